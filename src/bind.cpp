@@ -1,0 +1,355 @@
+// Python bindings of the kernels. Arguments are checked here, and only here, before native loops see them.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+
+#include <climits>
+#include <string>
+
+#include "kernels/blas.hpp"
+#include "kernels/extended.hpp"
+#include "kernels/logistic.hpp"
+#include "kernels/moments.hpp"
+#include "kernels/nearest.hpp"
+#include "kernels/rows.hpp"
+#include "kernels/scores.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace tenfold;
+
+constexpr int ANY = -1;
+
+// A C-contiguous, aligned array of T with N axes (or ANY), borrowed through the buffer protocol for the length of a call.
+template <class T, int N>
+class Input {
+public:
+    Input() = default;
+    Input(const Input&) = delete;
+    ~Input() { PyBuffer_Release(&view); }
+
+    bool acquire(PyObject* source) noexcept {
+        if (PyObject_GetBuffer(source, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+            PyErr_Clear();
+            return false;
+        }
+        return (N == ANY || view.ndim == N) && view.itemsize == sizeof(T) && view.format && has_format(view.format) &&
+               reinterpret_cast<std::uintptr_t>(view.buf) % alignof(T) == 0;
+    }
+    size_t size(int axis) const { return static_cast<size_t>(view.shape[axis]); }
+    const T* data() const { return static_cast<const T*>(view.buf); }
+    std::span<const T> span() const { return {data(), static_cast<size_t>(view.len) / sizeof(T)}; }
+    Rows<const T> rows() const { return {data(), size(0), size(1)}; }
+
+private:
+    static bool has_format(const char* format) {
+        const char code = format[1] == '\0' ? format[0] : '\0';  // a byte-order mark means "not native": refused
+        if constexpr (std::is_same_v<T, double>) return code == 'd';
+        if constexpr (std::is_same_v<T, float>) return code == 'f';
+        return code == 'l' || code == 'q';
+    }
+    Py_buffer view{};
+};
+
+template <class T>
+struct Numpy;
+template <>
+struct Numpy<double> { static constexpr auto name = nb::detail::const_name("float64"); };
+template <>
+struct Numpy<float> { static constexpr auto name = nb::detail::const_name("float32"); };
+template <>
+struct Numpy<std::int64_t> { static constexpr auto name = nb::detail::const_name("int64"); };
+
+template <class T, int N>
+struct nb::detail::type_caster<Input<T, N>> {
+    using Array = Input<T, N>;
+    NB_TYPE_CASTER(Array, const_name("numpy.typing.NDArray[numpy.") + Numpy<T>::name + const_name("]"))
+    bool from_python(handle source, uint32_t, cleanup_list*) noexcept { return value.acquire(source.ptr()); }
+};
+
+namespace {
+
+using Vector = const Input<double, 1>&;
+using Integers = const Input<std::int64_t, 1>&;
+using Matrix = const Input<double, 2>&;
+template <class T>
+using Table = const Input<T, 2>&;
+
+// NumPy arrays that are results; the names are for the stub.
+bool is_array(nb::handle) { return true; }
+
+struct Doubles : nb::object {
+    NB_OBJECT(Doubles, nb::object, "numpy.typing.NDArray[numpy.float64]", is_array)
+};
+struct Int64s : nb::object {
+    NB_OBJECT(Int64s, nb::object, "numpy.typing.NDArray[numpy.int64]", is_array)
+};
+struct UInt64s : nb::object {
+    NB_OBJECT(UInt64s, nb::object, "numpy.typing.NDArray[numpy.uint64]", is_array)
+};
+
+// A new zero-filled NumPy array and its data. NumPy itself refuses sizes that overflow.
+struct Output {
+    Doubles array;
+    double* data;
+};
+
+PyObject* numpy_zeros = nullptr;
+
+void* buffer_of(const nb::object& array) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
+    void* data = view.buf;
+    PyBuffer_Release(&view);
+    return data;
+}
+
+template <class... Sizes>
+Output zeros(Sizes... sizes) {
+    auto array = nb::borrow<Doubles>(nb::borrow(numpy_zeros)(nb::make_tuple(sizes...)));
+    return {array, static_cast<double*>(buffer_of(array))};
+}
+
+// Runs a kernel without the interpreter's lock; no Python object may be touched inside.
+template <class Kernel>
+auto unlocked(Kernel&& kernel) {
+    nb::gil_scoped_release release;
+    return kernel();
+}
+
+void require(bool condition, const char* message) {
+    if (!condition) throw nb::value_error(message);
+}
+
+void check_rows(size_t n, size_t other) { require(n == other, "arrays differ in their number of rows"); }
+
+// BLAS counts in int.
+void check_width(size_t p) { require(p < INT_MAX, "too many columns for the native kernels"); }
+
+void check_labels(Labels labels, size_t k) {
+    bool bad = false;
+    for (std::int64_t label : labels) bad |= static_cast<std::uint64_t>(label) >= k;
+    if (!bad) return;
+    for (size_t i = 0; i < labels.size(); ++i)
+        if (static_cast<std::uint64_t>(labels[i]) >= k)
+            throw nb::value_error(("row " + std::to_string(i) + " has label " + std::to_string(labels[i]) +
+                                   ", outside 0.." + std::to_string(k) + "-1").c_str());
+}
+
+template <class T>
+bool all_finite_of(const Input<T, ANY>& X) {
+    return unlocked([&] { return all_finite<T>(X.span()); });
+}
+
+template <class T>
+UInt64s hash_rows_of(Table<T> X, std::uint64_t seed) {
+    auto hash = nb::borrow<UInt64s>(nb::borrow(numpy_zeros)(X.size(0), nb::str("uint64")));
+    auto* data = static_cast<std::uint64_t*>(buffer_of(hash));
+    unlocked([&] { hash_rows<T>(X.rows(), seed, {data, X.size(0)}); });
+    return hash;
+}
+
+template <class T>
+std::tuple<double, Doubles, Doubles, Doubles> moments_of(Table<T> X, Matrix Y, Vector w) {
+    size_t p = X.size(1) + Y.size(1);
+    check_rows(X.size(0), Y.size(0));
+    check_rows(X.size(0), w.size(0));
+    check_width(p);
+    double weight = 0;
+    Output center = zeros(p), offset = zeros(p), scatter = zeros(p, p);
+    unlocked([&] { moments<T>(X.rows(), Y.rows(), w.span(), {weight, center.data, offset.data, scatter.data}); });
+    return {weight, center.array, offset.array, scatter.array};
+}
+
+template <class T>
+std::tuple<Doubles, Doubles, Doubles, Doubles> group_moments_of(Table<T> X, Integers g, Vector w, size_t k) {
+    size_t p = X.size(1);
+    check_rows(X.size(0), g.size(0));
+    check_rows(X.size(0), w.size(0));
+    check_width(p);
+    check_labels(g.span(), k);
+    Output weight = zeros(k), center = zeros(k, p), offset = zeros(k, p), scatter = zeros(k, p, p);
+    unlocked([&] { group_moments<T>(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data, scatter.data); });
+    return {weight.array, center.array, offset.array, scatter.array};
+}
+
+template <class T>
+std::tuple<Doubles, Doubles, Doubles, Doubles> group_spreads_of(Table<T> X, Integers g, Vector w, size_t k) {
+    size_t p = X.size(1);
+    check_rows(X.size(0), g.size(0));
+    check_rows(X.size(0), w.size(0));
+    check_labels(g.span(), k);
+    Output weight = zeros(k), center = zeros(k, p), offset = zeros(k, p), spread = zeros(k, p);
+    unlocked([&] { group_spreads<T>(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data, spread.data); });
+    return {weight.array, center.array, offset.array, spread.array};
+}
+
+template <class T>
+Doubles weighted_gram_of(Table<T> X, Vector d) {
+    check_rows(X.size(0), d.size(0));
+    check_width(X.size(1) + 1);
+    Output gram = zeros(X.size(1) + 1, X.size(1) + 1);
+    unlocked([&] { weighted_gram<T>(X.rows(), d.span(), gram.data); });
+    return gram.array;
+}
+
+template <class T>
+std::tuple<double, Doubles> logistic_terms_of(Table<T> X, Integers y, Vector w, Vector beta) {
+    check_rows(X.size(0), y.size(0));
+    check_rows(X.size(0), w.size(0));
+    check_labels(y.span(), 2);
+    require(beta.size(0) == X.size(1) + 1, "beta must have one value per column and one for the intercept");
+    double loss = 0;
+    Output grad = zeros(beta.size(0));
+    unlocked([&] { logistic_terms<T>(X.rows(), y.span(), w.span(), beta.data(), loss, grad.data); });
+    return {loss, grad.array};
+}
+
+template <class T>
+Doubles logistic_curvature_of(Table<T> X, Vector w, Vector beta) {
+    size_t p = X.size(1) + 1;
+    check_rows(X.size(0), w.size(0));
+    check_width(p);
+    require(beta.size(0) == p, "beta must have one value per column and one for the intercept");
+    Output hess = zeros(p, p);
+    unlocked([&] { logistic_curvature<T>(X.rows(), w.span(), beta.data(), hess.data); });
+    return hess.array;
+}
+
+template <class T>
+std::tuple<double, Doubles> softmax_terms_of(Table<T> X, Integers y, Vector w, Matrix B) {
+    check_rows(X.size(0), y.size(0));
+    check_rows(X.size(0), w.size(0));
+    check_width(X.size(1) + 1);
+    check_width(B.size(0));
+    check_labels(y.span(), B.size(0));
+    require(B.size(1) == X.size(1) + 1, "B must have one column per column of X and one for the intercept");
+    double loss = 0;
+    Output grad = zeros(B.size(0), B.size(1));
+    unlocked([&] { softmax_terms<T>(X.rows(), y.span(), w.span(), B.rows(), loss, grad.data); });
+    return {loss, grad.array};
+}
+
+template <class T>
+void check_centers(Table<T> X, Matrix C) {
+    require(C.size(0) > 0, "at least one centre is needed");
+    require(C.size(1) == X.size(1), "centres and rows differ in their number of columns");
+    check_width(C.size(0));
+    check_width(C.size(1));
+}
+
+template <class T>
+std::tuple<Int64s, Doubles> nearest_of(Table<T> X, Matrix C) {
+    check_centers<T>(X, C);
+    auto label = nb::borrow<Int64s>(nb::borrow(numpy_zeros)(X.size(0), nb::str("int64")));
+    auto* labels = static_cast<std::int64_t*>(buffer_of(label));
+    Output distance2 = zeros(X.size(0));
+    unlocked([&] { nearest<T>(X.rows(), C.rows(), labels, distance2.data); });
+    return {label, distance2.array};
+}
+
+template <class T>
+std::tuple<Doubles, Doubles, double> assign_sums_of(Table<T> X, Vector w, Matrix C) {
+    check_rows(X.size(0), w.size(0));
+    check_centers<T>(X, C);
+    double inertia = 0;
+    Output weight = zeros(C.size(0)), sum = zeros(C.size(0), C.size(1));
+    unlocked([&] { assign_sums<T>(X.rows(), w.span(), C.rows(), weight.data, sum.data, inertia); });
+    return {weight.array, sum.array, inertia};
+}
+
+template <class T>
+Doubles linear_scores_of(Table<T> X, Matrix B, Vector b) {
+    require(B.size(1) == X.size(1) && b.size(0) == B.size(0), "B must be (k, p) and b (k,)");
+    check_width(X.size(1));
+    check_width(B.size(0));
+    Output scores = zeros(X.size(0), B.size(0));
+    unlocked([&] { linear_scores<T>(X.rows(), B.rows(), b.data(), scores.data); });
+    return scores.array;
+}
+
+template <class T>
+Doubles spread_scores_of(Table<T> X, Matrix mean, Matrix inverse, Vector constant) {
+    size_t k = mean.size(0), p = X.size(1);
+    require(mean.size(1) == p && inverse.size(0) == k && inverse.size(1) == p && constant.size(0) == k,
+            "mean and inverse must be (k, p) and constant (k,)");
+    Output scores = zeros(X.size(0), k);
+    unlocked([&] { spread_scores<T>(X.rows(), mean.rows(), inverse.data(), constant.data(), scores.data); });
+    return scores.array;
+}
+
+template <class T>
+Doubles quadratic_scores_of(Table<T> X, Matrix mean, const Input<double, 3>& W, Vector constant) {
+    size_t k = mean.size(0), p = X.size(1);
+    require(mean.size(1) == p && W.size(0) == k && W.size(1) == p && W.size(2) == p && constant.size(0) == k,
+            "mean must be (k, p), W (k, p, p) and constant (k,)");
+    check_width(p);
+    Output scores = zeros(X.size(0), k);
+    unlocked([&] { quadratic_scores<T>(X.rows(), mean.rows(), W.data(), constant.data(), scores.data); });
+    return scores.array;
+}
+
+std::tuple<Doubles, Doubles, Doubles> extended_gradient_of(Matrix X, Matrix Y, Vector w, Matrix Bhi, Matrix Blo) {
+    size_t p = X.size(1), q = Y.size(1);
+    check_rows(X.size(0), Y.size(0));
+    check_rows(X.size(0), w.size(0));
+    require(Bhi.size(0) == p && Bhi.size(1) == q && Blo.size(0) == p && Blo.size(1) == q, "Bhi and Blo must be (p, q)");
+    Output hi = zeros(p, q), lo = zeros(p, q), rss = zeros(q);
+    unlocked([&] { extended_gradient(X.rows(), Y.rows(), w.span(), Bhi.data(), Blo.data(), hi.data, lo.data, rss.data); });
+    return {hi.array, lo.array, rss.array};
+}
+
+std::tuple<Doubles, Doubles> extended_gram_of(Matrix X, Matrix Y, Vector w, Matrix R) {
+    size_t p = X.size(1), m = p + Y.size(1);
+    check_rows(X.size(0), Y.size(0));
+    check_rows(X.size(0), w.size(0));
+    require(R.size(0) == p && R.size(1) == p, "R must be (p, p)");
+    Output hi = zeros(m, m), lo = zeros(m, m);
+    unlocked([&] { extended_gram(X.rows(), Y.rows(), w.span(), R.data(), hi.data, lo.data); });
+    return {hi.array, lo.array};
+}
+
+template <class Function>
+Function blas_function(const nb::dict& table, const char* name) {
+    nb::object capsule = table[name];
+    void* pointer = PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
+    if (!pointer) throw nb::python_error();
+    return reinterpret_cast<Function>(pointer);
+}
+
+template <class T>
+void define(nb::module_& m) {
+    auto X = "X"_a.noconvert(), Y = "Y"_a.noconvert(), y = "y"_a.noconvert(), w = "w"_a.noconvert();
+    auto g = "g"_a.noconvert(), k = "k"_a.noconvert(), beta = "beta"_a.noconvert(), C = "C"_a.noconvert();
+    auto mean = "mean"_a.noconvert(), constant = "constant"_a.noconvert(), B = "B"_a.noconvert();
+    m.def("all_finite", &all_finite_of<T>, X);
+    m.def("hash_rows", &hash_rows_of<T>, X, "seed"_a.noconvert());
+    m.def("moments", &moments_of<T>, X, Y, w);
+    m.def("group_moments", &group_moments_of<T>, X, g, w, k);
+    m.def("group_spreads", &group_spreads_of<T>, X, g, w, k);
+    m.def("weighted_gram", &weighted_gram_of<T>, X, "d"_a.noconvert());
+    m.def("logistic_terms", &logistic_terms_of<T>, X, y, w, beta);
+    m.def("logistic_curvature", &logistic_curvature_of<T>, X, w, beta);
+    m.def("softmax_terms", &softmax_terms_of<T>, X, y, w, B);
+    m.def("nearest", &nearest_of<T>, X, C);
+    m.def("assign_sums", &assign_sums_of<T>, X, w, C);
+    m.def("linear_scores", &linear_scores_of<T>, X, B, "b"_a.noconvert());
+    m.def("spread_scores", &spread_scores_of<T>, X, mean, "inverse"_a.noconvert(), constant);
+    m.def("quadratic_scores", &quadratic_scores_of<T>, X, mean, "W"_a.noconvert(), constant);
+}
+
+}  // namespace
+
+NB_MODULE(_kernels, m) {
+    nb::dict table = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
+    blas.dgemm = blas_function<Blas::Gemm>(table, "dgemm");
+    blas.dsyrk = blas_function<Blas::Syrk>(table, "dsyrk");
+    numpy_zeros = nb::object(nb::module_::import_("numpy").attr("zeros")).release().ptr();
+
+    define<double>(m);
+    define<float>(m);
+    m.def("extended_gradient", &extended_gradient_of, "X"_a.noconvert(), "Y"_a.noconvert(), "w"_a.noconvert(),
+          "Bhi"_a.noconvert(), "Blo"_a.noconvert());
+    m.def("extended_gram", &extended_gram_of, "X"_a.noconvert(), "Y"_a.noconvert(), "w"_a.noconvert(),
+          "R"_a.noconvert());
+    m.def("interrupt", [](bool stop) { interrupted.store(stop); }, "stop"_a.noconvert());
+}
