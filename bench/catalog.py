@@ -1,0 +1,16 @@
+"""All workloads by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from . import generative, linear, small, startup, streaming, unsupervised
+from .plan import Entry, Workload
+from .race import race
+
+RACES: dict[str, Workload] = {
+    w.name: w for w in (*linear.WORKLOADS, *unsupervised.WORKLOADS, *generative.WORKLOADS)
+}
+
+CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}
+CATALOG |= {entry.name: entry for entry in (small.ENTRY, startup.ENTRY, streaming.ENTRY)}

@@ -1,0 +1,153 @@
+"""One race: each contender in a process of its own, repeats interleaved so that noise hits all alike."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+from .data import save
+from .judge import judge
+from .plan import Contender, Options, Report, Row, Workload
+from .processes import environment, last_line
+
+CALL_LIMIT_S = 150.0  # a call that takes longer is stopped and recorded as such
+START_LIMIT_S = 120.0
+ENOUGH_S = 10.0  # a contender that has used this much is not called again
+MOST_REPEATS = 15
+SHORT_RACE_S = 4.0  # quick races go on beyond the repeats asked for, up to this much in all
+BUSY_SHARE = 0.2  # of the machine, used by other programs: told beside the row
+TELLING_S = 0.3  # the system counts CPU time in ticks of 10 ms: shares of shorter times tell nothing
+
+
+def race(workload: Workload, options: Options) -> Report:
+    report = Report()
+    entrants = []
+    for contender in filter(options.admits, workload.contenders):
+        if importlib.util.find_spec(contender.library) is None:
+            lacking = f"{contender.library} is not installed"
+            report.remarks.append(f"{workload.name}: {contender.name} skipped, {lacking}")
+        else:
+            entrants.append(contender)
+    if not entrants:
+        report.remarks.append(f"{workload.name}: nobody to run")
+        return report
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenfold-bench-")))
+        save(workload.make(options.shrink), folder)
+        racers = [stack.enter_context(Racer(workload, c, folder, options)) for c in entrants]
+        for racer in racers:
+            racer.wait_until_ready()
+        rounds, spent = 0, 0.0
+        while rounds < options.repeats or (rounds < MOST_REPEATS and spent < SHORT_RACE_S):
+            spent += sum(racer.run_once() for racer in racers)
+            rounds += 1
+        report.rows = [racer.row for racer in racers]
+    judge(workload, report)
+    return report
+
+
+class Racer:
+    """The parent's side of a contender: its process, and the row that its runs fill."""
+
+    def __init__(self, workload: Workload, contender: Contender, folder: Path, options: Options) -> None:
+        self.row = Row(workload.name, contender.name, contender.library, contender.role)
+        self.used_s = 0.0
+        self.wall_s, self.others_s = 0.0, 0.0
+        self.stopped = False
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by _stop)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "bench.child", workload.name, contender.name, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env=environment(options.threads),
+            start_new_session=True,  # so that its own worker processes end with it
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stop()
+        share = self.others_s / (self.wall_s * (os.cpu_count() or 1)) if self.wall_s > TELLING_S else 0.0
+        if share > BUSY_SHARE:
+            self.row.notes.append(f"others used {share:.0%} of the machine")
+
+    def wait_until_ready(self) -> None:
+        self._receive(START_LIMIT_S)
+
+    def run_once(self) -> float:
+        """One more run, unless the contender failed or has used its time; gives the seconds of its fit."""
+        if not self.row.ok or self.used_s > ENOUGH_S:
+            return 0.0
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # a process that died is told by what it does not answer
+            self.process.stdin.write(b"run\n")
+            self.process.stdin.flush()
+        answer = self._receive(CALL_LIMIT_S)
+        if answer is None:
+            return 0.0
+        self._take(answer)
+        seconds: float = answer["fit_s"] + (answer["predict_s"] or 0.0)
+        self.used_s += seconds
+        return seconds
+
+    def _take(self, answer: dict[str, Any]) -> None:
+        row = self.row
+        if row.fit_s is None or answer["fit_s"] < row.fit_s:
+            row.fit_s = answer["fit_s"]
+        if answer["predict_s"] is not None:
+            row.predict_s = min(answer["predict_s"], row.predict_s or float("inf"))
+        if answer["memory_mb"] is not None:
+            row.memory_mb = answer["memory_mb"]
+        row.quality = answer["quality"]
+        row.notes += [note for note in answer["notes"] if note not in row.notes]
+        row.repeats += 1
+        self.wall_s += answer["wall_s"]
+        self.others_s += answer["others_cpu_s"]
+
+    def _receive(self, limit_s: float) -> dict[str, Any] | None:
+        """The next message; None, and a status that says why, if there is none."""
+        assert self.process.stdout is not None
+        readable, _, _ = select.select([self.process.stdout], [], [], limit_s)
+        line = self.process.stdout.readline() if readable else b""
+        if line:
+            message: dict[str, Any] = json.loads(line)
+            return message
+        reason = f"error: {self._last_words()}" if readable else f"stopped after {limit_s:.0f} s"
+        if self.row.repeats == 0:
+            self.row.status = reason
+        else:  # what was measured before stays measured
+            self.row.notes.append(f"a later run: {reason}")
+            self.used_s = float("inf")
+        self._stop()
+        return None
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=10)
+        self.errors.seek(0)
+        complaint = last_line(self.errors.read().decode(errors="replace"))
+        return complaint[:200] or f"exit status {self.process.returncode}"
+
+    def _stop(self) -> None:
+        if self.stopped:  # its number may by now belong to somebody else
+            return
+        self.stopped = True
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        self.errors.close()
