@@ -1,0 +1,70 @@
+"""Tenfold: statistical learning as folds, and a command that chooses a model for a table, honestly.
+
+    import tenfold
+    model = tenfold.Ridge(alpha=1.0).fit(X, y)
+    tenfold.cross_validate(model, X, y)
+
+All public names are flat and loaded when first used, so that `import tenfold` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module that defines it.
+PUBLIC = {
+    "LinearRegression": "tenfold.linear.least_squares",
+    "Ridge": "tenfold.linear.ridge",
+    "LogisticRegression": "tenfold.linear.logistic",
+    "GaussianNB": "tenfold.generative.naive_bayes",
+    "LinearDiscriminantAnalysis": "tenfold.generative.discriminant",
+    "QuadraticDiscriminantAnalysis": "tenfold.generative.discriminant",
+    "NearestCentroid": "tenfold.generative.centroid",
+    "PCA": "tenfold.reduce.pca",
+    "StandardScaler": "tenfold.prepare.scale",
+    "SimpleImputer": "tenfold.prepare.impute",
+    "KMeans": "tenfold.cluster.kmeans",
+    "Pipeline": "tenfold.prepare.pipeline",
+    "make_pipeline": "tenfold.prepare.pipeline",
+    "cross_validate": "tenfold.evaluate.cross",
+    "cross_val_predict": "tenfold.evaluate.cross",
+    "validation_path": "tenfold.evaluate.cross",
+    "select": "tenfold.select.run",
+    "save": "tenfold.core.files",
+    "load": "tenfold.core.files",
+    "inspect": "tenfold.core.files",
+    "engine": "tenfold.core.engine",
+    "threads": "tenfold.core.engine",
+    "Local": "tenfold.core.engine",
+    "Threads": "tenfold.core.engine",
+    "Dask": "tenfold.core.cluster",
+    "monitor": "tenfold.core.monitor",
+    "progress": "tenfold.core.monitor",
+    "TenfoldError": "tenfold.core.errors",
+    "BadInput": "tenfold.core.errors",
+    "BadParameter": "tenfold.core.errors",
+    "BadFile": "tenfold.core.errors",
+    "NotFitted": "tenfold.core.errors",
+    "ReadOnce": "tenfold.core.errors",
+    "CannotForget": "tenfold.core.errors",
+    "NotConverged": "tenfold.core.errors",
+    "Degenerate": "tenfold.core.errors",
+    "DataWarning": "tenfold.core.errors",
+}
+
+__all__ = ["__version__", *PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
+    value = getattr(import_module(PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,187 @@
+"""Sources: rows as blocks, wherever they are.
+
+A source hands out `parts` in a fixed order and turns a part into a `Block` with `load`; engines call `load` from many threads or workers.
+`Arrays` (here) holds tables in memory; `core.tables` reads CSV and Parquet, `core.stream` iterators of blocks.
+
+Rows per block depend on the width of a row alone (`block_rows`), because blocks are part of the bits of a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.errors import BadInput, ReadOnce
+
+Array = np.ndarray[Any, Any]
+
+BLOCK_BYTES = 1 << 20
+
+
+def block_rows(width: int) -> int:
+    """Rows in a block of a table with `width` columns: the power of two with about 1 MiB of float64, from 64 to 65,536."""
+    rows = max(1, BLOCK_BYTES // (8 * max(1, width)))
+    return int(min(max(1 << (rows.bit_length() - 1), 64), 65536))
+
+
+@dataclass(slots=True)
+class Block:
+    """Some rows. What is here has passed the gate: floats, finite (or allowed missing), weights above zero."""
+
+    X: Any  # (n, p) float32 or float64, C-contiguous; or CSR
+    y: Any  # real target: (n, q) float64; labels: (n,) int64 codes; else None
+    w: Array  # (n,) float64, > 0
+    key: Any = None  # which fold these rows belong to, where that matters
+
+    def __len__(self) -> int:
+        return len(self.w)
+
+
+@dataclass(slots=True)
+class Target:
+    """What the learner wants of y ("real", "label", "none") and what the gate found out about it."""
+
+    kind: str
+    classes: Array | None = None
+    flat: bool = True  # y was 1-D: coefficients and predictions are too
+
+
+class Source:
+    """Abstract: parts in a fixed order, each loaded into a Block."""
+
+    n_features: int
+    n_parts: int | None = None  # None: not known before reading
+    n_rows: int | None = None
+    rereadable = True
+    target: Target
+    facts: dict[str, Any]  # fitted attributes the gate knows: n_features_in_, feature_names_in_, classes_
+
+    def parts(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+    def load(self, part: Any) -> Block:
+        raise NotImplementedError
+
+    def map(self, change: Callable[[Any], Any], n_features: int) -> Source:
+        """The same rows with X replaced by change(X), block by block."""
+        return Mapped(self, change, n_features)
+
+
+class Arrays(Source):
+    """A table in memory: an array or CSR matrix with its target and weights, cut into blocks of fixed size.
+
+    Integers, booleans and column-major arrays are converted block by block, so that no second table is made.
+    `rows` (numbers of rows, in order) restricts the source to those rows; `fold_parts` names folds of them.
+    """
+
+    def __init__(self, X: Any, y: Array | None, w: Array | None, target: Target, facts: dict[str, Any], *,
+                 rows: Array | None = None, missing: bool = False, keys: list[tuple[Any, Array]] | None = None,
+                 trusted: bool = False) -> None:
+        self.X, self.y, self.w, self.target, self.facts = X, y, w, target, facts
+        self.rows, self.missing, self.keys = rows, missing, keys
+        self.n_features = X.shape[1]
+        self.size = block_rows(self.n_features)
+        self.n_rows = X.shape[0] if rows is None else len(rows)
+        self.cuts = [(None, start, min(start + self.size, self.n_rows)) for start in range(0, self.n_rows, self.size)]
+        if keys is not None:
+            self.cuts = [(k, start, min(start + self.size, len(index)))
+                         for k, (_, index) in enumerate(keys) for start in range(0, len(index), self.size)]
+        self.n_parts = len(self.cuts)
+        self.seen = np.full(self.n_parts, trusted)  # parts found finite: a second pass does not look again
+
+    def parts(self) -> Iterator[int]:
+        return iter(range(self.n_parts or 0))
+
+    def load(self, part: int) -> Block:
+        key, start, stop = self.cuts[part]
+        index: Any = slice(start, stop)
+        if key is not None and self.keys is not None:
+            key, rows = self.keys[key]
+            index = rows[start:stop]
+        elif self.rows is not None:
+            index = self.rows[start:stop]
+        X = as_floats(self.X[index])
+        if not self.seen[part]:
+            if not ops.all_finite(X):
+                check_finite(X, index, self.facts.get("feature_names_in_"), self.missing)
+            self.seen[part] = True
+        w = np.ones(stop - start) if self.w is None else self.w[index]
+        return Block(X, None if self.y is None else self.y[index], w, key)
+
+    def whole(self) -> Arrays:
+        """All rows of the table, those of weight zero too."""
+        return Arrays(self.X, None, None, Target("none"), self.facts, missing=self.missing, trusted=self.rows is None)
+
+    def select(self, rows: Array) -> Arrays:
+        """These rows only."""
+        rows = rows if self.rows is None else self.rows[rows]
+        return Arrays(self.X, self.y, self.w, self.target, self.facts, rows=rows, missing=self.missing)
+
+    def by_key(self, groups: list[tuple[Any, Array]]) -> Arrays:
+        """The same rows, with each block holding rows of one key: `groups` lists (key, row numbers)."""
+        if self.rows is not None:
+            groups = [(key, self.rows[rows]) for key, rows in groups]
+        return Arrays(self.X, self.y, self.w, self.target, self.facts, missing=self.missing, keys=groups)
+
+
+class Mapped(Source):
+    """A source whose X passes through a function, block by block."""
+
+    def __init__(self, inner: Source, change: Callable[[Any], Any], n_features: int) -> None:
+        self.inner, self.change, self.n_features = inner, change, n_features
+        self.target, self.n_parts, self.n_rows = inner.target, inner.n_parts, inner.n_rows
+        self.rereadable, self.facts = inner.rereadable, {**inner.facts, "n_features_in_": n_features}
+        self.facts.pop("feature_names_in_", None)
+
+    def parts(self) -> Iterator[Any]:
+        return self.inner.parts()
+
+    def load(self, part: Any) -> Block:
+        block = self.inner.load(part)
+        return replace(block, X=as_floats(self.change(block.X)))
+
+
+class Once:
+    """An iterator that says why it cannot be read again."""
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        self.items: Iterator[Any] | None = items
+
+    def __call__(self) -> Iterator[Any]:
+        if self.items is None:
+            raise ReadOnce("this learner makes several passes and these blocks can be read only once: "
+                           "give a list of blocks, or a function that returns a new iterator")
+        items, self.items = self.items, None
+        return items
+
+
+def as_floats(X: Any) -> Any:
+    """C-contiguous float32 or float64 (or CSR of those); integers and booleans become float64."""
+    if ops.is_sparse(X):
+        return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    if X.dtype != np.float64 and X.dtype != np.float32:
+        return np.ascontiguousarray(X, dtype=np.float64)
+    return np.ascontiguousarray(X)
+
+
+def check_finite(X: Any, index: Any, names: Any, missing: bool) -> None:
+    """Name the first value of X that may not be there. `index` tells the row numbers of X in the whole table."""
+    values = ops.dense(X)
+    bad = np.isinf(values) if missing else ~np.isfinite(values)
+    if not bad.any():
+        return
+    row, column = (int(i) for i in np.argwhere(bad)[0])
+    value = values[row, column]
+    number = index.start + row if isinstance(index, slice) else index[row]
+    text = "NaN" if np.isnan(value) else ("-inf" if value < 0 else "inf")
+    remedy = "fill or drop missing values first" if np.isnan(value) else "replace infinite values first"
+    raise BadInput(f"Input X contains {text} in {column_name(names, column)}, row {number}: {remedy}")
+
+
+def column_name(names: Any, column: int) -> str:
+    """How a message calls a column."""
+    return f"column {column}" if names is None else f"column {str(names[column])[:80]!r}"

@@ -1,0 +1,254 @@
+"""Engines: where the blocks of a source are summarised, and the one driver that runs a learner on them.
+
+A learner is a generator. It yields a function of a block and receives the merged statistics of all blocks:
+
+    stats = yield self._summarize
+
+An engine has one method, `run(summarize, source) -> stats`. Statistics are merged along a fixed binary tree over block numbers,
+as a binary counter would: the same blocks give the same bits, whatever the number of threads or workers, and only
+O(log n) partial results are alive at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from tenfold.core import ops
+from tenfold.core.errors import BadParameter
+from tenfold.core.monitor import Passes
+
+Summarize = Callable[[Any], Any]
+Learning = Generator[Summarize, Any, dict[str, Any]]
+
+
+class Engine(Protocol):
+    """Anything with this method is an engine."""
+
+    def run(self, summarize: Summarize, source: Any) -> Any:
+        """The merged `summarize(block)` of every block of the source."""
+        ...
+
+
+def drive(algorithm: Learning, source: Any, on: Engine, name: str = "") -> dict[str, Any]:
+    """Run a learner: it yields the summary it wants, and receives that summary of all the rows."""
+    passes = Passes(name)
+    try:
+        summarize = next(algorithm)
+        while True:
+            stats = on.run(summarize, source)
+            passes.done(stats)
+            summarize = algorithm.send(stats)
+    except StopIteration as done:
+        fitted: dict[str, Any] = done.value
+        return fitted
+    finally:
+        algorithm.close()
+
+
+class Tree:
+    """The fixed reduction: node i of a level merges nodes 2i and 2i + 1 of the level below, as soon as both are there."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[tuple[int, int], Any] = {}
+        self.lock = threading.Lock()
+
+    def put(self, i: int, stats: Any) -> None:
+        """Add the statistics of block i; blocks may come in any order."""
+        level = 0
+        while True:
+            with self.lock:
+                sibling = self.waiting.pop((level, i ^ 1), None)
+                if sibling is None:
+                    self.waiting[level, i] = stats
+                    return
+            stats = sibling + stats if i & 1 else stats + sibling  # outside the lock: merging may be long
+            level, i = level + 1, i >> 1
+
+    def result(self) -> Any:
+        """What is left are the complete subtrees of the row of blocks: merge them from the right, small to large."""
+        nodes = sorted(self.waiting, key=lambda node: node[1] << node[0])
+        total = self.waiting[nodes.pop()]
+        while nodes:
+            total = self.waiting[nodes.pop()] + total
+        return total
+
+
+class Local:
+    """One block after the other, in the calling thread."""
+
+    def run(self, summarize: Summarize, source: Any) -> Any:
+        tree = Tree()
+        for i, part in enumerate(source.parts()):
+            tree.put(i, summarize(source.load(part)))
+        return tree.result()
+
+    def __repr__(self) -> str:
+        return "Local()"
+
+
+class Threads:
+    """Blocks shared among threads; BLAS runs on one thread inside a block, so there is one thread budget.
+
+    The calling thread works too. When it is interrupted (Ctrl-C) or a block fails, the others stop after the block they
+    are at, and kernels stop within a block.
+    """
+
+    def __init__(self, n: int | None = None) -> None:
+        self.n = n
+
+    def run(self, summarize: Summarize, source: Any) -> Any:
+        n = min(self.n or thread_budget(), source.n_parts or 1 << 30)
+        if n == 1:
+            return Local().run(summarize, source)
+        work = _Work(summarize, source)
+        others = [_pool(n - 1).submit(work.loop) for _ in range(n - 1)]
+        try:
+            work.loop()
+        except BaseException:
+            work.stop = True
+            ops.interrupt(True)
+            raise
+        finally:
+            _settle(others)
+            ops.interrupt(False)
+        if work.failures:
+            raise work.failures[min(work.failures)]  # blocks are handed out in order: the first to fail is the same for any n
+        return work.tree.result()
+
+    def __repr__(self) -> str:
+        return f"Threads({self.n or thread_budget()})"
+
+
+class _Work:
+    """One pass, shared by the threads: the parts still to do, the tree, and what went wrong."""
+
+    def __init__(self, summarize: Summarize, source: Any) -> None:
+        self.summarize, self.source = summarize, source
+        self.parts = enumerate(source.parts())
+        self.lock, self.tree = threading.Lock(), Tree()
+        self.stop, self.failures = False, dict[int, Exception]()
+
+    def loop(self) -> None:
+        while not self.stop:
+            with self.lock:  # a stream is read by one thread at a time, and converted by many
+                i, part = next(self.parts, (-1, None))
+            if i < 0:
+                return
+            try:
+                self.tree.put(i, self.summarize(self.source.load(part)))
+            except Exception as failure:
+                self.failures[i] = failure
+                self.stop = True
+
+
+def _settle(others: list[Future[None]]) -> None:
+    """Wait for the threads; those that never started are dropped, as the caller did their work."""
+    for future in others:
+        if not future.cancel():
+            future.exception()
+
+
+# --- thread budget, pools, BLAS ---------------------------------------------------------------------------------------
+
+_threads: ContextVar[int | None] = ContextVar("tenfold_threads", default=None)
+_engine: ContextVar[Engine] = ContextVar("tenfold_engine")
+_default = Threads()
+_pools: dict[int, ThreadPoolExecutor] = {}
+os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
+
+
+def thread_budget() -> int:
+    """Threads that Tenfold may use: `tenfold.threads(n)`, else TENFOLD_THREADS, else the cores this process may run on."""
+    chosen = _threads.get()
+    if chosen is not None:
+        return chosen
+    text = os.environ.get("TENFOLD_THREADS", "")
+    if not text:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not text.isdigit() or int(text) < 1:
+        raise BadParameter(f"TENFOLD_THREADS={text!r}: must be a whole number of at least 1")
+    return int(text)
+
+
+@contextlib.contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Within this context Tenfold uses at most n threads. Results do not depend on it."""
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise BadParameter(f"threads({n!r}): must be a whole number of at least 1")
+    token = _threads.set(n)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def current_engine() -> Engine:
+    """The engine in force here."""
+    return _engine.get(_default)
+
+
+@contextlib.contextmanager
+def engine(on: Engine) -> Iterator[Engine]:
+    """Within this context learners run on the given engine: `with tenfold.engine(tenfold.Dask(client)): model.fit(X, y)`."""
+    if not callable(getattr(on, "run", None)):
+        raise BadParameter(f"engine({on!r}): must have a method run(summarize, source), as Local(), Threads() and Dask(client) do")
+    token = _engine.set(on)
+    try:
+        yield on
+    finally:
+        _engine.reset(token)
+
+
+def _pool(n: int) -> ThreadPoolExecutor:
+    if n not in _pools:
+        _pools[n] = ThreadPoolExecutor(n, thread_name_prefix="tenfold")
+    return _pools[n]
+
+
+class _SingleBlas(contextlib.ContextDecorator):
+    """BLAS on one thread: the threads of a pass do not compete, small calls do not stall, and bits do not depend on the count.
+
+    The count is a setting of the process, so the first to enter sets it and the last to leave restores it.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.depth = threading.Lock(), 0
+        self.libraries: list[Any] | None = None
+        self.before: list[int] = []
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.depth == 0:
+                if self.libraries is None:
+                    self.libraries = self._find()
+                self.before = [library.get_num_threads() for library in self.libraries]
+                self._set([1] * len(self.before))
+            self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0:
+                self._set(self.before)
+
+    def _set(self, counts: list[int]) -> None:
+        for library, count in zip(self.libraries or [], counts, strict=True):
+            if count > 1 or library.get_num_threads() > 1:
+                library.set_num_threads(count)
+
+    @staticmethod
+    def _find() -> list[Any]:
+        from threadpoolctl import ThreadpoolController
+
+        return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+single_blas = _SingleBlas()
+
+

@@ -1,0 +1,296 @@
+"""The estimator: every public verb, written once. Learners add the underscore verbs, which are mathematics.
+
+    Estimator     _learn(source): a generator that yields summaries and returns the fitted attributes
+    OnePass       _summarize(block) and _solve(stats): fit, partial_fit, merge, forget and cheap cross-validation follow
+    Regressor     _predict(X)
+    Classifier    _scores(X): unnormalised log posteriors, one column for each class
+    Clusterer     _assign(X): the number of the cluster
+    Transformer   _transform(X), _names_out(), and _inverse(X) where it exists
+
+Each class is abstract or final, and none is deeper than two. The protocol of scikit-learn (`get_params`, tags, `set_output`) is in
+`core.protocol`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tenfold.core import check
+from tenfold.core.data import Array, Arrays, Source, Target, block_rows
+from tenfold.core.engine import Summarize, Threads, current_engine, drive, single_blas
+from tenfold.core.errors import BadInput, NotFitted, not_fitted
+from tenfold.core.protocol import Protocol
+from tenfold.core.stats import Rows
+
+
+class Estimator(Protocol):
+    """Abstract: a learner of any number of passes."""
+
+    kind: ClassVar[str] = "many passes"  # or "one pass", "keeps rows", "sequential"
+    target: ClassVar[str] = "none"  # or "real", "label"
+    sparse: ClassVar[bool] = False  # takes CSR
+    missing: ClassVar[bool] = False  # takes NaN
+    multi_output: ClassVar[bool] = False
+    least_rows: ClassVar[int] = 1
+    least_classes: ClassVar[int] = 2
+    path: ClassVar[str | None] = None  # a parameter all of whose values come from one fit
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows: an array, frame, sparse matrix, path to CSV or Parquet, Dask collection, or blocks of rows."""
+        return self._fit(check.check_fit(self, X, y, sample_weight))
+
+    def _fit(self, source: Source) -> Self:
+        self._forget_fit()
+        vars(self).update(source.facts)
+        try:
+            with single_blas:
+                vars(self).update(drive(self._learn(source), source, current_engine(), type(self).__name__))
+                self._finish(source)
+        except BaseException:
+            self._forget_fit()
+            raise
+        return self
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        raise NotImplementedError
+
+    def _finish(self, source: Source) -> None:
+        """After the fit: fill what has the shape of the rows."""
+
+    def _forget_fit(self) -> None:
+        for name in [name for name in vars(self) if (name.endswith("_") and not name.startswith("_")) or name == "_flat"]:
+            delattr(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith("_") and not name.startswith("_"):
+            if "n_features_in_" not in vars(self):
+                raise not_fitted(type(self).__name__)
+            raise NotFitted(vars(self).get("absent_", {}).get(name, f"{type(self).__name__} has no fitted attribute {name!r}"))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class OnePass(Estimator):
+    """Abstract: a learner that is finished after one pass. Its statistics are kept, so that it can learn on, merge and forget."""
+
+    kind: ClassVar[str] = "one pass"
+
+    def _summarize(self, block: Any) -> Any:
+        raise NotImplementedError
+
+    def _solve(self, stats: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _refine(self, source: Source, fitted: dict[str, Any]) -> Generator[Summarize, Any, dict[str, Any]]:
+        """Further passes, for a learner whose statistics do not always carry enough digits."""
+        return fitted
+        yield
+
+    def _solved_like(self, other: Estimator, stats: Any) -> dict[str, Any]:
+        """`_solve` with these parameters and the facts of another fit: one point of a path."""
+        vars(self).update({name: value for name, value in vars(other).items() if name in FACTS})
+        return self._solve(stats)
+
+    def _exact(self, stats: Any) -> bool:
+        """Whether `_solve(stats)` needs no `_refine`: then cross-validation need not fit again."""
+        return True
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        stats = yield self._summarize
+        return (yield from self._refine(source, dict(stats_=stats, **self._solve(stats))))
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Learn more rows; equal to a fit on all rows so far. The first call names all `classes` of a classifier."""
+        source = self._more(X, y, sample_weight, classes)
+        with single_blas:
+            stats = current_engine().run(self._summarize, source)
+            if "stats_" in vars(self):
+                stats = self.stats_ + stats
+            self._resolve(stats, source.facts)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take over what another fitted learner of this kind has learned; equal to a fit on the rows of both."""
+        for one in (self, other):
+            self._check_stats(one)
+        if type(other) is not type(self) or other._facts_key() != self._facts_key():
+            raise BadInput(f"only a {type(self).__name__} fitted on the same columns and classes can be merged into this one")
+        self._resolve(self.stats_ + other.stats_, {})
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Un-learn rows that were learned before; refused where the result would not be exact."""
+        self._check_stats(self)
+        source = self._more(X, y, sample_weight, None)
+        with single_blas:
+            gone = current_engine().run(self._summarize, source)
+        self._resolve(self.stats_ - gone, {})
+        return self
+
+    def _more(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
+        """The gate for further rows: columns and classes as before."""
+        if "stats_" not in vars(self):
+            if classes is None and self.target == "label" and "classes_" not in vars(self):
+                raise BadInput("classes must be passed on the first call to partial_fit: all labels that will ever come")
+            source = check.check_fit(self, X, y, sample_weight, classes)
+            vars(self).update(source.facts)
+            return source
+        known = self.classes_ if self.target == "label" else None
+        if classes is not None and not np.array_equal(np.unique(classes), known if known is not None else []):
+            raise BadInput(f"classes={check._short(classes)} is not the same as on the last call to partial_fit")
+        source = check.check_fit(self, X, y, sample_weight, known)
+        check.check_width(self, source.n_features, self.n_features_in_)
+        check.check_names(self, source.facts.get("feature_names_in_"))
+        return source
+
+    def _resolve(self, stats: Any, facts: dict[str, Any]) -> None:
+        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_") and n not in FACTS]:
+            delattr(self, name)
+        vars(self).update(facts)
+        vars(self).update(stats_=stats, **self._solve(stats))
+
+    def _check_stats(self, one: Any) -> None:
+        check.check_fitted(one)
+        if "stats_" not in vars(one):
+            raise NotFitted(f"this {type(one).__name__} carries no statistics (it was saved without them): save it with resumable=True")
+
+    def _facts_key(self) -> Any:
+        named = [None if (fact := vars(self).get(name)) is None else np.asarray(fact).tolist() for name in FACTS]
+        return named, self.get_params(deep=False)
+
+
+FACTS = ("n_features_in_", "feature_names_in_", "classes_", "_flat")
+
+
+class Regressor:
+    """Mixin: predicts numbers."""
+
+    role: ClassVar[str] = "regressor"
+    target: ClassVar[str] = "real"
+
+    def _predict(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """The predicted target of each row."""
+        return map_rows(self._predict, check.check_predict(self, X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R²: 1 − Σ w (y − ŷ)² / Σ w (y − ȳ)², averaged over several targets; 1 is perfect, 0 is the mean."""
+        predicted = self.predict(X)
+        predicted = predicted.reshape(len(predicted), -1)
+        truth = check.real_target(np.asarray(y), len(predicted))
+        w = check.as_weights(sample_weight, len(truth))
+        w = np.ones(len(truth)) if w is None else w
+        rest = w @ (truth - predicted) ** 2
+        spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
+        flat = spread == 0  # a constant target: perfect or not, nothing in between
+        return float(np.mean(np.where(flat, np.where(rest == 0, 1.0, 0.0), 1 - rest / np.where(flat, 1.0, spread))))
+
+
+class Classifier:
+    """Mixin: predicts labels, with probabilities where `_scores` are log posteriors."""
+
+    role: ClassVar[str] = "classifier"
+    target: ClassVar[str] = "label"
+
+    def _scores(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        best = map_rows(lambda X: self._scores(X).argmax(1), check.check_predict(self, X))
+        return self.classes_[best]
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the classes; for two classes, how much the second one leads."""
+        scores = map_rows(self._scores, check.check_predict(self, X))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, in the order of `classes_`."""
+        return map_rows(lambda X: softmax(self._scores(X)), check.check_predict(self, X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithm of `predict_proba`, without the loss of small probabilities."""
+        return map_rows(lambda X: log_softmax(self._scores(X)), check.check_predict(self, X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted right."""
+        right = self.predict(X) == np.asarray(y).reshape(-1)
+        return float(np.average(right, weights=check.as_weights(sample_weight, len(right))))
+
+
+class Clusterer:
+    """Mixin: finds groups of rows."""
+
+    role: ClassVar[str] = "clusterer"
+
+    def _assign(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """The number of the cluster of each row."""
+        return map_rows(self._assign, check.check_predict(self, X))
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and return `labels_`."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def _finish(self, source: Source) -> None:
+        """`labels_`: one last pass, if the rows can be read again."""
+        if not source.rereadable:
+            vars(self)["absent_"] = {"labels_": "labels_ is absent: the rows could be read only once; call predict on them"}
+            return
+        whole = source.whole() if isinstance(source, Arrays) else source
+        vars(self)["labels_"] = map_rows(self._assign, whole)
+
+
+class Transformer:
+    """Mixin: turns rows into other rows."""
+
+    role: ClassVar[str] = "transformer"
+
+    def _transform(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def _names_out(self) -> list[str] | None:
+        """Names of the new columns; None keeps the old ones."""
+        return None
+
+    def transform(self, X: Any) -> Any:
+        """The rows in their new form; `set_output` chooses the container."""
+        return self._dressed(map_rows(self._transform, check.check_predict(self, X)), X)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, then transform the same rows."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+
+def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
+    """function(X) by blocks, on all threads; X is an array or a source."""
+    if not isinstance(X, Source):
+        if X.shape[0] <= block_rows(X.shape[1]):
+            return function(X)
+        source: Source = Arrays(X, None, None, Target("none"), {}, trusted=True)
+    else:
+        source = X
+    with single_blas:
+        on = Threads() if isinstance(source, Arrays) else current_engine()
+        whole: Array = on.run(lambda block: Rows.of(function(block.X)), source).whole()
+    return whole
+
+
+def softmax(scores: Array) -> Array:
+    """exp(s) / Σ exp(s) by rows."""
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    return p
+
+
+def log_softmax(scores: Array) -> Array:
+    """s − log Σ exp(s) by rows."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))

@@ -1,0 +1,97 @@
+"""Long work: one record per pass over the data goes to whoever listens.
+
+    with tenfold.progress():                 a bar (with rich installed), or plain lines on stderr
+        model.fit(X, y)
+    with tenfold.monitor(print):             a callback of your own gets the same records
+        model.fit(X, y)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished pass: loss and certificate are None for a learner that has none."""
+
+    learner: str
+    n_pass: int
+    loss: float | None
+    certificate: float | None
+    seconds: float
+
+
+Listener = Callable[[Record], None]
+_listener: ContextVar[Listener | None] = ContextVar("tenfold_monitor", default=None)
+_note: ContextVar[dict[str, float]] = ContextVar("tenfold_note")
+
+
+class Passes:
+    """Counts the passes of one fit and reports them."""
+
+    def __init__(self, learner: str) -> None:
+        self.listener = _listener.get()
+        self.learner, self.count = learner, 0
+        self.began = time.perf_counter() if self.listener else 0.0
+
+    def done(self, stats: Any) -> None:
+        self.count += 1
+        if self.listener is None:
+            return
+        now = time.perf_counter()
+        loss = getattr(stats, "loss", getattr(stats, "inertia", None))
+        certificate = _note.get({}).get("certificate")
+        self.listener(Record(self.learner, self.count, loss, certificate, now - self.began))
+        self.began = now
+
+
+def note(certificate: float) -> None:
+    """A solver tells its current certificate; it travels with the record of the next pass."""
+    if _listener.get() is not None:
+        _note.set({"certificate": certificate})
+
+
+@contextlib.contextmanager
+def monitor(listener: Listener) -> Iterator[None]:
+    """Within this context `listener` receives one `Record` per pass."""
+    token, clear = _listener.set(listener), _note.set({})
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+        _note.reset(clear)
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[None]:
+    """Within this context fits show their passes: a live line with rich, else plain lines on stderr."""
+    try:
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    except ImportError:
+        with monitor(lambda record: print(_line(record), file=sys.stderr)):
+            yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, transient=False) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(record: Record) -> None:
+            if record.learner not in tasks:
+                tasks[record.learner] = bar.add_task(record.learner, total=None)
+            bar.update(tasks[record.learner], description=_line(record))
+
+        with monitor(show):
+            yield
+
+
+def _line(record: Record) -> str:
+    loss = "" if record.loss is None else f"  loss {record.loss:.6g}"
+    certificate = "" if record.certificate is None else f"  certificate {record.certificate:.2g}"
+    return f"{record.learner}  pass {record.n_pass}{loss}{certificate}"

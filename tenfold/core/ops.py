@@ -1,0 +1,70 @@
+"""Operations on a block: the compiled kernel for NumPy arrays, its twin for every other array type.
+
+Each kernel has one name in `src/kernels`, in the binding, in `core.twins` and here. The twin is its specification, its
+test oracle, and what runs on arrays that live elsewhere (a GPU, say). A sparse block is made dense first: a block is
+small by construction, so this never makes a large table dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenfold import _kernels
+from tenfold.core import twins
+
+Array = np.ndarray[Any, Any]
+
+interrupt = _kernels.interrupt
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array (without importing SciPy)."""
+    return type(X).__module__.startswith("scipy.sparse")
+
+
+def dense(X: Any) -> Any:
+    """X as a C-contiguous array."""
+    return np.ascontiguousarray(X.toarray()) if is_sparse(X) else X
+
+
+def _dispatch(name: str) -> Callable[..., Any]:
+    native, twin = getattr(_kernels, name), getattr(twins, name)
+
+    def operation(X: Any, *rest: Any) -> Any:
+        if type(X) is np.ndarray:
+            return native(X, *rest)
+        if is_sparse(X):
+            return native(dense(X), *rest)
+        return twin(X, *rest)
+
+    operation.__name__ = operation.__qualname__ = name
+    operation.__doc__ = twin.__doc__
+    return operation
+
+
+moments = _dispatch("moments")
+group_moments = _dispatch("group_moments")
+group_spreads = _dispatch("group_spreads")
+logistic_terms = _dispatch("logistic_terms")
+logistic_curvature = _dispatch("logistic_curvature")
+softmax_terms = _dispatch("softmax_terms")
+weighted_gram = _dispatch("weighted_gram")
+assign_sums = _dispatch("assign_sums")
+nearest = _dispatch("nearest")
+hash_rows = _dispatch("hash_rows")
+extended_gradient = _dispatch("extended_gradient")
+extended_gram = _dispatch("extended_gram")
+spread_scores = _dispatch("spread_scores")
+quadratic_scores = _dispatch("quadratic_scores")
+linear_scores = _dispatch("linear_scores")
+
+
+def all_finite(X: Any) -> bool:
+    """Whether every value is finite: neither NaN nor infinite."""
+    if type(X) is np.ndarray and X.flags.c_contiguous and X.dtype in (np.float32, np.float64) and X.ndim in (1, 2):
+        return bool(_kernels.all_finite(X))
+    values = X.data if is_sparse(X) else X
+    return bool(np.isfinite(values).all())

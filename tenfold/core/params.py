@@ -1,0 +1,119 @@
+"""Parameters: declared once, with default, domain and one line of documentation.
+
+A learner writes
+
+    @estimator
+    class Ridge(...):
+        alpha: float = param(1.0, at_least=0, doc="penalty strength")
+        _: KW_ONLY
+        fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+
+and gets its constructor, its `get_params`, its checks and its documentation from these lines. The constructor only
+stores what it is given: scikit-learn's `clone` relies on that, and `core.check` looks at the values when `fit` is called.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any, TypeVar, dataclass_transform
+
+import numpy as np
+
+__all__ = ["KW_ONLY", "Domain", "domains", "estimator", "param"]
+
+Class = TypeVar("Class", bound=type)
+
+# What a word of an annotation admits. An annotation with another word in it is not checked by type.
+KINDS: dict[str, tuple[type, ...]] = {
+    "float": (numbers.Real, np.floating, np.integer),
+    "int": (numbers.Integral, np.integer),
+    "bool": (bool, np.bool_),
+    "str": (str,),
+    "None": (type(None),),
+}
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values a parameter may take, and what it means."""
+
+    name: str
+    default: Any
+    kinds: tuple[str, ...]
+    at_least: float | None
+    above: float | None
+    at_most: float | None
+    one_of: tuple[Any, ...] | None
+    doc: str
+
+    def objection(self, value: Any) -> str | None:
+        """Why `value` is not in the domain, or None if it is."""
+        if self.one_of is not None and (value is None or isinstance(value, (str, bool))):
+            if any(value is choice or value == choice for choice in self.one_of):
+                return None
+            if not self._fits(value):
+                return f"must be one of {', '.join(map(repr, self.one_of))}"
+        elif not self._fits(value):
+            return f"must be {' or '.join(self.kinds)}"
+        if isinstance(value, KINDS["float"]) and not isinstance(value, KINDS["bool"]):
+            return self._out_of_range(float(value))
+        return None
+
+    def _fits(self, value: Any) -> bool:
+        if self.one_of is not None and isinstance(value, str):
+            return False
+        if any(kind not in KINDS for kind in self.kinds):
+            return True
+        if isinstance(value, KINDS["bool"]):
+            return "bool" in self.kinds
+        return any(isinstance(value, KINDS[kind]) for kind in self.kinds)
+
+    def _out_of_range(self, value: float) -> str | None:
+        if value != value:
+            return "must not be NaN"
+        if self.at_least is not None and value < self.at_least:
+            return f"must be >= {self.at_least:g}"
+        if self.above is not None and value <= self.above:
+            return f"must be > {self.above:g}"
+        if self.at_most is not None and value > self.at_most:
+            return f"must be <= {self.at_most:g}"
+        return None
+
+
+def param(
+    default: Any,
+    *,
+    doc: str,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    one_of: tuple[Any, ...] | None = None,
+) -> Any:
+    """A constructor parameter of a learner."""
+    domain = dict(at_least=at_least, above=above, at_most=at_most, one_of=one_of, doc=doc)
+    return field(default=default, metadata={"domain": domain})
+
+
+@dataclass_transform(field_specifiers=(param,))
+def estimator(cls: Class) -> Class:
+    """Class decorator: generate the constructor from the declared parameters, and their documentation."""
+    made = dataclass(eq=False, repr=False)(cls)
+    made._domains = {f.name: _domain_of(f) for f in fields(made)}
+    lines = [f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}" for d in made._domains.values()]
+    if lines and made.__doc__:
+        made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
+    return made
+
+
+def _domain_of(declared: Any) -> Domain:
+    kinds = tuple(word.strip() for word in str(declared.type).split("|"))
+    return Domain(declared.name, declared.default, kinds, **declared.metadata["domain"])
+
+
+def domains(learner: Any) -> dict[str, Domain]:
+    """The declared parameters of a learner or of its class, in order."""
+    found: dict[str, Domain] = learner._domains
+    return found
+
+

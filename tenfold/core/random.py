@@ -1,0 +1,21 @@
+"""Randomness: one seed in, independent streams out, nothing that depends on blocks or threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from a seed, a generator, a legacy `RandomState`, or None for fresh entropy."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
+    return np.random.default_rng(random_state)
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """A 63-bit seed for the hashes that key a choice by the content of a row."""
+    return int(rng.integers(0, 2**63 - 1))

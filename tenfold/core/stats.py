@@ -1,0 +1,264 @@
+"""Statistics: what is summed over blocks of rows. Values with `+`, associative and commutative up to rounding.
+
+    Moments     weighted mean and centred scatter of the columns (also one set for each group)
+    Spread      the same without the products of different columns
+    Triangle    the R of a QR decomposition, for badly conditioned least squares
+    Terms       a loss with its gradient and curvature at one point
+    Counts      weight for each class, category or bin
+    Clusters    weight and sum for each centre
+    Rows        the rows themselves, appended: for learners that keep them
+    Keyed       one statistic for each key, as the folds of a cross-validation need
+
+The sketches `Histogram`, `Quantiles` and `Sample` are in `core.sketch`. A statistic never sees an empty block: rows of weight zero
+are dropped at the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.errors import CannotForget
+
+Array = np.ndarray[Any, Any]
+
+# `forget` un-merges, which cancels: it refuses when the part kept is smaller than this share of the whole.
+SMALLEST_SHARE_KEPT = 1e-6
+
+
+@dataclass(slots=True)
+class Stats:
+    """Base: the fields add, one by one. `None` stands for a field nobody asked for."""
+
+    def __add__(self, other: Self) -> Self:
+        added = (_plus(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return type(self)(*added)
+
+    def __sub__(self, other: Self) -> Self:
+        """Un-merge `other`, which was added before; refused where it would not be exact."""
+        raise CannotForget(f"{type(self).__name__} cannot be un-merged exactly: fit again without those rows")
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return None if a is None else a + b
+
+
+@dataclass(slots=True)
+class Centred(Stats):
+    """Abstract: weight, mean and centred second moments, merged pairwise (Chan, Golub & LeVeque 1983).
+
+    The mean is kept as `center + offset`: `center` is any vector near it, `offset` the mean of what is left after
+    subtracting `center`. So a mean of 1e8 costs no digits of the scatter. With groups, a leading axis runs over them.
+    """
+
+    weight: Any
+    center: Array
+    offset: Array
+    scatter: Array
+
+    @property
+    def mean(self) -> Array:
+        return self.center + self.offset
+
+    def _square(self, delta: Array) -> Array:
+        raise NotImplementedError
+
+    def __add__(self, other: Self) -> Self:
+        weight = self.weight + other.weight
+        if np.ndim(weight):
+            return self._add_groups(other, weight)
+        share = other.weight / weight
+        delta = (other.center - self.center) + (other.offset - self.offset)
+        scatter = self._square(delta * (self.weight * share) ** 0.5)
+        scatter += self.scatter
+        scatter += other.scatter
+        return type(self)(weight, self.center, self.offset + delta * share, scatter)
+
+    def _add_groups(self, other: Self, weight: Array) -> Self:
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        here = (self.weight > 0)[:, None]  # an empty group has no centre: take the other's
+        delta = (other.center - self.center) + (other.offset - self.offset)
+        center = np.where(here, self.center, other.center)
+        offset = np.where(here, self.offset + delta * share[:, None], other.offset)
+        scatter = self._square(np.where(here, delta, 0) * np.sqrt(self.weight * share)[:, None])
+        return type(self)(weight, center, offset, scatter + self.scatter + other.scatter)
+
+    def __sub__(self, other: Self) -> Self:
+        weight = self.weight - other.weight
+        if np.any(weight < -1e-9 * self.weight) or not np.any(weight > 0):
+            raise CannotForget("more rows would be forgotten than were learned: only rows that were fitted can be forgotten")
+        empty = weight <= 1e-12 * self.weight
+        safe = np.where(empty, 1.0, weight)
+        share = np.where(empty, 0.0, other.weight / safe)
+        delta = (self.center - other.center) + (self.offset - other.offset)
+        scatter = self.scatter - other.scatter - self._square(delta * np.sqrt(self.weight * share)[..., None])
+        kept, whole = self._variances(scatter), self._variances(self.scatter)
+        if np.any((kept < SMALLEST_SHARE_KEPT * whole) & ~empty[..., None]):
+            raise CannotForget("forgetting these rows would lose digits (they carry nearly all of the spread): fit again without them")
+        clear = empty.reshape(empty.shape + (1,) * (scatter.ndim - empty.ndim))
+        offset = np.where(empty[..., None], 0.0, self.offset + delta * share[..., None])
+        return type(self)(np.where(empty, 0.0, weight)[()], self.center, offset, np.where(clear, 0.0, scatter))
+
+    def _variances(self, scatter: Array) -> Array:
+        raise NotImplementedError
+
+
+@dataclass(slots=True)
+class Moments(Centred):
+    """Weight, mean and full centred scatter Σ w (z − m)(z − m)ᵀ of the columns of Z."""
+
+    @classmethod
+    def of(cls, X: Array, Y: Array, w: Array) -> Moments:
+        """Of the columns of [X Y]."""
+        return cls(*ops.moments(X, Y, w))
+
+    @classmethod
+    def by_group(cls, X: Array, group: Array, w: Array, k: int) -> Moments:
+        """One set for each of the groups 0, ..., k − 1."""
+        return cls(*ops.group_moments(X, group, w, k))
+
+    def _square(self, delta: Array) -> Array:
+        return delta[..., :, None] * delta[..., None, :]
+
+    def _variances(self, scatter: Array) -> Array:
+        return np.diagonal(scatter, axis1=-2, axis2=-1)
+
+    def pooled(self) -> Moments:
+        """All groups as one."""
+        groups = [Moments(self.weight[k], self.center[k], self.offset[k], self.scatter[k])
+                  for k in range(len(self.weight)) if self.weight[k] > 0]
+        return merge(groups)
+
+
+@dataclass(slots=True)
+class Spread(Centred):
+    """Weight, mean and centred sums of squares Σ w (x − m)², column by column, for each group."""
+
+    @classmethod
+    def by_group(cls, X: Array, group: Array, w: Array, k: int) -> Spread:
+        return cls(*ops.group_spreads(X, group, w, k))
+
+    @classmethod
+    def of(cls, X: Array, w: Array) -> Spread:
+        """One group, kept as a leading axis of length 1."""
+        return cls.by_group(X, np.zeros(len(w), dtype=np.int64), w, 1)
+
+    def _square(self, delta: Array) -> Array:
+        return delta * delta
+
+    def _variances(self, scatter: Array) -> Array:
+        return scatter
+
+    def pooled(self) -> Spread:
+        """All groups as one, kept as a leading axis of length 1."""
+        groups = [Spread(self.weight[k : k + 1], self.center[k : k + 1], self.offset[k : k + 1], self.scatter[k : k + 1])
+                  for k in range(len(self.weight)) if self.weight[k] > 0]
+        return merge(groups)
+
+
+@dataclass(slots=True)
+class Triangle(Stats):
+    """The upper triangular R of √w Z = Q R, diagonal ≥ 0. `+` is the R of the two stacked (TSQR)."""
+
+    weight: float
+    R: Array
+
+    @classmethod
+    def of(cls, Z: Array, w: Array) -> Triangle:
+        return cls(float(w.sum()), _upper(Z * np.sqrt(w)[:, None]))
+
+    def __add__(self, other: Triangle) -> Triangle:
+        return Triangle(self.weight + other.weight, _upper(np.concatenate([self.R, other.R])))
+
+
+def _upper(Z: Array) -> Array:
+    R: Array = np.linalg.qr(Z, mode="r")
+    sign = np.where(np.diagonal(R) < 0, -1.0, 1.0)
+    R[: len(sign)] *= sign[:, None]
+    return R
+
+
+@dataclass(slots=True)
+class Terms(Stats):
+    """A loss at one point with its gradient and, where asked for, its curvature; `weight` is Σ w."""
+
+    loss: float
+    gradient: Array
+    weight: float
+    curvature: Array | None = None
+
+
+@dataclass(slots=True)
+class Counts(Stats):
+    """Weight that fell into each class, category or bin."""
+
+    weight: Array
+
+    @classmethod
+    def of(cls, code: Array, w: Array, k: int) -> Counts:
+        return cls(np.bincount(code, weights=w, minlength=k))
+
+    def __sub__(self, other: Counts) -> Counts:
+        left = self.weight - other.weight
+        if np.any(left < -1e-9 * self.weight):
+            raise CannotForget("more rows would be forgotten than were learned: only rows that were fitted can be forgotten")
+        return Counts(np.maximum(left, 0.0))
+
+
+@dataclass(slots=True)
+class Clusters(Stats):
+    """Weight and sum of the rows nearest to each centre, and Σ w ‖x − c‖²."""
+
+    weight: Array
+    sum: Array
+    inertia: float
+
+    @classmethod
+    def of(cls, X: Array, w: Array, centers: Array) -> Clusters:
+        return cls(*ops.assign_sums(X, w, centers))
+
+
+@dataclass(slots=True)
+class Rows(Stats):
+    """The rows themselves. `+` appends; the order is that of the blocks, not of the workers."""
+
+    parts: list[Any]
+
+    @classmethod
+    def of(cls, rows: Any) -> Rows:
+        return cls([rows])
+
+    def whole(self) -> Array:
+        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+
+
+class Keyed(dict[Any, Any]):
+    """One statistic for each key. `+` merges what both have and keeps the rest."""
+
+    def __add__(self, other: Keyed) -> Keyed:
+        merged = Keyed(self)
+        for key, stats in other.items():
+            merged[key] = merged[key] + stats if key in merged else stats
+        return merged
+
+
+def merge(stats: Iterable[Any]) -> Any:
+    """All of them, added left to right."""
+    total = None
+    for one in stats:
+        total = one if total is None else total + one
+    return total
+
+
+def all_but_one(stats: list[Any]) -> list[Any]:
+    """For each k, the merge of all but the k-th: prefixes with suffixes, about 3k merges and never a subtraction."""
+    prefix, suffix = [None], [None]
+    for one in stats[:-1]:
+        prefix.append(one if prefix[-1] is None else prefix[-1] + one)
+    for one in stats[:0:-1]:
+        suffix.append(one if suffix[-1] is None else one + suffix[-1])
+    return [merge(part for part in pair if part is not None) for pair in zip(prefix, reversed(suffix), strict=True)]

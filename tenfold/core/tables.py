@@ -1,0 +1,1 @@
+def is_path(X): return isinstance(X, str)

@@ -1,0 +1,62 @@
+"""What regressions of the form y ≈ X w + b have in common: their moments, their prediction, their error from moments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.core.estimator import Regressor
+from tenfold.core.stats import Moments
+
+
+class AffineRegressor(Regressor):
+    """Mixin: predicts X w + b, with `coef_` of shape (p,) for a 1-D target and (q, p) for q targets, as scikit-learn."""
+
+    def _predict(self, X: Any) -> Array:
+        B = np.atleast_2d(self.coef_)
+        b = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(B))
+        scores = ops.linear_scores(X, np.ascontiguousarray(B, dtype=np.float64), np.ascontiguousarray(b))
+        if X.dtype == np.float32:
+            scores = scores.astype(np.float32)
+        return scores[:, 0] if self.coef_.ndim == 1 else scores
+
+    def _fitted(self, mean: Array, coef: Array) -> dict[str, Any]:
+        """Fitted attributes from w (p, q) and the means of (X, y)."""
+        p = len(coef)
+        intercept = mean[p:] - mean[:p] @ coef if self.fit_intercept else np.zeros(coef.shape[1])
+        if self._flat:
+            return dict(coef_=np.ascontiguousarray(coef[:, 0]), intercept_=float(intercept[0]) if self.fit_intercept else 0.0)
+        return dict(coef_=np.ascontiguousarray(coef.T), intercept_=intercept if self.fit_intercept else 0.0)
+
+    def _held_out_squares(self, stats: Moments, fits: list[dict[str, Any]]) -> tuple[Array, Array]:
+        """Σ w (y − ŷ)² of each fit on rows known by their moments alone, and the share of Σ w y² that it is.
+
+        With δ = ȳ − x̄·w − b:  Syy − 2 wᵀSxy + wᵀSxx w + n δ².  The share tells how many digits the cancellation cost.
+        """
+        p = self.n_features_in_
+        mean, S = stats.mean, stats.scatter
+        total, size = 0.0, 0.0
+        for j in range(S.shape[0] - p):
+            W = np.array([np.atleast_2d(fit["coef_"])[j] for fit in fits])  # (fits, p)
+            b = np.array([np.atleast_1d(fit["intercept_"])[min(j, np.size(fit["intercept_"]) - 1)] for fit in fits])
+            explained = np.einsum("ap,ap->a", W @ S[:p, :p], W) - 2 * (W @ S[:p, p + j])
+            gap = mean[p + j] - W @ mean[:p] - b
+            total = total + S[p + j, p + j] + explained + stats.weight * gap**2
+            size = size + S[p + j, p + j] + np.abs(explained)
+        return np.asarray(total), np.asarray(total) / np.where(np.asarray(size) > 0, size, 1.0)
+
+
+def centred(stats: Moments, p: int, fit_intercept: bool) -> tuple[Array, Array, Array]:
+    """Mean of (X, y), Sxx and Sxy; without an intercept the raw cross-products S + n m mᵀ."""
+    mean, S = stats.mean, stats.scatter
+    if not np.isfinite(S).all():
+        column = int(np.flatnonzero(~np.isfinite(np.diagonal(S)))[0]) if not np.isfinite(np.diagonal(S)).all() else 0
+        what = f"column {column} of X" if column < p else "the target y"
+        raise BadInput(f"the values of {what} are too large to be squared (beyond about 1e150): rescale it first")
+    if not fit_intercept:
+        S = S + stats.weight * np.outer(mean, mean)
+    return mean, S[:p, :p], S[:p, p:]

@@ -1,0 +1,70 @@
+"""Small dense problems: what is solved from the merged statistics."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from tenfold.core.errors import Degenerate
+
+Array = np.ndarray[Any, Any]
+
+
+def cholesky(A: Array) -> Array | None:
+    """Lower triangular L with A = L Lᵀ, or None if A is not positive definite to working precision."""
+    L, fail = lapack.dpotrf(A, lower=1, clean=1)
+    return None if fail or not np.isfinite(L).all() else L
+
+
+def cholesky_solve(L: Array, b: Array) -> Array:
+    """x with L Lᵀ x = b."""
+    x, _ = lapack.dpotrs(L, b, lower=1)
+    return x
+
+
+def reciprocal_condition(A: Array, L: Array) -> float:
+    """An estimate of 1 / cond₁(A) from its Cholesky factor."""
+    size = float(np.abs(A).sum(axis=0).max(initial=0.0))
+    rcond, _ = lapack.dpocon(L, size, uplo="L")
+    return float(rcond)
+
+
+def solve_spd(A: Array, b: Array, what: str) -> Array:
+    """x with A x = b for symmetric A ⪰ 0. Where A is singular: the least-norm solution, told."""
+    scale = np.sqrt(np.diagonal(A))
+    scale = np.where(scale > 0, scale, 1.0)  # equilibrate: units of the columns must not look like dependence
+    scaled = A / scale[:, None] / scale
+    L = cholesky(scaled)
+    if L is not None and reciprocal_condition(scaled, L) > 1e-14:
+        return (cholesky_solve(L, (b.T / scale).T).T / scale).T
+    warnings.warn(f"{what}: the columns are linearly dependent; returned the solution of least norm", Degenerate, stacklevel=2)
+    values, vectors = eigh(A)
+    keep = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
+    return vectors[:, keep] @ ((vectors[:, keep].T @ b).T / values[keep]).T
+
+
+def eigh(A: Array) -> tuple[Array, Array]:
+    """Eigenvalues (ascending) and eigenvectors of a symmetric matrix."""
+    values, vectors, fail = lapack.dsyevd(A, compute_v=1, lower=1)
+    if fail:
+        values, vectors = np.linalg.eigh(A)
+    return values, vectors
+
+
+def nonnegative(A: Array, B: Array) -> Array:
+    """min over x ≥ 0 of ½ xᵀA x − bᵀx, for each column b of B; A must be positive definite.
+
+    With A = L Lᵀ this is least squares in Lᵀ x ≈ L⁻¹ b under x ≥ 0, solved by an active-set method (Lawson & Hanson 1974).
+    """
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
+    L = cholesky(A)
+    if L is None:
+        tiny = np.finfo(float).eps * len(A) * max(float(np.trace(A)), 1e-300)
+        L = np.linalg.cholesky(A + tiny * np.eye(len(A)))
+    Z = solve_triangular(L, B, lower=True)
+    return np.column_stack([nnls(L.T, z)[0] for z in Z.T])
