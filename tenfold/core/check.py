@@ -177,7 +177,7 @@ def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
         return X.tocsr(), None
     if is_frame(X):
         return _from_frame(X)
-    if X is None or isinstance(X, (str, bytes, dict, set)) or np.ndim(X) == 0 and not hasattr(X, "__array__"):
+    if X is None or isinstance(X, (str, bytes, dict, set)) or not hasattr(X, "__array__") and np.ndim(X) == 0:
         raise BadType(f"X must be a table of numbers, not {type(X).__name__}: give an array, a data frame, a sparse matrix, "
                       "a path to a CSV or Parquet file, or blocks of rows")
     try:
@@ -200,9 +200,8 @@ def _from_frame(X: Any) -> tuple[Array, Array | None]:
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
-    columns = list(frame.columns)
-    names = column_names(columns)
-    arrays = [_numeric_column(frame[name], name) for name in columns] if frame.shape[1] else []
+    names = column_names(list(frame.columns))
+    arrays = [_numeric_column(column, column.name) for column in frame.iter_columns()]
     if not arrays:
         return np.empty((frame.shape[0], 0)), names
     kind = np.result_type(*arrays)

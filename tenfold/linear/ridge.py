@@ -26,7 +26,7 @@ class Ridge(AffineRegressor, OnePass):
                 (returns the least-norm solution and warns Degenerate)
     Reference   Hoerl & Kennard 1970; merge: Chan, Golub & LeVeque 1983
 
-    Fitted      coef_ (p,) or (q, p), intercept_, n_features_in_, stats_ (the moments: for partial_fit, merge, forget)
+    Fitted      coef_ (p,) or (q, p), intercept_, n_iter_ (always 1), n_features_in_, stats_ (the moments: for partial_fit, merge, forget)
 
     Example
     -------
@@ -59,8 +59,10 @@ class Ridge(AffineRegressor, OnePass):
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         penalised = Sxx + self.alpha * np.eye(len(Sxx))
         if self.positive:
-            return self._fitted(mean, nonnegative(penalised, Sxy))
-        return self._fitted(mean, solve_spd(penalised, Sxy, f"Ridge(alpha={self.alpha:g})"))
+            coef = nonnegative(penalised, Sxy)
+        else:
+            coef = solve_spd(penalised, Sxy, f"Ridge(alpha={self.alpha:g})")
+        return dict(self._fitted(mean, coef), n_iter_=1)
 
     def _solve_path(self, stats: Moments, values: list[float]) -> list[dict[str, Any]]:
         """All penalties from one decomposition: with Sxx = V diag(e) Vᵀ,  w(alpha) = V (Vᵀ Sxy / (e + alpha))."""
