@@ -177,13 +177,14 @@ def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
         return X.tocsr(), None
     if is_frame(X):
         return _from_frame(X)
-    if X is None or isinstance(X, (str, bytes, dict, set)) or not hasattr(X, "__array__") and np.ndim(X) == 0:
-        raise BadType(f"X must be a table of numbers, not {type(X).__name__}: give an array, a data frame, a sparse matrix, "
-                      "a path to a CSV or Parquet file, or blocks of rows")
     try:
-        return np.asarray(X), None
+        table = None if X is None or isinstance(X, (str, bytes, dict, set)) else np.asarray(X)
     except ValueError as ragged:
         raise BadInput(f"X is not a table: its rows have different lengths ({ragged})") from None
+    if table is None or table.ndim == 0 and table.dtype.kind == "O":
+        raise BadType(f"X must be a table of numbers, not {type(X).__name__}: give an array, a data frame, a sparse matrix, "
+                      "a path to a CSV or Parquet file, or blocks of rows")
+    return table, None
 
 
 def is_frame(X: Any) -> bool:

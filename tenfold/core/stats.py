@@ -88,7 +88,7 @@ class Centred(Stats):
         return type(self)(weight, center, offset, scatter + self.scatter + other.scatter)
 
     def __sub__(self, other: Self) -> Self:
-        weight = self.weight - other.weight
+        weight = np.asarray(self.weight - other.weight)
         if np.any(weight < -1e-9 * self.weight) or not np.any(weight > 0):
             raise CannotForget("more rows would be forgotten than were learned: only rows that were fitted can be forgotten")
         empty = weight <= 1e-12 * self.weight

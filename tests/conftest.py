@@ -1,0 +1,57 @@
+"""What the tests share: every public learner, discovered, in the settings it is tried in."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import tenfold
+from tenfold.core.estimator import Estimator
+
+# Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where an answer is compared to many
+# digits with the answer from the same rows in another form.
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "LinearRegression": [{}, {"fit_intercept": False}],
+    "Ridge": [{}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}],
+    "LogisticRegression": [{"tol": 1e-12}, {"C": 0.1, "tol": 1e-12, "fit_intercept": False}],
+    "PCA": [{}, {"n_components": 2, "whiten": True}],
+    "StandardScaler": [{}, {"with_mean": False}],
+    "SimpleImputer": [{}, {"strategy": "median"}],
+    "QuadraticDiscriminantAnalysis": [{}, {"reg_param": 0.2}],
+    "NearestCentroid": [{}, {"shrink_threshold": 0.3}],
+    "KMeans": [{"n_clusters": 3, "random_state": 0}, {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0}],
+}
+
+
+def exists(name: str) -> bool:
+    return importlib.util.find_spec(tenfold.PUBLIC[name]) is not None
+
+
+def public_classes() -> dict[str, type]:
+    """Every public learner that stands alone, by name."""
+    found = {name: getattr(tenfold, name) for name in tenfold.PUBLIC if name[0].isupper() and exists(name)}
+    return {name: value for name, value in found.items()
+            if isinstance(value, type) and issubclass(value, Estimator) and name != "Pipeline"}
+
+
+def learners() -> list[Any]:
+    """Every public learner in its settings, and pipelines of them."""
+    single = [cls(**setting) for name, cls in public_classes().items() for setting in SETTINGS.get(name, [{}])]
+    return single + pipelines()
+
+
+def pipelines() -> list[Any]:
+    if not all(map(exists, ("Pipeline", "StandardScaler", "PCA", "LogisticRegression", "KMeans"))):
+        return []
+    scale = tenfold.StandardScaler
+    return [
+        tenfold.make_pipeline(scale(), tenfold.Ridge()),
+        tenfold.make_pipeline(scale(), tenfold.PCA(2), tenfold.LogisticRegression(tol=1e-12)),
+        tenfold.make_pipeline(scale(), tenfold.KMeans(3, random_state=0)),
+        tenfold.make_pipeline(scale(), tenfold.PCA(2)),
+    ]
+
+
+def label(learner: Any) -> str:
+    """A name for a test."""
+    return repr(learner).replace("\n", " ")[:60]

@@ -1,0 +1,328 @@
+"""The laws that every learner obeys, whatever it learns. Anyone's learner can be held to them:
+
+    from laws import LAWS, Place, Table, made
+    for law in LAWS.values():
+        law(made(MyLearner), Table.of(MyLearner), Place(tenfold.Local(), rows=3))
+
+A law is a function of a learner (fresh, never fitted), a table and a place: an engine, and how many rows a block has. A class lists
+the laws it cannot obey in `exempt`, with the reason.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.core.errors import TenfoldWarning
+
+Array = np.ndarray[Any, Any]
+
+# What a fit returns besides its answer: how it got there, and statistics that the answers follow from.
+NOT_AN_ANSWER = {"stats_", "absent_", "n_iter_", "labels_", "n_passes_", "feature_names_in_", "history_"}
+VERBS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
+
+
+@dataclass
+class Table:
+    """Rows to learn from, with a target and whole-number weights from 0 to 3."""
+
+    X: Array
+    y: Array | None
+    w: Array
+    classes: Array | None = None
+    new: Array = field(default_factory=lambda: np.empty(0))  # rows to predict
+
+    @classmethod
+    def of(cls, learner: Any, n: int = 60, p: int = 4, seed: int = 0) -> Table:
+        """A table such as the learner wants: numbers or labels as target, or none."""
+        rng = np.random.default_rng(seed)
+        group = np.arange(n) % 3
+        centers = rng.normal(size=(3, p)) * 2
+        X = centers[group] + rng.normal(size=(n, p)) * rng.uniform(0.5, 2, p) + 5
+        y: Array | None = None
+        classes = None
+        if learner.target == "real":
+            y = X @ rng.normal(size=p) + rng.normal(size=n)
+        if learner.target == "label":
+            classes = np.array(["blue", "green", "red"])
+            y = classes[group]
+        w = rng.integers(0, 4, n)
+        return cls(X, y, w, classes, new=X[:20] + rng.normal(size=(20, p)))
+
+    def rows(self, index: Any) -> Table:
+        return replace(self, X=self.X[index], y=None if self.y is None else self.y[index], w=self.w[index])
+
+    def with_X(self, X: Array, new: Array) -> Table:
+        return replace(self, X=X, new=new)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a learner runs: an engine, and the rows of a block of a stream (None: the table in memory)."""
+
+    engine: Any
+    rows: int | None = None
+
+    def fit(self, model: Any, table: Table, weighted: bool = False) -> Any:
+        with tenfold.engine(self.engine):
+            if self.rows is None:
+                return model.fit(table.X, table.y, table.w if weighted else None)
+            return model.fit(list(self.blocks(table, weighted)))
+
+    def blocks(self, table: Table, weighted: bool = False) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(table.X), self.rows or len(table.X)):
+            part = table.rows(slice(start, start + (self.rows or len(table.X))))
+            yield (part.X, part.y, part.w) if weighted else (part.X, part.y)
+
+    def __str__(self) -> str:
+        return f"{self.engine!r}-{'memory' if self.rows is None else f'{self.rows}-row'}"
+
+
+IN_MEMORY = Place(tenfold.Local())
+
+
+def made(model: Any) -> Any:
+    """A fresh learner with the same parameters; those inside a pipeline are fresh too."""
+    params = model.get_params(deep=False)
+    if "steps" in params:
+        params["steps"] = [(name, made(step)) for name, step in params["steps"]]
+    return type(model)(**params)
+
+
+def answers(model: Any, rows: Array) -> dict[str, Any]:
+    """All that a fitted learner says: its fitted attributes, and what its verbs make of some rows."""
+    inside = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    told = {f"{i}.{name}": value for i, one in enumerate(inside) for name, value in vars(one).items()
+            if name.endswith("_") and not name.startswith("_") and name not in NOT_AN_ANSWER}
+    told.update({verb: getattr(model, verb)(rows) for verb in VERBS if hasattr(model, verb)})
+    return told
+
+
+def assert_answers(found: dict[str, Any], expected: dict[str, Any], *, rtol: float) -> None:
+    """Equal up to `rtol` of the largest number in each answer; `rtol=0` means the same bits."""
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        assert_close(found[name], value, rtol=rtol, what=name)
+
+
+def assert_close(found: Any, expected: Any, *, rtol: float, what: str) -> None:
+    if isinstance(expected, (list, tuple)):
+        assert len(found) == len(expected), what
+        for a, b in zip(found, expected, strict=True):
+            assert_close(a, b, rtol=rtol, what=what)
+        return
+    a, b = _plain(found), _plain(expected)
+    assert a.shape == b.shape, f"{what}: shape {a.shape}, not {b.shape}"
+    if b.dtype.kind not in "fc" or rtol == 0:
+        assert a.dtype == b.dtype and np.array_equal(a, b, equal_nan=b.dtype.kind in "fc"), f"{what}: {a} is not {b}"
+        return
+    finite = b[np.isfinite(b)]
+    scale = float(np.abs(finite).max(initial=0.0))
+    np.testing.assert_allclose(a, b, rtol=0, atol=rtol * max(scale, 1e-12), err_msg=what)
+
+
+def _plain(value: Any) -> Array:
+    return np.asarray(value.toarray() if hasattr(value, "toarray") else value)
+
+
+def _state(model: Any) -> bytes:
+    return pickle.dumps(model)
+
+
+# --- the laws ---------------------------------------------------------------------------------------------------------
+
+
+def blocking(model: Any, table: Table, place: Place) -> None:
+    """How the rows are cut into blocks does not matter."""
+    expected = answers(IN_MEMORY.fit(made(model), table), table.new)
+    for rows in (1, 7, len(table.X)):
+        found = answers(replace(place, rows=rows).fit(made(model), table), table.new)
+        assert_answers(found, expected, rtol=1e-9)
+
+
+def same_bits(model: Any, table: Table, place: Place) -> None:
+    """The same blocks give the same bits on every engine, and twice."""
+    expected = answers(replace(place, engine=tenfold.Local()).fit(made(model), table), table.new)
+    for _ in range(2):
+        assert_answers(answers(place.fit(made(model), table), table.new), expected, rtol=0)
+
+
+def row_order(model: Any, table: Table, place: Place) -> None:
+    """The order of the rows does not matter."""
+    order = np.random.default_rng(1).permutation(len(table.X))
+    expected = answers(place.fit(made(model), table), table.new)
+    assert_answers(answers(place.fit(made(model), table.rows(order)), table.new), expected, rtol=1e-9)
+
+
+def weight_is_copies(model: Any, table: Table, place: Place) -> None:
+    """A row of weight k is k rows; a row of weight 0 is absent."""
+    copies = table.rows(np.repeat(np.arange(len(table.X)), table.w))
+    expected = answers(place.fit(made(model), copies), table.new)
+    assert_answers(answers(place.fit(made(model), table, weighted=True), table.new), expected, rtol=1e-9)
+
+
+def partial_fit(model: Any, table: Table, place: Place) -> None:
+    """Learning part by part is learning all."""
+    if not hasattr(model, "partial_fit"):
+        return
+    expected = answers(place.fit(made(model), table), table.new)
+    assert_answers(answers(_by_parts(made(model), table, place), table.new), expected, rtol=1e-9)
+
+
+def _by_parts(model: Any, table: Table, place: Place) -> Any:
+    with tenfold.engine(place.engine):
+        for start in range(0, len(table.X), 11):
+            part = table.rows(slice(start, start + 11))
+            model.partial_fit(part.X, part.y, **({} if table.classes is None else {"classes": table.classes}))
+    return model
+
+
+def merging(model: Any, table: Table, place: Place) -> None:
+    """Two learners merged are one learner of the rows of both."""
+    if not hasattr(model, "merge"):
+        return
+    one, other = table.rows(slice(0, 20)), table.rows(slice(20, None))
+    expected = answers(place.fit(made(model), table), table.new)
+    both = place.fit(made(model), one)
+    second = place.fit(made(model), other)
+    before = _state(second)
+    assert both.merge(second) is both
+    assert_answers(answers(both, table.new), expected, rtol=1e-9)
+    assert _state(second) == before, "merge changed the learner it took from"
+
+
+def forgetting(model: Any, table: Table, place: Place) -> None:
+    """Forgetting rows is never having seen them."""
+    if not hasattr(model, "forget"):
+        return
+    gone, kept = table.rows(slice(0, 9)), table.rows(slice(9, None))
+    expected = answers(place.fit(made(model), kept), table.new)
+    whole = place.fit(made(model), table)
+    with tenfold.engine(place.engine):
+        assert whole.forget(gone.X, gone.y) is whole
+    assert_answers(answers(whole, table.new), expected, rtol=1e-8)
+
+
+def pure_predictions(model: Any, table: Table, place: Place) -> None:
+    """Predictions change nothing, and those of a row do not depend on the rows around it."""
+    fitted, rows = place.fit(made(model), table), table.new
+    before = _state(fitted)
+    expected = {verb: _plain(value) for verb, value in answers(fitted, rows).items() if verb in VERBS}
+    assert expected, "a learner must say something of new rows"
+    for index in (slice(None), slice(None, None, -1), slice(3, 4), np.array([7, 2, 2])):
+        found = answers(fitted, rows[index])
+        for verb, value in expected.items():
+            assert_close(found[verb], value[index], rtol=1e-12, what=verb)
+    assert _state(fitted) == before, "a prediction changed the learner"
+
+
+def round_trips(model: Any, table: Table, place: Place) -> None:
+    """Parameters, repr, pickle and copies carry the whole learner."""
+    again = eval(repr(model), vars(tenfold) | {name: getattr(tenfold, name) for name in tenfold.PUBLIC if name[0].isupper()})
+    assert repr(again) == repr(model)
+    fitted = place.fit(made(model), table)
+    assert repr(fitted) == repr(model), "fit changed a parameter"
+    expected = answers(fitted, table.new)
+    assert_answers(answers(pickle.loads(pickle.dumps(fitted)), table.new), expected, rtol=0)
+    unfitted = made(fitted)
+    assert not unfitted.__sklearn_is_fitted__()
+    assert_answers(answers(place.fit(unfitted, table), table.new), expected, rtol=0)
+    assert_answers(answers(place.fit(fitted, table), table.new), expected, rtol=0)  # a second fit forgets the first
+
+
+def saved(model: Any, table: Table, place: Place) -> None:
+    """A saved learner loads equal, to the bit."""
+    fitted = place.fit(made(model), table)
+    expected = answers(fitted, table.new)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.tenfold"
+        tenfold.save(fitted, path)
+        again = tenfold.load(path)
+    assert repr(again) == repr(fitted)
+    assert_answers(answers(again, table.new), expected, rtol=0)
+
+
+def untouched_inputs(model: Any, table: Table, place: Place) -> None:
+    """Inputs are never modified: rows that cannot be written to, in memory or in a mapped file, are enough."""
+    before = pickle.dumps((table.X, table.y, table.w, table.new))
+    expected = answers(place.fit(made(model), table, weighted=True), table.new)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "X.npy"
+        np.save(path, table.X)
+        mapped = table.with_X(np.load(path, mmap_mode="r"), table.new.copy())
+        for array in (mapped.new, mapped.w, mapped.y):
+            if array is not None:
+                array.flags.writeable = False
+        try:
+            found = answers(place.fit(made(model), mapped, weighted=True), mapped.new)
+        finally:
+            for array in (mapped.w, mapped.y):
+                if array is not None:
+                    array.flags.writeable = True
+    assert_answers(found, expected, rtol=0)
+    columns = table.with_X(np.asfortranarray(table.X), np.asfortranarray(table.new))
+    assert_answers(answers(place.fit(made(model), columns, weighted=True), columns.new), expected, rtol=0)
+    assert pickle.dumps((table.X, table.y, table.w, table.new)) == before, "an input was modified"
+
+
+def single_precision(model: Any, table: Table, place: Place) -> None:
+    """float32 rows give nearly what the same numbers give as float64: sums are float64 either way."""
+    X, new = table.X.astype(np.float32), table.new.astype(np.float32)
+    double = table.with_X(X.astype(np.float64), new.astype(np.float64))
+    expected = answers(place.fit(made(model), double), double.new)
+    found = answers(place.fit(made(model), table.with_X(X, new)), new)
+    for verb in ("predict", "transform", "predict_proba"):
+        if verb in found and expected[verb].dtype == np.float64:
+            assert found[verb].dtype == np.float32, f"{verb} of float32 rows must be float32"
+    assert_answers(found, expected, rtol=2e-5)
+
+
+def column_order(model: Any, table: Table, place: Place) -> None:
+    """Columns in another order give the same predictions; what answers by columns answers in the new order."""
+    order = np.array([2, 0, 3, 1])
+    one = place.fit(made(model), table)
+    two = place.fit(made(model), table.with_X(table.X[:, order], table.new))
+    expected, found = answers(one, table.new), answers(two, table.new[:, order])
+    for verb in VERBS:
+        if verb in expected:
+            by_columns = verb == "transform" and list(one.get_feature_names_out()) == ["x0", "x1", "x2", "x3"]
+            assert_close(found[verb], expected[verb][:, order] if by_columns else expected[verb], rtol=1e-8, what=verb)
+
+
+def bounded_memory(model: Any, table: Table, place: Place) -> None:
+    """A stream of any length is learned in the memory of some of its blocks."""
+    blocks, rows, p = 120, 400, 16
+    whole = Table.of(model, n=rows, p=p, seed=3)
+
+    def stream() -> Iterator[tuple[Any, ...]]:
+        for i in range(blocks):
+            yield whole.X + 1e-3 * i, whole.y
+
+    with tenfold.engine(place.engine), warnings.catch_warnings():
+        warnings.simplefilter("ignore", TenfoldWarning)  # passes are limited: it is memory that counts here
+        short = made(model)
+        if "max_iter" in short.get_params() and short.max_iter is not None:
+            short.set_params(max_iter=2)
+        tracemalloc.start()
+        try:
+            short.fit(stream)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < blocks * rows * p * 8 / 3, f"{peak / 2**20:.1f} MiB for a stream of {blocks * rows * p * 8 / 2**20:.1f} MiB"
+
+
+LAWS: dict[str, Callable[[Any, Table, Place], None]] = {
+    law.__name__: law
+    for law in (blocking, same_bits, row_order, weight_is_copies, partial_fit, merging, forgetting, pure_predictions,
+                round_trips, saved, untouched_inputs, single_precision, column_order, bounded_memory)
+}
