@@ -147,6 +147,35 @@ class _Work:
                 self.stop = True
 
 
+class _Items:
+    """Any list of things as a source, for work that is parallel but not over rows."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items, self.n_parts = items, len(items)
+
+    def parts(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def load(self, item: Any) -> Any:
+        return item
+
+
+class _List(list[Any]):
+    """Results in the order of the items: `+` appends."""
+
+    def __add__(self, other: Any) -> Any:
+        return _List([*self, *other])
+
+
+def each(function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
+    """[function(item) for item in items], on all threads where threads are the engine in force."""
+    on = current_engine()
+    if len(items) < 2 or not isinstance(on, Threads):
+        return [function(item) for item in items]
+    done: list[Any] = on.run(lambda item: _List([function(item)]), _Items(items))
+    return list(done)
+
+
 def _settle(others: list[Future[None]]) -> None:
     """Wait for the threads; those that never started are dropped, as the caller did their work."""
     for future in others:

@@ -22,7 +22,7 @@ from tenfold.core import check
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
 from tenfold.core.engine import Summarize, Threads, current_engine, drive, single_blas
 from tenfold.core.errors import BadInput, NotFitted, not_fitted
-from tenfold.core.protocol import Protocol
+from tenfold.core.protocol import Protocol, fresh
 from tenfold.core.stats import Rows
 
 
@@ -57,6 +57,10 @@ class Estimator(Protocol):
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         raise NotImplementedError
 
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        """One fitted learner for each value of a parameter."""
+        return [fresh(self).set_params(**{name: value})._fit(source) for value in values]
+
     def _finish(self, source: Source) -> None:
         """After the fit: fill what has the shape of the rows."""
 
@@ -88,10 +92,22 @@ class OnePass(Estimator):
         return fitted
         yield
 
-    def _solved_like(self, other: Estimator, stats: Any) -> dict[str, Any]:
-        """`_solve` with these parameters and the facts of another fit: one point of a path."""
-        vars(self).update({name: value for name, value in vars(other).items() if name in FACTS})
-        return self._solve(stats)
+    def _solve_path(self, stats: Any, values: list[Any]) -> list[dict[str, Any]]:
+        """The fitted attributes for each value of the path parameter, from the same statistics."""
+        return [self._like({}, **{str(self.path): value})._solve(stats) for value in values]
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        if name != self.path:
+            return super()._fit_path(source, name, values)
+        first: Self = fresh(self).set_params(**{name: values[0]})._fit(source)
+        fits = first._solve_path(first.stats_, values)
+        return [first._like(fitted, **{name: value}) for value, fitted in zip(values, fits, strict=True)]
+
+    def _like(self, fitted: dict[str, Any], **changed: Any) -> Self:
+        """A learner that knows the same facts, with these fitted attributes and the parameters that go with them."""
+        other: Self = fresh(self).set_params(**changed)
+        vars(other).update({key: fact for key, fact in vars(self).items() if key in FACTS}, **fitted)
+        return other
 
     def _exact(self, stats: Any) -> bool:
         """Whether `_solve(stats)` needs no `_refine`: then cross-validation need not fit again."""

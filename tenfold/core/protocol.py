@@ -138,3 +138,14 @@ def same(a: Any, b: Any) -> bool:
         return bool(a == b)
     except (TypeError, ValueError):
         return np.array_equal(np.asarray(a), np.asarray(b))
+
+
+def fresh(learner: Any) -> Any:
+    """An unfitted learner with the same parameters; learners inside are made fresh too."""
+    if isinstance(learner, list):
+        return [fresh(item) for item in learner]
+    if isinstance(learner, tuple):
+        return tuple(fresh(item) for item in learner)
+    if not isinstance(learner, Protocol):
+        return learner
+    return type(learner)(**{name: fresh(getattr(learner, name)) for name in domains(learner)})

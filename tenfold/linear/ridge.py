@@ -67,7 +67,7 @@ class Ridge(AffineRegressor, OnePass):
     def _solve_path(self, stats: Moments, values: list[float]) -> list[dict[str, Any]]:
         """All penalties from one decomposition: with Sxx = V diag(e) Vᵀ,  w(alpha) = V (Vᵀ Sxy / (e + alpha))."""
         if self.positive or min(values) <= 0:
-            return [type(self)(**{**self.get_params(), "alpha": value})._solved_like(self, stats) for value in values]
+            return OnePass._solve_path(self, stats, values)
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         e, V = eigh(Sxx)
         rotated = V.T @ Sxy  # (p, q)
