@@ -1,0 +1,50 @@
+"""What the generative classifiers share: prior probabilities, and how they say that the rows are not enough yet."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput, BadParameter, DataWarning
+
+
+def class_priors(learner: Any, weight: Array, *, renormalise: bool = True) -> Array:
+    """The given priors, or the share of each class in the weight."""
+    if learner.priors is None:
+        return weight / weight.sum()
+    name = type(learner).__name__
+    try:
+        priors = np.array(learner.priors, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadParameter(f"{name}(priors={str(learner.priors)[:60]}): must be one number for each class") from None
+    if priors.shape != weight.shape:
+        raise BadParameter(f"{name}(priors=...): Number of priors must match number of classes: got {priors.size} for {len(weight)}")
+    if not (priors >= 0).all():
+        raise BadParameter(f"{name}(priors=...): priors must be non-negative")
+    total = priors.sum()
+    if abs(total - 1) <= 1e-5:
+        return priors
+    if not renormalise or not 0 < total < np.inf:
+        raise BadParameter(f"{name}(priors=...): The sum of the priors should be 1, not {total:g}")
+    warnings.warn(f"{name}: The priors do not sum to 1. Renormalizing: they were divided by {total:g}", DataWarning, stacklevel=2)
+    return priors / total
+
+
+def log_priors(priors: Array, weight: Array) -> Array:
+    """Their logarithms; −∞ for a class of prior zero or without rows: it is never predicted."""
+    with np.errstate(divide="ignore"):
+        return np.where(weight > 0, np.log(priors), -np.inf)
+
+
+def not_yet(reason: str, *attributes: str) -> dict[str, Any]:
+    """Fitted attributes of a learner whose rows are not enough: `fit` refuses them, `partial_fit` may bring more."""
+    return {"absent_": dict.fromkeys(attributes, reason)}
+
+
+def refuse_if_not_yet(fitted: dict[str, Any]) -> None:
+    """For `fit`, after which no more rows come."""
+    if "absent_" in fitted:
+        raise BadInput(next(iter(fitted["absent_"].values())))
