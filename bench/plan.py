@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -172,3 +172,8 @@ def fit_predict(
         return score(data, model, output)
 
     return run
+
+
+def only_when_slow(contenders: tuple[Contender, ...], *names: str) -> tuple[Contender, ...]:
+    """The same contenders, the named ones kept for --slow."""
+    return tuple(replace(c, slow=c.slow or c.name in names) for c in contenders)

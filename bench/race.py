@@ -23,7 +23,7 @@ CALL_LIMIT_S = 150.0  # a call that takes longer is stopped and recorded as such
 START_LIMIT_S = 120.0
 ENOUGH_S = 10.0  # a contender that has used this much is not called again
 MOST_REPEATS = 15
-SHORT_RACE_S = 4.0  # quick races go on beyond the repeats asked for, up to this much in all
+SHORT_RACE_S = 4.0  # short races go on beyond the repeats asked for, up to this much; less on shrunk tables
 BUSY_SHARE = 0.2  # of the machine, used by other programs: told beside the row
 TELLING_S = 0.3  # the system counts CPU time in ticks of 10 ms: shares of shorter times tell nothing
 
@@ -46,8 +46,8 @@ def race(workload: Workload, options: Options) -> Report:
         racers = [stack.enter_context(Racer(workload, c, folder, options)) for c in entrants]
         for racer in racers:
             racer.wait_until_ready()
-        rounds, spent = 0, 0.0
-        while rounds < options.repeats or (rounds < MOST_REPEATS and spent < SHORT_RACE_S):
+        rounds, spent, short = 0, 0.0, SHORT_RACE_S / options.shrink**0.5
+        while rounds < options.repeats or (rounds < MOST_REPEATS and spent < short):
             spent += sum(racer.run_once() for racer in racers)
             rounds += 1
         report.rows = [racer.row for racer in racers]

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import data as make
 from .measure import Meter
-from .plan import Contender, Data, Judgement, Quality, Workload, fit_predict
+from .plan import Contender, Data, Judgement, Quality, Workload, fit_predict, only_when_slow
 from .scores import clusters, explained, inertia
 
 LLOYD_STEPS = 20
@@ -72,7 +72,7 @@ KMEANS_LARGE = Workload(
     name="kmeans_100kx100_k1000",
     about="k-means, 100k x 100, k=1000 on 1000 blobs in 20 latent dimensions; 20 Lloyd steps",
     make=lambda shrink: make.blobs(make.shrunk(100_000, shrink), 100, n_blobs=1000, n_clusters=1000, seed=32),
-    contenders=KMEANS,
+    contenders=only_when_slow(KMEANS, "faiss, float32"),
     judgement=SAME_INERTIA,
 )
 
