@@ -73,7 +73,8 @@ def not_fitted(name: str) -> NotFitted:
     theirs = sys.modules.get("sklearn.exceptions")
     if theirs is None:
         return NotFitted(text)
-    both: type[NotFitted] = type("NotFitted", (NotFitted, theirs.NotFittedError), {})
+    as_ours = {"__reduce__": lambda error: (NotFitted, error.args)}  # a class made here cannot be pickled by name
+    both: type[NotFitted] = type("NotFitted", (NotFitted, theirs.NotFittedError), as_ours)
     return both(text)
 
 
@@ -82,5 +83,5 @@ def column_vector_warning() -> type[UserWarning]:
     theirs = sys.modules.get("sklearn.exceptions")
     if theirs is None:
         return DataWarning
-    both: type[UserWarning] = type("DataWarning", (DataWarning, theirs.DataConversionWarning), {})
+    both: type[UserWarning] = type("DataConversionWarning", (DataWarning, theirs.DataConversionWarning), {})
     return both

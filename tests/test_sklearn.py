@@ -1,0 +1,122 @@
+"""scikit-learn's own checks, and life inside its tools: pipelines, searches, clones, frames."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from conftest import SETTINGS, label, learners, public_classes
+from laws import Table, answers, assert_answers
+from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+# Tenfold does not import scikit-learn, so it cannot inherit from its base class; the checks say so before they run.
+pytestmark = pytest.mark.filterwarnings("ignore:Estimator .* does not inherit from `sklearn.base.BaseEstimator`:UserWarning")
+
+CLASSES = public_classes()
+SPLIT = {name: CLASSES[name]() for name in CLASSES}
+NAMES = ["a", "b", "c", "d"]
+
+
+def checks() -> list[Any]:
+    """Each check of each learner; the one on other array libraries runs in its own process, below."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = [pair for learner in SPLIT.values() for pair in estimator_checks_generator(learner)]
+    return [pytest.param(*pair, id=f"{type(pair[0]).__name__}-{_name(pair[1])}") for pair in found
+            if _name(pair[1]) != "check_array_api_input"]
+
+
+def _name(check: Any) -> str:
+    return str((check.func if isinstance(check, partial) else check).__name__)
+
+
+@pytest.mark.parametrize("learner, check", checks())
+def test_check(learner: Any, check: Any) -> None:
+    check(learner)
+
+
+def test_checks_with_other_array_libraries() -> None:
+    """SciPy decides when it is imported whether it takes them."""
+    code = (
+        "import warnings; warnings.simplefilter('ignore', UserWarning)\n"
+        "import tenfold\n"
+        "from sklearn.utils.estimator_checks import estimator_checks_generator\n"
+        f"for name in {list(SPLIT)!r}:\n"
+        "    for learner, check in estimator_checks_generator(getattr(tenfold, name)()):\n"
+        "        if check.func.__name__ == 'check_array_api_input': check(learner); print(name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "SCIPY_ARRAY_API": "1"},
+                          capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == list(SPLIT)
+
+
+@pytest.mark.parametrize("learner", learners(), ids=label)
+def test_clone_and_kind(learner: Any) -> None:
+    copy = clone(learner)
+    assert copy is not learner and repr(copy) == repr(learner)
+    kinds = {"classifier": is_classifier, "regressor": is_regressor, "clusterer": is_clusterer}
+    assert [role for role, test in kinds.items() if test(learner)] == [learner.role] * (learner.role in kinds)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_inside_a_pipeline_of_scikit_learn(name: str) -> None:
+    learner = CLASSES[name](**SETTINGS.get(name, [{}])[0])
+    table = Table.of(learner)
+    scaler = StandardScaler().fit(table.X)
+    expected = clone(learner).fit(scaler.transform(table.X), table.y)
+    piped = make_pipeline(StandardScaler(), learner).fit(table.X, table.y)
+    verb = "predict" if hasattr(learner, "predict") else "transform"
+    np.testing.assert_array_equal(getattr(piped, verb)(table.new), getattr(expected, verb)(scaler.transform(table.new)))
+
+
+@pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if cls.role in ("classifier", "regressor")])
+def test_cross_validated_by_scikit_learn(name: str) -> None:
+    learner = CLASSES[name](**SETTINGS.get(name, [{}])[0])
+    table = Table.of(learner)
+    scores = cross_val_score(learner, table.X, table.y, cv=3)
+    assert scores.shape == (3,) and scores.mean() > 0.5
+    if learner.path is not None:
+        search = GridSearchCV(learner, {learner.path: [0.01, 1.0]}, cv=3).fit(table.X, table.y)
+        assert search.best_params_[learner.path] in (0.01, 1.0) and type(search.best_estimator_) is type(learner)
+
+
+@pytest.mark.parametrize("frame", [pandas.DataFrame, partial(polars.DataFrame, orient="row")], ids=["pandas", "polars"])
+@pytest.mark.parametrize("learner", learners(), ids=label)
+def test_frames(learner: Any, frame: Any) -> None:
+    table = Table.of(learner)
+    X, new = (frame(dict(zip(NAMES, rows.T, strict=True))) for rows in (table.X, table.new))
+    fitted = clone(learner).fit(X, table.y)
+    assert list(fitted.feature_names_in_) == NAMES
+    expected = answers(clone(learner).fit(table.X, table.y), table.new)
+    assert_answers(answers(fitted, new), expected, rtol=0)
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+@pytest.mark.parametrize("learner", [one for one in learners() if hasattr(one, "transform")], ids=label)
+def test_set_output(learner: Any, container: str) -> None:
+    table = Table.of(learner)
+    frame = pandas.DataFrame(table.X, columns=NAMES, index=np.arange(len(table.X)) + 100)
+    plain = clone(learner).fit(frame, table.y).transform(frame)
+    dressed = clone(learner).set_output(transform=container).fit(frame, table.y)
+    for rows in (dressed.transform(frame), clone(learner).set_output(transform=container).fit_transform(frame, table.y)):
+        assert type(rows).__module__.startswith(container)
+        assert list(rows.columns) == list(dressed.get_feature_names_out())
+        np.testing.assert_array_equal(rows.to_numpy(), plain)
+        if container == "pandas":
+            assert list(rows.index) == list(frame.index)
+    with pytest.raises(ValueError, match="must be"):
+        clone(learner).set_output(transform="excel")
