@@ -1,0 +1,157 @@
+"""k-means clustering."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Arrays, Block, Source, Target
+from tenfold.core.engine import Summarize, Threads, drive
+from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.estimator import Clusterer, Estimator, Transformer, map_rows
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.random import generator, seed_of
+from tenfold.core.sketch import Sample
+from tenfold.core.stats import Spread, Stats
+from tenfold.solve.lloyd import Run, lloyd, plus_plus, random_rows
+
+SAMPLE_ROWS = 20_000
+SAMPLE_BYTES = 1 << 26
+
+
+@dataclass(slots=True)
+class Survey(Stats):
+    """What is looked at before the first step: rows to seed from, and the spread of the columns."""
+
+    sample: Sample | None
+    spread: Spread | None
+
+
+@estimator
+class KMeans(Clusterer, Transformer, Estimator):
+    """KMeans: k centres with the least sum of squared distances to their rows.
+
+    Model       cluster of x = argminₖ ‖x − cₖ‖²      (ties: the smallest k)
+    Objective   min over c of  Σᵢ sᵢ minₖ ‖xᵢ − cₖ‖²      (a local minimum: it depends on the seeds)
+    Algorithm   seeds (greedy k-means++) and restarts on a sample of at most 20,000 distinct rows, chosen by a hash of
+                their content; Lloyd's steps there, then on all rows, one pass each; an empty cluster moves to the
+                sample row that adds most to the inertia
+    Cost        O(n p k) time a pass, O(k p) memory and the sample; n_iter_ counts the passes over all rows
+    Fails when  clusters are not round or differ much in size; there are fewer distinct rows than clusters (warns Degenerate)
+    Reference   Lloyd 1982; Arthur & Vassilvitskii 2007
+
+    Fitted      cluster_centers_ (k, p), labels_ (n,), inertia_, n_iter_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> model = tenfold.KMeans(n_clusters=2, random_state=0).fit(X)
+    >>> np.sort(model.cluster_centers_[:, 0])
+    array([ 0.5, 10.5])
+    """
+
+    sparse: ClassVar[bool] = True
+
+    n_clusters: int = param(8, at_least=1, doc="number of centres")
+    _: KW_ONLY
+    init: str | Array | Callable = param(
+        "k-means++", one_of=("k-means++", "random"),
+        doc="how to seed; or the centres (k, p); or a function (rows, k, random_state) of the sample that returns them")
+    n_init: int | str = param("auto", at_least=1, one_of=("auto",),
+                              doc="restarts on the sample; 'auto': 1 for k-means++ and given centres, else 10")
+    max_iter: int = param(300, at_least=1, doc="most passes over the rows")
+    tol: float = param(1e-4, at_least=0, doc="bound on the squared shift of the centres over the mean variance of a column")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    random_state: int | None = param(None, doc="seed of the sample and of the draws from it")
+    copy_x: bool = param(True, doc="no effect: X is never changed")
+    algorithm: str = param("lloyd", one_of=("lloyd", "elkan"), doc="no effect: both give the same steps")
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        k = self.n_clusters
+        if source.n_rows is not None and source.n_rows < k:
+            raise BadInput(f"n_samples={source.n_rows} should be >= n_clusters={k}: ask for fewer clusters")
+        rng = generator(self.random_state)
+        sampling = partial(_sample, k=max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * source.n_features)), 4 * k), seed=seed_of(rng))
+        given = not isinstance(self.init, str) and not callable(self.init)
+        survey = Survey(None, None)
+        if not given or self.tol > 0:
+            survey = yield partial(_survey, sampling=None if given else sampling, spread=self.tol > 0)
+        tol = self.tol * float((survey.spread.scatter / survey.spread.weight).mean()) if survey.spread else 0.0
+        start = self._given(source.n_features) if given else self._seeded(survey.sample, tol, sampling, rng)
+        best = yield from lloyd([start], tol, self.max_iter, sampling)
+        if best.n_filled < k:
+            warnings.warn(f"KMeans(n_clusters={k}): only {best.n_filled} clusters have rows (there are few distinct rows): "
+                          "ask for fewer clusters", Degenerate, stacklevel=2)
+        return dict(cluster_centers_=best.centers, inertia_=best.inertia, n_iter_=best.n_iter)
+
+    def _given(self, p: int) -> Array:
+        """The centres the user gave."""
+        return self._centers(np.array(self.init, dtype=np.float64), p)
+
+    def _centers(self, centers: Array, p: int) -> Array:
+        if centers.shape != (self.n_clusters, p):
+            raise BadParameter(f"KMeans(init=...): the shape of the initial centers {centers.shape} does not match "
+                               f"(n_clusters, number of features) = {(self.n_clusters, p)}")
+        if not np.isfinite(centers).all():
+            raise BadParameter("KMeans(init=...): the initial centers must be finite")
+        return np.ascontiguousarray(centers)
+
+    def _seeded(self, sample: Sample, tol: float, sampling: Any, rng: np.random.Generator) -> Array:
+        """The best of `n_init` restarts on the sample, improved there."""
+        k, rows, weight = self.n_clusters, sample.rows, sample.weight
+        n_init = self.n_init if isinstance(self.n_init, int) else 1 if self.init == "k-means++" else 10
+        if callable(self.init):
+            starts = [self._centers(np.array(self.init(rows, k, random_state=_legacy(rng)), dtype=np.float64), rows.shape[1])
+                      for _ in range(n_init)]
+        else:
+            seed = plus_plus if self.init == "k-means++" else random_rows
+            starts = [seed(rows, weight, k, rng) for _ in range(n_init)]
+        here = Arrays(rows, None, weight, Target("none"), {}, trusted=True)
+        best = drive(_wrapped(lloyd(starts, tol, self.max_iter, sampling)), here, Threads(), "KMeans on a sample")["run"]
+        return best.centers
+
+    def _assign(self, X: Any) -> Array:
+        return ops.nearest(X, self.cluster_centers_)[0].astype(np.int32)
+
+    def _transform(self, X: Any) -> Array:
+        """Distance to each centre; both are shifted first, so that the expanded square keeps its digits."""
+        shift = self.cluster_centers_.mean(axis=0)
+        D, C = ops.dense(X) - shift, self.cluster_centers_ - shift
+        square = (D * D).sum(axis=1)[:, None] - 2 * (D @ C.T) + (C * C).sum(axis=1)
+        distance = np.sqrt(np.maximum(square, 0.0))
+        return distance.astype(np.float32) if X.dtype == np.float32 else distance
+
+    def _names_out(self) -> list[str]:
+        return [f"kmeans{k}" for k in range(len(self.cluster_centers_))]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """−Σ w ‖x − c‖² over these rows: higher is better."""
+        X = check.check_predict(self, X)
+        distance2 = map_rows(lambda X: ops.nearest(X, self.cluster_centers_)[1], X)
+        w = check.as_weights(sample_weight, len(distance2))
+        return -float(distance2.sum() if w is None else distance2 @ w)
+
+
+def _wrapped(algorithm: Generator[Any, Any, Run]) -> Generator[Any, Any, dict[str, Any]]:
+    return dict(run=(yield from algorithm))
+
+
+def _legacy(rng: np.random.Generator) -> np.random.RandomState:
+    """What scikit-learn's functions for `init` expect."""
+    return np.random.RandomState(rng.integers(0, 2**31 - 1))
+
+
+def _sample(block: Block, k: int, seed: int) -> Sample:
+    return Sample.of(ops.dense(block.X), block.w, k, seed)
+
+
+def _survey(block: Block, sampling: Any, spread: bool) -> Survey:
+    X = ops.dense(block.X)
+    return Survey(sampling(block) if sampling else None, Spread.of(X, block.w) if spread else None)

@@ -1,0 +1,133 @@
+"""k-means: seeds from a weighted sample, and Lloyd's steps as a generator with several runs in lockstep."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.sketch import Sample
+from tenfold.core.stats import Clusters, Stats
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(slots=True)
+class Steps(Stats):
+    """One Lloyd step of each run: one read of a block serves all of them."""
+
+    runs: list[Clusters]
+
+    def __add__(self, other: Steps) -> Steps:
+        return Steps([a + b for a, b in zip(self.runs, other.runs, strict=True)])
+
+    @property
+    def inertia(self) -> float:
+        return min(run.inertia for run in self.runs)
+
+
+@dataclass(slots=True)
+class Run:
+    """Centres on their way."""
+
+    centers: Array
+    n_iter: int = 0
+    inertia: float = np.inf  # of `settled` centres, else of the centres before the last step
+    settled: bool = False  # the last step moved nothing
+    done: bool = False
+    n_filled: int = 0  # clusters that have rows
+
+
+def step(block: Any, centers: list[Array]) -> Steps:
+    """Assign the rows of a block to the nearest of each set of centres."""
+    X = ops.dense(block.X)
+    return Steps([Clusters.of(X, block.w, one) for one in centers])
+
+
+def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any) -> Generator[Any, Any, Run]:
+    """Lloyd's steps from every start, side by side; the run that ends with the least inertia.
+
+    A run ends when its centres move by at most `tol` (sum of squares). A cluster without rows is moved to the row of a
+    sample that adds most to the inertia: an empty cluster adds nothing, so this never raises it. `sampling` is
+    the summary that gives the sample; it is asked for only when a cluster is empty.
+    """
+    runs, sample = [Run(start) for start in starts], None
+    for _ in range(max_iter):
+        active = [run for run in runs if not run.done]
+        if not active:
+            break
+        steps = yield partial(step, centers=[run.centers for run in active])
+        if sample is None and any((one.weight == 0).any() for one in steps.runs):
+            sample = yield sampling
+        for run, found in zip(active, steps.runs, strict=True):
+            _advance(run, found, tol, sample)
+    if len(runs) > 1 or not runs[0].settled:
+        last = yield partial(step, centers=[run.centers for run in runs])
+        for run, found in zip(runs, last.runs, strict=True):
+            run.inertia, run.n_filled = found.inertia, int((found.weight > 0).sum())
+    return min(runs, key=lambda run: run.inertia)
+
+
+def _advance(run: Run, found: Clusters, tol: float, sample: Sample | None) -> None:
+    filled = found.weight > 0
+    moved = np.where(filled[:, None], found.sum / np.where(filled, found.weight, 1.0)[:, None], run.centers)
+    if sample is not None and not filled.all():
+        moved[~filled] = _farthest(sample, moved[filled], moved[~filled])
+    shift = float(((moved - run.centers) ** 2).sum())
+    run.n_iter += 1
+    run.inertia, run.n_filled = found.inertia, int(filled.sum())
+    run.centers, run.settled, run.done = moved, shift == 0, shift <= tol
+
+
+def _farthest(sample: Sample, centers: Array, idle: Array) -> Array:
+    """New places for idle centres: the rows of the sample that add most to the inertia; a centre may stay idle."""
+    _, distance2 = ops.nearest(sample.rows, np.ascontiguousarray(centers))
+    share = sample.weight * distance2
+    order = np.argsort(-share, kind="stable")[: len(idle)]
+    order = order[share[order] > 0]
+    places = idle.copy()
+    places[: len(order)] = sample.rows[order]
+    return places
+
+
+def plus_plus(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> Array:
+    """Greedy k-means++: each new seed is the best of 2 + log k rows drawn with probability w · distance²."""
+    Z = rows - np.average(rows, axis=0, weights=weight)  # so that the expanded distances keep their digits
+    norm = (Z * Z).sum(axis=1)
+    n_trials = 2 + int(np.log(k))
+    cost = np.full(len(rows), np.inf)
+    seeds: list[int] = []
+    drawn = _draw(weight, rng.random(1))
+    for _ in range(min(k, len(rows))):
+        distance2 = np.maximum(norm + norm[drawn, None] - 2 * (Z[drawn] @ Z.T), 0.0)  # (trials, rows)
+        distance2[np.arange(len(drawn)), drawn] = 0.0
+        np.minimum(distance2, cost, out=distance2)
+        best = int(np.argmin(distance2 @ weight))
+        cost = distance2[best]
+        seeds.append(int(drawn[best]))
+        share = cost * weight
+        if not share.any():  # the rows left lie on seeds to working precision: any of them
+            share = np.where(np.isin(np.arange(len(rows)), seeds), 0.0, weight)
+        drawn = _draw(share, rng.random(n_trials))
+    return _filled_up(rows[seeds], k)
+
+
+def _draw(share: Array, uniform: Array) -> Array:
+    """Row numbers with probability proportional to `share`."""
+    total = np.cumsum(share)
+    return np.minimum(np.searchsorted(total, uniform * total[-1], side="right"), len(share) - 1)
+
+
+def random_rows(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> Array:
+    """k different rows, drawn one after the other with probability proportional to weight."""
+    n = min(k, len(rows))
+    return _filled_up(rows[rng.choice(len(rows), n, replace=False, p=weight / weight.sum())], k)
+
+
+def _filled_up(seeds: Array, k: int) -> Array:
+    """Fewer rows than seeds: some seeds coincide."""
+    return np.ascontiguousarray(seeds[np.arange(k) % len(seeds)])
