@@ -54,6 +54,26 @@ def eigh(A: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
+def largest_eigh(A: Array, k: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues (ascending) of a symmetric matrix, and their eigenvectors."""
+    p = len(A)
+    if 2 * k >= p or p < 32:  # all of them cost no more
+        values, vectors = eigh(A)
+        return values[p - k :], vectors[:, p - k :]
+    work, iwork, _ = lapack.dsyevr_lwork(p, lower=1)
+    values, vectors, found, _, fail = lapack.dsyevr(A, range="I", il=p - k + 1, iu=p, lower=1, lwork=int(work), liwork=int(iwork))
+    if fail or found < k:
+        values, vectors = np.linalg.eigh(A)
+        return values[p - k :], vectors[:, p - k :]
+    return values[:k], vectors[:, :k]
+
+
+def invert_triangle(L: Array) -> Array:
+    """The inverse of a lower triangular matrix without zeros on its diagonal."""
+    inverse, _ = lapack.dtrtri(L, lower=1)
+    return inverse
+
+
 def nonnegative(A: Array, B: Array) -> Array:
     """min over x ≥ 0 of ½ xᵀA x − bᵀx, for each column b of B; A must be positive definite.
 

@@ -1,0 +1,278 @@
+"""Linear and quadratic discriminant analysis: classes with Gaussian rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Array, Block, Source, column_name
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.estimator import Classifier, OnePass, Transformer
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments
+from tenfold.generative.classes import class_priors, log_priors, not_yet, refuse_if_not_yet
+from tenfold.solve.columns import check_magnitude
+from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
+
+# Eigenvalues of a correlation matrix below these: singular to working precision; fewer than about six digits left.
+SINGULAR, NEARLY_SINGULAR = 1e-14, 1e-10
+
+
+@estimator
+class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
+    """LinearDiscriminantAnalysis: Gaussian classes with one covariance; also a projection that separates the classes.
+
+    Model       log P(k | x) = const + xᵀ W⁻¹ mₖ − ½ mₖᵀ W⁻¹ mₖ + log πₖ,  W the covariance within classes
+    Objective   maximum likelihood of mₖ and W; transform: directions v that maximise vᵀ B v / vᵀ W v, B between classes
+    Algorithm   one pass of centred moments, class by class; eigenvalues of W scaled to correlations, then an SVD of the
+                class means in whitened coordinates
+    Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²)
+    Fails when  columns are dependent within the classes: those directions are left out (warns Degenerate); rows are not
+                enough for any spread within the classes (refused)
+    Reference   Fisher 1936; Hastie, Tibshirani & Friedman 2009, §4.3; shrinkage: Friedman 1989
+
+    Fitted      coef_ (K, p) or (1, p), intercept_, means_ (K, p), priors_ (K,), scalings_ (p, r), xbar_ (p,),
+                explained_variance_ratio_, covariance_ (p, p) if stored, stats_ (the moments: for partial_fit, merge, forget)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> model = tenfold.LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2])
+    >>> model.predict([[-0.8, -1]]).tolist()
+    [1]
+    """
+
+    solver: str = param("svd", one_of=("svd", "lsqr", "eigen"),
+                        doc="one method serves all; with priors given, svd pools the classes by their rows, the others by priors")
+    shrinkage: float | str | None = param(None, at_least=0, at_most=1, one_of=(None, "auto"),
+                                          doc="share of the covariance replaced by its mean variance times the identity")
+    priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
+    n_components: int | None = param(None, at_least=1, doc="columns of transform; None: min(K - 1, p)")
+    store_covariance: bool = param(False, doc="keep covariance_ with solver='svd' too")
+    tol: float = param(1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')")
+    covariance_estimator: None = param(None, doc="only None: the covariance is made from merged moments")
+
+    def _summarize(self, block: Block) -> Moments:
+        return Moments.by_group(block.X, block.y, block.w, len(self.classes_))
+
+    def _solve(self, stats: Moments) -> dict[str, Any]:
+        weight, means, n = stats.weight, stats.mean, float(stats.weight.sum())
+        variances = np.diagonal(stats.scatter, axis1=-2, axis2=-1)
+        check_magnitude(means, variances, vars(self).get("feature_names_in_"))
+        refuse_automatic(self)
+        priors, most = class_priors(self, weight), self._most_components()
+        if not variances.any():
+            return not_yet("LinearDiscriminantAnalysis: no column varies within any class: The number of samples must be more than "
+                           "the number of classes", "means_", "coef_", "scalings_", "intercept_")
+        pooled = stats.scatter.sum(axis=0) / n
+        by_priors = pooled if self.priors is None else np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
+        by_priors = shrunk(by_priors, self.shrinkage)
+        within = by_priors if self.solver != "svd" or self.shrinkage else pooled
+        white = self._whitening(within, means[weight > 0])
+        center = priors @ means
+        apart = (means - center) @ white  # class means in coordinates where the covariance within classes is I
+        if self.solver == "eigen":
+            axes, gains = self._total_axes(stats, white, within, pooled)
+        else:
+            axes, gains = _axes_between(apart * np.sqrt(priors)[:, None], self.tol)
+        scalings = white @ axes
+        projector = scalings if self.solver == "svd" else white
+        origin = center if self.solver == "svd" else np.zeros_like(center)
+        near = (means - origin) @ projector
+        coef = near @ projector.T
+        intercept = log_priors(priors, weight) - 0.5 * (near * near).sum(axis=1) - coef @ origin
+        if len(weight) == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        fitted = dict(coef_=coef, intercept_=intercept, means_=means, priors_=priors, scalings_=scalings, xbar_=center,
+                      explained_variance_ratio_=(gains / (gains.sum() or 1.0))[:most])
+        if self.store_covariance or self.solver != "svd":
+            fitted["covariance_"] = by_priors
+        return fitted
+
+    def _refine(self, source: Source, fitted: dict[str, Any]) -> Generator[Summarize, Any, dict[str, Any]]:
+        refuse_if_not_yet(fitted)
+        return fitted
+        yield
+
+    def _most_components(self) -> int:
+        most = min(len(self.classes_) - 1, self.n_features_in_)
+        if self.n_components is not None and self.n_components > most:
+            raise BadParameter(f"LinearDiscriminantAnalysis(n_components={self.n_components}): n_components cannot be larger than "
+                               f"min(n_features, n_classes - 1) = {most}")
+        return self.n_components or most
+
+    def _whitening(self, within: Array, means: Array) -> Array:
+        """A (p, r) with Aᵀ W A = I, from the eigenvalues of W scaled to correlations; r < p where W is singular, which is told."""
+        scale = np.sqrt(np.diagonal(within))
+        size = np.abs(means).max(axis=0)
+        flat = scale <= 4 * np.finfo(float).eps * size  # nothing but rounding errors
+        scale[flat] = 1.0
+        correlation = within / scale / scale[:, None]
+        correlation[flat], correlation[:, flat] = 0.0, 0.0
+        values, vectors = eigh(correlation)
+        least = max(self.tol**2 if self.solver == "svd" else 0.0, SINGULAR * len(scale))
+        keep = values > least
+        if not keep.all() or values[0] < NEARLY_SINGULAR:
+            self._tell(values, keep, flat, np.ptp(means, axis=0) > 1e-8 * size)
+        return vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None]
+
+    def _tell(self, values: Array, keep: Array, flat: Array, differs: Array) -> None:
+        """One sentence about a covariance that is singular within the classes. Columns that are constant altogether do no harm."""
+        dropped = int((~keep).sum() - flat.sum())
+        if (flat & differs).any():
+            column = column_name(vars(self).get("feature_names_in_"), int(np.flatnonzero(flat & differs)[0]))
+            told = f"{column} of X is constant within each class and was left out, though it tells classes apart: look at it"
+        elif dropped > 0:
+            told = f"columns are linearly dependent within the classes; {dropped} direction(s) were left out: drop such columns, or set shrinkage"
+        elif values[keep][:1] < NEARLY_SINGULAR:
+            told = "columns are nearly dependent within the classes and digits were lost: drop such columns, or set shrinkage"
+        else:
+            return
+        warnings.warn(f"LinearDiscriminantAnalysis: {told}", Degenerate, stacklevel=2)
+
+    def _total_axes(self, stats: Moments, white: Array, within: Array, pooled: Array) -> tuple[Array, Array]:
+        """Eigenvectors of total minus within covariance (each with its own shrinkage), in whitened coordinates."""
+        share = stats.weight / stats.weight.sum()
+        apart = stats.mean - share @ stats.mean
+        total = shrunk(pooled + (apart * share[:, None]).T @ apart, self.shrinkage)
+        gains, axes = eigh(white.T @ (total - within) @ white)
+        return axes[:, ::-1], gains[::-1]
+
+    def _scores(self, X: Any) -> Array:
+        scores = ops.linear_scores(X, self.coef_, self.intercept_)
+        return np.hstack([np.zeros_like(scores), scores]) if len(self.classes_) == 2 else scores
+
+    def _transform(self, X: Any) -> Array:
+        axes = np.ascontiguousarray(self.scalings_[:, : self._most_components()].T)
+        shift = np.zeros(len(axes)) if self.solver == "eigen" else -(axes @ self.xbar_)
+        return ops.linear_scores(X, axes, shift).astype(X.dtype, copy=False)
+
+    def _names_out(self) -> list[str]:
+        count = min(self._most_components(), self.scalings_.shape[1])
+        return [f"lineardiscriminantanalysis{i}" for i in range(count)]
+
+
+@estimator
+class QuadraticDiscriminantAnalysis(Classifier, OnePass):
+    """QuadraticDiscriminantAnalysis: Gaussian classes, each with its own covariance.
+
+    Model       log P(k | x) = const − ½ (x − mₖ)ᵀ Cₖ⁻¹ (x − mₖ) − ½ log det Cₖ + log πₖ
+    Objective   maximum likelihood of mₖ and Cₖ; then Cₖ ← (1 − reg_param) Cₖ + reg_param I
+    Algorithm   one pass of centred moments, class by class; Cholesky of each Cₖ scaled to correlations
+    Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²); O(K p²) a predicted row
+    Fails when  the covariance of a class is singular, as with p rows or fewer: refused, the remedy is reg_param or shrinkage;
+                nearly singular: warns Degenerate
+    Reference   Hastie, Tibshirani & Friedman 2009, §4.3; regularisation: Friedman 1989
+
+    Fitted      means_ (K, p), priors_ (K,), rotations_ (list of (p, p)), scalings_ (list of (p,)), covariance_ (list of (p, p))
+                if stored, whitening_ (K, p, p), constant_ (K,), stats_ (the moments: for partial_fit, merge, forget)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[-1.0, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> model = tenfold.QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2])
+    >>> model.predict([[-0.8, -1]]).tolist()
+    [1]
+    """
+
+    _: KW_ONLY
+    solver: str = param("svd", one_of=("svd", "eigen"), doc="no effect: one method serves both")
+    shrinkage: float | str | None = param(None, at_least=0, at_most=1, one_of=(None, "auto"),
+                                          doc="share of each covariance replaced by its mean variance times the identity")
+    priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
+    reg_param: float = param(0.0, at_least=0, at_most=1, doc="share of each covariance replaced by the identity")
+    store_covariance: bool = param(False, doc="keep covariance_")
+    tol: float = param(1e-4, at_least=0, doc="no effect: whether a covariance is singular is judged free of the units of the columns")
+    covariance_estimator: None = param(None, doc="only None: the covariances are made from merged moments")
+
+    def _summarize(self, block: Block) -> Moments:
+        return Moments.by_group(block.X, block.y, block.w, len(self.classes_))
+
+    def _solve(self, stats: Moments) -> dict[str, Any]:
+        weight, means, scatter = stats.weight, stats.mean, stats.scatter
+        check_magnitude(means, np.diagonal(scatter, axis1=-2, axis2=-1), vars(self).get("feature_names_in_"))
+        refuse_automatic(self)
+        K, p = means.shape
+        priors = class_priors(self, weight)
+        rotations, scalings, covariances = [], [], []
+        whitening, log_scale = np.zeros((K, p, p)), np.zeros(K)
+        for k in range(K):
+            C = shrunk(scatter[k] / (weight[k] or 1.0), self.shrinkage)
+            if self.reg_param:
+                C = (1 - self.reg_param) * C + self.reg_param * np.eye(p)
+            elif weight[k] == 0:
+                C = np.eye(p)  # a class named in advance whose rows have not come: its prior is zero
+            found = self._whitening(C, means[k], k, weight[k])
+            if isinstance(found, str):
+                return not_yet(found, "means_", "whitening_", "constant_", "rotations_", "scalings_", "covariance_")
+            whitening[k], log_scale[k] = found
+            values, vectors = eigh(C)
+            rotations.append(vectors[:, ::-1])
+            scalings.append(values[::-1])
+            covariances.append(C)
+        fitted = dict(means_=means, priors_=priors, rotations_=rotations, scalings_=scalings, whitening_=whitening,
+                      constant_=log_priors(priors, weight) + log_scale)
+        return {**fitted, "covariance_": covariances} if self.store_covariance else fitted
+
+    def _refine(self, source: Source, fitted: dict[str, Any]) -> Generator[Summarize, Any, dict[str, Any]]:
+        refuse_if_not_yet(fitted)
+        return fitted
+        yield
+
+    def _whitening(self, C: Array, mean: Array, k: int, weight: float) -> tuple[Array, float] | str:
+        """A with Aᵀ C A = I and log det A; or the sentence about a class whose covariance is singular."""
+        scale = np.sqrt(np.diagonal(C))
+        condition, L = 0.0, None
+        if (scale > 4 * np.finfo(float).eps * np.abs(mean)).all():
+            correlation = C / scale / scale[:, None]
+            L = cholesky(correlation)
+            condition = 0.0 if L is None else reciprocal_condition(correlation, L)
+        if L is None or condition < SINGULAR:
+            return self._why_singular(scale, mean, k, weight)
+        if condition < NEARLY_SINGULAR:
+            warnings.warn(f"QuadraticDiscriminantAnalysis: columns are nearly dependent in class {self.classes_[k]!r} and digits were "
+                          "lost: drop such columns, or raise reg_param", Degenerate, stacklevel=2)
+        log_det = float(np.log(np.diagonal(L)).sum() + np.log(scale).sum())
+        return invert_triangle(L).T / scale[:, None], -log_det
+
+    def _why_singular(self, scale: Array, mean: Array, k: int, weight: float) -> str:
+        label, name = self.classes_[k], "QuadraticDiscriminantAnalysis"
+        if weight <= 1:
+            return f"{name}: y has only 1 sample in class {label}, covariance is ill defined: add rows, or raise reg_param"
+        flat = np.flatnonzero(scale <= 4 * np.finfo(float).eps * np.abs(mean))
+        if len(flat):
+            column = column_name(vars(self).get("feature_names_in_"), int(flat[0]))
+            return f"{name}: {column} of X is constant in class {label}: drop it, or raise reg_param"
+        return (f"{name}: The covariance matrix of class {label} is not full rank: its columns are linearly dependent, or it has no "
+                "more rows than columns: drop columns, or raise reg_param")
+
+    def _scores(self, X: Any) -> Array:
+        return ops.quadratic_scores(X, self.means_, self.whitening_, self.constant_)
+
+
+def _axes_between(apart: Array, tol: float) -> tuple[Array, Array]:
+    """Directions in which weighted class means lie apart, most first, and their sums of squares."""
+    _, S, Vt = np.linalg.svd(apart, full_matrices=False)
+    return Vt[tol * S[:1] < S].T, S * S
+
+
+def shrunk(C: Array, share: float | str | None) -> Array:
+    """(1 − share) C + share (trace C / p) I."""
+    if not share:
+        return C
+    mixed: Array = (1 - share) * C
+    mixed[np.diag_indices(len(C))] += share * np.trace(C) / len(C)
+    return mixed
+
+
+def refuse_automatic(learner: Any) -> None:
+    if learner.shrinkage == "auto":
+        raise BadParameter(f"{type(learner).__name__}(shrinkage='auto'): the Ledoit-Wolf rule needs fourth moments of the rows, which "
+                           "are not kept: give a number from 0 to 1, chosen by cross-validation")
