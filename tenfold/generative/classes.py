@@ -44,7 +44,7 @@ def not_yet(reason: str, *attributes: str) -> dict[str, Any]:
     return {"absent_": dict.fromkeys(attributes, reason)}
 
 
-def refuse_if_not_yet(fitted: dict[str, Any]) -> None:
+def refuse_if_not_yet(learner: Any) -> None:
     """For `fit`, after which no more rows come."""
-    if "absent_" in fitted:
-        raise BadInput(next(iter(fitted["absent_"].values())))
+    if "absent_" in vars(learner):
+        raise BadInput(next(iter(learner.absent_.values())))

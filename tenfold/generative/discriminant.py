@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, column_name
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.estimator import Classifier, OnePass, Transformer
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -95,10 +93,8 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             fitted["covariance_"] = by_priors
         return fitted
 
-    def _refine(self, source: Source, fitted: dict[str, Any]) -> Generator[Summarize, Any, dict[str, Any]]:
-        refuse_if_not_yet(fitted)
-        return fitted
-        yield
+    def _finish(self, source: Source) -> None:
+        refuse_if_not_yet(self)
 
     def _most_components(self) -> int:
         most = min(len(self.classes_) - 1, self.n_features_in_)
@@ -221,10 +217,8 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
                       constant_=log_priors(priors, weight) + log_scale)
         return {**fitted, "covariance_": covariances} if self.store_covariance else fitted
 
-    def _refine(self, source: Source, fitted: dict[str, Any]) -> Generator[Summarize, Any, dict[str, Any]]:
-        refuse_if_not_yet(fitted)
-        return fitted
-        yield
+    def _finish(self, source: Source) -> None:
+        refuse_if_not_yet(self)
 
     def _whitening(self, C: Array, mean: Array, k: int, weight: float) -> tuple[Array, float] | str:
         """A with Aᵀ C A = I and log det A; or the sentence about a class whose covariance is singular."""

@@ -1,0 +1,128 @@
+"""Nearest centroid, with or without shrinking of the centroids."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Block, column_name
+from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.estimator import Classifier, OnePass, map_rows
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Spread
+from tenfold.generative.classes import class_priors, log_priors
+from tenfold.solve.columns import Distinct, check_magnitude
+
+
+@estimator
+class NearestCentroid(Classifier, OnePass):
+    """NearestCentroid: each row goes to the class whose centre is nearest.
+
+    Model       class of x = argminₖ ‖x − cₖ‖ for equal priors, else argmaxₖ −Σⱼ (xⱼ − cₖⱼ)² / sⱼ² + 2 log πₖ
+    Objective   cₖ minimises Σ w ‖x − cₖ‖² (Euclidean) or Σ w ‖x − cₖ‖₁ (manhattan) in its class; with shrink_threshold, cₖ moves
+                towards the overall mean and columns that do not reach the threshold drop out
+    Algorithm   one pass of means and centred sums of squares, class by class; medians (manhattan) from distinct values
+    Cost        O(n p) time, O(K p) memory, one pass; manhattan keeps every distinct value of every column
+    Fails when  a column is constant within classes but not between them: it has no scale, and counts in its own unit in
+                decision_function and predict_proba (warns Degenerate)
+    Reference   Tibshirani, Hastie, Narasimhan & Chu 2002; Hastie, Tibshirani & Friedman 2009, §18.2
+
+    Fitted      centroids_ (K, p), deviations_ (K, p), within_class_std_dev_ (p,), class_prior_ (K,), classes_,
+                class_weight_ (K,), stats_ (for partial_fit, merge, forget)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[-2.0, 0.0], [-1.0, 1.0], [1.0, 0.0], [2.0, 1.0]])
+    >>> model = tenfold.NearestCentroid().fit(X, [0, 0, 1, 1])
+    >>> model.predict([[-0.5, 3.0]]).tolist()
+    [0]
+    """
+
+    sparse: ClassVar[bool] = True
+
+    metric: str = param("euclidean", one_of=("euclidean", "manhattan"), doc="distance: means for euclidean, medians for manhattan")
+    _: KW_ONLY
+    shrink_threshold: float | None = param(None, above=0, doc="standardised distance by which centroids shrink to the overall mean")
+    priors: Any = param("uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class")
+
+    def _summarize(self, block: Block) -> Spread | Distinct:
+        if self.metric == "manhattan":
+            return Distinct.by_group(ops.dense(block.X), block.y, block.w, len(self.classes_))
+        return Spread.by_group(block.X, block.y, block.w, len(self.classes_))
+
+    def _solve(self, stats: Spread | Distinct) -> dict[str, Any]:
+        weight, mean, centroids, squares = self._centres(stats)
+        names = vars(self).get("feature_names_in_")
+        check_magnitude(mean, squares, names)
+        n, freedom = weight.sum(), max(weight.sum() - np.count_nonzero(weight), 0.0)
+        overall = (weight / n) @ mean
+        deviation = np.sqrt(squares.sum(axis=0) / (freedom or 1.0))
+        if not deviation.min() > 0:
+            differs = (deviation <= 0) & (np.ptp(mean[weight > 0], axis=0) > 0)
+            if differs.any():
+                column = column_name(names, int(np.flatnonzero(differs)[0]))
+                warnings.warn(f"NearestCentroid: {column} of X is constant within each class, so its scale is unknown and probabilities "
+                              "use its own unit: look at it", Degenerate, stacklevel=2)
+        spare = np.sqrt(np.maximum(1 / np.where(weight > 0, weight, 1.0) - 1 / n, 0.0))
+        unit = spare[:, None] * (deviation + np.median(deviation))
+        apart = centroids - overall
+        scored = np.divide(apart, unit, out=np.where(apart == 0, 0.0, np.copysign(np.inf, apart)), where=unit > 0)
+        if self.shrink_threshold:
+            scored = np.copysign(np.maximum(np.abs(scored) - self.shrink_threshold, 0.0), scored)
+            centroids = np.where(np.isfinite(scored), overall + unit * np.where(np.isfinite(scored), scored, 0.0), centroids)
+        return dict(centroids_=centroids, deviations_=scored, within_class_std_dev_=deviation,
+                    class_prior_=self._prior(weight), class_weight_=weight)
+
+    def _centres(self, stats: Spread | Distinct) -> tuple[Array, Array, Array, Array]:
+        """Weight, mean and centre of each class, and its sums of squares about the centre."""
+        if isinstance(stats, Spread):
+            return stats.weight, stats.mean, stats.mean, stats.scatter
+        shape = len(self.classes_), self.n_features_in_
+        totals = stats.totals().reshape(shape)
+        columns = list(zip(stats.values, stats.weights, strict=True))
+        medians = np.nan_to_num(stats.medians())  # an empty class has none
+        mean = np.array([w @ v / (w.sum() or 1.0) for v, w in columns])
+        squares = np.array([w @ (v - m) ** 2 for (v, w), m in zip(columns, medians, strict=True)])
+        return totals[:, 0], mean.reshape(shape), medians.reshape(shape), squares.reshape(shape)
+
+    def _prior(self, weight: Array) -> Array:
+        if isinstance(self.priors, str):
+            if self.priors not in ("uniform", "empirical"):
+                raise BadParameter(f"NearestCentroid(priors={self.priors!r}): must be 'uniform', 'empirical' or one probability for each class")
+            return np.full(len(weight), 1 / len(weight)) if self.priors == "uniform" else weight / weight.sum()
+        return class_priors(self, weight)
+
+    def _scores(self, X: Any) -> Array:
+        deviation = self.within_class_std_dev_
+        scale = np.where(deviation > 0, deviation, 1.0)
+        constant = 2 * log_priors(self.class_prior_, self.class_weight_)
+        if self.metric == "manhattan":
+            return constant - manhattan(X, self.centroids_, 1 / scale) ** 2
+        return ops.spread_scores(X, self.centroids_, np.tile(2 / scale**2, (len(constant), 1)), constant)
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row: the nearest centroid where all priors are equal, as scikit-learn has it; else the best score."""
+        X = check.check_predict(self, X)
+        prior, K = self.class_prior_, len(self.classes_)
+        equal = np.abs(prior - 1 / K).max() <= 1e-8 + 1e-5 / K
+        return self.classes_[map_rows(self._nearest if equal else self._most_probable, X)]
+
+    def _most_probable(self, X: Any) -> Array:
+        return self._scores(X).argmax(axis=1)
+
+    def _nearest(self, X: Any) -> Array:
+        known = np.flatnonzero(self.class_weight_)
+        centres = self.centroids_[known]
+        if self.metric == "manhattan":
+            return known[manhattan(X, centres, np.ones(X.shape[1])).argmin(axis=1)]
+        return known[ops.nearest(X, centres)[0]]
+
+
+def manhattan(X: Any, centres: Array, unit: Array) -> Array:
+    """Σⱼ |xⱼ − cₖⱼ| unitⱼ of each row and centre."""
+    X = ops.dense(X)
+    return np.stack([np.abs(X - centre) @ unit for centre in centres], axis=1)
