@@ -48,6 +48,7 @@ class Target:
     kind: str
     classes: Array | None = None
     flat: bool = True  # y was 1-D: coefficients and predictions are too
+    width: int = 1  # number of real targets
 
 
 class Source:
@@ -59,6 +60,10 @@ class Source:
     rereadable = True
     target: Target
     facts: dict[str, Any]  # fitted attributes the gate knows: n_features_in_, feature_names_in_, classes_
+
+    @property
+    def n_targets(self) -> int:
+        return self.target.width
 
     def parts(self) -> Iterator[Any]:
         raise NotImplementedError

@@ -87,10 +87,13 @@ class OnePass(Estimator):
     def _solve(self, stats: Any) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _refine(self, source: Source, fitted: dict[str, Any]) -> Generator[Summarize, Any, dict[str, Any]]:
-        """Further passes, for a learner whose statistics do not always carry enough digits."""
-        return fitted
-        yield
+    def _exact(self, stats: Any) -> bool:
+        """Whether `_solve(stats)` has all the digits: then neither `fit` nor cross-validation makes another pass."""
+        return True
+
+    def _refine(self, source: Source, stats: Any) -> Generator[Summarize, Any, dict[str, Any]]:
+        """Further passes, for a learner whose statistics are not always exact enough; returns the fitted attributes."""
+        raise NotImplementedError
 
     def _solve_path(self, stats: Any, values: list[Any]) -> list[dict[str, Any]]:
         """The fitted attributes for each value of the path parameter, from the same statistics."""
@@ -109,13 +112,11 @@ class OnePass(Estimator):
         vars(other).update({key: fact for key, fact in vars(self).items() if key in FACTS}, **fitted)
         return other
 
-    def _exact(self, stats: Any) -> bool:
-        """Whether `_solve(stats)` needs no `_refine`: then cross-validation need not fit again."""
-        return True
-
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         stats = yield self._summarize
-        return (yield from self._refine(source, dict(stats_=stats, **self._solve(stats))))
+        if self._exact(stats) or not source.rereadable:
+            return dict(stats_=stats, **self._solve(stats))
+        return dict(stats_=stats, **(yield from self._refine(source, stats)))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn more rows; equal to a fit on all rows so far. The first call names all `classes` of a classifier."""

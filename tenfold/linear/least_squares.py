@@ -1,0 +1,154 @@
+"""Ordinary least squares."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import Degenerate
+from tenfold.core.estimator import OnePass
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments, Stats, Triangle
+from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.least_squares import conjugate_gradients, refine, solve_triangle, triangle_of
+from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition
+
+# Cross-products square the condition number; up to this condition ten digits are left after that.
+EASY = 1e3
+WIDE = 5000  # columns beyond which no p x p matrix is made
+
+
+@estimator
+class LinearRegression(AffineRegressor, OnePass):
+    """LinearRegression: ordinary least squares.
+
+    Model       y ≈ X w + b
+    Objective   min over w, b of  Σᵢ sᵢ (yᵢ − xᵢ·w − b)²;  among many solutions the one of least ‖w‖  (w ≥ 0 with positive=True)
+    Algorithm   cholesky: one pass of centred moments; qr: one pass of triangular factors (TSQR); svd: the same, solved by
+                its singular values; lsqr: products with X and Xᵀ only, one pass an iteration. `auto` takes cholesky while the
+                condition of the scaled columns is at most 1e3; beyond, qr with residuals in extended precision (2 to 12 further
+                passes); lsqr for more than 5,000 columns. `solver_` records the choice.
+    Cost        O(n p²) time, O(p²) memory, one pass (lsqr: O(n p) a pass, O(p) memory)
+    Fails when  columns are dependent or there are fewer rows than columns: the least-norm solution, with a warning (Degenerate)
+    Reference   Björck 1996, ch. 2; TSQR: Demmel et al. 2012; refinement: Björck 1987; lsqr: Paige & Saunders 1982
+
+    Fitted      coef_ (p,) or (q, p), intercept_, rank_, singular_ (of the centred X), condition_ (of its scaled columns), solver_,
+                stats_ (moments or triangle)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 2.0], [2.0, 3.0]])
+    >>> model = tenfold.LinearRegression().fit(X, X @ [1.0, 2.0] + 3.0)
+    >>> model.coef_.round(9), round(model.intercept_, 9)
+    (array([1., 2.]), 3.0)
+    """
+
+    sparse: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True
+
+    _: KW_ONLY
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    copy_X: bool = param(True, doc="no effect: X is never changed")
+    tol: float = param(1e-6, at_least=0, doc="lsqr: bound on the gradient, relative to its size at w = 0")
+    n_jobs: int | None = param(None, doc="no effect: tenfold.threads(n) sets the number of threads")
+    positive: bool = param(False, doc="require w >= 0")
+    solver: str = param("auto", one_of=("auto", "cholesky", "qr", "svd", "lsqr"), doc="the algorithm; auto decides by conditioning")
+    max_iter: int = param(1000, at_least=1, doc="lsqr: passes over the data")
+
+    def _summarize(self, block: Block) -> Stats:
+        if self.solver in ("qr", "svd") and not self.positive:
+            return triangle_of(block, self.fit_intercept)
+        return Moments.of(block.X, block.y, block.w)
+
+    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        if self.solver == "lsqr" or (self.solver == "auto" and source.n_features > WIDE and not self.positive):
+            return (yield from self._by_products(source))
+        return (yield from super()._learn(source))
+
+    def _exact(self, stats: Stats) -> bool:
+        if self.solver != "auto" or self.positive or not isinstance(stats, Moments):
+            return True
+        return self._condition(centred(stats, self.n_features_in_, self.fit_intercept)[1]) <= EASY
+
+    def _solve(self, stats: Stats) -> dict[str, Any]:
+        if isinstance(stats, Triangle):
+            return self._from_triangle(stats)
+        mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
+        if self.positive:
+            return dict(self._fitted(mean, nonnegative(Sxx, Sxy)), rank_=len(Sxx), solver_="active set")
+        scale = _lengths(Sxx)
+        L = cholesky(Sxx / scale[:, None] / scale)
+        rcond = 0.0 if L is None else reciprocal_condition(Sxx / scale[:, None] / scale, L)
+        if L is None or rcond < 1e-14:  # the squared condition is beyond double precision: solve by eigenvalues
+            return self._deficient(mean, Sxx, Sxy)
+        coef = cholesky_solve(L, Sxy / scale[:, None]) / scale[:, None]
+        return dict(self._fitted(mean, coef), rank_=len(Sxx), singular_=_singular(Sxx), condition_=rcond**-0.5, solver_="cholesky")
+
+    def _deficient(self, mean: Array, Sxx: Array, Sxy: Array) -> dict[str, Any]:
+        """Least norm from the cross-products alone."""
+        values, vectors = np.linalg.eigh(Sxx)
+        keep = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
+        coef = vectors[:, keep] @ ((vectors[:, keep].T @ Sxy) / values[keep, None])
+        self._tell(int(keep.sum()), len(values))
+        return dict(self._fitted(mean, coef), rank_=int(keep.sum()), singular_=_singular(Sxx), condition_=np.inf, solver_="cholesky")
+
+    def _refine(self, source: Source, stats: Stats) -> Generator[Any, Any, dict[str, Any]]:
+        """The columns are nearly dependent: a triangle instead of cross-products, then residuals in extended precision."""
+        triangle = yield partial(triangle_of, fit_intercept=self.fit_intercept)
+        fitted = self._from_triangle(triangle)
+        p = self.n_features_in_ + self.fit_intercept
+        whole = solve_triangle(triangle.R, p)
+        if whole.rank < p or fitted["rank_"] < self.n_features_in_:
+            return fitted
+        B = yield from refine(triangle.R, whole.coef, whole.condition, self.fit_intercept)
+        return dict(fitted, **self._from_augmented(B.astype(np.float64)), solver_="qr, refined")
+
+    def _from_triangle(self, stats: Triangle) -> dict[str, Any]:
+        """With [1 X y] = Q R, the rows of R below the first are the R of the centred columns."""
+        first, p = int(self.fit_intercept), self.n_features_in_
+        found = solve_triangle(stats.R[first:, first:], p)
+        if found.rank < p:
+            self._tell(found.rank, p)
+        top = stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])  # the means, to the accuracy of R
+        return dict(self._fitted(top[first:], found.coef), rank_=found.rank, singular_=found.singular,
+                    condition_=found.condition, solver_="svd" if self.solver == "svd" or found.rank < p else "qr")
+
+    def _from_augmented(self, B: Array) -> dict[str, Any]:
+        """Fitted attributes from the coefficients of [1 X]."""
+        if not self.fit_intercept:
+            return self._fitted(np.zeros(len(B) + B.shape[1]), B)
+        fitted = self._fitted(np.zeros(len(B) - 1 + B.shape[1]), B[1:])
+        fitted["intercept_"] = float(B[0, 0]) if self._flat else B[0]
+        return fitted
+
+    def _by_products(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        width, q = source.n_features, source.n_targets
+        B, m, t, n_iter = yield from conjugate_gradients(width, q, self.fit_intercept, self.tol, self.max_iter)
+        return dict(self._fitted(np.concatenate([m, t]), B), n_iter_=n_iter, solver_="lsqr")
+
+    def _condition(self, Sxx: Array) -> float:
+        scale = _lengths(Sxx)
+        scaled = Sxx / scale[:, None] / scale
+        L = cholesky(scaled)
+        rcond = 0.0 if L is None else reciprocal_condition(scaled, L)
+        return float("inf") if rcond <= 0 else rcond**-0.5
+
+    def _tell(self, rank: int, p: int) -> None:
+        warnings.warn(f"LinearRegression: the {p} columns have rank {rank} only (constant, repeated or dependent columns, or too few rows); "
+                      "returned the coefficients of least norm: drop columns or use Ridge", Degenerate, stacklevel=2)
+
+
+def _lengths(S: Array) -> Array:
+    """Lengths of the columns behind a cross-product matrix, 1 for a zero column."""
+    size = np.sqrt(np.maximum(np.diagonal(S), 0.0))
+    return np.where(size > 0, size, 1.0)
+
+
+def _singular(Sxx: Array) -> Array:
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(Sxx)[::-1], 0.0))
