@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite, column_name
+from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite, column_name, row_number
 from tenfold.core.errors import (BadInput, BadParameter, BadType, DataWarning, column_vector_warning, not_fitted)
 from tenfold.core.params import domains
+
+ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from
 
 
 def check_params(learner: Any) -> None:
@@ -92,7 +94,11 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
         from tenfold.core import stream, tables
 
         if tables.is_path(X):
-            return tables.open_files(learner, X, None, None, None, names=getattr(learner, "feature_names_in_", None))
+            return tables.open_files(learner, X, None, None, None, plain=True)
+        if stream.is_dask(X):
+            from tenfold.core.cluster import open_collection
+
+            return open_collection(learner, X, None, None, None, plain=True)
         if stream.is_stream(X):
             return stream.open_stream(learner, X, None, None, None, plain=True)
     X, names = as_table(learner, X)
@@ -286,7 +292,7 @@ def _names(columns: Any) -> str:
 # --- targets and weights ----------------------------------------------------------------------------------------------
 
 
-def as_target(learner: Any, y: Any, n: int, classes: Any = None) -> tuple[Target, Array | None]:
+def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = ALL) -> tuple[Target, Array | None]:
     """y as the learner wants it: float64 (n, q) for "real", codes (n,) for "label", nothing for "none"."""
     kind = learner.target
     if kind == "none":
@@ -295,17 +301,17 @@ def as_target(learner: Any, y: Any, n: int, classes: Any = None) -> tuple[Target
         raise BadInput(f"{type(learner).__name__} requires y to be passed, but the target y is None")
     y = _as_column(y)
     if kind == "label":
-        values, codes = encode(flat_labels(y, n), classes)
+        values, codes = encode(flat_labels(y, n, index), classes, index)
         if len(values) < 2 and learner.least_classes > 1:
             raise BadInput(f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one class: {values[0]!r}")
         return Target("label", values), codes
     flat = y.ndim == 1
-    values = real_target(y, n)
+    values = real_target(y, n, index)
     if not flat and values.shape[1] == 1 and not learner.multi_output:
         warn_column_vector()
     if values.shape[1] > 1 and not learner.multi_output:
         raise BadInput(f"y should be a 1d array, got an array of shape {y.shape} instead: {type(learner).__name__} predicts one column")
-    return Target("real", flat=flat or not learner.multi_output), values
+    return Target("real", flat=flat or not learner.multi_output, width=values.shape[1]), values
 
 
 def _as_column(y: Any) -> Array:
@@ -323,7 +329,7 @@ def check_length(what: str, length: int, n: int) -> None:
         raise BadInput(f"Found input variables with inconsistent numbers of samples: X has {n} rows, but {what} has {length}")
 
 
-def real_target(y: Array, n: int) -> Array:
+def real_target(y: Array, n: int, index: Any = ALL) -> Array:
     """Numbers, finite, as a (n, q) array."""
     if y.ndim not in (1, 2) or y.ndim == 2 and y.shape[1] == 0:
         raise BadInput(f"y should be a 1d array, or 2d for several targets, got an array of shape {y.shape} instead")
@@ -336,11 +342,11 @@ def real_target(y: Array, n: int) -> Array:
     if not ops.all_finite(values):
         row = int(np.argwhere(~np.isfinite(values))[0, 0])
         bad = values[row][~np.isfinite(values[row])][0]
-        raise BadInput(f"Input y contains {'NaN' if np.isnan(bad) else 'inf'} in row {row}: drop the rows without a target first")
+        raise BadInput(f"Input y contains {'NaN' if np.isnan(bad) else 'inf'} in row {row_number(index, row)}: drop the rows without a target first")
     return values
 
 
-def flat_labels(y: Array, n: int) -> Array:
+def flat_labels(y: Array, n: int, index: Any = ALL) -> Array:
     """Labels as a 1-D array."""
     if y.ndim == 2 and y.shape[1] == 1:
         warn_column_vector()
@@ -353,15 +359,15 @@ def flat_labels(y: Array, n: int) -> Array:
     if y.dtype.kind == "f":
         if not ops.all_finite(np.ascontiguousarray(y)):
             row = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise BadInput(f"Input y contains {'NaN' if np.isnan(y[row]) else 'inf'} in row {row}: drop the rows without a label first")
+            raise BadInput(f"Input y contains {'NaN' if np.isnan(y[row]) else 'inf'} in row {row_number(index, row)}: drop the rows without a label first")
         if (y != np.trunc(y)).any():
             row = int(np.flatnonzero(y != np.trunc(y))[0])
-            raise BadInput(f"Unknown label type: continuous. Row {row} of y is {y[row]:g}: a classifier needs classes; "
+            raise BadInput(f"Unknown label type: continuous. Row {row_number(index, row)} of y is {y[row]:g}: a classifier needs classes; "
                            "use a regressor, or bin the target first")
     return y
 
 
-def encode(y: Array, classes: Any = None) -> tuple[Array, Array]:
+def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Array]:
     """Sorted classes, and each label as its number among them."""
     if classes is None:
         return _distinct(y)
@@ -373,7 +379,7 @@ def encode(y: Array, classes: Any = None) -> tuple[Array, Array]:
         raise BadInput(f"the labels ({y.dtype}) are not of the same type as the classes ({values.dtype})") from None
     if not np.all(known):
         row = int(np.flatnonzero(~known)[0])
-        raise BadInput(f"y has the label {y[row]!r} in row {row}, which is not among the classes {_names(values)}: give all of them in classes=")
+        raise BadInput(f"y has the label {y[row]!r} in row {row_number(index, row)}, which is not among the classes {_names(values)}: give all of them in classes=")
     return values, place.astype(np.int64)
 
 
@@ -409,7 +415,7 @@ def _drop_unseen_classes(codes: Array | None, target: Target, rows: Array, class
     return place[codes], Target("label", target.classes[present])
 
 
-def as_weights(weights: Any, n: int) -> Array | None:
+def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
     """float64 (n,), none below zero, not all zero; None where every row counts the same."""
     if weights is None:
         return None
@@ -423,7 +429,7 @@ def as_weights(weights: Any, n: int) -> Array | None:
     bad = ~np.isfinite(w) | (w < 0)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise BadInput(f"sample_weight is {w[row]:g} in row {row}: weights must be finite and not negative")
+        raise BadInput(f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be finite and not negative")
     if not w.any():
         raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
     return w

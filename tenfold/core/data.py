@@ -58,6 +58,7 @@ class Source:
     n_parts: int | None = None  # None: not known before reading
     n_rows: int | None = None
     rereadable = True
+    home: Any = None  # the engine where the rows live, if that is not this process; used unless another is chosen
     target: Target
     facts: dict[str, Any]  # fitted attributes the gate knows: n_features_in_, feature_names_in_, classes_
 
@@ -69,6 +70,10 @@ class Source:
         raise NotImplementedError
 
     def load(self, part: Any) -> Block:
+        raise NotImplementedError
+
+    def whole(self) -> Source:
+        """All rows, those of weight zero too, without target and weights."""
         raise NotImplementedError
 
     def map(self, change: Callable[[Any], Any], n_features: int) -> Source:
@@ -141,6 +146,10 @@ class Mapped(Source):
         self.target, self.n_parts, self.n_rows = inner.target, inner.n_parts, inner.n_rows
         self.rereadable, self.facts = inner.rereadable, {**inner.facts, "n_features_in_": n_features}
         self.facts.pop("feature_names_in_", None)
+        self.home = inner.home
+
+    def whole(self) -> Source:
+        return Mapped(self.inner.whole(), self.change, self.n_features)
 
     def parts(self) -> Iterator[Any]:
         return self.inner.parts()
@@ -181,10 +190,14 @@ def check_finite(X: Any, index: Any, names: Any, missing: bool) -> None:
         return
     row, column = (int(i) for i in np.argwhere(bad)[0])
     value = values[row, column]
-    number = index.start + row if isinstance(index, slice) else index[row]
     text = "NaN" if np.isnan(value) else ("-inf" if value < 0 else "inf")
     remedy = "fill or drop missing values first" if np.isnan(value) else "replace infinite values first"
-    raise BadInput(f"Input X contains {text} in {column_name(names, column)}, row {number}: {remedy}")
+    raise BadInput(f"Input X contains {text} in {column_name(names, column)}, row {row_number(index, row)}: {remedy}")
+
+
+def row_number(index: Any, row: int) -> Any:
+    """What a message calls row `row` of a block whose rows are `index` (a slice or a list) of the whole table."""
+    return index.start + row if isinstance(index, slice) else index[row]
 
 
 def column_name(names: Any, column: int) -> str:

@@ -130,21 +130,27 @@ class _Work:
 
     def __init__(self, summarize: Summarize, source: Any) -> None:
         self.summarize, self.source = summarize, source
-        self.parts = enumerate(source.parts())
+        self.parts, self.handed = source.parts(), 0
         self.lock, self.tree = threading.Lock(), Tree()
         self.stop, self.failures = False, dict[int, Exception]()
 
     def loop(self) -> None:
         while not self.stop:
-            with self.lock:  # a stream is read by one thread at a time, and converted by many
-                i, part = next(self.parts, (-1, None))
-            if i < 0:
-                return
+            i = self.handed
             try:
+                with self.lock:  # a stream is read by one thread at a time, and converted by many
+                    i = self.handed
+                    part = next(self.parts, _END)
+                    self.handed += 1
+                if part is _END:
+                    return
                 self.tree.put(i, self.summarize(self.source.load(part)))
-            except Exception as failure:
+            except Exception as failure:  # of this block, or of reading it
                 self.failures[i] = failure
                 self.stop = True
+
+
+_END = object()
 
 
 class _Items:
@@ -217,9 +223,13 @@ def threads(n: int) -> Iterator[None]:
         _threads.reset(token)
 
 
-def current_engine() -> Engine:
-    """The engine in force here."""
-    return _engine.get(_default)
+def current_engine(source: Any = None) -> Engine:
+    """The engine in force here: the one chosen, else the one where the rows of the source live, else threads."""
+    chosen = _engine.get(None)
+    if chosen is not None:
+        return chosen
+    home: Engine | None = getattr(source, "home", None)
+    return home or _default
 
 
 @contextlib.contextmanager

@@ -47,7 +47,7 @@ class Estimator(Protocol):
         vars(self).update(source.facts)
         try:
             with single_blas:
-                vars(self).update(drive(self._learn(source), source, current_engine(), type(self).__name__))
+                vars(self).update(drive(self._learn(source), source, current_engine(source), type(self).__name__))
                 self._finish(source)
         except BaseException:
             self._forget_fit()
@@ -122,7 +122,7 @@ class OnePass(Estimator):
         """Learn more rows; equal to a fit on all rows so far. The first call names all `classes` of a classifier."""
         source = self._more(X, y, sample_weight, classes)
         with single_blas:
-            stats = current_engine().run(self._summarize, source)
+            stats = current_engine(source).run(self._summarize, source)
             if "stats_" in vars(self):
                 stats = self.stats_ + stats
             self._resolve(stats, source.facts)
@@ -142,7 +142,7 @@ class OnePass(Estimator):
         self._check_stats(self)
         source = self._more(X, y, sample_weight, None)
         with single_blas:
-            gone = current_engine().run(self._summarize, source)
+            gone = current_engine(source).run(self._summarize, source)
         self._resolve(self.stats_ - gone, {})
         return self
 
@@ -261,8 +261,7 @@ class Clusterer:
         if not source.rereadable:
             vars(self)["absent_"] = {"labels_": "labels_ is absent: the rows could be read only once; call predict on them"}
             return
-        whole = source.whole() if isinstance(source, Arrays) else source
-        vars(self)["labels_"] = map_rows(self._assign, whole)
+        vars(self)["labels_"] = map_rows(self._assign, source.whole())
 
 
 class Transformer:
@@ -295,7 +294,7 @@ def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
     else:
         source = X
     with single_blas:
-        on = Threads() if isinstance(source, Arrays) else current_engine()
+        on = Threads() if isinstance(source, Arrays) else current_engine(source)
         whole: Array = on.run(lambda block: Rows.of(function(block.X)), source).whole()
     return whole
 
