@@ -103,7 +103,7 @@ class LinearRegression(AffineRegressor, OnePass):
         triangle = yield partial(triangle_of, fit_intercept=self.fit_intercept)
         fitted = self._from_triangle(triangle)
         p = self.n_features_in_ + self.fit_intercept
-        whole = solve_triangle(triangle.R, p)
+        whole = solve_triangle(triangle.R, p, np.zeros(p))
         if whole.rank < p or fitted["rank_"] < self.n_features_in_:
             return fitted
         B = yield from refine(triangle.R, whole.coef, whole.condition, self.fit_intercept)
@@ -112,7 +112,8 @@ class LinearRegression(AffineRegressor, OnePass):
     def _from_triangle(self, stats: Triangle) -> dict[str, Any]:
         """With [1 X y] = Q R, the rows of R below the first are the R of the centred columns."""
         first, p = int(self.fit_intercept), self.n_features_in_
-        found = solve_triangle(stats.R[first:, first:], p)
+        lengths = np.sqrt((stats.R[:, first : first + p] ** 2).sum(axis=0))
+        found = solve_triangle(stats.R[first:, first:], p, lengths)
         if found.rank < p:
             self._tell(found.rank, p)
         top = stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])  # the means, to the accuracy of R

@@ -54,12 +54,14 @@ class TriangleSolution:
     singular: Array
 
 
-def solve_triangle(R: Array, p: int) -> TriangleSolution:
+def solve_triangle(R: Array, p: int, lengths: Array) -> TriangleSolution:
     """Least squares from R; the solution of least norm where the columns are dependent.
 
-    Rank is judged with every column scaled to length 1, so that units do not matter: R D⁻¹ = U S Vᵀ.
+    Rank is judged with every column scaled to length 1, so that units do not matter: R D⁻¹ = U S Vᵀ. `lengths` are those
+    of the columns before centring: what is left of a constant column is rounding, and counts as zero.
     """
-    Z, rest = R[:p, :p], R[:p, p:]
+    Z, rest = R[:p, :p].copy(), R[:p, p:]
+    Z[:, np.sqrt((Z * Z).sum(axis=0)) <= 8 * max(p, 8) * EPS * lengths] = 0.0
     if len(Z) < p:  # fewer rows than columns
         Z, rest = np.vstack([Z, np.zeros((p - len(Z), p))]), np.vstack([rest, np.zeros((p - len(rest), rest.shape[1]))])
     size = np.sqrt((Z * Z).sum(axis=0))
