@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from typing import Any
 
 import tenfold
@@ -24,7 +24,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 
 
 def exists(name: str) -> bool:
-    return importlib.util.find_spec(tenfold.PUBLIC[name]) is not None
+    try:
+        importlib.import_module(tenfold.PUBLIC[name])
+    except ImportError:
+        return False
+    return True
 
 
 def public_classes() -> dict[str, type]:

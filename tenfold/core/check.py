@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite, column_name, row_number
+from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite, column_name, objection, row_number
 from tenfold.core.errors import (BadInput, BadParameter, BadType, DataWarning, column_vector_warning, not_fitted)
 from tenfold.core.params import domains
 
@@ -109,7 +109,7 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
             X = np.ascontiguousarray(X)
     else:
         X = as_floats(X)
-    if not ops.all_finite(X):
+    if not ops.all_usable(X):
         check_finite(X, slice(0, None), getattr(learner, "feature_names_in_", None), learner.missing)
     return X
 
@@ -238,7 +238,7 @@ def _to_floats(values: Any, where: str) -> Array:
     for i, value in enumerate(values):
         try:
             out[i] = np.nan if value is None else float(value)
-        except (TypeError, ValueError) as reason:
+        except (TypeError, ValueError, OverflowError) as reason:
             kind = BadType if isinstance(reason, TypeError) else BadInput
             raise kind(f"{reason} ({where}, row {i}): code it as a number first") from None
     return out
@@ -339,10 +339,9 @@ def real_target(y: Array, n: int, index: Any = ALL) -> Array:
     if y.dtype.kind not in "fiub":
         y = _to_floats(y, "target y") if y.ndim == 1 else np.column_stack([_to_floats(c, "target y") for c in y.T])
     values = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
-    if not ops.all_finite(values):
-        row = int(np.argwhere(~np.isfinite(values))[0, 0])
-        bad = values[row][~np.isfinite(values[row])][0]
-        raise BadInput(f"Input y contains {'NaN' if np.isnan(bad) else 'inf'} in row {row_number(index, row)}: drop the rows without a target first")
+    if not ops.all_usable(values):
+        row, column = (int(i) for i in np.argwhere(~(np.abs(values) <= ops.LARGEST))[0])
+        raise BadInput(f"Input y contains {objection(values[row, column], f'in row {row_number(index, row)}', 'targets')}")
     return values
 
 
@@ -426,12 +425,12 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
         raise BadInput(f"sample_weight must be a 1D array of numbers, got shape {w.shape} of {w.dtype}")
     check_length("sample_weight", len(w), n)
     w = np.ascontiguousarray(w, dtype=np.float64)
-    bad = ~np.isfinite(w) | (w < 0)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise BadInput(f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be finite and not negative")
-    if not w.any():
-        raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
+    if not w.min() >= 0 or not w.max() <= ops.LARGEST:  # written so that NaN is caught
+        row = int(np.flatnonzero(~((w >= 0) & (w <= ops.LARGEST)))[0])
+        raise BadInput(f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be finite, not negative, and at most {ops.LARGEST:g}")
+    if w.max() < 1 / ops.LARGEST:
+        raise BadInput("sample_weight is zero in every row: at least one weight must be above zero" if not w.any() else
+                       f"sample_weight is {w.max():g} at most: rescale the weights, whose unit is free")
     return w
 
 

@@ -116,7 +116,7 @@ class Arrays(Source):
             index = self.rows[start:stop]
         X = as_floats(self.X[index])
         if not self.seen[part]:
-            if not ops.all_finite(X):
+            if not ops.all_usable(X):
                 check_finite(X, index, self.facts.get("feature_names_in_"), self.missing)
             self.seen[part] = True
         w = np.ones(stop - start) if self.w is None else self.w[index]
@@ -185,19 +185,28 @@ def as_floats(X: Any) -> Any:
 def check_finite(X: Any, index: Any, names: Any, missing: bool) -> None:
     """Name the first value of X that may not be there. `index` tells the row numbers of X in the whole table."""
     values = ops.dense(X)
-    bad = np.isinf(values) if missing else ~np.isfinite(values)
+    bad = ~(np.abs(values) <= ops.LARGEST)
+    if missing:
+        bad &= ~np.isnan(values)
     if not bad.any():
         return
     row, column = (int(i) for i in np.argwhere(bad)[0])
-    value = values[row, column]
-    text = "NaN" if np.isnan(value) else ("-inf" if value < 0 else "inf")
-    remedy = "fill or drop missing values first" if np.isnan(value) else "replace infinite values first"
-    raise BadInput(f"Input X contains {text} in {column_name(names, column)}, row {row_number(index, row)}: {remedy}")
+    where = f"in {column_name(names, column)}, row {row_number(index, row)}"
+    raise BadInput(f"Input X contains {objection(values[row, column], where, 'values')}")
 
 
 def row_number(index: Any, row: int) -> Any:
     """What a message calls row `row` of a block whose rows are `index` (a slice or a list) of the whole table."""
     return index.start + row if isinstance(index, slice) else index[row]
+
+
+def objection(value: float, where: str, what: str) -> str:
+    """What is wrong with a number that is missing, infinite or too large, and what to do."""
+    if np.isnan(value):
+        return f"NaN {where}: fill or drop missing {what} first"
+    if np.isinf(value):
+        return f"{'-inf' if value < 0 else 'inf'} {where}: replace or drop infinite {what} first"
+    return f"{value:g} {where}, which is too large to be squared: rescale the {what} first"
 
 
 def column_name(names: Any, column: int) -> str:

@@ -17,6 +17,9 @@ from tenfold.core import twins
 
 Array = np.ndarray[Any, Any]
 
+# Larger numbers are refused by the gate: below it a weighted sum of products stays finite for any number of rows.
+LARGEST = np.float64(1e100)
+
 interrupt = _kernels.interrupt
 
 
@@ -68,3 +71,11 @@ def all_finite(X: Any) -> bool:
         return bool(_kernels.all_finite(X))
     values = X.data if is_sparse(X) else X
     return bool(np.isfinite(values).all())
+
+
+def all_usable(X: Any) -> bool:
+    """Whether every value is finite and at most LARGEST in size."""
+    values = X.data if is_sparse(X) else X
+    if float(np.vdot(values, values)) < LARGEST**2:  # one quick pass: no x² is above the sum of all of them
+        return True
+    return bool((np.abs(values) <= LARGEST).all())
