@@ -1,0 +1,118 @@
+"""Standardising columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Block, as_floats, check_finite
+from tenfold.core.estimator import OnePass, Transformer, map_rows
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Spread
+from tenfold.solve.columns import check_magnitude
+
+# A column whose standard deviation is below this share of its mean holds nothing but rounding errors.
+ROUNDING = 32 * float(np.finfo(float).eps)
+
+
+def column_spreads(X: Any, w: Array, present: Array | None = None) -> Spread:
+    """Weight, mean and sum of squares of the values of each column that are there: every column is a group of its own."""
+    if present is None:
+        whole = Spread.of(X, w)
+        center, offset, scatter = whole.center.T, whole.offset.T, whole.scatter.T
+        return Spread(np.full(len(center), whole.weight[0]), center, offset, scatter)
+    W = np.where(present, w[:, None], 0.0)
+    weight = W.sum(axis=0)
+    share = W / np.where(weight > 0, weight, 1.0)
+    values = np.where(present, X, 0.0).astype(np.float64)
+    center = (share * values).sum(axis=0)
+    apart = np.where(present, values - center, 0.0)
+    offset = (share * apart).sum(axis=0)
+    with np.errstate(over="ignore"):
+        scatter = (W * (apart - np.where(present, offset, 0.0)) ** 2).sum(axis=0)
+    return Spread(weight, center[:, None], offset[:, None], scatter[:, None])
+
+
+@estimator
+class StandardScaler(Transformer, OnePass):
+    """StandardScaler: each column with mean 0 and variance 1.
+
+    Model       z = (x − m) / s,  column by column
+    Objective   m = Σ w x / Σ w,  s² = Σ w (x − m)² / Σ w  over the values that are not missing
+    Algorithm   one pass of means and centred sums of squares
+    Cost        O(n p) time, O(p) memory, one pass; merging O(p)
+    Fails when  a column is constant: s = 1 is used; missing values are left out of the sums and stay missing
+    Reference   merge: Chan, Golub & LeVeque 1983
+
+    Fitted      mean_ (p,), var_ (p,), scale_ (p,), n_samples_seen_ (a number, or one for each column where values are missing),
+                stats_ (for partial_fit, merge, forget)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> scaler = tenfold.StandardScaler().fit([[0.0], [2.0], [4.0], [np.nan]])
+    >>> scaler.transform([[2.0], [4.0]]).round(4).tolist()
+    [[0.0], [1.2247]]
+    """
+
+    missing = True
+
+    _: KW_ONLY
+    copy: bool = param(True, doc="no effect: X is never changed")
+    with_mean: bool = param(True, doc="subtract the mean; False also takes sparse X, which stays sparse")
+    with_std: bool = param(True, doc="divide by the standard deviation")
+
+    @property
+    def sparse(self) -> bool:
+        """Centring would fill every zero of a sparse table, so that is not done."""
+        return not self.with_mean
+
+    def _summarize(self, block: Block) -> Spread:
+        X = ops.dense(block.X)
+        stats = column_spreads(X, block.w)
+        return column_spreads(X, block.w, ~np.isnan(X)) if np.isnan(stats.offset.sum()) and np.isnan(X).any() else stats
+
+    def _solve(self, stats: Spread) -> dict[str, Any]:
+        weight, mean, squares = stats.weight, stats.mean[:, 0], stats.scatter[:, 0]
+        if self.with_std:
+            check_magnitude(mean, squares, vars(self).get("feature_names_in_"))
+        var = squares / np.where(weight > 0, weight, 1.0)
+        scale = np.sqrt(var)
+        scale[scale <= ROUNDING * np.abs(mean)] = 1.0
+        empty = weight <= 0
+        if empty.any():
+            mean, var, scale = (np.where(empty, np.nan, values) for values in (mean, var, scale))
+        seen: Any = weight.astype(np.int64) if (weight == np.floor(weight)).all() else weight
+        return dict(
+            mean_=mean if self.with_mean or self.with_std else None,
+            var_=var if self.with_std else None,
+            scale_=scale if self.with_std else None,
+            n_samples_seen_=seen[0] if (weight == weight[0]).all() else seen,
+        )
+
+    def _transform(self, X: Any) -> Any:
+        if ops.is_sparse(X):
+            return X if self.scale_ is None else X.multiply(1 / self.scale_).tocsr().astype(X.dtype)
+        Z = X - self.mean_ if self.with_mean else X.astype(np.float64)
+        if self.with_std:
+            Z /= self.scale_
+        return Z.astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Rows back in their original units."""
+        check.check_fitted(self)
+        Z, _ = check.as_table(self, X)
+        check.check_width(self, Z.shape[1], self.n_features_in_)
+        Z = as_floats(Z)
+        check_finite(Z, slice(0, None), vars(self).get("feature_names_in_"), True)
+        return map_rows(self._inverse, Z)
+
+    def _inverse(self, Z: Any) -> Any:
+        if ops.is_sparse(Z):
+            return Z if self.scale_ is None else Z.multiply(self.scale_).tocsr().astype(Z.dtype)
+        X = Z * self.scale_ if self.with_std else Z.astype(np.float64)
+        if self.with_mean:
+            X += self.mean_
+        return X.astype(Z.dtype, copy=False)

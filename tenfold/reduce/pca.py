@@ -1,0 +1,292 @@
+"""Principal component analysis."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from math import lgamma, log, pi
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Block, Source, as_floats, check_finite
+from tenfold.core.errors import BadInput, BadParameter, CannotForget, Degenerate
+from tenfold.core.estimator import OnePass, Transformer, map_rows
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments, Stats
+from tenfold.solve.columns import check_magnitude
+from tenfold.solve.linalg import eigh, largest_eigh
+
+
+@dataclass(slots=True)
+class Table(Stats):
+    """The moments of many rows, or the rows themselves while there are fewer of them than columns.
+
+    So a table of 100 rows and 20,000 columns never makes a 20,000 x 20,000 matrix. Exactly one of the two is there.
+    """
+
+    moments: Moments | None
+    rows: tuple[Any, ...]  # pieces (X, w)
+
+    @classmethod
+    def of(cls, X: Any, w: Array) -> Table:
+        n, p = X.shape
+        return cls(None, ((X, w),)) if 2 * n < p else cls(moments_of(X, w), ())
+
+    def __add__(self, other: Table) -> Table:
+        if self.moments is None and other.moments is None:
+            joined = Table(None, self.rows + other.rows)
+            n, p = sum(len(w) for _, w in joined.rows), joined.rows[0][0].shape[1]
+            return joined if n < p else Table(moments_of(*joined.whole()), ())
+        return Table(self.as_moments() + other.as_moments(), ())
+
+    def __sub__(self, other: Table) -> Table:
+        if self.moments is None:
+            raise CannotForget("PCA keeps no sums while there are fewer rows than columns: fit again without those rows")
+        return Table(self.moments - other.as_moments(), ())
+
+    def as_moments(self) -> Moments:
+        return self.moments if self.moments is not None else moments_of(*self.whole())
+
+    def whole(self) -> tuple[Array, Array]:
+        """All rows kept, and their weights."""
+        X = np.concatenate([ops.dense(X) for X, _ in self.rows])
+        return X, np.concatenate([w for _, w in self.rows])
+
+    def spectrum(self, k: int | None, most: int) -> tuple[Array, Array]:
+        """Eigenvalues of the centred scatter, largest first, and eigenvectors as rows: at least the k leading ones, or all."""
+        if self.moments is not None:
+            S, p = self.moments.scatter, len(self.moments.scatter)
+            if k is not None and 2 * k < p:
+                values, vectors = largest_eigh(S, k)
+                if values.sum() <= (1 - 1e-6) * np.trace(S):  # else what is left has too few digits to be found by subtraction
+                    return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
+            values, vectors = eigh(S)
+            return np.maximum(values[::-1][:most], 0.0), vectors[:, ::-1].T[:most]
+        X, w = self.rows[0]
+        rows = (X - self.mean) * np.sqrt(w)[:, None]
+        if len(rows) < most:  # rows of weight 2 stand for two: complete the directions
+            rows = np.concatenate([rows, np.zeros((most - len(rows), rows.shape[1]))])
+        _, singular, axes = np.linalg.svd(rows, full_matrices=False)
+        return singular[:most] ** 2, axes[:most]
+
+    @property
+    def weight(self) -> float:
+        return float(sum(w.sum() for _, w in self.rows) if self.moments is None else self.moments.weight)
+
+    @property
+    def mean(self) -> Array:
+        if self.moments is not None:
+            return self.moments.mean
+        X, w = self.rows[0]
+        center = (w / w.sum()) @ X
+        return center + (w / w.sum()) @ (X - center)
+
+    def squares(self) -> Array:
+        """Centred sums of squares of the columns."""
+        if self.moments is not None:
+            return np.diagonal(self.moments.scatter)
+        X, w = self.rows[0]
+        with np.errstate(over="ignore"):
+            return w @ (X - self.mean) ** 2
+
+
+def moments_of(X: Any, w: Array) -> Moments:
+    return Moments.of(X, np.empty((len(w), 0)), w)
+
+
+@estimator
+class PCA(Transformer, OnePass):
+    """PCA: the orthogonal directions of largest variance.
+
+    Model       x ≈ m + Σₖ zₖ vₖ,  z = V (x − m),  V orthonormal rows; as a density, N(m, Vᵀ (Λ − σ² I) V + σ² I)
+    Objective   max over orthonormal V of the variance of V (x − m)
+    Algorithm   one pass of centred moments and the leading eigenvectors of the covariance; an SVD of the rows themselves while
+                there are fewer rows than columns. The largest entry of each component is positive
+    Cost        O(n p²) time, O(min(n, p) p) memory, one pass; merging O(p²)
+    Fails when  columns have different units (standardise first); variances below about 1e-16 of the largest are rounding
+                errors (whiten=True then warns Degenerate)
+    Reference   Hotelling 1933; density: Tipping & Bishop 1999; n_components="mle": Minka 2000
+
+    Fitted      components_ (k, p), explained_variance_ (k,), explained_variance_ratio_, singular_values_, mean_, noise_variance_,
+                n_components_, n_samples_, stats_ (for partial_fit, merge, forget)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    >>> model = tenfold.PCA(n_components=1).fit(X)
+    >>> model.components_.round(4).tolist(), model.explained_variance_ratio_.round(6).tolist()
+    ([[0.7071, 0.7071]], [1.0])
+    """
+
+    sparse: ClassVar[bool] = True
+
+    n_components: int | float | str | None = param(
+        None, at_least=0, one_of=(None, "mle"), doc='components kept; below 1: share of the variance; "mle": Minka\'s rule; None: all')
+    _: KW_ONLY
+    copy: bool = param(True, doc="no effect: X is never changed")
+    whiten: bool = param(False, doc="scale the components of transform to variance 1")
+    svd_solver: str = param("auto", one_of=("auto", "full", "covariance_eigh", "arpack", "randomized"),
+                            doc="no effect: the exact leading components are always found")
+    tol: float = param(0.0, at_least=0, doc="no effect: the solution is direct")
+    iterated_power: int | str = param("auto", at_least=0, one_of=("auto",), doc="no effect: the solution is direct")
+    n_oversamples: int = param(10, at_least=1, doc="no effect: the solution is direct")
+    power_iteration_normalizer: str = param("auto", one_of=("auto", "QR", "LU", "none"), doc="no effect: the solution is direct")
+    random_state: Any = param(None, doc="no effect: nothing is drawn")
+
+    def _summarize(self, block: Block) -> Table:
+        return Table.of(block.X, block.w)
+
+    def _solve(self, stats: Table) -> dict[str, Any]:
+        if stats.moments is None:
+            stats.rows = (stats.whole(),)  # one piece, and no longer a view of the caller's array
+        n, mean, squares = stats.weight, stats.mean, stats.squares()
+        check_magnitude(mean, squares, vars(self).get("feature_names_in_"))
+        most = min(len(mean), int(n + 1e-6))
+        k = self._count(n, len(mean), most)
+        if isinstance(k, str):
+            return {"absent_": dict.fromkeys(("components_", "mean_", "explained_variance_"), k)}
+        values, axes = stats.spectrum(k, most)
+        total = float(squares.sum())
+        if k is None:
+            k = minka(values / (n - 1), n) if self.n_components == "mle" else _reached(values, total * self.n_components)
+        rest = float(values[k:].sum() if len(values) == most else total - values[:k].sum()) / (n - 1)
+        values, axes = values[:k], _oriented(axes[:k])
+        if total == 0 or self.whiten and k and values[-1] <= 1e-15 * len(mean) * values[0]:
+            told = "no column of X varies" if total == 0 else "the last components have no variance to be scaled to 1: lower n_components"
+            warnings.warn(f"PCA: {told}", Degenerate, stacklevel=2)
+        return dict(components_=axes, explained_variance_=values / (n - 1), explained_variance_ratio_=values / (total or 1.0),
+                    singular_values_=np.sqrt(values), mean_=mean, n_components_=int(k), n_samples_=int(n) if n == int(n) else n,
+                    noise_variance_=rest / (most - k) if k < most else 0.0)
+
+    def _count(self, n: float, p: int, most: int) -> int | str | None:
+        """How many components to find; None: all, to choose among them; a sentence where the rows are not enough."""
+        k = self.n_components
+        if n <= 1:
+            return "PCA: 1 sample is not enough (rows count with their weights): give at least two rows"
+        if k is None:
+            return most
+        if k == "mle":
+            return None if n >= p else "PCA: n_components='mle' is only supported if n_samples >= n_features"
+        if isinstance(k, (int, np.integer)):
+            return int(k) if k <= most else (f"PCA: n_components={k} must be between 0 and min(n_samples, n_features)={most}: "
+                                             "lower it, or give more rows")
+        if not 0 < k < 1:
+            raise BadParameter(f"PCA(n_components={k}): must be a whole number, or a share of the variance between 0 and 1")
+        return None
+
+    def _finish(self, source: Source) -> None:
+        if "absent_" in vars(self):
+            raise BadInput(self.absent_["components_"])
+
+    # --- rows ---
+
+    def _transform(self, X: Any) -> Array:
+        rows = (ops.dense(X) - self.mean_) @ self._axes().T
+        return rows.astype(X.dtype, copy=False)
+
+    def _axes(self) -> Array:
+        """The rows that transform multiplies with."""
+        if not self.whiten:
+            return self.components_
+        return self.components_ / np.maximum(np.sqrt(self.explained_variance_), np.finfo(float).eps)[:, None]
+
+    def _names_out(self) -> list[str]:
+        return [f"pca{i}" for i in range(self.n_components_)]
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Rows of components back in the original columns."""
+        check.check_fitted(self)
+        Z, _ = check.as_table(self, X)
+        check.check_width(self, Z.shape[1], self.n_components_)
+        Z = as_floats(ops.dense(Z))
+        check_finite(Z, slice(0, None), None, False)
+        axes = self.components_ * np.sqrt(self.explained_variance_)[:, None] if self.whiten else self.components_
+        return map_rows(lambda Z: (Z @ axes + self.mean_).astype(Z.dtype, copy=False), Z)
+
+    # --- density ---
+
+    def score_samples(self, X: Any) -> Array:
+        """The log density of each row under the model N(mean_, get_covariance())."""
+        return map_rows(self._log_density, check.check_predict(self, X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of `score_samples`."""
+        return float(self.score_samples(X).mean())
+
+    def get_covariance(self) -> Array:
+        """Vᵀ (Λ − σ² I) V + σ² I."""
+        gain = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        covariance: Array = (self.components_.T * gain) @ self.components_
+        covariance[np.diag_indices(len(covariance))] += self.noise_variance_
+        return covariance
+
+    def get_precision(self) -> Array:
+        """The inverse of `get_covariance()`."""
+        variances, noise = self._variances()
+        inside: Array = (self.components_.T * (1 / variances - 1 / noise)) @ self.components_
+        inside[np.diag_indices(len(inside))] += 1 / noise
+        return inside
+
+    def _variances(self) -> tuple[Array, float]:
+        """Variances along the components and in all other directions, all above zero."""
+        k, p = self.components_.shape
+        variances = np.maximum(self.explained_variance_, self.noise_variance_)
+        if (k < p and self.noise_variance_ <= 0) or not (variances > 0).all():
+            raise BadInput("PCA: the rows have no variance in some direction, so they have no density: lower n_components")
+        return variances, self.noise_variance_ if k < p else 1.0
+
+    def _log_density(self, X: Any) -> Array:
+        variances, noise = self._variances()
+        apart = ops.dense(X) - self.mean_
+        Z = apart @ self.components_.T
+        apart -= Z @ self.components_
+        far = (Z * Z) @ (1 / variances) + (np.einsum("ij,ij->i", apart, apart) / noise if Z.shape[1] < X.shape[1] else 0.0)
+        size = np.log(variances).sum() + (X.shape[1] - Z.shape[1]) * log(noise) + X.shape[1] * log(2 * pi)
+        return -0.5 * (far + size)
+
+
+def _oriented(axes: Array) -> Array:
+    """Each row with its entry of largest size positive."""
+    if not len(axes):
+        return axes.copy()
+    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
+    return np.ascontiguousarray(axes * signs[:, None])
+
+
+def _reached(values: Array, goal: float) -> int:
+    """How many of the values it takes for their sum to exceed the goal."""
+    return min(int(np.searchsorted(np.cumsum(values), goal, side="right")) + 1, len(values))
+
+
+def minka(spectrum: Array, n: float) -> int:
+    """The number of components with the largest evidence (Minka 2000, equation 30), from 1 to p − 1.
+
+    log p(D | k) ≈ log p(U) − n/2 Σ log λᵢ − n (p − k)/2 log v + (m + k)/2 log 2π − ½ log |A| − k/2 log n,   m = pk − k(k + 1)/2,
+    v the mean of the eigenvalues left out and log |A| = Σ over i ≤ k, j > i of log(λᵢ − λⱼ) + log(1/λ̂ⱼ − 1/λ̂ᵢ) + log n,
+    where λ̂ is λ with v in place of what is left out.
+    """
+    p = len(spectrum)
+    tiny = np.finfo(float).eps * spectrum[0]
+    gaps = np.log(np.maximum(spectrum[:, None] - spectrum, tiny * np.finfo(float).eps))
+    logs = np.log(np.maximum(spectrum, tiny))
+    above = np.triu(gaps, 1)
+    best, chosen = -np.inf, 0
+    log_prior = 0.0
+    for k in range(1, p):
+        half = (p - k + 1) / 2
+        log_prior += lgamma(half) - log(pi) * half - log(2)
+        if spectrum[k - 1] <= tiny:
+            break
+        v = max(float(spectrum[k:].sum()) / (p - k), tiny)
+        m = p * k - k * (k + 1) / 2
+        inner = above[:k, :k].sum() - (k - 1) * logs[:k].sum()  # both of the pair kept: log(1/λⱼ − 1/λᵢ) = gap − log λᵢ − log λⱼ
+        outer = (p - k) * np.log(np.maximum(1 / v - 1 / spectrum[:k], tiny * np.finfo(float).eps)).sum()
+        determinant = above[:k].sum() + inner + outer + m * log(n)
+        evidence = (log_prior - n / 2 * logs[:k].sum() - n * (p - k) / 2 * log(v) + (m + k) / 2 * log(2 * pi)
+                    - determinant / 2 - k / 2 * log(n))
+        if evidence > best:
+            best, chosen = evidence, k
+    return chosen
