@@ -1,1 +1,275 @@
-def is_path(X): return isinstance(X, str)
+"""Tables in files: CSV (also gzipped) and Parquet, one or many, read by polars in bounded memory.
+
+    tenfold.Ridge().fit("part*.parquet", "price")
+
+Rows are cut anew, across batches and files, into blocks of exactly `block_rows` rows: a file gives the same bits as the same table
+in memory. Reading hands out columns, one thread at a time; `load` makes rows of them, on all threads.
+"""
+
+from __future__ import annotations
+
+import copy
+import glob
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Block, Source, Target, block_rows, check_finite
+from tenfold.core.errors import BadFile, BadInput, BadType
+from tenfold.core.formats import Table, polars
+
+BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
+
+
+def is_path(X: Any) -> bool:
+    """A path, a pattern, or a list of those."""
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and all(isinstance(one, (str, os.PathLike)) for one in X)
+    return isinstance(X, (str, os.PathLike))
+
+
+def open_files(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
+    """The gate for files. With `plain` (predict) only the columns of X are read, those the learner was fitted on."""
+    tables = [Table(path) for path in find_files(X)]
+    columns = list(tables[0].types)
+    targets = [] if plain else _target_names(learner, y)
+    weight = _weight_name(sample_weight)
+    if weight in targets:
+        raise BadInput(f"column {weight!r} cannot be target and weight at once: name two columns")
+    for name in [*targets, *([] if weight is None else [weight])]:
+        if name not in columns:
+            raise BadInput(f"there is no column {name!r} in {tables[0]}: the columns are {check._names(columns)}")
+    fitted = getattr(learner, "feature_names_in_", None) if plain else None
+    names = [name for name in columns if name not in targets and name != weight] if fitted is None else list(fitted)
+    if not names:
+        raise BadInput(f"{tables[0]} has no column left to learn from: it needs at least one besides {check._names(columns)}")
+    for table in tables:
+        table.expect([*names, *targets, *([] if weight is None else [weight])], exactly=not plain)
+    source = Files(learner, tables, names, [] if learner.target == "none" else targets, weight)
+    if plain:
+        check.check_width(learner, len(names), learner.n_features_in_)
+        if fitted is None:
+            check.check_names(learner, check.column_names(names))
+    elif learner.target == "label":
+        source.find_classes(learner, classes)
+    source.facts = check.facts_of(len(names), check.column_names(names), source.target)
+    return source
+
+
+def find_files(X: Any) -> list[str]:
+    """All files meant, patterns replaced by what they match, in order of name."""
+    found: list[str] = []
+    for one in X if isinstance(X, (list, tuple)) else [X]:
+        path = os.fspath(one)
+        matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+        if not matches:
+            what = "no file matches" if glob.has_magic(path) else "there is no file"
+            raise BadFile(f"{what} {path!r}: check the name, and the folder it is taken from ({os.getcwd()!r})")
+        found += matches
+    return found
+
+
+def _target_names(learner: Any, y: Any) -> list[str]:
+    if y is None:
+        if learner.target != "none":
+            raise BadInput(f"{type(learner).__name__} requires y to be passed, but the target y is None: give the name of the column")
+        return []
+    if isinstance(y, str):
+        return [y]
+    if isinstance(y, (list, tuple)) and y and all(isinstance(name, str) for name in y):
+        if len(y) > 1 and not learner.multi_output:
+            raise BadInput(f"{type(learner).__name__} predicts one column: give one name, not {check._names(list(y))}")
+        return list(y)
+    raise BadType(f"with a file, y is the name of a column of it, not {type(y).__name__}: give the name")
+
+
+def _weight_name(sample_weight: Any) -> str | None:
+    if sample_weight is None or isinstance(sample_weight, str):
+        return sample_weight
+    raise BadType(f"with a file, sample_weight is the name of a column of it, not {type(sample_weight).__name__}: give the name")
+
+
+class Files(Source):
+    """Rows of tables in files, one after the other."""
+
+    def __init__(self, learner: Any, tables: list[Table], names: list[str], targets: list[str], weight: str | None) -> None:
+        self.tables, self.names, self.targets, self.weight = tables, names, targets, weight
+        self.missing, self.least_rows = learner.missing, learner.least_rows
+        self.n_features, self.text_labels = len(names), False
+        self.size = block_rows(self.n_features)
+        self.target = Target(learner.target if targets else "none", flat=len(targets) == 1, width=len(targets) or 1)
+        numbers = names + ([] if self.target.kind == "label" else targets) + ([] if weight is None else [weight])
+        for table in tables:
+            table.want_numbers(numbers)
+        kinds = {table.numpy_type(name) for table in tables for name in names}
+        self.dtype = np.result_type(*kinds)
+        if self.dtype not in (np.float32, np.float64):
+            self.dtype = np.dtype(np.float64)
+
+    def whole(self) -> Files:
+        """All rows, those of weight zero too."""
+        rest = copy.copy(self)
+        rest.targets, rest.weight, rest.target = [], None, Target("none")
+        return rest
+
+    def pieces(self, names: list[str]) -> Iterator[Piece]:
+        """Those columns as polars hands them out, without the rows of weight zero."""
+        wanted = names if self.weight is None else [*names, self.weight]
+        for table in self.tables:
+            first = 0
+            for frame in table.batches(wanted, BATCH_BLOCKS * self.size):
+                rows = slice(first, first + frame.height)
+                first = rows.stop
+                if self.weight is None:
+                    yield Piece(frame.get_columns(), table, rows)
+                    continue
+                kept = np.flatnonzero(frame[self.weight].to_numpy() != 0)  # a blank is kept, and told by `load`
+                if len(kept):
+                    yield Piece(frame[kept].get_columns(), table, kept + rows.start)
+
+    def parts(self) -> Iterator[list[Piece]]:
+        waiting, held, total = list[Piece](), 0, 0
+        for piece in self.pieces([*self.names, *self.targets]):
+            piece.columns = [self._array(column) for column in piece.columns]
+            total += len(piece)
+            start = 0
+            while held + len(piece) - start >= self.size:
+                stop = start + self.size - held
+                yield [*waiting, piece.cut(start, stop)]
+                waiting, held, start = [], 0, stop
+            if start < len(piece):
+                waiting.append(piece.cut(start, len(piece)))
+                held += len(piece) - start
+        if waiting:
+            yield waiting
+        if total < max(1, self.least_rows):
+            weighed = "" if self.weight is None else f" with {self.weight!r} above zero"
+            raise BadInput(f"Found {total} sample(s) in {check._names(self.tables)}{weighed}, "
+                           f"while a minimum of {max(1, self.least_rows)} is required")
+
+    def _array(self, column: Any) -> Array:
+        """A column as NumPy has it, blanks as NaN; labels that are text as their numbers, blanks and strangers as NaN."""
+        if self.text_labels and self.target.classes is not None and column.name == self.targets[0]:
+            column = column.cast(polars().String).cast(polars().Enum(list(self.target.classes)), strict=False).to_physical()
+        values: Array = column.to_numpy()
+        return values if values.dtype != object else column.cast(polars().Float64).to_numpy()
+
+    def load(self, part: list[Piece]) -> Block:
+        n, p, index = sum(map(len, part)), self.n_features, Places(part)
+        X = np.empty((n, p), dtype=self.dtype)
+        row = 0
+        for piece in part:
+            into = X[row : row + len(piece)]
+            for j in range(p):
+                into[:, j] = piece.columns[j]
+            row += len(piece)
+        if not ops.all_finite(X):
+            check_finite(X, index, self.names, self.missing)
+        rest = [_joined(part, j) for j in range(p, len(part[0].columns))]
+        w = np.ones(n) if self.weight is None else check.as_weights(rest.pop(), n, index)
+        assert w is not None
+        return Block(X, self._codes(rest, n, index), w)
+
+    def _codes(self, columns: list[Array], n: int, index: Places) -> Array | None:
+        """The target of a block as the learner wants it."""
+        if not columns:
+            return None
+        if self.target.kind == "real":
+            return check.real_target(columns[0] if len(columns) == 1 else np.column_stack(columns), n, index)
+        if not self.text_labels:
+            return check.encode(check.flat_labels(columns[0], n, index), self.target.classes, index)[1]
+        codes = columns[0]
+        if codes.dtype.kind == "f":
+            place = index[int(np.flatnonzero(np.isnan(codes))[0])]
+            raise BadInput(f"y is blank, or a label not among the classes {check._names(self.target.classes)}, in row {place}: "
+                           "give all of them in classes=")
+        return codes.astype(np.int64)
+
+    def find_classes(self, learner: Any, classes: Any) -> None:
+        """One pass over the target alone, unless the classes are known."""
+        name = self.targets[0]
+        values = self._count(name) if classes is None else np.unique(np.asarray(classes))
+        if len(values) < 2 and learner.least_classes > 1:
+            raise BadInput(f"{type(learner).__name__} needs samples of at least 2 classes in {name!r}, "
+                           f"but there is only one class: {values[0]!r}")
+        self.target, self.text_labels = Target("label", values), values.dtype.kind in "OUS"
+        for table in self.tables:
+            table.want_labels(name, values.dtype.kind)
+
+    def _count(self, name: str) -> Array:
+        """The distinct labels. A CSV is read as text here: what it holds is decided when all of it was seen."""
+        distinct: set[Any] = set()
+        for table in self.tables:
+            table.want_labels(name, "O")
+        for piece in self.pieces([name]):
+            column, index = piece.columns[0], Places([piece])
+            if column.null_count():
+                row = index[int(column.is_null().arg_max())]
+                raise BadInput(f"Input y contains NaN in row {row}: drop the rows without a label first")
+            numbers = column if piece.table.typed else column.cast(polars().Float64, strict=False)
+            if numbers.dtype.is_float() and not numbers.null_count():
+                check.flat_labels(numbers.to_numpy(), len(numbers), index)  # refuses a continuous target
+            elif not (numbers.dtype.is_numeric() or numbers.dtype == polars().Boolean):
+                column = column.cast(polars().String)
+            distinct.update(column.unique().to_list())
+        if not distinct:
+            raise BadInput(f"Found 0 sample(s) in {check._names(self.tables)} while a minimum of 1 is required")
+        if all(isinstance(value, str) for value in distinct):
+            return as_labels(distinct) if not any(table.typed for table in self.tables) else np.array(sorted(distinct), dtype=object)
+        if any(isinstance(value, str) for value in distinct):
+            raise BadInput(f"column {name!r} holds text in one file and numbers in another: make them all text or all numbers")
+        kinds = {table.numpy_type(name) for table in self.tables}
+        boolean = all(isinstance(value, bool) for value in distinct)
+        return np.array(sorted(distinct), dtype=bool if boolean else np.result_type(*kinds))
+
+
+def as_labels(texts: set[str]) -> Array:
+    """Labels of a CSV as what they look like: whole numbers, numbers, true and false, else text."""
+    if all(re.fullmatch(r"[+-]?[0-9]{1,18}", text) for text in texts):
+        return np.unique([int(text) for text in texts])
+    if texts <= {"true", "false"}:
+        return np.array(sorted(text == "true" for text in texts))
+    try:
+        return np.unique([float(text) for text in texts])
+    except ValueError:
+        return np.array(sorted(texts), dtype=object)
+
+
+@dataclass(slots=True)
+class Piece:
+    """Some rows of one table, as columns."""
+
+    columns: list[Any]
+    table: Table
+    rows: Any  # their numbers in the table: a slice or an array
+
+    def __len__(self) -> int:
+        return self.rows.stop - self.rows.start if isinstance(self.rows, slice) else len(self.rows)
+
+    def cut(self, start: int, stop: int) -> Piece:
+        rows = slice(self.rows.start + start, self.rows.start + stop) if isinstance(self.rows, slice) else self.rows[start:stop]
+        return replace(self, columns=[column[start:stop] for column in self.columns], rows=rows)
+
+
+class Places:
+    """Names the rows of a part for messages: the number in the file, and the file."""
+
+    def __init__(self, part: list[Piece]) -> None:
+        self.part = part
+
+    def __getitem__(self, row: int) -> str:
+        for piece in self.part:
+            if row < len(piece):
+                break
+            row -= len(piece)
+        number = piece.rows.start + row if isinstance(piece.rows, slice) else piece.rows[row]
+        return f"{number} of {piece.table}"
+
+
+def _joined(part: list[Piece], j: int) -> Array:
+    return part[0].columns[j] if len(part) == 1 else np.concatenate([piece.columns[j] for piece in part])

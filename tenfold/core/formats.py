@@ -1,0 +1,150 @@
+"""One file with a table in it: its columns and their types, and how its rows are read. CSV (also gzipped) and Parquet.
+
+A Parquet file says the types of its columns. In a CSV they are guessed from the first rows, so the reader asks for what
+it needs (numbers, text), and a value that is something else is found and named.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.errors import BadFile, BadInput
+
+SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
+BLANK = "NA"  # besides nothing at all, what stands for a missing number in a CSV
+
+
+class Table:
+    """A file, its columns with their polars types, and the types asked of a CSV."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        suffix = next((end for end in SUFFIXES if path.lower().endswith(end)), None)
+        if suffix is None or os.path.isdir(path):
+            what = "is a folder" if os.path.isdir(path) else "is not a file that can be read"
+            raise BadFile(f"{path!r} {what}: give files whose names end in {', '.join(SUFFIXES)}")
+        self.typed = SUFFIXES[suffix]
+        self.asked: dict[str, Any] = {}
+        with _told(self):
+            self.types: dict[str, Any] = dict(self._scan().collect_schema())
+
+    def __str__(self) -> str:
+        return repr(os.path.basename(self.path))
+
+    def _scan(self, **options: Any) -> Any:
+        pl = polars()
+        if self.typed:
+            return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
+        blanks = {name: BLANK for name, kind in self.asked.items() if kind == pl.Float64}
+        return pl.scan_csv(self.path, **{"glob": False, "schema_overrides": self.asked, "null_values": blanks or None} | options)
+
+    def batches(self, names: list[str], rows: int) -> Iterator[Any]:
+        """Those columns, some rows at a time; polars reads ahead a little, and waits when nobody takes."""
+        pl = polars()
+        wide = (pl.Decimal, pl.Int128, pl.UInt128, pl.Null)  # types NumPy does not have
+        wanted = [pl.col(name).cast(pl.Float64) if self.types[name] in wide else pl.col(name) for name in names]
+        with _told(self):
+            yield from self._scan().select(wanted).collect_batches(chunk_size=rows, lazy=True)
+
+    def expect(self, names: list[str], exactly: bool) -> None:
+        """These columns are here; with `exactly`, no others."""
+        for name in names:
+            if name not in self.types:
+                shown = ", ".join(map(repr, list(self.types)[:8])) + (" ..." if len(self.types) > 8 else "")
+                raise BadInput(f"there is no column {name!r} in {self}: its columns are {shown}")
+        if exactly and len(self.types) > len(names):
+            more = next(name for name in self.types if name not in names)
+            raise BadInput(f"{self} has a column {more!r} that the first file has not: all files need the same columns")
+
+    def want_numbers(self, names: list[str]) -> None:
+        """These columns must be numbers: told now where the types are known, while reading where they are not."""
+        pl = polars()
+        for name in names:
+            kind = self.types[name]
+            if not self.typed:
+                self.asked[name] = kind if kind == pl.Boolean else pl.Float64
+            elif not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
+                with _told(self):
+                    first = self._scan().select(name).with_row_index("row").drop_nulls().head(1).collect()
+                row, value = first.row(0) if first.height else (0, None)
+                raise not_a_number(self, name, str(kind), row, value)
+
+    def want_labels(self, name: str, kind: str) -> None:
+        """This column holds labels of a NumPy kind of type."""
+        pl = polars()
+        if not self.typed:
+            self.asked[name] = {"i": pl.Int64, "u": pl.Int64, "f": pl.Float64, "b": pl.Boolean}.get(kind, pl.String)
+        elif kind in "iufb" and not (self.types[name].is_numeric() or self.types[name] == pl.Boolean):
+            raise BadInput(f"the labels in column {name!r} of {self} ({self.types[name]}) are not of the same type as the classes: "
+                           "make both text or both numbers")
+
+    def numpy_type(self, name: str) -> np.dtype[Any]:
+        """The type of a column of numbers in NumPy."""
+        kind = self.types[name]
+        known = re.fullmatch(r"U?Int(8|16|32|64)|Float(32|64)", str(kind))
+        return np.dtype(str(kind).lower()) if self.typed and known else np.dtype(np.float64)
+
+    def find_text(self) -> BadInput | None:
+        """The first value in a column asked for numbers that is none."""
+        pl = polars()
+        names = [name for name, kind in self.asked.items() if kind != pl.String]
+        first = 0
+        for frame in self._scan(schema_overrides={}, infer_schema=False).select(names).collect_batches(chunk_size=8192, lazy=True):
+            bad = frame.select(_unread(pl.col(name), self.asked[name]) for name in names)
+            row = bad.select(pl.any_horizontal(pl.all()).arg_max()).item()
+            at = next((name for name in names if bad[name][row]), None)
+            if at is not None:
+                return not_a_number(self, at, "text", first + row, frame[at][row])
+            first += frame.height
+        return None
+
+
+def _unread(text: Any, kind: Any) -> Any:
+    """Whether a text is there but is no value of that type."""
+    pl = polars()
+    if kind == pl.Boolean:
+        return text.is_not_null() & ~text.is_in(["true", "false"])
+    return text.is_not_null() & (text != BLANK) & text.cast(kind, strict=False).is_null()
+
+
+def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> BadInput:
+    shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
+    return BadInput(f"could not convert string to float: column {name[:80]!r} of {table} holds {kind} (row {row}: {shown}): "
+                    "code it as numbers first")
+
+
+class _told:
+    """What polars says about a file, in one sentence with its name."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def __enter__(self) -> None:
+        polars()
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, (polars().exceptions.PolarsError, OSError)):
+            return
+        text = None if self.table.typed else self._text()
+        reason = str(error).strip().partition("\n")[0][:200]
+        raise text or BadFile(f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind its name says") from None
+
+    def _text(self) -> BadInput | None:
+        try:
+            return self.table.find_text() if self.table.asked else None
+        except (polars().exceptions.PolarsError, OSError):
+            return None
+
+
+def polars() -> Any:
+    """Polars, which is needed for files only."""
+    try:
+        import polars
+    except ImportError:
+        raise BadFile("reading files needs polars: pip install 'tenfold[app]'") from None
+    return polars
