@@ -1,0 +1,131 @@
+"""Filling missing values, column by column."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import check
+from tenfold.core.data import Array, Block, as_floats
+from tenfold.core.errors import BadInput, BadParameter, DataWarning
+from tenfold.core.estimator import OnePass, Transformer
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Counts, Spread, Stats
+from tenfold.prepare.scale import column_spreads
+from tenfold.solve.columns import Distinct
+
+
+@dataclass(slots=True)
+class Filled(Stats):
+    """The values of each column that are there, and the weight of those that are not."""
+
+    values: Spread | Distinct
+    missing: Counts
+
+    def __sub__(self, other: Filled) -> Filled:
+        return Filled(self.values - other.values, self.missing - other.missing)
+
+
+@estimator
+class SimpleImputer(Transformer, OnePass):
+    """SimpleImputer: missing values replaced by one number for each column.
+
+    Model       x, with what is missing in column j replaced by sⱼ
+    Objective   sⱼ is the mean, the median, the most frequent value (the smallest of several) or a constant
+    Algorithm   one pass of means; medians and most frequent values from the distinct values of each column
+    Cost        O(n p) time and O(p) memory for means and constants; medians and most frequent values keep every distinct value
+    Fails when  a column has no value at all: it is dropped, which is told (keep_empty_features=True fills it with 0 instead);
+                columns hold text: numbers only
+    Reference   Little & Rubin 2002, §4.2
+
+    Fitted      statistics_ (p,), missing_features_ (columns with missing values in fit), stats_ (for partial_fit, merge, forget)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> imputer = tenfold.SimpleImputer(strategy="median").fit([[1.0], [2.0], [9.0], [np.nan]])
+    >>> imputer.transform([[np.nan], [5.0]]).tolist()
+    [[2.0], [5.0]]
+    """
+
+    _: KW_ONLY
+    missing_values: Any = param(np.nan, doc="what stands for a missing value: NaN or a number")
+    strategy: str = param("mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in")
+    fill_value: float | None = param(None, doc="the constant of strategy='constant'; None: 0")
+    copy: bool = param(True, doc="no effect: X is never changed")
+    add_indicator: bool = param(False, doc="append a 0/1 column for each column that had missing values in fit")
+    keep_empty_features: bool = param(False, doc="keep columns without any value, filled with 0 or fill_value")
+
+    @property
+    def missing(self) -> bool:
+        """NaN passes the gate if it stands for a missing value."""
+        return bool(self.missing_values != self.missing_values)
+
+    def _summarize(self, block: Block) -> Filled:
+        present = self._present(block.X)
+        lost = Counts(np.where(present, 0.0, block.w[:, None]).sum(axis=0))
+        if self.strategy in ("median", "most_frequent"):
+            return Filled(Distinct.of(block.X, block.w, present), lost)
+        return Filled(column_spreads(block.X, block.w, present), lost)
+
+    def _present(self, X: Array) -> Array:
+        return ~np.isnan(X) if self.missing else self.missing_values != X
+
+    def _solve(self, stats: Filled) -> dict[str, Any]:
+        if not isinstance(self.missing_values, (float, int, np.number)):
+            raise BadParameter(f"SimpleImputer(missing_values={self.missing_values!r}): must be NaN or a number")
+        constant = 0.0 if self.fill_value is None else float(self.fill_value)
+        values = stats.values
+        if isinstance(values, Distinct):
+            weight = values.totals()
+            found = values.medians() if self.strategy == "median" else values.modes()
+        else:
+            weight = values.weight
+            found = values.mean[:, 0] if self.strategy == "mean" else np.full(len(weight), constant)
+        empty = constant if self.strategy == "constant" else 0.0
+        return dict(statistics_=np.where(weight > 0, found, empty if self.keep_empty_features else np.nan),
+                    missing_features_=np.flatnonzero(stats.missing.weight > 0))
+
+    def _transform(self, X: Array) -> Array:
+        gaps = ~self._present(X)
+        kept = self._kept()
+        Z = np.where(gaps, self.statistics_, X).astype(X.dtype, copy=False)
+        if not kept.all():
+            Z = Z[:, kept]
+        if not self.add_indicator:
+            return Z
+        return np.hstack([Z, gaps[:, self.missing_features_].astype(X.dtype)])
+
+    def _kept(self) -> Array:
+        """Columns with something to fill in. The others are dropped, and told."""
+        kept: Array = ~np.isnan(self.statistics_)
+        if not kept.all():
+            names = vars(self).get("feature_names_in_")
+            dropped = np.flatnonzero(~kept) if names is None else names[~kept]
+            warnings.warn(f"SimpleImputer: Skipping features without any observed values: {', '.join(map(str, dropped[:8]))}; set "
+                          "keep_empty_features=True to keep them", DataWarning, stacklevel=3)
+        return kept
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns that `transform` returns."""
+        names = super().get_feature_names_out(input_features)
+        marks = [f"missingindicator_{names[j]}" for j in self.missing_features_] if self.add_indicator else []
+        return np.array([*names[~np.isnan(self.statistics_)], *marks], dtype=object)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Imputed rows with their indicator columns back as they were, missing values missing again."""
+        check.check_fitted(self)
+        if not self.add_indicator:
+            raise BadInput("inverse_transform needs the indicator columns: fit with SimpleImputer(add_indicator=True)")
+        Z, _ = check.as_table(self, X)
+        kept = np.flatnonzero(~np.isnan(self.statistics_))
+        check.check_width(self, Z.shape[1], len(kept) + len(self.missing_features_))
+        Z = as_floats(Z)
+        rows = np.full((len(Z), self.n_features_in_), self.missing_values, dtype=Z.dtype)
+        rows[:, kept] = Z[:, : len(kept)]
+        gaps = Z[:, len(kept) :] != 0
+        rows[:, self.missing_features_] = np.where(gaps, self.missing_values, rows[:, self.missing_features_])
+        return rows
