@@ -1,7 +1,7 @@
 """Saved models: `save`, `load`, `inspect`.
 
 A file holds numbers, texts, arrays, and kinds by their number in the fixed tables of `core.kinds`: it cannot
-name code, and nothing here would run it. The container is in `core.archive`, the specification in docs/format.md.
+name code, and nothing here would run it. The container is in `core.archive`; docs/format.md specifies all.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def inspect(path: Any) -> Contents:
             format_version=VERSION, written_by=reader.written_by,
             n_features=fitted.get("n_features_in_", 0), columns=None if columns is None else columns.tolist(),
             resumable=any("statistic" in one for one in reader.objects),
-            holds_training_rows=not kinds.ROW_KEEPERS.isdisjoint(names),
+            holds_training_rows=any(map(_holds_rows, reader.objects)),
             size=file.size, arrays=file.declared, sha256=file.sha256)
 
 
@@ -92,18 +92,17 @@ class _Writer:
         check_fitted(learner)
         params = {key: getattr(learner, key) for key in domains(learner)}
         forms = kinds.forms_of(number)
-        names = sorted(name for name in set(vars(learner)) - set(params) if self._keeps(name, forms))
+        declared = kinds.names_in(forms)
+        names = sorted(name for name in set(vars(learner)) - set(params) if self._keeps(name, declared))
         fitted = {name: vars(learner)[name] for name in names}
         wrong = kinds.objection(fitted, forms)
         if wrong is not None:
             raise BadFile(f"{self.path}: this {name} cannot be saved, because {wrong}")
         return self._append(dict(kind=number, params=self._all(params, name), fitted=self._all(fitted, name)))
 
-    def _keeps(self, key: str, forms: str) -> bool:
+    def _keeps(self, name: str, declared: set[str]) -> bool:
         """All fitted attributes, but caches (`_name`) only if declared, and statistics only if asked for."""
-        if key == "stats_":
-            return self.resumable
-        return not key.startswith("_") or f" {key}=" in forms.replace("?", "")
+        return self.resumable if name == "stats_" else name in declared or not name.startswith("_")
 
     def _append(self, record: dict[str, Any]) -> dict[str, int]:
         self.objects.append(record)
@@ -129,8 +128,8 @@ class _Writer:
             return {"tuple": [self.encoded(one, place) for one in value]}
         if isinstance(value, dict):
             return {"map": [[self._key(key, place), self.encoded(one, place)] for key, one in value.items()]}
-        if type(value) in kinds.NUMBER_OF_STATISTIC:
-            number = kinds.NUMBER_OF_STATISTIC[type(value)]
+        number = kinds.statistic_number(value)
+        if number is not None:
             return self._append(dict(statistic=number, fields=self._all(kinds.fields_of(value), place)))
         if hasattr(value, "get_params") and not isinstance(value, type):
             return self.put(value)
@@ -234,14 +233,21 @@ def kind_name(record: dict[str, Any]) -> str:
     require(known and len(record) == 1 + len(fields), f"holds an object of unknown kind {str(number)[:40]}")
     require(all(isinstance(record.get(key), dict) for key in fields), "holds an object without fields")
     assert isinstance(number, int)
-    return kinds.LEARNERS[number][0] if learner else kinds.STATISTICS[number][0].__name__
+    return kinds.LEARNERS[number][0] if learner else kinds.STATISTICS[number][1]
+
+
+def _holds_rows(record: dict[str, Any]) -> bool:
+    """Whether a statistic keeps rows of the training table, or values of its columns."""
+    if "statistic" not in record:
+        return False
+    return record["fields"].get(kinds.ROWS_IN.get(kind_name(record), "")) not in (None, [], {"tuple": []})
 
 
 def _statistic(number: int, fields: dict[str, Any]) -> Any:
-    cls, forms = kinds.STATISTICS[number]
+    _, name, forms = kinds.STATISTICS[number]
     wrong = kinds.objection(fields, forms)
-    require(wrong is None, f"holds {cls.__name__} in which {wrong}")
-    return cls(**fields)
+    require(wrong is None, f"holds {name} in which {wrong}")
+    return kinds.statistic_class(number)(**fields)
 
 
 def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any:

@@ -18,40 +18,80 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from tenfold.core import sketch, stats
-
-FACTS = " n_features_in_=int:p feature_names_in_?=text(p) absent_?=names _output?=str "
+FACTS = "n_features_in_=int:p feature_names_in_?=text(p) absent_?=names _output?=str "
 
 # Number -> public name, forms of the fitted attributes.
 LEARNERS: dict[int, tuple[str, str]] = {
-    2: ("Ridge", "_flat=bool coef_=float(p) intercept_=float n_iter_=int stats_?=Moments(p+1);"
-                 "_flat=bool coef_=float(q,p) intercept_=float|float(q) n_iter_=int stats_?=Moments(p+q)"),
-    3: ("LogisticRegression", "classes_=label(K) coef_=float(K,p) intercept_=float(K) n_iter_=int(*);"
-                              "classes_=label(2) coef_=float(1,p) intercept_=float(1) n_iter_=int(*)"),
+    1: ("LinearRegression", """
+        coef_=float(p) intercept_=float rank_=int singular_?=float(*) condition_?=float|inf solver_=str
+        _flat=bool stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) rank_=int singular_?=float(*) condition_?=float|inf
+        solver_=str _flat=bool stats_?=Moments(p+q)"""),
+    2: ("Ridge", """
+        coef_=float(p) intercept_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool stats_?=Moments(p+q)"""),
+    3: ("LogisticRegression", """
+        classes_=label(K) coef_=float(K,p) intercept_=float(K) n_iter_=int(*) ;
+        classes_=label(2) coef_=float(1,p) intercept_=float(1) n_iter_=int(*)"""),
+    4: ("GaussianNB", """
+        classes_=label(K) theta_=float(K,p) var_=float(K,p) class_count_=float(K) class_prior_=float(K)
+        epsilon_=float stats_?=Spread(K,p)"""),
+    5: ("LinearDiscriminantAnalysis", """
+        classes_=label(K) coef_=float(K,p) intercept_=real(K) means_=float(K,p) priors_=float(K)
+        scalings_=float(p,r) xbar_=float(p) explained_variance_ratio_=float(*) covariance_?=float(p,p)
+        stats_?=Moments(K,p) ;
+        classes_=label(2) coef_=float(1,p) intercept_=real(1) means_=float(2,p) priors_=float(2)
+        scalings_=float(p,r) xbar_=float(p) explained_variance_ratio_=float(*) covariance_?=float(p,p)
+        stats_?=Moments(2,p)"""),
+    6: ("QuadraticDiscriminantAnalysis", """
+        classes_=label(K) means_=float(K,p) priors_=float(K) rotations_=[float(p,p)](K)
+        scalings_=[float(p)](K) whitening_=float(K,p,p) constant_=real(K) covariance_?=[float(p,p)](K) stats_?=Moments(K,p)"""),
+    7: ("NearestCentroid", """
+        classes_=label(K) centroids_=float(K,p) deviations_=float(K,p) within_class_std_dev_=float(p)
+        class_prior_=float(K) class_weight_=float(K) stats_?=Spread(K,p)|Distinct(*)"""),
+    8: ("PCA", """
+        components_=float(k,p) explained_variance_=float(k) explained_variance_ratio_=float(k)
+        singular_values_=float(k) mean_=float(p) n_components_=int n_samples_=int noise_variance_=float
+        stats_?=Table(p)"""),
+    9: ("StandardScaler", """
+        mean_=real(p)|none var_=real(p)|none scale_=real(p)|none n_samples_seen_=int|float|int(p)|float(p)
+        stats_?=Spread(p,1)"""),
+    10: ("SimpleImputer", "statistics_=real(p) missing_features_=int(*)<p stats_?=Filled(p)"),
+    11: ("KMeans", "cluster_centers_=float(k,p) inertia_=float n_iter_=int labels_?=int(n)<k"),
     12: ("Pipeline", "classes_?=label(K) _flat?=bool"),
 }
 
-# Number -> statistic, forms of its fields. Rows and Sample are training rows.
-STATISTICS: dict[int, tuple[type[Any], str]] = {
-    1: (stats.Moments, "weight=float center=float(m) offset=float(m) scatter=float(m,m);"
-                       "weight=float(g) center=float(g,m) offset=float(g,m) scatter=float(g,m,m)"),
-    2: (stats.Spread, "weight=float(g) center=float(g,m) offset=float(g,m) scatter=float(g,m)"),
-    3: (stats.Triangle, "weight=float R=float(r,m)"),
-    4: (stats.Counts, "weight=float(g)"),
-    5: (stats.Clusters, "weight=float(g) sum=float(g,m) inertia=float"),
-    6: (sketch.Sample, "hash=hash(n) rows=real(n,m) weight=float(n) k=int total=float"),
+# Number -> module and name of a statistic, forms of its fields.
+STATISTICS: dict[int, tuple[str, str, str]] = {
+    1: ("tenfold.core.stats", "Moments", """
+        weight=float center=float(m) offset=float(m) scatter=float(m,m) ;
+        weight=float(g) center=float(g,m) offset=float(g,m) scatter=float(g,m,m)"""),
+    2: ("tenfold.core.stats", "Spread", """
+        weight=float(g) center=float(g,m) offset=float(g,m) scatter=real(g,m)"""),
+    3: ("tenfold.core.stats", "Counts", "weight=float(g)"),
+    4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)](n)"),
+    5: ("tenfold.reduce.pca", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
+    6: ("tenfold.prepare.impute", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
 }
-LEADING = {"Moments": "center", "Spread": "center", "Triangle": "R", "Counts": "weight", "Clusters": "sum",
-           "Sample": "rows"}
-ROW_KEEPERS = {"Sample", "Rows"}
+# The array of a statistic whose shape a form gives, and the field that holds values of the training table.
+LEADING: dict[str, Callable[[Any], Any]] = {
+    "Moments": lambda s: s.center,
+    "Spread": lambda s: s.center,
+    "Counts": lambda s: s.weight,
+    "Distinct": lambda s: np.empty(len(s.values)),
+    "Table": lambda s: s.rows[0][0][0] if s.moments is None else s.moments.center,
+    "Filled": lambda s: s.missing.weight,
+}
+ROWS_IN = {"Distinct": "values", "Table": "rows"}
 
 NUMBER_OF_LEARNER = {name: number for number, (name, _) in LEARNERS.items()}
-NUMBER_OF_STATISTIC = {cls: number for number, (cls, _) in STATISTICS.items()}
+NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
 
 Sizes = dict[str, int]
 SCALARS: dict[str, Callable[[Any], bool]] = {
@@ -60,6 +100,8 @@ SCALARS: dict[str, Callable[[Any], bool]] = {
     "bool": lambda v: isinstance(v, (bool, np.bool_)),
     "str": lambda v: isinstance(v, str),
     "none": lambda v: v is None,
+    "inf": lambda v: v == np.inf,
+    "pieces": lambda v: isinstance(v, tuple) and all(map(_is_piece, v)),
     "names": lambda v: isinstance(v, dict) and all(isinstance(x, str) for pair in v.items() for x in pair),
 }
 ARRAYS: dict[str, Callable[[Any], bool]] = {
@@ -121,9 +163,9 @@ def _has_form(value: Any, form: str, sizes: Sizes) -> bool:
             return False
         return parts["binds"] is None or (value >= 1 and _agrees(int(value), parts["binds"], sizes))
     if kind in LEADING:
-        if type(value).__name__ != kind or not is_dataclass(value):
+        if statistic_number(value) is None or type(value).__name__ != kind:
             return False
-        kind, value = "real", getattr(value, LEADING[kind])
+        kind, value = "real", LEADING[kind](value)
     dims = shape.split(",")
     if not isinstance(value, np.ndarray) or value.ndim != len(dims):
         return False
@@ -143,9 +185,32 @@ def _agrees(size: int, dim: str, sizes: Sizes) -> bool:
     return known == size
 
 
+def _is_piece(piece: Any) -> bool:
+    """Rows of finite numbers with their weights."""
+    sizes: Sizes = {}
+    return (isinstance(piece, tuple) and len(piece) == 2 and _has_form(piece[0], "float(n,m)", sizes)
+            and _has_form(piece[1], "float(n)", sizes))
+
+
+def statistic_number(value: Any) -> int | None:
+    """The number of a statistic, or None for anything else."""
+    return NUMBER_OF_STATISTIC.get((type(value).__module__, type(value).__name__))
+
+
+def statistic_class(number: int) -> Any:
+    """The class of a statistic; the module is named here, never in a file."""
+    module, name, _ = STATISTICS[number]
+    return getattr(import_module(module), name)
+
+
 def forms_of(number: int) -> str:
     """The forms of a kind of learner, with those that all learners share."""
     return ";".join(FACTS + variant for variant in LEARNERS[number][1].split(";"))
+
+
+def names_in(forms: str) -> set[str]:
+    """The attributes that the forms name."""
+    return {item.partition("=")[0].rstrip("?") for item in forms.replace(";", " ").split()}
 
 
 def fields_of(value: Any) -> dict[str, Any]:
