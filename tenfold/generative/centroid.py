@@ -44,10 +44,18 @@ class NearestCentroid(Classifier, OnePass):
 
     sparse: ClassVar[bool] = True
 
-    metric: str = param("euclidean", one_of=("euclidean", "manhattan"), doc="distance: means for euclidean, medians for manhattan")
+    metric: str = param(
+        "euclidean",
+        one_of=("euclidean", "manhattan"),
+        doc="distance: means for euclidean, medians for manhattan",
+    )
     _: KW_ONLY
-    shrink_threshold: float | None = param(None, above=0, doc="standardised distance by which centroids shrink to the overall mean")
-    priors: Any = param("uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class")
+    shrink_threshold: float | None = param(
+        None, above=0, doc="standardised distance by which centroids shrink to the overall mean"
+    )
+    priors: Any = param(
+        "uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class"
+    )
 
     def _summarize(self, block: Block) -> Spread | Distinct:
         if self.metric == "manhattan":
@@ -65,17 +73,30 @@ class NearestCentroid(Classifier, OnePass):
             differs = (deviation <= 0) & (np.ptp(mean[weight > 0], axis=0) > 0)
             if differs.any():
                 column = column_name(names, int(np.flatnonzero(differs)[0]))
-                warnings.warn(f"NearestCentroid: {column} of X is constant within each class, so its scale is unknown and probabilities "
-                              "use its own unit: look at it", Degenerate, stacklevel=2)
+                warnings.warn(
+                    f"NearestCentroid: {column} of X is constant within each class, so its scale is unknown and probabilities "
+                    "use its own unit: look at it",
+                    Degenerate,
+                    stacklevel=2,
+                )
         spare = np.sqrt(np.maximum(1 / np.where(weight > 0, weight, 1.0) - 1 / n, 0.0))
         unit = spare[:, None] * (deviation + np.median(deviation))
         apart = centroids - overall
-        scored = np.divide(apart, unit, out=np.where(apart == 0, 0.0, np.copysign(np.inf, apart)), where=unit > 0)
+        scored = np.divide(
+            apart, unit, out=np.where(apart == 0, 0.0, np.copysign(np.inf, apart)), where=unit > 0
+        )
         if self.shrink_threshold:
             scored = np.copysign(np.maximum(np.abs(scored) - self.shrink_threshold, 0.0), scored)
-            centroids = np.where(np.isfinite(scored), overall + unit * np.where(np.isfinite(scored), scored, 0.0), centroids)
-        return dict(centroids_=centroids, deviations_=scored, within_class_std_dev_=deviation,
-                    class_prior_=self._prior(weight), class_weight_=weight)
+            centroids = np.where(
+                np.isfinite(scored), overall + unit * np.where(np.isfinite(scored), scored, 0.0), centroids
+            )
+        return dict(
+            centroids_=centroids,
+            deviations_=scored,
+            within_class_std_dev_=deviation,
+            class_prior_=self._prior(weight),
+            class_weight_=weight,
+        )
 
     def _centres(self, stats: Spread | Distinct) -> tuple[Array, Array, Array, Array]:
         """Weight, mean and centre of each class, and its sums of squares about the centre."""
@@ -92,8 +113,12 @@ class NearestCentroid(Classifier, OnePass):
     def _prior(self, weight: Array) -> Array:
         if isinstance(self.priors, str):
             if self.priors not in ("uniform", "empirical"):
-                raise BadParameter(f"NearestCentroid(priors={self.priors!r}): must be 'uniform', 'empirical' or one probability for each class")
-            return np.full(len(weight), 1 / len(weight)) if self.priors == "uniform" else weight / weight.sum()
+                raise BadParameter(
+                    f"NearestCentroid(priors={self.priors!r}): must be 'uniform', 'empirical' or one probability for each class"
+                )
+            return (
+                np.full(len(weight), 1 / len(weight)) if self.priors == "uniform" else weight / weight.sum()
+            )
         return class_priors(self, weight)
 
     def _scores(self, X: Any) -> Array:

@@ -19,9 +19,13 @@ def class_priors(learner: Any, weight: Array, *, renormalise: bool = True) -> Ar
     try:
         priors = np.array(learner.priors, dtype=np.float64)
     except (TypeError, ValueError):
-        raise BadParameter(f"{name}(priors={str(learner.priors)[:60]}): must be one number for each class") from None
+        raise BadParameter(
+            f"{name}(priors={str(learner.priors)[:60]}): must be one number for each class"
+        ) from None
     if priors.shape != weight.shape:
-        raise BadParameter(f"{name}(priors=...): Number of priors must match number of classes: got {priors.size} for {len(weight)}")
+        raise BadParameter(
+            f"{name}(priors=...): Number of priors must match number of classes: got {priors.size} for {len(weight)}"
+        )
     if not (priors >= 0).all():
         raise BadParameter(f"{name}(priors=...): priors must be non-negative")
     total = priors.sum()
@@ -29,7 +33,11 @@ def class_priors(learner: Any, weight: Array, *, renormalise: bool = True) -> Ar
         return priors
     if not renormalise or not 0 < total < np.inf:
         raise BadParameter(f"{name}(priors=...): The sum of the priors should be 1, not {total:g}")
-    warnings.warn(f"{name}: The priors do not sum to 1. Renormalizing: they were divided by {total:g}", DataWarning, stacklevel=2)
+    warnings.warn(
+        f"{name}: The priors do not sum to 1. Renormalizing: they were divided by {total:g}",
+        DataWarning,
+        stacklevel=2,
+    )
     return priors / total
 
 

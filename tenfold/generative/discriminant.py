@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_con
 
 # Eigenvalues of a correlation matrix below these: singular to working precision; fewer than about six digits left.
 SINGULAR, NEARLY_SINGULAR = 1e-14, 1e-10
+# A column whose standard deviation is below this share of its mean holds nothing but rounding errors.
+ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 @estimator
@@ -46,14 +48,24 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     [1]
     """
 
-    solver: str = param("svd", one_of=("svd", "lsqr", "eigen"),
-                        doc="one method serves all; with priors given, svd pools the classes by their rows, the others by priors")
-    shrinkage: float | str | None = param(None, at_least=0, at_most=1, one_of=(None, "auto"),
-                                          doc="share of the covariance replaced by its mean variance times the identity")
+    solver: str = param(
+        "svd",
+        one_of=("svd", "lsqr", "eigen"),
+        doc="one method serves all; with priors given, svd pools the classes by their rows, the others by priors",
+    )
+    shrinkage: float | str | None = param(
+        None,
+        at_least=0,
+        at_most=1,
+        one_of=(None, "auto"),
+        doc="share of the covariance replaced by its mean variance times the identity",
+    )
     priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
     n_components: int | None = param(None, at_least=1, doc="columns of transform; None: min(K - 1, p)")
     store_covariance: bool = param(False, doc="keep covariance_ with solver='svd' too")
-    tol: float = param(1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')")
+    tol: float = param(
+        1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')"
+    )
     covariance_estimator: None = param(None, doc="only None: the covariance is made from merged moments")
 
     def _summarize(self, block: Block) -> Moments:
@@ -66,15 +78,27 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         refuse_automatic(self)
         priors, most = class_priors(self, weight), self._most_components()
         if not variances.any():
-            return not_yet("LinearDiscriminantAnalysis: no column varies within any class: The number of samples must be more than "
-                           "the number of classes", "means_", "coef_", "scalings_", "intercept_")
+            return not_yet(
+                "LinearDiscriminantAnalysis: no column varies within any class: The number of samples must be more than "
+                "the number of classes",
+                "means_",
+                "coef_",
+                "scalings_",
+                "intercept_",
+            )
         pooled = stats.scatter.sum(axis=0) / n
-        by_priors = pooled if self.priors is None else np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
+        by_priors = (
+            pooled
+            if self.priors is None
+            else np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
+        )
         by_priors = shrunk(by_priors, self.shrinkage)
         within = by_priors if self.solver != "svd" or self.shrinkage else pooled
         white = self._whitening(within, means[weight > 0])
         center = priors @ means
-        apart = (means - center) @ white  # class means in coordinates where the covariance within classes is I
+        apart = (
+            means - center
+        ) @ white  # class means in coordinates where the covariance within classes is I
         if self.solver == "eigen":
             axes, gains = self._total_axes(stats, white, within, pooled)
         else:
@@ -87,8 +111,15 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         intercept = log_priors(priors, weight) - 0.5 * (near * near).sum(axis=1) - coef @ origin
         if len(weight) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        fitted = dict(coef_=coef, intercept_=intercept, means_=means, priors_=priors, scalings_=scalings, xbar_=center,
-                      explained_variance_ratio_=(gains / (gains.sum() or 1.0))[:most])
+        fitted = dict(
+            coef_=coef,
+            intercept_=intercept,
+            means_=means,
+            priors_=priors,
+            scalings_=scalings,
+            xbar_=center,
+            explained_variance_ratio_=(gains / (gains.sum() or 1.0))[:most],
+        )
         if self.store_covariance or self.solver != "svd":
             fitted["covariance_"] = by_priors
         return fitted
@@ -99,15 +130,17 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     def _most_components(self) -> int:
         most = min(len(self.classes_) - 1, self.n_features_in_)
         if self.n_components is not None and self.n_components > most:
-            raise BadParameter(f"LinearDiscriminantAnalysis(n_components={self.n_components}): n_components cannot be larger than "
-                               f"min(n_features, n_classes - 1) = {most}")
+            raise BadParameter(
+                f"LinearDiscriminantAnalysis(n_components={self.n_components}): n_components cannot be larger than "
+                f"min(n_features, n_classes - 1) = {most}"
+            )
         return self.n_components or most
 
     def _whitening(self, within: Array, means: Array) -> Array:
         """A (p, r) with Aᵀ W A = I, from the eigenvalues of W scaled to correlations; r < p where W is singular, which is told."""
         scale = np.sqrt(np.diagonal(within))
         size = np.abs(means).max(axis=0)
-        flat = scale <= 4 * np.finfo(float).eps * size  # nothing but rounding errors
+        flat = scale <= ROUNDING * size  # nothing but rounding errors
         scale[flat] = 1.0
         correlation = within / scale / scale[:, None]
         correlation[flat], correlation[:, flat] = 0.0, 0.0
@@ -162,8 +195,8 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
     Objective   maximum likelihood of mₖ and Cₖ; then Cₖ ← (1 − reg_param) Cₖ + reg_param I
     Algorithm   one pass of centred moments, class by class; Cholesky of each Cₖ scaled to correlations
     Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²); O(K p²) a predicted row
-    Fails when  the covariance of a class is singular, as with p rows or fewer: refused, the remedy is reg_param or shrinkage;
-                nearly singular: warns Degenerate
+    Fails when  the covariance of a class is singular, as with p rows or fewer: directions without variance then count
+                as impossible for the class (warns Degenerate); the remedy is reg_param or shrinkage
     Reference   Hastie, Tibshirani & Friedman 2009, §4.3; regularisation: Friedman 1989
 
     Fitted      means_ (K, p), priors_ (K,), rotations_ (list of (p, p)), scalings_ (list of (p,)), covariance_ (list of (p, p))
@@ -180,12 +213,23 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
 
     _: KW_ONLY
     solver: str = param("svd", one_of=("svd", "eigen"), doc="no effect: one method serves both")
-    shrinkage: float | str | None = param(None, at_least=0, at_most=1, one_of=(None, "auto"),
-                                          doc="share of each covariance replaced by its mean variance times the identity")
+    shrinkage: float | str | None = param(
+        None,
+        at_least=0,
+        at_most=1,
+        one_of=(None, "auto"),
+        doc="share of each covariance replaced by its mean variance times the identity",
+    )
     priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
-    reg_param: float = param(0.0, at_least=0, at_most=1, doc="share of each covariance replaced by the identity")
+    reg_param: float = param(
+        0.0, at_least=0, at_most=1, doc="share of each covariance replaced by the identity"
+    )
     store_covariance: bool = param(False, doc="keep covariance_")
-    tol: float = param(1e-4, at_least=0, doc="no effect: whether a covariance is singular is judged free of the units of the columns")
+    tol: float = param(
+        1e-4,
+        at_least=0,
+        doc="no effect: whether a covariance is singular is judged free of the units of the columns",
+    )
     covariance_estimator: None = param(None, doc="only None: the covariances are made from merged moments")
 
     def _summarize(self, block: Block) -> Moments:
@@ -197,58 +241,86 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         refuse_automatic(self)
         K, p = means.shape
         priors = class_priors(self, weight)
+        unit = np.sqrt(
+            scatter.sum(axis=0).diagonal() / weight.sum()
+        )  # for columns that are constant in one class
+        unit = np.where(unit > 0, unit, 1.0)
         rotations, scalings, covariances = [], [], []
-        whitening, log_scale = np.zeros((K, p, p)), np.zeros(K)
+        whitening, log_scale, singular = np.empty((K, p, p)), np.empty(K), []
         for k in range(K):
             C = shrunk(scatter[k] / (weight[k] or 1.0), self.shrinkage)
             if self.reg_param:
                 C = (1 - self.reg_param) * C + self.reg_param * np.eye(p)
-            elif weight[k] == 0:
-                C = np.eye(p)  # a class named in advance whose rows have not come: its prior is zero
-            found = self._whitening(C, means[k], k, weight[k])
-            if isinstance(found, str):
-                return not_yet(found, "means_", "whitening_", "constant_", "rotations_", "scalings_", "covariance_")
-            whitening[k], log_scale[k] = found
+            whitening[k], log_scale[k], condition = whiten(C, means[k], unit)
+            if condition < NEARLY_SINGULAR and weight[k] > 0:
+                singular.append((k, condition))
             values, vectors = eigh(C)
             rotations.append(vectors[:, ::-1])
             scalings.append(values[::-1])
             covariances.append(C)
-        fitted = dict(means_=means, priors_=priors, rotations_=rotations, scalings_=scalings, whitening_=whitening,
-                      constant_=log_priors(priors, weight) + log_scale)
+        if singular:
+            self._tell(singular, np.diagonal(scatter, axis1=-2, axis2=-1), means, weight)
+        fitted = dict(
+            means_=means,
+            priors_=priors,
+            rotations_=rotations,
+            scalings_=scalings,
+            whitening_=whitening,
+            constant_=log_priors(priors, weight) - log_scale,
+        )
         return {**fitted, "covariance_": covariances} if self.store_covariance else fitted
 
-    def _finish(self, source: Source) -> None:
-        refuse_if_not_yet(self)
-
-    def _whitening(self, C: Array, mean: Array, k: int, weight: float) -> tuple[Array, float] | str:
-        """A with Aᵀ C A = I and log det A; or the sentence about a class whose covariance is singular."""
-        scale = np.sqrt(np.diagonal(C))
-        condition, L = 0.0, None
-        if (scale > 4 * np.finfo(float).eps * np.abs(mean)).all():
-            correlation = C / scale / scale[:, None]
-            L = cholesky(correlation)
-            condition = 0.0 if L is None else reciprocal_condition(correlation, L)
-        if L is None or condition < SINGULAR:
-            return self._why_singular(scale, mean, k, weight)
-        if condition < NEARLY_SINGULAR:
-            warnings.warn(f"QuadraticDiscriminantAnalysis: columns are nearly dependent in class {self.classes_[k]!r} and digits were "
-                          "lost: drop such columns, or raise reg_param", Degenerate, stacklevel=2)
-        log_det = float(np.log(np.diagonal(L)).sum() + np.log(scale).sum())
-        return invert_triangle(L).T / scale[:, None], -log_det
-
-    def _why_singular(self, scale: Array, mean: Array, k: int, weight: float) -> str:
-        label, name = self.classes_[k], "QuadraticDiscriminantAnalysis"
-        if weight <= 1:
-            return f"{name}: y has only 1 sample in class {label}, covariance is ill defined: add rows, or raise reg_param"
-        flat = np.flatnonzero(scale <= 4 * np.finfo(float).eps * np.abs(mean))
-        if len(flat):
-            column = column_name(vars(self).get("feature_names_in_"), int(flat[0]))
-            return f"{name}: {column} of X is constant in class {label}: drop it, or raise reg_param"
-        return (f"{name}: The covariance matrix of class {label} is not full rank: its columns are linearly dependent, or it has no "
-                "more rows than columns: drop columns, or raise reg_param")
+    def _tell(self, singular: list[tuple[int, float]], squares: Array, means: Array, weight: Array) -> None:
+        """One sentence about classes whose covariance is singular."""
+        k, condition = min(singular, key=lambda found: found[1])
+        flat = np.flatnonzero(np.sqrt(squares[k] / weight[k]) <= ROUNDING * np.abs(means[k]))
+        if weight[k] <= 1:
+            why = "it has only 1 sample"
+        elif len(flat):
+            why = f"{column_name(vars(self).get('feature_names_in_'), int(flat[0]))} of X is constant in it"
+        else:
+            why = "its columns are linearly dependent, or it has no more rows than columns"
+        state = (
+            "not full rank; directions without variance count as impossible"
+            if condition <= SINGULAR
+            else "nearly singular"
+        )
+        more = f" (and of {len(singular) - 1} other classes)" if len(singular) > 1 else ""
+        warnings.warn(
+            f"QuadraticDiscriminantAnalysis: The covariance matrix of class {self.classes_[k]}{more} is {state}, as {why}: "
+            "raise reg_param, or drop columns",
+            Degenerate,
+            stacklevel=2,
+        )
 
     def _scores(self, X: Any) -> Array:
         return ops.quadratic_scores(X, self.means_, self.whitening_, self.constant_)
+
+
+def whiten(C: Array, mean: Array, unit: Array) -> tuple[Array, float, float]:
+    """A with Aᵀ C A = I, log det A⁻¹, and an estimate of 1 / condition of C scaled to correlations.
+
+    Directions without variance get the smallest that rounding can tell from zero, in the given unit of each column.
+    """
+    scale = np.sqrt(np.diagonal(C))
+    flat = scale <= ROUNDING * np.abs(mean)
+    if not flat.any():
+        correlation = C / scale / scale[:, None]
+        L = cholesky(correlation)
+        condition = 0.0 if L is None else reciprocal_condition(correlation, L)
+        if L is not None and condition > SINGULAR * len(C):
+            log_det = float(np.log(np.diagonal(L)).sum() + np.log(scale).sum())
+            return invert_triangle(L).T / scale[:, None], log_det, condition
+    scale = np.where(flat, unit, scale)
+    correlation = C / scale / scale[:, None]
+    correlation[flat], correlation[:, flat] = 0.0, 0.0
+    values, vectors = eigh(correlation)
+    values = np.maximum(values, SINGULAR * len(C))
+    return (
+        vectors / np.sqrt(values) / scale[:, None],
+        float(0.5 * np.log(values).sum() + np.log(scale).sum()),
+        0.0,
+    )
 
 
 def _axes_between(apart: Array, tol: float) -> tuple[Array, Array]:
@@ -268,5 +340,7 @@ def shrunk(C: Array, share: float | str | None) -> Array:
 
 def refuse_automatic(learner: Any) -> None:
     if learner.shrinkage == "auto":
-        raise BadParameter(f"{type(learner).__name__}(shrinkage='auto'): the Ledoit-Wolf rule needs fourth moments of the rows, which "
-                           "are not kept: give a number from 0 to 1, chosen by cross-validation")
+        raise BadParameter(
+            f"{type(learner).__name__}(shrinkage='auto'): the Ledoit-Wolf rule needs fourth moments of the rows, which "
+            "are not kept: give a number from 0 to 1, chosen by cross-validation"
+        )

@@ -47,7 +47,9 @@ class GaussianNB(Classifier, OnePass):
 
     _: KW_ONLY
     priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
-    var_smoothing: float = param(1e-9, at_least=0, doc="share of the largest column variance added to all variances")
+    var_smoothing: float = param(
+        1e-9, at_least=0, doc="share of the largest column variance added to all variances"
+    )
 
     def _summarize(self, block: Block) -> Spread:
         return Spread.by_group(block.X, block.y, block.w, len(self.classes_))
@@ -72,14 +74,20 @@ class GaussianNB(Classifier, OnePass):
         if flat.any():
             k, j = (int(i) for i in np.argwhere(flat)[0])
             column = column_name(vars(self).get("feature_names_in_"), j)
-            warnings.warn(f"GaussianNB: {column} of X is constant in class {self.classes_[k]!r} and nothing smooths it; its variance "
-                          "was raised to rounding level: raise var_smoothing, or drop the column", Degenerate, stacklevel=2)
+            warnings.warn(
+                f"GaussianNB: {column} of X is constant in class {self.classes_[k]!r} and nothing smooths it; its variance "
+                "was raised to rounding level: raise var_smoothing, or drop the column",
+                Degenerate,
+                stacklevel=2,
+            )
         size = np.maximum(np.abs(mean).max(axis=0), np.sqrt(pooled))
         least = np.where(size > 0, np.finfo(float).eps * size, 1.0) ** 2
         return np.where(var > 0, var, np.where(least > 0, least, 1.0))
 
     def _scores(self, X: Any) -> Array:
-        constant = log_priors(self.class_prior_, self.class_count_) - 0.5 * (LOG_2PI + np.log(self.var_)).sum(axis=1)
+        constant = log_priors(self.class_prior_, self.class_count_) - 0.5 * (LOG_2PI + np.log(self.var_)).sum(
+            axis=1
+        )
         return ops.spread_scores(X, self.theta_, 1 / self.var_, constant)
 
     def predict_joint_log_proba(self, X: Any) -> Array:

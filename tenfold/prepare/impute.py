@@ -53,11 +53,17 @@ class SimpleImputer(Transformer, OnePass):
 
     _: KW_ONLY
     missing_values: Any = param(np.nan, doc="what stands for a missing value: NaN or a number")
-    strategy: str = param("mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in")
+    strategy: str = param(
+        "mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in"
+    )
     fill_value: float | None = param(None, doc="the constant of strategy='constant'; None: 0")
     copy: bool = param(True, doc="no effect: X is never changed")
-    add_indicator: bool = param(False, doc="append a 0/1 column for each column that had missing values in fit")
-    keep_empty_features: bool = param(False, doc="keep columns without any value, filled with 0 or fill_value")
+    add_indicator: bool = param(
+        False, doc="append a 0/1 column for each column that had missing values in fit"
+    )
+    keep_empty_features: bool = param(
+        False, doc="keep columns without any value, filled with 0 or fill_value"
+    )
 
     @property
     def missing(self) -> bool:
@@ -76,7 +82,9 @@ class SimpleImputer(Transformer, OnePass):
 
     def _solve(self, stats: Filled) -> dict[str, Any]:
         if not isinstance(self.missing_values, (float, int, np.number)):
-            raise BadParameter(f"SimpleImputer(missing_values={self.missing_values!r}): must be NaN or a number")
+            raise BadParameter(
+                f"SimpleImputer(missing_values={self.missing_values!r}): must be NaN or a number"
+            )
         constant = 0.0 if self.fill_value is None else float(self.fill_value)
         values = stats.values
         if isinstance(values, Distinct):
@@ -86,8 +94,10 @@ class SimpleImputer(Transformer, OnePass):
             weight = values.weight
             found = values.mean[:, 0] if self.strategy == "mean" else np.full(len(weight), constant)
         empty = constant if self.strategy == "constant" else 0.0
-        return dict(statistics_=np.where(weight > 0, found, empty if self.keep_empty_features else np.nan),
-                    missing_features_=np.flatnonzero(stats.missing.weight > 0))
+        return dict(
+            statistics_=np.where(weight > 0, found, empty if self.keep_empty_features else np.nan),
+            missing_features_=np.flatnonzero(stats.missing.weight > 0),
+        )
 
     def _transform(self, X: Array) -> Array:
         gaps = ~self._present(X)
@@ -105,8 +115,12 @@ class SimpleImputer(Transformer, OnePass):
         if not kept.all():
             names = vars(self).get("feature_names_in_")
             dropped = np.flatnonzero(~kept) if names is None else names[~kept]
-            warnings.warn(f"SimpleImputer: Skipping features without any observed values: {', '.join(map(str, dropped[:8]))}; set "
-                          "keep_empty_features=True to keep them", DataWarning, stacklevel=3)
+            warnings.warn(
+                f"SimpleImputer: Skipping features without any observed values: {', '.join(map(str, dropped[:8]))}; set "
+                "keep_empty_features=True to keep them",
+                DataWarning,
+                stacklevel=3,
+            )
         return kept
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -119,7 +133,9 @@ class SimpleImputer(Transformer, OnePass):
         """Imputed rows with their indicator columns back as they were, missing values missing again."""
         check.check_fitted(self)
         if not self.add_indicator:
-            raise BadInput("inverse_transform needs the indicator columns: fit with SimpleImputer(add_indicator=True)")
+            raise BadInput(
+                "inverse_transform needs the indicator columns: fit with SimpleImputer(add_indicator=True)"
+            )
         Z, _ = check.as_table(self, X)
         kept = np.flatnonzero(~np.isnan(self.statistics_))
         check.check_width(self, Z.shape[1], len(kept) + len(self.missing_features_))

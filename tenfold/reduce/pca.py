@@ -18,6 +18,8 @@ from tenfold.core.stats import Moments, Stats
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import eigh, largest_eigh
 
+EPS = float(np.finfo(float).eps)
+
 
 @dataclass(slots=True)
 class Table(Stats):
@@ -43,7 +45,9 @@ class Table(Stats):
 
     def __sub__(self, other: Table) -> Table:
         if self.moments is None:
-            raise CannotForget("PCA keeps no sums while there are fewer rows than columns: fit again without those rows")
+            raise CannotForget(
+                "PCA keeps no sums while there are fewer rows than columns: fit again without those rows"
+            )
         return Table(self.moments - other.as_moments(), ())
 
     def as_moments(self) -> Moments:
@@ -60,16 +64,18 @@ class Table(Stats):
             S, p = self.moments.scatter, len(self.moments.scatter)
             if k is not None and 2 * k < p:
                 values, vectors = largest_eigh(S, k)
-                if values.sum() <= (1 - 1e-6) * np.trace(S):  # else what is left has too few digits to be found by subtraction
+                if values[0] > 4 * p * EPS * values[-1] and values.sum() <= (1 - 1e-6) * np.trace(
+                    S
+                ):  # else what is left has too few digits to be found by subtraction
                     return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
             values, vectors = eigh(S)
-            return np.maximum(values[::-1][:most], 0.0), vectors[:, ::-1].T[:most]
+            return _completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
         X, w = self.rows[0]
         rows = (X - self.mean) * np.sqrt(w)[:, None]
-        if len(rows) < most:  # rows of weight 2 stand for two: complete the directions
+        if len(rows) < most:  # a row of weight 2 stands for two
             rows = np.concatenate([rows, np.zeros((most - len(rows), rows.shape[1]))])
         _, singular, axes = np.linalg.svd(rows, full_matrices=False)
-        return singular[:most] ** 2, axes[:most]
+        return _completed(singular[:most] ** 2, axes[:most], (4 * rows.shape[1] * EPS) ** 2)
 
     @property
     def weight(self) -> float:
@@ -124,16 +130,27 @@ class PCA(Transformer, OnePass):
     sparse: ClassVar[bool] = True
 
     n_components: int | float | str | None = param(
-        None, at_least=0, one_of=(None, "mle"), doc='components kept; below 1: share of the variance; "mle": Minka\'s rule; None: all')
+        None,
+        at_least=0,
+        one_of=(None, "mle"),
+        doc='components kept; below 1: share of the variance; "mle": Minka\'s rule; None: all',
+    )
     _: KW_ONLY
     copy: bool = param(True, doc="no effect: X is never changed")
     whiten: bool = param(False, doc="scale the components of transform to variance 1")
-    svd_solver: str = param("auto", one_of=("auto", "full", "covariance_eigh", "arpack", "randomized"),
-                            doc="no effect: the exact leading components are always found")
+    svd_solver: str = param(
+        "auto",
+        one_of=("auto", "full", "covariance_eigh", "arpack", "randomized"),
+        doc="no effect: the exact leading components are always found",
+    )
     tol: float = param(0.0, at_least=0, doc="no effect: the solution is direct")
-    iterated_power: int | str = param("auto", at_least=0, one_of=("auto",), doc="no effect: the solution is direct")
+    iterated_power: int | str = param(
+        "auto", at_least=0, one_of=("auto",), doc="no effect: the solution is direct"
+    )
     n_oversamples: int = param(10, at_least=1, doc="no effect: the solution is direct")
-    power_iteration_normalizer: str = param("auto", one_of=("auto", "QR", "LU", "none"), doc="no effect: the solution is direct")
+    power_iteration_normalizer: str = param(
+        "auto", one_of=("auto", "QR", "LU", "none"), doc="no effect: the solution is direct"
+    )
     random_state: Any = param(None, doc="no effect: nothing is drawn")
 
     def _summarize(self, block: Block) -> Table:
@@ -151,15 +168,30 @@ class PCA(Transformer, OnePass):
         values, axes = stats.spectrum(k, most)
         total = float(squares.sum())
         if k is None:
-            k = minka(values / (n - 1), n) if self.n_components == "mle" else _reached(values, total * self.n_components)
+            k = (
+                minka(values / (n - 1), n)
+                if self.n_components == "mle"
+                else _reached(values, total * self.n_components)
+            )
         rest = float(values[k:].sum() if len(values) == most else total - values[:k].sum()) / (n - 1)
         values, axes = values[:k], _oriented(axes[:k])
-        if total == 0 or self.whiten and k and values[-1] <= 1e-15 * len(mean) * values[0]:
-            told = "no column of X varies" if total == 0 else "the last components have no variance to be scaled to 1: lower n_components"
+        if total == 0 or (self.whiten and k and values[-1] <= 0):
+            told = (
+                "no column of X varies"
+                if total == 0
+                else "the last components have no variance to be scaled to 1: lower n_components"
+            )
             warnings.warn(f"PCA: {told}", Degenerate, stacklevel=2)
-        return dict(components_=axes, explained_variance_=values / (n - 1), explained_variance_ratio_=values / (total or 1.0),
-                    singular_values_=np.sqrt(values), mean_=mean, n_components_=int(k), n_samples_=int(n) if n == int(n) else n,
-                    noise_variance_=rest / (most - k) if k < most else 0.0)
+        return dict(
+            components_=axes,
+            explained_variance_=values / (n - 1),
+            explained_variance_ratio_=values / (total or 1.0),
+            singular_values_=np.sqrt(values),
+            mean_=mean,
+            n_components_=int(k),
+            n_samples_=int(n) if n == int(n) else n,
+            noise_variance_=rest / (most - k) if k < most else 0.0,
+        )
 
     def _count(self, n: float, p: int, most: int) -> int | str | None:
         """How many components to find; None: all, to choose among them; a sentence where the rows are not enough."""
@@ -171,10 +203,18 @@ class PCA(Transformer, OnePass):
         if k == "mle":
             return None if n >= p else "PCA: n_components='mle' is only supported if n_samples >= n_features"
         if isinstance(k, (int, np.integer)):
-            return int(k) if k <= most else (f"PCA: n_components={k} must be between 0 and min(n_samples, n_features)={most}: "
-                                             "lower it, or give more rows")
+            return (
+                int(k)
+                if k <= most
+                else (
+                    f"PCA: n_components={k} must be between 0 and min(n_samples, n_features)={most}: "
+                    "lower it, or give more rows"
+                )
+            )
         if not 0 < k < 1:
-            raise BadParameter(f"PCA(n_components={k}): must be a whole number, or a share of the variance between 0 and 1")
+            raise BadParameter(
+                f"PCA(n_components={k}): must be a whole number, or a share of the variance between 0 and 1"
+            )
         return None
 
     def _finish(self, source: Source) -> None:
@@ -203,7 +243,9 @@ class PCA(Transformer, OnePass):
         check.check_width(self, Z.shape[1], self.n_components_)
         Z = as_floats(ops.dense(Z))
         check_finite(Z, slice(0, None), None, False)
-        axes = self.components_ * np.sqrt(self.explained_variance_)[:, None] if self.whiten else self.components_
+        axes = (
+            self.components_ * np.sqrt(self.explained_variance_)[:, None] if self.whiten else self.components_
+        )
         return map_rows(lambda Z: (Z @ axes + self.mean_).astype(Z.dtype, copy=False), Z)
 
     # --- density ---
@@ -235,7 +277,9 @@ class PCA(Transformer, OnePass):
         k, p = self.components_.shape
         variances = np.maximum(self.explained_variance_, self.noise_variance_)
         if (k < p and self.noise_variance_ <= 0) or not (variances > 0).all():
-            raise BadInput("PCA: the rows have no variance in some direction, so they have no density: lower n_components")
+            raise BadInput(
+                "PCA: the rows have no variance in some direction, so they have no density: lower n_components"
+            )
         return variances, self.noise_variance_ if k < p else 1.0
 
     def _log_density(self, X: Any) -> Array:
@@ -243,7 +287,9 @@ class PCA(Transformer, OnePass):
         apart = ops.dense(X) - self.mean_
         Z = apart @ self.components_.T
         apart -= Z @ self.components_
-        far = (Z * Z) @ (1 / variances) + (np.einsum("ij,ij->i", apart, apart) / noise if Z.shape[1] < X.shape[1] else 0.0)
+        far = (Z * Z) @ (1 / variances) + (
+            np.einsum("ij,ij->i", apart, apart) / noise if Z.shape[1] < X.shape[1] else 0.0
+        )
         size = np.log(variances).sum() + (X.shape[1] - Z.shape[1]) * log(noise) + X.shape[1] * log(2 * pi)
         return -0.5 * (far + size)
 
@@ -254,6 +300,27 @@ def _oriented(axes: Array) -> Array:
         return axes.copy()
     signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
     return np.ascontiguousarray(axes * signs[:, None])
+
+
+def _completed(values: Array, axes: Array, least: float) -> tuple[Array, Array]:
+    """Directions without variance (below `least` of the largest) are any basis of what is left: choose one that rounding
+    does not decide, the first columns of X made orthogonal to all directions before."""
+    rank = int((values > least * values[:1]).sum())
+    if rank == len(values):
+        return values, axes
+    values, axes = values.copy(), axes.copy()
+    values[rank:] = 0.0
+    column = 0
+    for i in range(rank, len(axes)):
+        norm = 0.0
+        while norm < 1e-3:
+            before = axes[:i]
+            new = -before[:, column] @ before
+            new[column] += 1.0
+            new -= (before @ new) @ before  # twice: the first time may leave rounding errors
+            norm, column = float(np.sqrt(new @ new)), column + 1
+        axes[i] = new / norm
+    return values, axes
 
 
 def _reached(values: Array, goal: float) -> int:
@@ -282,11 +349,19 @@ def minka(spectrum: Array, n: float) -> int:
             break
         v = max(float(spectrum[k:].sum()) / (p - k), tiny)
         m = p * k - k * (k + 1) / 2
-        inner = above[:k, :k].sum() - (k - 1) * logs[:k].sum()  # both of the pair kept: log(1/λⱼ − 1/λᵢ) = gap − log λᵢ − log λⱼ
+        inner = (
+            above[:k, :k].sum() - (k - 1) * logs[:k].sum()
+        )  # both of the pair kept: log(1/λⱼ − 1/λᵢ) = gap − log λᵢ − log λⱼ
         outer = (p - k) * np.log(np.maximum(1 / v - 1 / spectrum[:k], tiny * np.finfo(float).eps)).sum()
         determinant = above[:k].sum() + inner + outer + m * log(n)
-        evidence = (log_prior - n / 2 * logs[:k].sum() - n * (p - k) / 2 * log(v) + (m + k) / 2 * log(2 * pi)
-                    - determinant / 2 - k / 2 * log(n))
+        evidence = (
+            log_prior
+            - n / 2 * logs[:k].sum()
+            - n * (p - k) / 2 * log(v)
+            + (m + k) / 2 * log(2 * pi)
+            - determinant / 2
+            - k / 2 * log(n)
+        )
         if evidence > best:
             best, chosen = evidence, k
     return chosen

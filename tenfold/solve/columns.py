@@ -29,15 +29,21 @@ def check_magnitude(means: Array, squares: Array, names: Any) -> None:
         finite = np.isfinite(squares) & np.isfinite(means)
         if not finite.all():
             column = int(np.flatnonzero(~finite.reshape(-1, finite.shape[-1]).all(axis=0))[0])
-            raise BadInput(f"the values of {column_name(names, column)} of X are too large to be squared "
-                           "(beyond about 1e150): rescale it first")
+            raise BadInput(
+                f"the values of {column_name(names, column)} of X are too large to be squared "
+                "(beyond about 1e150): rescale it first"
+            )
     if squares.min() < SMALLEST_SQUARES:
         size = np.abs(means).reshape(-1, means.shape[-1]).max(axis=0)
         most = squares.reshape(-1, squares.shape[-1]).max(axis=0)
         lost = np.flatnonzero((most < SMALLEST_SQUARES) & ((most > 0) | (size > 0)) & (size < SMALLEST_VALUE))
         if len(lost):
-            warnings.warn(f"the values of {column_name(names, int(lost[0]))} of X are too small to be squared (below about "
-                          "1e-150), so it counts as constant: rescale it first", Degenerate, stacklevel=2)
+            warnings.warn(
+                f"the values of {column_name(names, int(lost[0]))} of X are too small to be squared (below about "
+                "1e-150), so it counts as constant: rescale it first",
+                Degenerate,
+                stacklevel=2,
+            )
 
 
 @dataclass(slots=True)
@@ -53,7 +59,10 @@ class Distinct(Stats):
     @classmethod
     def of(cls, X: Array, w: Array, present: Array | None = None) -> Distinct:
         """Of the columns of X, where `present` (n, p) is true."""
-        columns = [(X[:, j], w) if present is None else (X[present[:, j], j], w[present[:, j]]) for j in range(X.shape[1])]
+        columns = [
+            (X[:, j], w) if present is None else (X[present[:, j], j], w[present[:, j]])
+            for j in range(X.shape[1])
+        ]
         pairs = [tally(values.astype(np.float64), weights) for values, weights in columns]
         return cls([values for values, _ in pairs], [weights for _, weights in pairs])
 
@@ -80,12 +89,18 @@ class Distinct(Stats):
 
     def medians(self) -> Array:
         """The weighted median of each column, NaN for an empty one."""
-        return np.array([median(values, weights) for values, weights in zip(self.values, self.weights, strict=True)])
+        return np.array(
+            [median(values, weights) for values, weights in zip(self.values, self.weights, strict=True)]
+        )
 
     def modes(self) -> Array:
         """The value of most weight of each column, the smallest where several tie, NaN for an empty one."""
-        return np.array([values[weights.argmax()] if len(values) else np.nan
-                         for values, weights in zip(self.values, self.weights, strict=True)])
+        return np.array(
+            [
+                values[weights.argmax()] if len(values) else np.nan
+                for values, weights in zip(self.values, self.weights, strict=True)
+            ]
+        )
 
 
 def tally(values: Array, weights: Array) -> tuple[Array, Array]:
@@ -101,7 +116,9 @@ def _without(values: Array, weights: Array, gone: Array, lost: Array) -> tuple[A
     left = weights.copy()
     left[place[known]] -= lost[known]
     if not known.all() or (left < -1e-9 * weights).any():
-        raise CannotForget("more rows would be forgotten than were learned: only rows that were fitted can be forgotten")
+        raise CannotForget(
+            "more rows would be forgotten than were learned: only rows that were fitted can be forgotten"
+        )
     keep = left > 1e-9 * weights
     return values[keep], left[keep]
 
@@ -113,5 +130,7 @@ def median(values: Array, weights: Array) -> float:
     reached = np.cumsum(weights)
     half = reached[-1] / 2
     low = int(np.searchsorted(reached, half * (1 - 1e-12)))
-    high = int(np.searchsorted(reached, half * (1 + 1e-12)))  # beyond `low` where the weight up to `low` is just half
+    high = int(
+        np.searchsorted(reached, half * (1 + 1e-12))
+    )  # beyond `low` where the weight up to `low` is just half
     return float(values[low] + (values[min(high, len(values) - 1)] - values[low]) / 2)
