@@ -32,7 +32,7 @@ PUBLIC = {
     "cross_validate": "tenfold.evaluate.cross",
     "cross_val_predict": "tenfold.evaluate.cross",
     "validation_path": "tenfold.evaluate.cross",
-    "select": "tenfold.select.run",
+    "select": "tenfold.selection.run",
     "save": "tenfold.core.files",
     "load": "tenfold.core.files",
     "inspect": "tenfold.core.files",
@@ -55,13 +55,22 @@ PUBLIC = {
     "DataWarning": "tenfold.core.errors",
 }
 
+# Learners that saved runs are made of: found by name when a file is loaded, but not offered.
+INSIDE = {
+    "TableModel": "tenfold.selection.model",
+    "TableCoder": "tenfold.selection.coder",
+    "FrequencyGuess": "tenfold.selection.guess",
+    "MeanGuess": "tenfold.selection.guess",
+}
+
 __all__ = ["__version__", *PUBLIC]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in PUBLIC:
+    module = PUBLIC.get(name) or INSIDE.get(name)
+    if module is None:
         raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
-    value = getattr(import_module(PUBLIC[name]), name)
+    value = getattr(import_module(module), name)
     globals()[name] = value
     return value
 

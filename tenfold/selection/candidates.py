@@ -1,0 +1,85 @@
+"""The learners of a race, with their settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.core.protocol import fresh
+from tenfold.selection.guess import FrequencyGuess, MeanGuess
+
+# Penalties are in units of the number of rows, so that the same grid serves tables of any length.
+LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows
+RIDGE_PER_ROW = tuple(np.logspace(-6, 2, 30).tolist())  # alpha / rows, for columns of variance 1
+QUADRATIC_SHRINKAGE = (0.0, 0.01, 0.1, 0.5)
+HEAVY, VERY_HEAVY = 2e9, 2e10  # rows × columns² × classes², from where fewer values of C are tried
+
+
+@dataclass(frozen=True)
+class Family:
+    """One learner and the values of the parameter that are tried."""
+
+    title: str
+    learner: Any
+    rank: int  # 0 the guess, 1 the simplest model, ...
+    name: str | None = None
+    values: tuple[float, ...] = ()
+    shown: str = ""  # how the setting is called on the board
+
+    @property
+    def is_guess(self) -> bool:
+        return self.rank == 0
+
+    def settings(self) -> list[Any]:
+        """One unfitted learner for each setting."""
+        if self.name is None:
+            return [fresh(self.learner)]
+        return [fresh(self.learner).set_params(**{self.name: value}) for value in self.values]
+
+    def label(self, k: int) -> str:
+        """The k-th setting in words."""
+        return self.title if self.name is None else f"{self.title}, {self.shown} {self.values[k]:.3g}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One entry of a race: the k-th setting of a family."""
+
+    family: Family
+    k: int
+
+    @property
+    def label(self) -> str:
+        return self.family.label(self.k)
+
+    @property
+    def learner(self) -> Any:
+        return self.family.settings()[self.k]
+
+
+def families_for(role: str, rows: int, columns: int, classes: int) -> list[Family]:
+    """What is tried for a table of this shape: fixed by the shape alone, never by the clock."""
+    if role == "regressor":
+        return [
+            Family("always the mean", MeanGuess(), 0),
+            Family("linear regression", tenfold.LinearRegression(), 1),
+            Family("ridge regression", tenfold.Ridge(), 2, "alpha", tuple(rows * a for a in RIDGE_PER_ROW), "penalty"),
+        ]
+    work = rows * columns**2 * (1 if classes == 2 else classes**2)
+    C = LOGISTIC_ROWS if work < HEAVY else LOGISTIC_ROWS[1::2] if work < VERY_HEAVY else LOGISTIC_ROWS[3:4]
+    return [
+        Family("class frequencies", FrequencyGuess(), 0),
+        Family("nearest centroid", tenfold.NearestCentroid(), 1),
+        Family("naive Bayes", tenfold.GaussianNB(), 2),
+        Family("linear discriminant", tenfold.LinearDiscriminantAnalysis(), 3),
+        Family("logistic regression", tenfold.LogisticRegression(), 4, "C", tuple(c / rows for c in C), "C"),
+        Family("quadratic discriminant", tenfold.QuadraticDiscriminantAnalysis(), 5, "reg_param", QUADRATIC_SHRINKAGE, "shrinkage"),
+    ]
+
+
+def settings_of(families: list[Family]) -> list[Setting]:
+    """All entries of the race, family by family."""
+    return [Setting(family, k) for family in families for k in range(max(1, len(family.values)))]

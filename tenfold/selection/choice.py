@@ -1,0 +1,155 @@
+"""The choice and its honest estimate, from the table of scores that a race fills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from tenfold.core.data import Array
+from tenfold.evaluate.metrics import Score
+from tenfold.evaluate.result import corrected_error
+from tenfold.selection.candidates import Setting
+from tenfold.selection.race import Race
+
+AS_GOOD = 1.0  # corrected standard errors behind the leader
+PRACTICALLY_EQUAL = 0.002  # share of what the leader gains over the guess: less than this is no difference
+NEVER_EQUAL = 0.05  # more than this share is a difference, however large the error
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score expected on new rows, with a range that covers it with 95 % confidence."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    error: float  # corrected standard error
+    method: str
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.value:.4g}, 95% range {self.low:.4g} to {self.high:.4g} ({self.method})"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One family on the board, with its best setting."""
+
+    setting: int
+    mean: float
+    error: float
+    against: str  # "best", "as good", "perhaps worse", "worse", "baseline", "failed"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The places of a board, best first, and the setting that is taken."""
+
+    places: list[Place]
+    leader: int
+    chosen: int
+
+
+def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
+    """The choice from scores (settings, folds): the simplest family that is as good as the leader, at its best setting.
+
+    A family is as good if it is at most one corrected standard error of the paired difference behind the leader
+    (Breiman's rule with the correction of Nadeau & Bengio), and at most 5 % of what the leader gains over the guess: a
+    learner that fails badly on one fold has a large error, and must not pass for as good because of it. The guess is
+    taken only where it leads.
+    """
+    usable = np.isfinite(scores).all(axis=1)
+    mean = np.where(usable, judge.sign * np.where(usable[:, None], scores, 0.0).mean(axis=1), -np.inf)
+    best: dict[str, int] = {}
+    for c, setting in enumerate(settings):
+        title = setting.family.title
+        if title not in best or mean[c] > mean[best[title]]:
+            best[title] = c
+    order = sorted(best.values(), key=lambda c: (-mean[c], settings[c].family.rank))
+    leader = order[0]
+    guess = next(c for c in order if settings[c].family.is_guess)
+    gain = float(mean[leader] - mean[guess])
+    places = [Place(c, float(judge.sign * mean[c]) if usable[c] else np.nan, corrected_error(scores[c], scores.shape[1]),
+                    _against(judge.sign * (scores[leader] - scores[c]), gain, c == leader, settings[c], bool(usable[c])))
+              for c in order]
+    fit = [p.setting for p in places if p.against in ("best", "as good")]
+    return Choice(places, leader, min(fit, key=lambda c: settings[c].family.rank))
+
+
+def _against(behind: Array, gain: float, leads: bool, setting: Setting, usable: bool) -> str:
+    """How a family stands against the leader, from what it is behind on each fold."""
+    if not usable:
+        return "failed"
+    if leads:
+        return "best"
+    if setting.family.is_guess:
+        return "baseline"
+    gap, error = behind.mean(), corrected_error(behind, behind.size)
+    if gap <= PRACTICALLY_EQUAL * gain or gap <= min(AS_GOOD * error, NEVER_EQUAL * gain):
+        return "as good"
+    return "worse" if gap > quantile(behind.size) * error else "perhaps worse"
+
+
+def quantile(scores: int) -> float:
+    """Student's t for a two-sided range of a mean of so many scores."""
+    return float(stdtrit(max(scores - 1, 1), 0.5 + LEVEL / 2))
+
+
+def estimated(metric: str, scores: Array, folds: int, method: str) -> Estimate:
+    """Mean and range of fold scores."""
+    value, error = float(scores.mean()), corrected_error(scores, folds)
+    reach = quantile(scores.size) * error
+    return Estimate(metric, value, value - reach, value + reach, error, method)
+
+
+@dataclass(frozen=True)
+class Nested:
+    """What the whole procedure scores on rows that had no part in it."""
+
+    estimates: dict[str, Estimate]
+    gain: Estimate  # over the guess, in the score of the race; positive is better
+    picks: list[int]  # the setting chosen in each outer round
+
+    @property
+    def signal(self) -> bool:
+        """Whether the range of the gain leaves no room for zero."""
+        return self.gain.low > 0
+
+
+def nested_estimate(race: Race, judge: Score) -> Nested | None:
+    """In each outer round the complete choice is made again from the other folds, then scored on the outer one."""
+    rounds = race.complete_outer
+    if len(rounds) < 2:
+        return None
+    table = race.scores[judge.name]
+    guess = next(c for c, setting in enumerate(race.settings) if setting.family.is_guess)
+    picks = []
+    for o in rounds:
+        inner = np.delete(table[:, :, o], o, axis=1)
+        inner[~np.isfinite(table[:, o, o])] = np.nan  # what fails on the outer round cannot be taken in it
+        picks.append(choose(race.settings, inner, judge).chosen)
+    method = f"nested cross-validation, {len(rounds)} outer rounds of the whole search, {race.K - 1} inner folds"
+    outer = {name: np.array([scores[c, o, o] for c, o in zip(picks, rounds, strict=True)]) for name, scores in race.scores.items()}
+    gain = judge.sign * (outer[judge.name] - np.array([table[guess, o, o] for o in rounds]))
+    return Nested({name: _within(estimated(name, scores, race.K, method)) for name, scores in outer.items()},
+                  estimated(judge.name, gain, race.K, method), picks)
+
+
+LIMITS: dict[str, tuple[float, float]] = {"accuracy": (0.0, 1.0), "r2": (-np.inf, 1.0)}
+
+
+def _within(estimate: Estimate) -> Estimate:
+    """The range cut at what the score can be."""
+    low, high = LIMITS.get(estimate.metric, (0.0, np.inf))
+    return Estimate(estimate.metric, estimate.value, max(estimate.low, low), min(estimate.high, high), estimate.error, estimate.method)
+
+
+def describe_place(place: Place, race: Race, seconds_each: Any) -> dict[str, Any]:
+    """A place as plain values."""
+    setting = race.settings[place.setting]
+    return dict(model=setting.label if np.isfinite(place.mean) else setting.family.title, family=setting.family.title, score=place.mean,
+                error=place.error, against=place.against, seconds=seconds_each, reason=race.failures.get(setting.family.title))

@@ -1,0 +1,123 @@
+"""From a frame of numbers and categories to a matrix of numbers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tenfold.core.errors import BadInput
+from tenfold.core.estimator import Estimator
+from tenfold.core.params import estimator, param
+from tenfold.selection.columns import as_texts, finite
+from tenfold.selection.reading import pl
+
+Array = np.ndarray[Any, Any]
+
+HUGE, TINY = 1e100, 1e-100  # beyond these the squares of a column leave the range of floats
+
+
+@estimator
+class TableCoder(Estimator):
+    """TableCoder: a frame of numbers and categories as a matrix of numbers.
+
+    Model       a number stays itself (NaN where it is missing), with a column 0/1 for "is blank" where at least `least_rows` were;
+                a category becomes one column 0/1 for each level but the most frequent one
+    Objective   none: the target is not looked at, so the list of levels may come from the whole table
+    Algorithm   counts the levels; those of fewer than `least_rows` rows, and all beyond `most_levels`, become "other"
+    Cost        one pass
+    Fails when  a column of the table it was fitted on is missing (refused)
+    Reference   none
+
+    Fitted      category_, blank_, pooled_, reference_ (p,), levels_ (a list of p arrays), scale_ (p,), feature_names_in_, n_features_in_
+    """
+
+    kind: ClassVar[str] = "one pass"
+    role: ClassVar[str] = "transformer"
+
+    least_rows: int = param(5, at_least=1, doc="a level of fewer rows is not kept, so that no single row can be told from it")
+    most_levels: int = param(50, at_least=1, doc="levels kept for one category, the most frequent first")
+
+    def fit(self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn levels, blanks and scales from a frame of Float64 and String columns (`look_at_columns` makes it)."""
+        columns = list(X.iter_columns())
+        category = np.array([column.dtype == pl.String for column in columns])
+        counted = [self._levels(column) if text else ("", [], False) for column, text in zip(columns, category, strict=True)]
+        blank = np.array(_blanks_that_tell(columns, self.least_rows)) & ~category
+        scale = [1.0 if text else _safe_scale(column) for column, text in zip(columns, category, strict=True)]
+        vars(self).update(
+            n_features_in_=X.width, feature_names_in_=np.array(X.columns, dtype=object), category_=category, blank_=blank,
+            reference_=np.array([reference for reference, _, _ in counted], dtype=object),
+            levels_=[np.array(levels, dtype=object) for _, levels, _ in counted],
+            pooled_=np.array([pooled for _, _, pooled in counted]), scale_=np.array(scale))
+        return self
+
+    def _levels(self, column: pl.Series) -> tuple[str, list[str], bool]:
+        """The reference level, those that get a column, and whether there is a column for the others. A blank is the level ""."""
+        counts = column.fill_null("").value_counts(sort=False).sort(by=["count", column.name], descending=[True, False])
+        kept = counts.filter(pl.col("count") >= self.least_rows)[column.name].to_list()[: self.most_levels]
+        if not kept:
+            return "", [], False
+        return kept[0], kept[1:], len(kept) < len(counts)
+
+    def transform(self, X: pl.DataFrame) -> Array:
+        """The matrix, columns in the order of `names_out`."""
+        out = np.empty((X.height, len(self.names_out())))
+        j = 0
+        for i, name in enumerate(self.feature_names_in_):
+            if name not in X.columns:
+                raise BadInput(f"there is no column {name!r}, which the model needs")
+            column = X[name]
+            if self.category_[i]:
+                width = self._code_category(column, i, out[:, j:])
+            else:
+                values = finite(as_texts(column) if column.dtype == pl.String else column)[0].to_numpy()
+                out[:, j] = values * self.scale_[i]
+                if self.blank_[i]:
+                    out[:, j + 1] = np.isnan(out[:, j])
+                width = 1 + int(self.blank_[i])
+            j += width
+        return out
+
+    def _code_category(self, column: pl.Series, i: int, out: Array) -> int:
+        """Fill the columns of one category; returns how many."""
+        texts = as_texts(column).fill_null("")
+        levels = self.levels_[i].tolist()
+        places = texts.replace_strict(levels, list(range(len(levels))), default=len(levels), return_dtype=pl.Int64).to_numpy()
+        if self.pooled_[i]:
+            # What is neither a kept level nor the reference is "other"; the reference itself is in no column.
+            places = np.where((places == len(levels)) & (texts == self.reference_[i]).to_numpy(), -1, places)
+        width = len(levels) + int(self.pooled_[i])
+        out[:, :width] = places[:, None] == np.arange(width)
+        return width
+
+    def names_out(self) -> list[str]:
+        """The names of the columns of the matrix."""
+        names = []
+        for i, name in enumerate(self.feature_names_in_):
+            if self.category_[i]:
+                names += [f"{name}={level or '(blank)'}" for level in self.levels_[i]]
+                names += [f"{name}=(other)"] if self.pooled_[i] else []
+            else:
+                names += [str(name), f"{name} is blank"] if self.blank_[i] else [str(name)]
+        return names
+
+
+def _blanks_that_tell(columns: list[pl.Series], least_rows: int) -> list[bool]:
+    """Columns with enough blanks for a column of their own, and not in the same rows as those of an earlier column."""
+    seen: set[bytes] = set()
+    told = []
+    for column in columns:
+        pattern = np.packbits(column.is_null().to_numpy()).tobytes() if column.dtype != pl.String else b""
+        rows = column.null_count()
+        told.append(least_rows <= rows <= len(column) - least_rows and pattern not in seen)
+        seen.add(pattern)
+    return told
+
+
+def _safe_scale(column: pl.Series) -> float:
+    """1, or the power of two that brings a column of extreme size near 1."""
+    largest = float(column.abs().max() or 0.0)
+    if largest == 0.0 or TINY < largest < HUGE:
+        return 1.0
+    return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -1000, 1000))

@@ -1,0 +1,149 @@
+"""What each column of a table is: a number, a category, or something that is left out and told."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.errors import BadParameter
+from tenfold.selection.reading import pl
+
+# Words that stand for "missing" in a column whose other cells are numbers. In a column of categories they are levels.
+MISSING_WORDS = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", ".", "missing", "inf", "-inf", "+inf", "infinity")
+DATE = r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?$|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?$"
+FREE_TEXT = 0.5  # a column of texts with more different values than this share of its rows is not a category
+USED = ("number", "category")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its kind, and what the user should be told about it."""
+
+    name: str
+    kind: str  # number, category, date, id, row number, text, constant, empty, nested, dropped
+    note: str | None = None
+    kept_by_asking: bool = False  # --keep brings it back
+
+    @property
+    def used(self) -> bool:
+        return self.kind in USED
+
+
+def look_at_columns(frame: pl.DataFrame, typed: bool, keep: Collection[str] = (), drop: Collection[str] = ()) -> tuple[list[Column], pl.DataFrame]:
+    """The kind of every column, and a frame of the used ones: numbers as Float64, categories as String, null for missing."""
+    for name in [*keep, *drop]:
+        check_name(name, frame.columns)
+    columns, series = [], []
+    for one in frame.iter_columns():
+        column, values = _dropped(one) if one.name in drop else _look(one, typed, one.name in keep)
+        columns.append(column)
+        if column.used:
+            series.append(values)
+    return columns, pl.DataFrame(series)
+
+
+def check_name(name: str, known: list[str]) -> None:
+    """A column that is not there, with the name that was probably meant."""
+    if name in known:
+        return
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    lower = [column for column in known if column.lower() == name.lower()]
+    shown = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
+    meant = f"did you mean {(lower or near)[0]!r}?" if lower or near else f"the columns are {shown}"
+    raise BadParameter(f"there is no column {name!r}: {meant}")
+
+
+def _dropped(series: pl.Series) -> tuple[Column, pl.Series]:
+    return Column(series.name, "dropped", "left out as asked"), series
+
+
+def _look(series: pl.Series, typed: bool, keep: bool) -> tuple[Column, pl.Series]:
+    name, kind = series.name, series.dtype
+    if kind.is_temporal():
+        return Column(name, "date", "dates are not used yet, left out"), series
+    if kind.is_nested() or kind in (pl.Binary, pl.Object):
+        return Column(name, "nested", f"holds {kind}, left out"), series
+    if kind.is_numeric() or kind.is_decimal():
+        numbers, told = finite(series)
+        return _look_numbers(name, numbers, told, keep)
+    texts = as_texts(series)
+    numbers, told = as_numbers(texts)
+    if numbers is not None and not (typed and _whole(numbers)):
+        return _look_numbers(name, numbers, told, keep)
+    return _look_texts(name, texts, keep)
+
+
+def _look_numbers(name: str, numbers: pl.Series, told: str | None, keep: bool) -> tuple[Column, pl.Series]:
+    blanks, different = numbers.null_count(), numbers.drop_nulls().n_unique()
+    if different == 0:
+        return Column(name, "empty", "holds no values, left out"), numbers
+    if different == 1 and blanks == 0:
+        return Column(name, "constant", "the same in every row, left out"), numbers
+    if different == 1:  # all that varies is whether there is a value
+        return Column(name, "category", "one value or blank: used as present or absent"), numbers.cast(pl.String)
+    if blanks == 0 and not keep and len(numbers) > 2 and _counts_rows(numbers.to_numpy()):
+        return Column(name, "row number", "counts the rows, left out", kept_by_asking=True), numbers
+    return Column(name, "number", told), numbers
+
+
+def _look_texts(name: str, texts: pl.Series, keep: bool) -> tuple[Column, pl.Series]:
+    present = texts.drop_nulls()
+    different = present.n_unique()
+    if different == 0:
+        return Column(name, "empty", "holds no values, left out"), texts
+    if different == 1 and texts.null_count() == 0:
+        return Column(name, "constant", "the same in every row, left out"), texts
+    if present.str.contains(DATE).all() and not keep:
+        return Column(name, "date", "dates are not used yet, left out", kept_by_asking=True), texts
+    if different == len(present) and different > 2 and not keep:
+        return Column(name, "id", "different in every row, left out", kept_by_asking=True), texts
+    if different > max(FREE_TEXT * len(present), 2) and not keep:
+        return Column(name, "text", f"{different:,} different texts in {len(present):,} rows, left out", kept_by_asking=True), texts
+    return Column(name, "category"), texts
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+
+
+def as_texts(series: pl.Series) -> pl.Series:
+    """Trimmed texts; a blank is missing."""
+    texts = series.cast(pl.String).str.strip_chars()
+    return texts.set(texts == "", None)
+
+
+def as_numbers(texts: pl.Series) -> tuple[pl.Series | None, str | None]:
+    """The cells as numbers and what was read as missing; None where the column holds other texts."""
+    numbers, _ = finite(texts.cast(pl.Float64, strict=False))
+    bad = texts.filter(numbers.is_null() & texts.is_not_null())
+    if len(bad) == 0:
+        return numbers, None
+    words = bad.str.to_lowercase()
+    overflow = bad.str.contains(r"^[+-]?\d+(\.\d*)?[eE]\+?\d+$")  # 1e400 is a number, but no float
+    if 2 * len(bad) > len(texts.drop_nulls()) or not (words.is_in(list(MISSING_WORDS)) | overflow).all():
+        return None, None
+    return numbers, f"{_cells(len(bad))} such as {bad[0]!r} read as missing, the rest are numbers"
+
+
+def finite(numbers: pl.Series) -> tuple[pl.Series, str | None]:
+    """Float64 with infinities and NaN as missing."""
+    values = numbers.cast(pl.Float64, strict=False)
+    infinite = int(values.is_infinite().sum())
+    values = values.set(~values.is_finite().fill_null(True), None)
+    return values, f"{_cells(infinite)} with infinity read as missing" if infinite else None
+
+
+def _cells(count: int) -> str:
+    return f"{count:,} cell{'s' if count != 1 else ''}"
+
+
+def _whole(numbers: pl.Series) -> bool:
+    present = numbers.drop_nulls()
+    return bool((present == present.round()).all())
+
+
+def _counts_rows(values: np.ndarray[Any, Any]) -> bool:
+    return values[0] in (0.0, 1.0) and bool(np.array_equal(values, values[0] + np.arange(len(values))))

@@ -1,0 +1,84 @@
+"""A model for tables: the coder and the pipeline behind it, as one learner that takes files and frames."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core.check import check_fitted
+from tenfold.core.data import Array
+from tenfold.core.errors import DataWarning
+from tenfold.core.estimator import Estimator
+from tenfold.core.params import estimator, param
+from tenfold.selection.coder import TableCoder
+from tenfold.selection.columns import MISSING_WORDS, as_texts, check_name
+from tenfold.selection.reading import pl, read_table
+
+
+@estimator
+class TableModel(Estimator):
+    """TableModel: answers for the rows of a table, as `tenfold.select` leaves it.
+
+    Model       pipeline(coder(row))
+    Objective   that of the pipeline's last step
+    Algorithm   made by `tenfold.select`, which fits coder and pipeline; it has no fit of its own
+    Cost        coding and prediction, one pass
+    Fails when  a column the model needs is missing (refused)
+    Reference   none
+
+    Fitted      target_, n_features_in_, feature_names_in_
+    """
+
+    kind: ClassVar[str] = "one pass"
+
+    coder: object = param(None, doc="a fitted TableCoder")
+    pipeline: object = param(None, doc="a fitted pipeline that takes the coder's matrix")
+
+    @classmethod
+    def of(cls, coder: TableCoder, pipeline: Any, target: str) -> TableModel:
+        """The model from its two fitted parts."""
+        model = cls(coder, pipeline)
+        vars(model).update(n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target)
+        return model
+
+    @property
+    def role(self) -> str:  # type: ignore[override]
+        return str(self.pipeline.role)  # type: ignore[attr-defined]
+
+    @property
+    def classes_(self) -> Array:
+        """The classes, in the order of `predict_proba`."""
+        return self.pipeline.classes_  # type: ignore[attr-defined]
+
+    def predict(self, table: Any) -> Array:
+        """The predicted class or number of each row of a file or frame."""
+        return np.asarray(self.pipeline.predict(self.matrix(table)))  # type: ignore[attr-defined]
+
+    def predict_proba(self, table: Any) -> Array:
+        """The probability of each class."""
+        return np.asarray(self.pipeline.predict_proba(self.matrix(table)))  # type: ignore[attr-defined]
+
+    def matrix(self, table: Any) -> Array:
+        """The coded rows of a file or frame; other columns than those needed are passed over."""
+        check_fitted(self)
+        frame = read_table(table).frame
+        for name in self.feature_names_in_:
+            check_name(name, frame.columns)
+        coder: Any = self.coder
+        for name in self.feature_names_in_[~coder.category_]:
+            _tell_misread(frame[name])
+        return coder.transform(frame)
+
+
+def _tell_misread(column: pl.Series) -> None:
+    """Cells that should be numbers and are not count as missing: say so."""
+    if column.dtype != pl.String:
+        return
+    texts = as_texts(column)
+    bad = texts.filter(texts.is_not_null() & texts.cast(pl.Float64, strict=False).is_null())
+    bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_WORDS)))
+    if len(bad):
+        warnings.warn(f"column {column.name!r}: {len(bad):,} cell(s) such as {bad[0][:40]!r} are not numbers and count as missing",
+                      DataWarning, stacklevel=4)

@@ -1,0 +1,147 @@
+"""The race: every setting on every fold, and on every pair of folds.
+
+`scores[name][c, i, o]` is the score on fold i of setting c, trained without folds i and o; for o = i, without fold i alone. The diagonal is
+an ordinary cross-validation, which ranks the settings. Column o without its diagonal is a cross-validation inside the rows
+that remain when fold o is taken away: it repeats the choice without looking at fold o. So K(K + 1)/2 training sets give the
+board and the nested estimate, and no training set is used twice for the same thing.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.core import check
+from tenfold.core.data import Array
+from tenfold.core.engine import single_blas
+from tenfold.core.errors import BadInput, TenfoldError, TenfoldWarning
+from tenfold.core.protocol import fresh
+from tenfold.evaluate.metrics import Score
+from tenfold.evaluate.splits import assign_folds
+from tenfold.selection.candidates import Family, Setting, settings_of
+from tenfold.selection.reading import first_line
+
+SMALL_TABLE = 2000  # up to so many rows 10 folds, beyond 5
+
+
+def front(X: Array) -> list[tuple[str, Any]]:
+    """The transformers before every learner; what they learn, they learn from training rows."""
+    return [("impute", tenfold.SimpleImputer()), ("scale", tenfold.StandardScaler())]
+
+
+def make_folds(y: Array, asked: int | None, seed: int, role: str, groups: Array | None) -> Array:
+    """The fold of each row. Rows of one group stay together; classes are spread evenly."""
+    n = len(y)
+    if asked is not None and asked < 3:
+        raise BadInput(f"{asked} folds are too few: at least 3 are needed, as two are left out at a time")
+    folds = min(asked or (10 if n <= SMALL_TABLE else 5), n // 2)
+    rng = np.random.default_rng(seed)
+    if groups is None:
+        return assign_folds(n, folds, rng, codes=y if role == "classifier" else None)
+    first = np.unique(groups, return_index=True)[1]  # one row of each group speaks for it
+    of_group = assign_folds(len(first), folds, rng, codes=y[first] if role == "classifier" else None)
+    return of_group[groups]
+
+
+class Race:
+    """Scores of all settings, filled unit by unit: a unit is one training set."""
+
+    def __init__(self, X: Array, y: Array, fold: Array, families: list[Family], judges: list[Score]) -> None:
+        self.X, self.y, self.fold, self.families, self.judges = X, y, fold, families, judges
+        self.settings: list[Setting] = settings_of(families)
+        self.K = int(fold.max()) + 1
+        shape = (len(self.settings), self.K, self.K)
+        self.scores = {judge.name: np.full(shape, np.nan) for judge in judges}
+        self.seconds = np.zeros(len(families))  # of fitting, all units together
+        self.units_done = 0
+        self.failures: dict[str, str] = {}  # family -> why, once
+        self.told: dict[str, str] = {}  # family -> what it warned of, once
+
+    def units(self) -> list[tuple[int, int]]:
+        """Single folds first: they make the board. Then pairs, so that one outer fold after the other is complete."""
+        K = self.K
+        return [(i, i) for i in range(K)] + [(i, o) for o in range(K) for i in range(o + 1, K)]
+
+    def run(self, tick: Callable[[int, int], None]) -> None:
+        """Do all units; `tick(done, of)` hears of each."""
+        todo = self.units()
+        for i, o in todo[self.units_done :]:
+            self._unit(i, o)
+            self.units_done += 1
+            tick(self.units_done, len(todo))
+
+    @property
+    def complete_folds(self) -> list[int]:
+        """Folds with a score of every setting on the board."""
+        return list(range(min(self.units_done, self.K)))
+
+    @property
+    def complete_outer(self) -> list[int]:
+        """Outer folds whose inner cross-validation is complete."""
+        done = set(self.units()[: self.units_done])
+        return [o for o in range(self.K) if all((max(i, o), min(i, o)) in done for i in range(self.K))]
+
+    def _unit(self, i: int, o: int) -> None:
+        held = {i, o}
+        training = ~np.isin(self.fold, list(held))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TenfoldWarning)
+            steps = tenfold.Pipeline(front(self.X))
+            Z = np.ascontiguousarray(steps.fit(self.X[training]).transform(self.X[training]))
+            tests = {f: np.ascontiguousarray(steps.transform(self.X[self.fold == f])) for f in held}
+        y = self.y[training]
+        c = 0
+        for number, family in enumerate(self.families):
+            began = time.perf_counter()
+            for model in self._fits(family, Z, y):
+                if model is not None:
+                    for f in held:
+                        self._score(c, f, o if f == i else i, model, tests[f])
+                c += 1
+            self.seconds[number] += time.perf_counter() - began
+
+    def _fits(self, family: Family, Z: Array, y: Array) -> Iterator[Any]:
+        """The fitted models of a family, None for a setting that failed."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", TenfoldWarning)
+            models = self._path(family, Z, y)
+        for one in caught:
+            self.told.setdefault(family.title, first_line(one.message) if isinstance(one.message, BaseException) else str(one.message))
+        yield from models
+
+    def _path(self, family: Family, Z: Array, y: Array) -> list[Any]:
+        """One fit for all values where the learner has such a path; else, or where that fails, one by one."""
+        if family.name is not None and family.learner.path == family.name:
+            try:
+                with single_blas:
+                    source = check.check_fit(family.learner, Z, y)
+                    return list(fresh(family.learner)._fit_path(source, family.name, list(family.values)))
+            except TenfoldError:
+                pass
+        return [self._fit(family, learner, Z, y) for learner in family.settings()]
+
+    def _fit(self, family: Family, learner: Any, Z: Array, y: Array) -> Any:
+        try:
+            return learner.fit(Z, y)
+        except (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as reason:
+            self.failures.setdefault(family.title, first_line(reason))
+            return None
+
+    def _score(self, c: int, fold: int, other: int, model: Any, Z: Array) -> None:
+        classes = model.role == "classifier"
+        with single_blas:
+            output = model._scores(Z) if classes else model._predict(Z)
+        truth = self.y[self.fold == fold]
+        if not classes:
+            truth, output = truth[:, None], output.reshape(len(output), -1)
+        weights = np.ones(len(truth))
+        if not np.isfinite(output).all():
+            self.failures.setdefault(self.settings[c].family.title, "its answers are not all finite")
+            return
+        for judge in self.judges:
+            self.scores[judge.name][c, fold, other] = judge.of(truth, output, weights)

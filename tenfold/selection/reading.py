@@ -1,0 +1,107 @@
+"""Reading a table: CSV (also .gz) and Parquet files, and frames in memory, as one polars frame."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tenfold.core.errors import BadFile, BadInput, BadType
+
+try:
+    import polars as pl
+except ImportError:  # polars belongs to the extra "app"
+    raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A table as it was read. Cells of a CSV file are texts; the columns of other sources have types."""
+
+    frame: pl.DataFrame
+    typed: bool
+    name: str
+    about: str
+    digest: str  # SHA-256 of the file, or of the values of a frame
+    seconds: float
+
+
+def read_table(table: Any) -> Raw:
+    """A path to CSV, CSV.gz or Parquet, or a frame that narwhals knows (pandas, polars, Arrow, ...)."""
+    began = time.perf_counter()
+    if isinstance(table, (str, Path)):
+        path = Path(table)
+        frame, typed, about = _read_file(path)
+        digest = _digest_file(path)
+        name = path.name
+    else:
+        frame, typed, about, name = _from_frame(table), True, "in memory", "table"
+        digest = hashlib.sha256(frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()).hexdigest()
+    if frame.width == 0:
+        raise BadInput(f"{name} holds no columns: the first line of a CSV file names them")
+    if frame.height == 0:
+        raise BadInput(f"{name} holds no rows below its header")
+    unnamed = {column: f"column_{i + 1}" for i, column in enumerate(frame.columns) if not column.strip()}
+    return Raw(frame.rename(unnamed), typed, name, about, digest, time.perf_counter() - began)
+
+
+def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str]:
+    if path.is_dir():
+        raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
+    if not path.exists():
+        near = [p.name for p in sorted(path.parent.glob("*")) if path.stem.lower() in p.name.lower()][:3] if path.parent.is_dir() else []
+        raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
+    try:
+        if path.suffix.lower() in (".parquet", ".pq"):
+            return pl.read_parquet(path), True, "Parquet"
+        return _read_csv(path)
+    except (OSError, EOFError, pl.exceptions.PolarsError) as reason:
+        raise BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
+
+
+def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str]:
+    """Every cell as text: what a column is, is decided by looking at all of it."""
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    with opener(path, "rb") as file:
+        start = file.read(1 << 16)
+    if not start.strip():
+        raise BadInput(f"{path} is empty: a table has a header line and at least one row")
+    if b"\0" in start:
+        raise BadFile(f"{path} is not a text file: give a CSV or Parquet file")
+    header = start.splitlines()[0].decode("utf-8", "replace")
+    separator = max(SEPARATORS, key=header.count)
+    frame = pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy")
+    return frame, False, f"{SEPARATORS[separator]}, header row"
+
+
+def _digest_file(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _from_frame(table: Any) -> pl.DataFrame:
+    if isinstance(table, pl.DataFrame):
+        return table
+    if isinstance(table, dict):
+        return pl.DataFrame(table, strict=False)
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(table, eager_only=True)
+    except TypeError:
+        raise BadType(f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, or a data frame") from None
+    try:
+        return frame.rename({name: str(name) for name in frame.columns if not isinstance(name, str)}).to_polars()
+    except Exception as reason:  # pandas columns of mixed Python objects have no Arrow type
+        raise BadInput(f"the frame cannot be converted: {first_line(reason)}: give each column one type") from None
+
+
+def first_line(reason: BaseException) -> str:
+    """The first line of an error message, without its full stop."""
+    lines = str(reason).strip().splitlines()
+    return lines[0].rstrip(".")[:200] if lines else type(reason).__name__
