@@ -51,7 +51,8 @@ LEARNERS: dict[int, tuple[str, str]] = {
         stats_?=Moments(2,p)"""),
     6: ("QuadraticDiscriminantAnalysis", """
         classes_=label(K) means_=float(K,p) priors_=float(K) rotations_=[float(p,p)](K)
-        scalings_=[float(p)](K) whitening_=float(K,p,p) constant_=real(K) covariance_?=[float(p,p)](K) stats_?=Moments(K,p)"""),
+        scalings_=[float(p)](K) whitening_=float(K,p,p) constant_=real(K) covariance_?=[float(p,p)](K)
+        stats_?=Moments(K,p)"""),
     7: ("NearestCentroid", """
         classes_=label(K) centroids_=float(K,p) deviations_=float(K,p) within_class_std_dev_=float(p)
         class_prior_=float(K) class_weight_=float(K) stats_?=Spread(K,p)|Distinct(*)"""),
@@ -65,6 +66,11 @@ LEARNERS: dict[int, tuple[str, str]] = {
     10: ("SimpleImputer", "statistics_=real(p) missing_features_=int(*)<p stats_?=Filled(p)"),
     11: ("KMeans", "cluster_centers_=float(k,p) inertia_=float n_iter_=int labels_?=int(n)<k"),
     12: ("Pipeline", "classes_?=label(K) _flat?=bool"),
+    # What `tenfold select` saves.
+    13: ("TableModel", "target_=str"),
+    14: ("TableCoder", "category_=bool(p) blank_=bool(p) reference_=text(p) levels_=[text(*)](p) pooled_=bool(p) scale_=float(p)"),
+    15: ("FrequencyGuess", "classes_=label(K) log_share_=float(K) stats_?=Counts(K)"),
+    16: ("MeanGuess", "_flat=bool mean_=float stats_?=Spread(1,1)"),
 }
 
 # Number -> module and name of a statistic, forms of its fields.
