@@ -18,7 +18,7 @@ import pandas
 import polars
 import pytest
 from conftest import SETTINGS, public_classes
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import tenfold
@@ -26,9 +26,10 @@ from tenfold.core.errors import TenfoldError, TenfoldWarning
 
 CLASSES = public_classes()
 EXTREMES = [1e300, -1e300, 1e-300, 1e308, -1e308, 5e-324, 1e160, 1e-160, 1e154, 1.0, 0.0]
+INFINITE_BY_DEFINITION = {"condition_", "deviations_"}  # of a singular matrix; over a spread of zero
 PAIR = {"KMeans": {"n_clusters": 2, "random_state": 0}}  # two clusters: small tables have room for no more
 
-two_hundred = settings(max_examples=200, derandomize=True, database=None, deadline=None,
+two_hundred = settings(max_examples=200, derandomize=True, database=None, deadline=None, phases=[Phase.generate, Phase.shrink],
                        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.tuples(st.integers(2, 12), st.integers(1, 6))
@@ -54,6 +55,7 @@ class Case:
 
 
 cases = st.builds(Case, sizes, seeds)
+ample = st.builds(Case, st.tuples(st.integers(8, 12), st.integers(1, 3)), seeds)  # every learner can fit these
 Verdict = Callable[[Any, str | None], str | None]  # of a learner and its error (None: it fitted): what is wrong with that
 
 
@@ -84,9 +86,11 @@ def outcome(learner: Any, case: Case) -> str | None:
             return in_words(str(refusal))
         except (Exception, Warning) as raw:
             raise AssertionError(f"{type(raw).__name__}: {raw}") from raw
+    if learner.missing and not finite(np.asarray(case.new)):
+        said = {}  # a learner that takes missing values may pass them on
     for what, value in {**vars(learner), **said}.items():
         if what in said or (what.endswith("_") and not what.startswith("_")):
-            assert what == "condition_" or finite(value), f"{what} is not finite: {value}"
+            assert what in INFINITE_BY_DEFINITION or finite(value), f"{what} is not finite: {value}"
     return None
 
 
@@ -151,14 +155,14 @@ def test_not_finite_in_y(case: Case, value: float) -> None:
 
 
 @two_hundred
-@given(cases, st.sampled_from([np.nan, np.inf, -np.inf]))
+@given(ample, st.sampled_from([np.nan, np.inf, -np.inf]))
 def test_not_finite_in_new_rows(case: Case, value: float) -> None:
     case.new = case.X.copy()
     row, column = case.place()
     case.new[row, column] = value
     text = "NaN" if np.isnan(value) else "inf"
     refusal = must_say(text, f"column {column}", f"row {row}")
-    judge(case, lambda learner, error: refusal(learner, error) if error or not learner.missing else None)
+    judge(case, lambda learner, error: refusal(learner, error) if error or text == "inf" or not learner.missing else None)
 
 
 @two_hundred
@@ -175,7 +179,7 @@ def test_very_large_and_very_small(case: Case, scales: list[float], target: floa
 
 
 @two_hundred
-@given(cases, st.sampled_from(EXTREMES), st.booleans())
+@given(ample, st.sampled_from(EXTREMES), st.booleans())
 def test_very_large_new_rows(case: Case, scale: float, all_columns: bool) -> None:
     row, column = case.place()
     case.new = case.X.copy()
@@ -245,7 +249,7 @@ def test_things_that_are_not_tables(thing: Any, twice: bool) -> None:
 
 
 @two_hundred
-@given(cases, st.integers(1, 9), st.booleans())
+@given(ample, st.integers(1, 9), st.booleans())
 def test_wrong_width(case: Case, width: int, frame: bool) -> None:
     case.new = case.rng.normal(size=(2, width))
     refusal = must_say(f"{width} features", f"{case.p} features")
@@ -253,7 +257,7 @@ def test_wrong_width(case: Case, width: int, frame: bool) -> None:
 
 
 @two_hundred
-@given(cases, st.sampled_from(["renamed", "reversed", "fewer", "more", "twice"]), st.sampled_from([pandas, polars]))
+@given(ample, st.sampled_from(["renamed", "reversed", "fewer", "more", "twice"]), st.sampled_from([pandas, polars]))
 def test_wrong_names(case: Case, how: str, library: Any) -> None:
     if case.p == 1 and how != "renamed":
         return
@@ -292,7 +296,7 @@ def test_strings_in_numbers(case: Case, text: str, container: str) -> None:
 
 
 @two_hundred
-@given(cases, st.sampled_from(["", "n/a", "two", None]))
+@given(ample, st.sampled_from(["", "n/a", "two", None]))
 def test_strings_in_a_real_target(case: Case, text: str | None) -> None:
     row, _ = case.place()
     case.real = case.real.astype(object)

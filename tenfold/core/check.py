@@ -16,6 +16,7 @@ from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_fi
 from tenfold.core.errors import (BadInput, BadParameter, BadType, DataWarning, column_vector_warning, not_fitted)
 from tenfold.core.params import domains
 
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
 ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from
 
 
@@ -58,6 +59,7 @@ def in_memory(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, cl
     if w is not None and not w.all():
         rows = np.flatnonzero(w)
         codes, target = _drop_unseen_classes(codes, target, rows, classes)
+        check_classes(learner, target)
     n = X.shape[0] if rows is None else len(rows)
     if n < learner.least_rows:
         raise BadInput(f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of {learner.least_rows} "
@@ -168,6 +170,8 @@ def as_table(learner: Any, X: Any) -> tuple[Any, Array | None]:
         raise BadInput(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
         X = X.astype(np.float32 if X.dtype.itemsize < 4 else np.float64)
+    if names is None and type(X) is np.ndarray and not X.flags.aligned:
+        X = X.copy()
     return X, names
 
 
@@ -185,8 +189,8 @@ def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
         return _from_frame(X)
     try:
         table = None if X is None or isinstance(X, (str, bytes, dict, set)) else np.asarray(X)
-    except ValueError as ragged:
-        raise BadInput(f"X is not a table: its rows have different lengths ({ragged})") from None
+    except ValueError:
+        raise BadInput("X is not a table: its rows have different lengths, or hold things of different shapes") from None
     if table is None or table.ndim == 0 and table.dtype.kind == "O":
         raise BadType(f"X must be a table of numbers, not {type(X).__name__}: give an array, a data frame, a sparse matrix, "
                       "a path to a CSV or Parquet file, or blocks of rows")
@@ -206,8 +210,8 @@ def is_frame(X: Any) -> bool:
 def _from_frame(X: Any) -> tuple[Array, Array | None]:
     import narwhals as nw
 
+    names = column_names(list(X.column_names if hasattr(X, "column_names") else X.columns))
     frame = nw.from_native(X, eager_only=True)
-    names = column_names(list(frame.columns))
     arrays = [_numeric_column(column, column.name) for column in frame.iter_columns()]
     if not arrays:
         return np.empty((frame.shape[0], 0)), names
@@ -261,15 +265,14 @@ def _numbers(X: Array) -> Array:
 
 def column_names(columns: Any) -> Array | None:
     """Names as an array of str; None where they are not text."""
-    if len(columns) == 0 or not all(isinstance(name, str) for name in columns):
-        if any(isinstance(name, str) for name in columns):
-            raise BadType("Feature names are only supported if all input features have string names, but your input has mixed "
-                          "types of names: convert them with X.columns = X.columns.astype(str)")
-        return None
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if list(columns).count(name) > 1)
-        raise BadInput(f"the column name {twice[:80]!r} occurs more than once: rename one of the columns")
-    return np.array(columns, dtype=object)
+        raise BadInput(f"the column name {str(twice)[:80]!r} occurs more than once: rename one of the columns")
+    text = [isinstance(name, str) for name in columns]
+    if any(text) and not all(text):
+        raise BadType("Feature names are only supported if all input features have string names, but your input has mixed "
+                      "types of names: convert them with X.columns = X.columns.astype(str)")
+    return np.array(columns, dtype=object) if all(text) and text else None
 
 
 def split_target(X: Any, name: str) -> tuple[Any, Any]:
@@ -302,9 +305,9 @@ def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = AL
     y = _as_column(y)
     if kind == "label":
         values, codes = encode(flat_labels(y, n, index), classes, index)
-        if len(values) < 2 and learner.least_classes > 1:
-            raise BadInput(f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one class: {values[0]!r}")
-        return Target("label", values), codes
+        target = Target("label", values)
+        check_classes(learner, target)
+        return target, codes
     flat = y.ndim == 1
     values = real_target(y, n, index)
     if not flat and values.shape[1] == 1 and not learner.multi_output:
@@ -312,6 +315,12 @@ def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = AL
     if values.shape[1] > 1 and not learner.multi_output:
         raise BadInput(f"y should be a 1d array, got an array of shape {y.shape} instead: {type(learner).__name__} predicts one column")
     return Target("real", flat=flat or not learner.multi_output, width=values.shape[1]), values
+
+
+def check_classes(learner: Any, target: Target) -> None:
+    if target.classes is not None and len(target.classes) < learner.least_classes:
+        raise BadInput(f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one class: "
+                       f"{target.classes[0]!r}")
 
 
 def _as_column(y: Any) -> Array:
@@ -340,7 +349,7 @@ def real_target(y: Array, n: int, index: Any = ALL) -> Array:
         y = _to_floats(y, "target y") if y.ndim == 1 else np.column_stack([_to_floats(c, "target y") for c in y.T])
     values = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
     if not ops.all_usable(values):
-        row, column = (int(i) for i in np.argwhere(~(np.abs(values) <= ops.LARGEST))[0])
+        row, column = (int(i) for i in np.argwhere(~(np.abs(values) <= ops.LARGEST[values.dtype]))[0])
         raise BadInput(f"Input y contains {objection(values[row, column], f'in row {row_number(index, row)}', 'targets')}")
     return values
 
@@ -425,12 +434,14 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
         raise BadInput(f"sample_weight must be a 1D array of numbers, got shape {w.shape} of {w.dtype}")
     check_length("sample_weight", len(w), n)
     w = np.ascontiguousarray(w, dtype=np.float64)
-    if not w.min() >= 0 or not w.max() <= ops.LARGEST:  # written so that NaN is caught
-        row = int(np.flatnonzero(~((w >= 0) & (w <= ops.LARGEST)))[0])
-        raise BadInput(f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be finite, not negative, and at most {ops.LARGEST:g}")
-    if w.max() < 1 / ops.LARGEST:
-        raise BadInput("sample_weight is zero in every row: at least one weight must be above zero" if not w.any() else
-                       f"sample_weight is {w.max():g} at most: rescale the weights, whose unit is free")
+    if not w.min() >= SMALLEST_WEIGHT or not w.max() <= LARGEST_WEIGHT:  # written so that NaN is caught
+        bad = ~((w == 0) | (w >= SMALLEST_WEIGHT) & (w <= LARGEST_WEIGHT))
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            raise BadInput(f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be zero or from "
+                           f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, not negative and not missing")
+        if index is ALL and not w.any():
+            raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
     return w
 
 

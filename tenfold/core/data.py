@@ -185,7 +185,7 @@ def as_floats(X: Any) -> Any:
 def check_finite(X: Any, index: Any, names: Any, missing: bool) -> None:
     """Name the first value of X that may not be there. `index` tells the row numbers of X in the whole table."""
     values = ops.dense(X)
-    bad = ~(np.abs(values) <= ops.LARGEST)
+    bad = ~(np.abs(values) <= ops.LARGEST[values.dtype])
     if missing:
         bad &= ~np.isnan(values)
     if not bad.any():
@@ -200,13 +200,14 @@ def row_number(index: Any, row: int) -> Any:
     return index.start + row if isinstance(index, slice) else index[row]
 
 
-def objection(value: float, where: str, what: str) -> str:
+def objection(value: np.floating[Any], where: str, what: str) -> str:
     """What is wrong with a number that is missing, infinite or too large, and what to do."""
     if np.isnan(value):
         return f"NaN {where}: fill or drop missing {what} first"
     if np.isinf(value):
         return f"{'-inf' if value < 0 else 'inf'} {where}: replace or drop infinite {what} first"
-    return f"{value:g} {where}, which is too large to be squared: rescale the {what} first"
+    single = " as float32" if value.dtype == np.float32 else ""
+    return f"{value:g} {where}, which is too large to be squared{single}: rescale the {what} first"
 
 
 def column_name(names: Any, column: int) -> str:

@@ -17,8 +17,8 @@ from tenfold.core import twins
 
 Array = np.ndarray[Any, Any]
 
-# Larger numbers are refused by the gate: below it a weighted sum of products stays finite for any number of rows.
-LARGEST = np.float64(1e100)
+# Larger numbers are refused by the gate: up to these the square of a number, and a weighted sum of squares in float64, stay finite.
+LARGEST = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e100}
 
 interrupt = _kernels.interrupt
 
@@ -74,8 +74,9 @@ def all_finite(X: Any) -> bool:
 
 
 def all_usable(X: Any) -> bool:
-    """Whether every value is finite and at most LARGEST in size."""
+    """Whether every value is finite, and small enough to be squared."""
     values = X.data if is_sparse(X) else X
-    if float(np.vdot(values, values)) < LARGEST**2:  # one quick pass: no x² is above the sum of all of them
+    largest = LARGEST[values.dtype]
+    if float(np.vdot(values, values)) < largest**2:  # one quick pass: no x² is above the sum of all of them
         return True
-    return bool((np.abs(values) <= LARGEST).all())
+    return bool((np.abs(values) <= largest).all())
