@@ -1,17 +1,12 @@
 // Python bindings of the kernels. Arguments are checked here, and only here, before native loops see them.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <climits>
 #include <string>
 
-#include "kernels/blas.hpp"
-#include "kernels/extended.hpp"
-#include "kernels/logistic.hpp"
-#include "kernels/moments.hpp"
-#include "kernels/nearest.hpp"
-#include "kernels/rows.hpp"
-#include "kernels/scores.hpp"
+#include "kernels/table.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -67,6 +62,43 @@ struct nb::detail::type_caster<Input<T, N>> {
 };
 
 namespace {
+
+// The instruction sets this build has, best last, and whether this machine has them.
+struct Level {
+    const char* name;
+    const Kernels* kernels;
+    bool available;
+};
+
+std::vector<Level> find_levels() {
+    std::vector<Level> levels{{"baseline", &kernels_baseline, true}};
+#if TENFOLD_X86_LEVELS
+    __builtin_cpu_init();
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                      __builtin_cpu_supports("bmi2");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    levels.push_back({"avx2", &kernels_avx2, avx2});
+    levels.push_back({"avx512", &kernels_avx512, avx512});
+#endif
+    return levels;
+}
+
+const std::vector<Level> levels = find_levels();
+const Level* level = nullptr;
+const Kernels* kernels = nullptr;  // of the level in use
+
+// Chooses the instruction set of all later calls by name ("best": the best of this machine); returns the one before.
+std::string use_level(const std::string& name) {
+    const std::string before = level ? level->name : "";
+    const Level* found = nullptr;
+    for (const Level& candidate : levels)
+        if (candidate.available && (name == "best" || name == candidate.name)) found = &candidate;
+    if (!found) throw nb::value_error(("this machine or build has no instruction set named " + name).c_str());
+    level = found;
+    kernels = found->kernels;
+    return before;
+}
 
 using Vector = const Input<double, 1>&;
 using Integers = const Input<std::int64_t, 1>&;
@@ -137,14 +169,14 @@ void check_labels(Labels labels, size_t k) {
 
 template <class T>
 bool all_finite_of(const Input<T, ANY>& X) {
-    return unlocked([&] { return all_finite<T>(X.span()); });
+    return unlocked([&] { return kernels->of<T>().all_finite(X.span()); });
 }
 
 template <class T>
 UInt64s hash_rows_of(Table<T> X, std::uint64_t seed) {
     auto hash = nb::borrow<UInt64s>(nb::borrow(numpy_zeros)(X.size(0), nb::str("uint64")));
     auto* data = static_cast<std::uint64_t*>(buffer_of(hash));
-    unlocked([&] { hash_rows<T>(X.rows(), seed, {data, X.size(0)}); });
+    unlocked([&] { kernels->of<T>().hash_rows(X.rows(), seed, data); });
     return hash;
 }
 
@@ -156,7 +188,7 @@ std::tuple<double, Doubles, Doubles, Doubles> moments_of(Table<T> X, Matrix Y, V
     check_width(p);
     double weight = 0;
     Output center = zeros(p), offset = zeros(p), scatter = zeros(p, p);
-    unlocked([&] { moments<T>(X.rows(), Y.rows(), w.span(), {weight, center.data, offset.data, scatter.data}); });
+    unlocked([&] { kernels->of<T>().moments(X.rows(), Y.rows(), w.span(), weight, center.data, offset.data, scatter.data); });
     return {weight, center.array, offset.array, scatter.array};
 }
 
@@ -168,7 +200,7 @@ std::tuple<Doubles, Doubles, Doubles, Doubles> group_moments_of(Table<T> X, Inte
     check_width(p);
     check_labels(g.span(), k);
     Output weight = zeros(k), center = zeros(k, p), offset = zeros(k, p), scatter = zeros(k, p, p);
-    unlocked([&] { group_moments<T>(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data, scatter.data); });
+    unlocked([&] { kernels->of<T>().group_moments(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data, scatter.data); });
     return {weight.array, center.array, offset.array, scatter.array};
 }
 
@@ -179,7 +211,7 @@ std::tuple<Doubles, Doubles, Doubles, Doubles> group_spreads_of(Table<T> X, Inte
     check_rows(X.size(0), w.size(0));
     check_labels(g.span(), k);
     Output weight = zeros(k), center = zeros(k, p), offset = zeros(k, p), spread = zeros(k, p);
-    unlocked([&] { group_spreads<T>(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data, spread.data); });
+    unlocked([&] { kernels->of<T>().group_spreads(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data, spread.data); });
     return {weight.array, center.array, offset.array, spread.array};
 }
 
@@ -188,7 +220,7 @@ Doubles weighted_gram_of(Table<T> X, Vector d) {
     check_rows(X.size(0), d.size(0));
     check_width(X.size(1) + 1);
     Output gram = zeros(X.size(1) + 1, X.size(1) + 1);
-    unlocked([&] { weighted_gram<T>(X.rows(), d.span(), gram.data); });
+    unlocked([&] { kernels->of<T>().weighted_gram(X.rows(), d.span(), gram.data); });
     return gram.array;
 }
 
@@ -200,7 +232,7 @@ std::tuple<double, Doubles> logistic_terms_of(Table<T> X, Integers y, Vector w, 
     require(beta.size(0) == X.size(1) + 1, "beta must have one value per column and one for the intercept");
     double loss = 0;
     Output grad = zeros(beta.size(0));
-    unlocked([&] { logistic_terms<T>(X.rows(), y.span(), w.span(), beta.data(), loss, grad.data); });
+    unlocked([&] { kernels->of<T>().logistic_terms(X.rows(), y.span(), w.span(), beta.data(), loss, grad.data); });
     return {loss, grad.array};
 }
 
@@ -211,7 +243,7 @@ Doubles logistic_curvature_of(Table<T> X, Vector w, Vector beta) {
     check_width(p);
     require(beta.size(0) == p, "beta must have one value per column and one for the intercept");
     Output hess = zeros(p, p);
-    unlocked([&] { logistic_curvature<T>(X.rows(), w.span(), beta.data(), hess.data); });
+    unlocked([&] { kernels->of<T>().logistic_curvature(X.rows(), w.span(), beta.data(), hess.data); });
     return hess.array;
 }
 
@@ -225,7 +257,7 @@ std::tuple<double, Doubles> softmax_terms_of(Table<T> X, Integers y, Vector w, M
     require(B.size(1) == X.size(1) + 1, "B must have one column per column of X and one for the intercept");
     double loss = 0;
     Output grad = zeros(B.size(0), B.size(1));
-    unlocked([&] { softmax_terms<T>(X.rows(), y.span(), w.span(), B.rows(), loss, grad.data); });
+    unlocked([&] { kernels->of<T>().softmax_terms(X.rows(), y.span(), w.span(), B.rows(), loss, grad.data); });
     return {loss, grad.array};
 }
 
@@ -243,7 +275,7 @@ std::tuple<Int64s, Doubles> nearest_of(Table<T> X, Matrix C) {
     auto label = nb::borrow<Int64s>(nb::borrow(numpy_zeros)(X.size(0), nb::str("int64")));
     auto* labels = static_cast<std::int64_t*>(buffer_of(label));
     Output distance2 = zeros(X.size(0));
-    unlocked([&] { nearest<T>(X.rows(), C.rows(), labels, distance2.data); });
+    unlocked([&] { kernels->of<T>().nearest(X.rows(), C.rows(), labels, distance2.data); });
     return {label, distance2.array};
 }
 
@@ -253,7 +285,7 @@ std::tuple<Doubles, Doubles, double> assign_sums_of(Table<T> X, Vector w, Matrix
     check_centers<T>(X, C);
     double inertia = 0;
     Output weight = zeros(C.size(0)), sum = zeros(C.size(0), C.size(1));
-    unlocked([&] { assign_sums<T>(X.rows(), w.span(), C.rows(), weight.data, sum.data, inertia); });
+    unlocked([&] { kernels->of<T>().assign_sums(X.rows(), w.span(), C.rows(), weight.data, sum.data, inertia); });
     return {weight.array, sum.array, inertia};
 }
 
@@ -263,7 +295,7 @@ Doubles linear_scores_of(Table<T> X, Matrix B, Vector b) {
     check_width(X.size(1));
     check_width(B.size(0));
     Output scores = zeros(X.size(0), B.size(0));
-    unlocked([&] { linear_scores<T>(X.rows(), B.rows(), b.data(), scores.data); });
+    unlocked([&] { kernels->of<T>().linear_scores(X.rows(), B.rows(), b.data(), scores.data); });
     return scores.array;
 }
 
@@ -273,7 +305,7 @@ Doubles spread_scores_of(Table<T> X, Matrix mean, Matrix inverse, Vector constan
     require(mean.size(1) == p && inverse.size(0) == k && inverse.size(1) == p && constant.size(0) == k,
             "mean and inverse must be (k, p) and constant (k,)");
     Output scores = zeros(X.size(0), k);
-    unlocked([&] { spread_scores<T>(X.rows(), mean.rows(), inverse.data(), constant.data(), scores.data); });
+    unlocked([&] { kernels->of<T>().spread_scores(X.rows(), mean.rows(), inverse.data(), constant.data(), scores.data); });
     return scores.array;
 }
 
@@ -284,7 +316,7 @@ Doubles quadratic_scores_of(Table<T> X, Matrix mean, const Input<double, 3>& W, 
             "mean must be (k, p), W (k, p, p) and constant (k,)");
     check_width(p);
     Output scores = zeros(X.size(0), k);
-    unlocked([&] { quadratic_scores<T>(X.rows(), mean.rows(), W.data(), constant.data(), scores.data); });
+    unlocked([&] { kernels->of<T>().quadratic_scores(X.rows(), mean.rows(), W.data(), constant.data(), scores.data); });
     return scores.array;
 }
 
@@ -294,7 +326,7 @@ std::tuple<Doubles, Doubles, Doubles> extended_gradient_of(Matrix X, Matrix Y, V
     check_rows(X.size(0), w.size(0));
     require(Bhi.size(0) == p && Bhi.size(1) == q && Blo.size(0) == p && Blo.size(1) == q, "Bhi and Blo must be (p, q)");
     Output hi = zeros(p, q), lo = zeros(p, q), rss = zeros(q);
-    unlocked([&] { extended_gradient(X.rows(), Y.rows(), w.span(), Bhi.data(), Blo.data(), hi.data, lo.data, rss.data); });
+    unlocked([&] { kernels->extended_gradient(X.rows(), Y.rows(), w.span(), Bhi.data(), Blo.data(), hi.data, lo.data, rss.data); });
     return {hi.array, lo.array, rss.array};
 }
 
@@ -304,16 +336,8 @@ std::tuple<Doubles, Doubles> extended_gram_of(Matrix X, Matrix Y, Vector w, Matr
     check_rows(X.size(0), w.size(0));
     require(R.size(0) == p && R.size(1) == p, "R must be (p, p)");
     Output hi = zeros(m, m), lo = zeros(m, m);
-    unlocked([&] { extended_gram(X.rows(), Y.rows(), w.span(), R.data(), hi.data, lo.data); });
+    unlocked([&] { kernels->extended_gram(X.rows(), Y.rows(), w.span(), R.data(), hi.data, lo.data); });
     return {hi.array, lo.array};
-}
-
-template <class Function>
-Function blas_function(const nb::dict& table, const char* name) {
-    nb::object capsule = table[name];
-    void* pointer = PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
-    if (!pointer) throw nb::python_error();
-    return reinterpret_cast<Function>(pointer);
 }
 
 template <class T>
@@ -340,10 +364,9 @@ void define(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_kernels, m) {
-    nb::dict table = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
-    blas.dgemm = blas_function<Blas::Gemm>(table, "dgemm");
-    blas.dsyrk = blas_function<Blas::Syrk>(table, "dsyrk");
     numpy_zeros = nb::object(nb::module_::import_("numpy").attr("zeros")).release().ptr();
+
+    use_level("best");
 
     define<double>(m);
     define<float>(m);
@@ -351,5 +374,6 @@ NB_MODULE(_kernels, m) {
           "Bhi"_a.noconvert(), "Blo"_a.noconvert());
     m.def("extended_gram", &extended_gram_of, "X"_a.noconvert(), "Y"_a.noconvert(), "w"_a.noconvert(),
           "R"_a.noconvert());
+    m.def("use_level", &use_level, "name"_a.noconvert());
     m.def("interrupt", [](bool stop) { interrupted.store(stop); }, "stop"_a.noconvert());
 }

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "view.hpp"
+#include "simd.hpp"
 
-namespace tenfold {
+namespace tenfold::TENFOLD_LEVEL {
 
 // An unevaluated sum hi + lo with |lo| <= ulp(hi) / 2.
 struct Double2 {
@@ -83,4 +83,4 @@ inline void extended_gram(Rows<const double> X, Rows<const double> Y, Weights w,
     for (size_t j = 0; j < m * m; ++j) hi[j] = sum[j].hi, lo[j] = sum[j].lo;
 }
 
-}  // namespace tenfold
+}  // namespace tenfold::TENFOLD_LEVEL

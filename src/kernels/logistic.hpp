@@ -1,61 +1,148 @@
 // Loss, gradient and curvature of logistic regression, two classes and many.
 #pragma once
 
-#include <cmath>
+#include <limits>
 
+#include "explog.hpp"
 #include "moments.hpp"
 
-namespace tenfold {
+namespace tenfold::TENFOLD_LEVEL {
 
+// L rows from row `start` on. Rows beyond the last repeat it, and get no weight.
 template <class T>
-double linear_predictor(const T* x, const double* beta, size_t p) {
-    double eta = beta[p];
-    for (size_t j = 0; j < p; ++j) eta += x[j] * beta[j];
-    return eta;
-}
+struct RowGroup {
+    const T* row[L];
+    V weight{};
+    size_t count;
 
-// logistic_terms: eta = [x 1] beta;  loss = sum w (log(1 + e^eta) - y eta);  grad = sum w (sigmoid(eta) - y) [x 1]
+    TENFOLD_INLINE RowGroup(Rows<const T> X, Weights w, size_t start) : count(std::min(L, X.n - start)) {
+        for (size_t l = 0; l < L; ++l) row[l] = X[start + std::min(l, count - 1)];
+        weight = count == L ? load(w.data() + start) : load_part(w.data() + start, count);
+    }
+
+    // [x 1] beta of the L rows
+    TENFOLD_INLINE V predict(const double* beta, size_t p) const {
+        V sum[L] = {};
+        for_vectors(p, [&](size_t, auto at) __attribute__((always_inline)) {
+            V b = at(beta);
+            for (size_t l = 0; l < L; ++l) sum[l] += at(row[l]) * b;
+        });
+        return sum_each(sum) + beta[p];
+    }
+};
+
+// logistic_terms: with eta = [x 1] beta and the margin m = eta for y = 1, -eta for y = 0
+//   loss = sum w log(1 + e^-m);   grad = sum w (sigmoid(eta) - y) [x 1] = sum -+ w sigmoid(-m) [x 1]
+// X is read from memory once; small losses and residuals keep their relative accuracy.
 template <class T>
 void logistic_terms(Rows<const T> X, Labels y, Weights w, const double* beta, double& loss, double* grad) {
-    for (size_t i = 0; i < X.n; ++i) {
-        double eta = linear_predictor(X[i], beta, X.p);
-        double e = std::exp(-std::fabs(eta));
-        double mu = eta >= 0 ? 1 / (1 + e) : e / (1 + e);
-        loss += w[i] * (std::max(eta, 0.0) + std::log1p(e) - (y[i] ? eta : 0.0));
-        double r = w[i] * (mu - static_cast<double>(y[i]));
-        for (size_t j = 0; j < X.p; ++j) grad[j] += r * X[i][j];
-        grad[X.p] += r;
-    }
-}
-
-// logistic_curvature: hess = sum w mu (1 - mu) [x 1]^T [x 1]
-template <class T>
-void logistic_curvature(Rows<const T> X, Weights w, const double* beta, double* hess) {
-    std::vector<double> d(X.n);
-    for (size_t i = 0; i < X.n; ++i) {
-        double e = std::exp(-std::fabs(linear_predictor(X[i], beta, X.p)));
-        d[i] = w[i] * e / ((1 + e) * (1 + e));
-    }
-    weighted_gram<T>(X, d, hess);
-}
-
-// softmax_terms: eta = B [x 1];  loss = sum w (log sum_k e^eta_k - eta_y);  grad_k = sum w (softmax_k - [y = k]) [x 1]
-template <class T>
-void softmax_terms(Rows<const T> X, Labels y, Weights w, Rows<const double> B, double& loss, double* grad) {
-    size_t k = B.n, p = X.p;
-    std::vector<double> eta(k);
-    for (size_t i = 0; i < X.n; ++i) {
-        for (size_t c = 0; c < k; ++c) eta[c] = linear_predictor(X[i], B[c], p);
-        double top = *std::max_element(eta.begin(), eta.end()), sum = 0;
-        loss += w[i] * (top - eta[y[i]]);
-        for (double& e : eta) sum += e = std::exp(e - top);
-        loss += w[i] * std::log(sum);
-        for (size_t c = 0; c < k; ++c) {
-            double r = w[i] * (eta[c] / sum - (static_cast<size_t>(y[i]) == c));
-            for (size_t j = 0; j < p; ++j) grad[c * (p + 1) + j] += r * X[i][j];
-            grad[c * (p + 1) + p] += r;
+    constexpr size_t GROUPS = 4;  // so many groups at a time hide the latency of exp
+    Scratch<double> sum(padded(X.p));
+    V losses{}, residuals{};
+    for (size_t start = 0; start < X.n; start += GROUPS * L) {
+        if (start % 1024 == 0 && stopped()) return;
+        V residual[GROUPS];
+        const size_t groups = std::min(GROUPS, ceil_div(X.n - start, L));
+        for (size_t t = 0; t < groups; ++t) {
+            RowGroup<T> rows(X, w, start + t * L);
+            V sign = splat(-1.0);
+            for (size_t l = 0; l < rows.count; ++l) sign[l] = y[start + t * L + l] ? 1.0 : -1.0;
+            V margin = sign * rows.predict(beta, X.p);
+            V e = exp_negative(margin < 0.0 ? margin : -margin);
+            V lost = (margin < 0.0 ? -margin : V{}) + log1p_unit(e);
+            losses += rows.weight > 0.0 ? rows.weight * lost : V{};
+            residual[t] = -sign * rows.weight * ((margin < 0.0 ? splat(1.0) : e) / (1.0 + e));
+            residuals += residual[t];
+        }
+        for (size_t t = 0; t < groups; ++t) {
+            RowGroup<T> rows(X, w, start + t * L);
+            for_vectors(X.p, [&](size_t j, auto at) __attribute__((always_inline)) {
+                V even{}, odd = load(sum.data() + j);
+                for (size_t l = 0; l < L; l += 2) {
+                    even += residual[t][l] * at(rows.row[l]);
+                    odd += residual[t][l + 1] * at(rows.row[l + 1]);
+                }
+                store(sum.data() + j, even + odd);
+            });
         }
     }
+    loss = sum_lanes(losses);
+    std::copy_n(sum.data(), X.p, grad);
+    grad[X.p] = sum_lanes(residuals);
 }
 
-}  // namespace tenfold
+// logistic_curvature: sum w mu (1 - mu) z z^T over the rows z = [x 1], with mu = sigmoid(z beta)
+template <class T>
+void logistic_curvature(Rows<const T> X, Weights w, const double* beta, double* hess) {
+    Scratch<double> d(padded(X.n));
+    for (size_t i = 0; i < X.n; i += L) {
+        RowGroup<T> rows(X, w, i);
+        V eta = rows.predict(beta, X.p);
+        V e = exp_negative(eta < 0.0 ? eta : -eta);
+        store(d.data() + i, rows.weight * e / ((1.0 + e) * (1.0 + e)));
+    }
+    weighted_gram<T>(X, {d.data(), X.n}, hess);
+}
+
+// softmax of one row of scores in place, with the residuals of class y: scores_c = w (softmax_c - [c = y]).
+// The scores that fill the last panel are -infinity on entry. Returns the loss w (log sum_c e^score_c - score_y).
+TENFOLD_INLINE double softmax_row(const Tile& scores, size_t r, size_t y, double w) {
+    const size_t k = scores.panels * PANEL;
+    constexpr double LOWEST = -std::numeric_limits<double>::infinity();
+    V top = splat(LOWEST);
+    for (size_t j = 0; j < k; j += L) {
+        V s = load(&scores.at(r, j));
+        top = s > top ? s : top;
+    }
+    double highest = top[0];
+    for (size_t l = 1; l < L; ++l) highest = std::max(highest, top[l]);
+    const double chosen = scores.at(r, y);
+    V total{};
+    for (size_t j = 0; j < k; j += L) {
+        V e = exp_negative(load(&scores.at(r, j)) - highest);
+        store(&scores.at(r, j), e);
+        total += e;
+    }
+    const double sum = sum_lanes(total), scale = w / sum;
+    for (size_t j = 0; j < k; j += L) store(&scores.at(r, j), load(&scores.at(r, j)) * scale);
+    scores.at(r, y) -= w;
+    return w * (std::log(sum) + (highest - chosen));
+}
+
+// softmax_terms: with scores B [x 1]: loss = sum w (log sum_c e^score_c - score_y);  grad_c = sum w (softmax_c - [c = y]) [x 1]
+template <class T>
+void softmax_terms(Rows<const T> X, Labels y, Weights w, Rows<const double> B, double& loss, double* grad) {
+    const size_t k = B.n, inner = X.p + 1, depth = std::min(X.n, Tile::DEPTH);
+    Tile rows(inner, depth), scores(k, depth), factor(k, inner);
+    for (size_t c = 0; c < k; ++c)
+        for (size_t j = 0; j < inner; ++j) factor.at(j, c) = B[c][j];
+    const size_t row_of_blocks = rows.panels * BLOCK;
+    Scratch<double> blocks(scores.panels * row_of_blocks), hidden(scores.panels * PANEL);
+    std::fill(hidden.data() + k, hidden.data() + scores.panels * PANEL, -std::numeric_limits<double>::infinity());
+
+    loss = 0;
+    for (size_t start = 0; start < X.n && !stopped(); start += rows.depth) {
+        const size_t count = std::min(rows.depth, X.n - start);
+        for (size_t r = 0; r < count; ++r) {
+            rows.pack(r, X[start + r], X.p, 1.0);
+            rows.at(r, X.p) = 1.0;
+        }
+        multiply_all(rows, count, inner, factor, [&](size_t r0, size_t b, const auto& product) __attribute__((always_inline)) {
+            for (size_t r = 0; r < PANEL; ++r)
+                for (size_t v = 0; v < PARTS; ++v)
+                    store(scores.slot(r0 + r, b) + v * L, product[r][v] + load(hidden.data() + b * PANEL + v * L));
+        });
+        for (size_t r = 0; r < count; ++r)
+            loss += softmax_row(scores, r, static_cast<size_t>(y[start + r]), w[start + r]);
+        for (size_t b = 0; b < rows.panels; b += REACH)
+            for (size_t a = 0; a < scores.panels; ++a)
+                add_outer(std::min(REACH, rows.panels - b), scores, a, rows, b, count,
+                          [&](size_t column) { return blocks.data() + a * row_of_blocks + column * BLOCK; });
+    }
+    for (size_t c = 0; c < k; ++c)
+        for (size_t j = 0; j < inner; ++j)
+            grad[c * inner + j] =
+                blocks[c / PANEL * row_of_blocks + j / PANEL * BLOCK + c % PANEL * PANEL + j % PANEL];
+}
+
+}  // namespace tenfold::TENFOLD_LEVEL

@@ -3,9 +3,9 @@
 
 #include <limits>
 
-#include "view.hpp"
+#include "simd.hpp"
 
-namespace tenfold {
+namespace tenfold::TENFOLD_LEVEL {
 
 // nearest: label = argmin_k ||x - c_k||^2 (ties: smallest k), distance2 = that minimum
 template <class T>
@@ -38,4 +38,4 @@ void assign_sums(Rows<const T> X, Weights w, Rows<const double> C, double* weigh
     }
 }
 
-}  // namespace tenfold
+}  // namespace tenfold::TENFOLD_LEVEL

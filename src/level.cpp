@@ -1,0 +1,41 @@
+// Compiled once per instruction set (see CMakeLists.txt): all kernels for it, and the table that holds them.
+#include "kernels/extended.hpp"
+#include "kernels/groups.hpp"
+#include "kernels/logistic.hpp"
+#include "kernels/moments.hpp"
+#include "kernels/nearest.hpp"
+#include "kernels/rows.hpp"
+#include "kernels/scores.hpp"
+#include "kernels/table.hpp"
+
+namespace tenfold {
+
+template <class T>
+constexpr Table<T> table_of{
+    .all_finite = TENFOLD_LEVEL::all_finite<T>,
+    .hash_rows = TENFOLD_LEVEL::hash_rows<T>,
+    .moments = TENFOLD_LEVEL::moments<T>,
+    .group_moments = TENFOLD_LEVEL::group_moments<T>,
+    .group_spreads = TENFOLD_LEVEL::group_spreads<T>,
+    .weighted_gram = TENFOLD_LEVEL::weighted_gram<T>,
+    .logistic_terms = TENFOLD_LEVEL::logistic_terms<T>,
+    .logistic_curvature = TENFOLD_LEVEL::logistic_curvature<T>,
+    .softmax_terms = TENFOLD_LEVEL::softmax_terms<T>,
+    .nearest = TENFOLD_LEVEL::nearest<T>,
+    .assign_sums = TENFOLD_LEVEL::assign_sums<T>,
+    .linear_scores = TENFOLD_LEVEL::linear_scores<T>,
+    .spread_scores = TENFOLD_LEVEL::spread_scores<T>,
+    .quadratic_scores = TENFOLD_LEVEL::quadratic_scores<T>,
+};
+
+#define TENFOLD_JOIN(a, b) a##b
+#define TENFOLD_NAMED(level) TENFOLD_JOIN(kernels_, level)
+
+const Kernels TENFOLD_NAMED(TENFOLD_LEVEL){
+    .of_float = table_of<float>,
+    .of_double = table_of<double>,
+    .extended_gradient = TENFOLD_LEVEL::extended_gradient,
+    .extended_gram = TENFOLD_LEVEL::extended_gram,
+};
+
+}  // namespace tenfold
