@@ -202,7 +202,7 @@ class Quantiles(Stats):
 def _by_value(value: Array, weight: Array) -> tuple[Array, Array]:
     if (weight == weight[:, :1]).all():
         return np.sort(value, axis=1), weight
-    order = np.argsort(value, axis=1, kind="stable")
+    order = np.lexsort((weight, value), axis=1)  # equal values by weight: a + b is b + a to the bit
     return np.take_along_axis(value, order, axis=1), np.take_along_axis(weight, order, axis=1)
 
 

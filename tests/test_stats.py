@@ -1,0 +1,348 @@
+"""Laws of the statistics: `+` is associative and commutative, blocks do not matter, weight is repetition."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tenfold.core import sketch
+from tenfold.core.errors import BadInput, CannotForget
+from tenfold.core.stats import (
+    Clusters,
+    Counts,
+    Keyed,
+    Moments,
+    Rows,
+    Spread,
+    Stats,
+    Terms,
+    Triangle,
+    all_but_one,
+    merge,
+)
+
+LAWS = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+CENTERS = np.array([[0.0, 0, 0], [1, 2, 3], [-2, 1, 0]])
+EDGES = np.tile(np.linspace(-3, 3, 8), (3, 1))
+
+
+class Case(NamedTuple):
+    """How a statistic is made from rows, and which of the laws it promises."""
+
+    of: Callable[[Any, Any], Any]
+    repetition: bool = True  # weight 2 is the row twice
+    unmerges: bool = False  # (a + b) − b = a
+    exact: bool = False  # blocks and order change no bit
+    ordered: bool = False  # a + b is not b + a
+
+
+def _label(X: Any) -> Any:
+    return (X[:, 0] > 0).astype(np.int64)
+
+
+def _squares(X: Any, w: Any) -> Terms:
+    return Terms(float(w @ X[:, 0] ** 2), w @ X, float(w.sum()), (X * w[:, None]).T @ X)
+
+
+def _by_sign(X: Any, w: Any) -> Keyed:
+    sides = {side: _label(X) == side for side in (0, 1)}
+    return Keyed({side: Moments.of(X[at], X[at, :1], w[at]) for side, at in sides.items() if at.any()})
+
+
+CASES = {
+    "Moments": Case(lambda X, w: Moments.of(X, X[:, :1] ** 2, w), unmerges=True),
+    "Moments by group": Case(lambda X, w: Moments.by_group(X, _label(X), w, 3), unmerges=True),
+    "Spread": Case(Spread.of, unmerges=True),
+    "Spread by group": Case(lambda X, w: Spread.by_group(X, _label(X), w, 3), unmerges=True),
+    "Triangle": Case(Triangle.of),
+    "Terms": Case(_squares),
+    "Counts": Case(lambda X, w: Counts.of(_label(X), w, 3), unmerges=True),
+    "Clusters": Case(lambda X, w: Clusters.of(X, w, CENTERS)),
+    "Rows": Case(lambda X, w: Rows.of(X), repetition=False, exact=True, ordered=True),
+    "Keyed": Case(_by_sign),
+    "Sample": Case(lambda X, w: sketch.Sample.of(X, w, 20, 1), exact=True),
+    "Histogram": Case(lambda X, w: sketch.Histogram.of(X, w, EDGES), exact=True),
+    "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
+}
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+tables = st.integers(0, 10**6)
+
+
+def test_every_statistic_has_a_case() -> None:
+    """A new statistic of the core without its laws fails here."""
+    abstract = {"Centred"}
+    in_core = {cls.__name__ for cls in _subclasses(Stats) if cls.__module__.startswith("tenfold.core.")}
+    assert in_core - abstract <= {name.split(",")[0].split(" ")[0] for name in CASES}
+
+
+def _subclasses(cls: type) -> list[type]:
+    return [below for one in cls.__subclasses__() for below in [one, *_subclasses(one)]]
+
+
+def rows_of(seed: int, n: int = 37) -> tuple[Any, Any]:
+    """Rows on a coarse grid, so that some are equal, with whole weights."""
+    rng = np.random.default_rng(seed)
+    return np.round(rng.normal(size=(n, 3)) * 4) / 4, rng.integers(1, 4, size=n).astype(np.float64)
+
+
+def assert_same(a: Any, b: Any, rtol: float = 1e-11) -> None:
+    """Equal up to rounding, field by field; the split of a mean into center + offset is free."""
+    assert type(a) is type(b)
+    if isinstance(a, Keyed):
+        assert a.keys() == b.keys()
+        return [assert_same(a[key], b[key], rtol) for key in a] and None
+    for name in ["weight", "mean", "scatter"] if hasattr(a, "offset") else [f.name for f in fields(a)]:
+        mine, other = getattr(a, name), getattr(b, name)
+        if isinstance(mine, list):
+            mine, other = np.concatenate(mine), np.concatenate(other)
+        if mine is None or other is None:
+            assert mine is other
+            continue
+        scale = np.abs(mine).max() if np.size(mine) else 0.0
+        np.testing.assert_allclose(mine, other, rtol=rtol, atol=rtol * float(scale), err_msg=name)
+
+
+@every_case
+@LAWS
+@given(seed=tables)
+def test_associative_and_commutative(case: Case, seed: int) -> None:
+    X, w = rows_of(seed)
+    a, b, c = (case.of(X[at], w[at]) for at in (slice(0, 5), slice(5, 21), slice(21, 37)))
+    tight = 0.0 if case.exact else 1e-11
+    assert_same((a + b) + c, a + (b + c), rtol=tight)
+    if case.ordered:
+        assert not np.array_equal((a + b).whole(), (b + a).whole())
+    else:
+        assert_same(a + b, b + a, rtol=tight)
+
+
+@every_case
+@LAWS
+@given(seed=tables, size=st.sampled_from([1, 3, 10, 36]))
+def test_blocks_do_not_matter(case: Case, seed: int, size: int) -> None:
+    X, w = rows_of(seed)
+    parts = [case.of(X[i : i + size], w[i : i + size]) for i in range(0, len(X), size)]
+    assert_same(merge(parts), case.of(X, w), rtol=0.0 if case.exact else 1e-11)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.repetition])
+@LAWS
+@given(seed=tables)
+def test_weight_is_repetition(name: str, seed: int) -> None:
+    X, w = rows_of(seed)
+    repeated = np.repeat(X, w.astype(int), axis=0)
+    case = CASES[name]
+    assert_same(case.of(X, w), case.of(repeated, np.ones(len(repeated))), rtol=0.0 if case.exact else 1e-11)
+
+
+@every_case
+@LAWS
+@given(seed=tables)
+def test_adding_changes_neither_side(case: Case, seed: int) -> None:
+    X, w = rows_of(seed)
+    a, b = case.of(X[:20], w[:20]), case.of(X[20:], w[20:])
+    before = pickle.dumps((a, b))
+    _ = a + b
+    assert pickle.dumps((a, b)) == before
+
+
+@every_case
+def test_pickle_keeps_every_bit(case: Case) -> None:
+    made = case.of(*rows_of(3))
+    again = pickle.loads(pickle.dumps(made))
+    assert_same(again, made, rtol=0.0)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.unmerges])
+@LAWS
+@given(seed=tables)
+def test_unmerging_undoes_merging(name: str, seed: int) -> None:
+    X, w = rows_of(seed)
+    a, b = (CASES[name].of(X[at], w[at]) for at in (slice(0, 20), slice(20, 37)))
+    assert_same((a + b) - b, a, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if not CASES[name].unmerges and name != "Keyed"])
+def test_unmerging_is_refused_in_words(name: str) -> None:
+    X, w = rows_of(1)
+    with pytest.raises(CannotForget, match="fit again"):
+        _ = CASES[name].of(X, w) - CASES[name].of(X[:5], w[:5])
+
+
+@pytest.mark.parametrize("name", ["Moments", "Spread", "Counts"])
+def test_unmerging_more_than_there_is(name: str) -> None:
+    X, w = rows_of(1)
+    with pytest.raises(CannotForget, match="only rows that were fitted"):
+        _ = CASES[name].of(X[:5], w[:5]) - CASES[name].of(X, w)
+
+
+# --- accuracy: the eight hard cases ---
+
+HARD = {  # data -> (change of the rows, type, largest error that was reached by merging alone)
+    "mean 0": (lambda X: X, np.float64, 4.9e-16),
+    "mean 1e4": (lambda X: X + 1e4, np.float64, 3.7e-16),
+    "mean 1e6": (lambda X: X + 1e6, np.float64, 3.7e-16),
+    "mean 1e8": (lambda X: X + 1e8, np.float64, 2.5e-16),
+    "one fold times 1e6": (lambda X: np.vstack([X[:200] * 1e6, X[200:]]), np.float64, 4.7e-12),
+    "one outlier of 1e9": (lambda X: np.vstack([np.full((1, 8), 1e9), X[1:]]), np.float64, 5.1e-16),
+    "float32, mean 100": (lambda X: X + 100, np.float32, 2.5e-7),
+    "float32, outlier 1e4": (lambda X: np.vstack([np.full((1, 8), 1e4), X[1:]]), np.float32, 1.5e-7),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_training_scatter_of_hard_cases(name: str) -> None:
+    """All training sets of 10 folds by merging, against long double, within 10 times the published error."""
+    change, dtype, published = HARD[name]
+    X = change(np.random.default_rng(0).normal(size=(2000, 8))).astype(dtype)
+    w, none = np.ones(200), np.empty((200, 0))
+    folds = [Moments.of(np.ascontiguousarray(X[i : i + 200]), none, w) for i in range(0, 2000, 200)]
+    worst = 0.0
+    for k, training in enumerate(all_but_one(folds)):
+        rows = np.delete(X, np.s_[k * 200 : k * 200 + 200], axis=0).astype(np.longdouble)
+        centred = rows - rows.mean(axis=0)
+        truth = centred.T @ centred
+        worst = max(worst, float(np.abs(training.scatter - truth).max() / np.abs(truth).max()))
+    assert worst <= 10 * published
+
+
+def test_unmerging_an_outlier_is_refused() -> None:
+    """One row of 1e9 carries all digits of the scatter: the rest cannot be had by subtraction."""
+    X, w, none = np.random.default_rng(0).normal(size=(500, 3)), np.ones(500), np.empty((500, 0))
+    outlier = Moments.of(np.full((1, 3), 1e9), none[:1], w[:1])
+    with pytest.raises(CannotForget, match="lose digits"):
+        _ = (Moments.of(X, none, w) + outlier) - outlier
+
+
+def test_all_but_one_is_the_merge_of_the_others() -> None:
+    X, w = rows_of(5, 60)
+    parts = [CASES["Moments"].of(X[i : i + 12], w[i : i + 12]) for i in range(0, 60, 12)]
+    for k, without in enumerate(all_but_one(parts)):
+        assert_same(without, merge(part for i, part in enumerate(parts) if i != k))
+
+
+def test_triangle_keeps_the_digits_that_products_lose() -> None:
+    """At condition 1e8 the R of blocks of 50 rows is that of the whole, and its singular values are right."""
+    rng = np.random.default_rng(0)
+    U, V = np.linalg.qr(rng.normal(size=(1000, 6)))[0], np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    singular = np.logspace(0, -8, 6)
+    Z, w = U * singular @ V.T, np.ones(1000)
+    blocks = merge(Triangle.of(Z[i : i + 50], w[:50]) for i in range(0, 1000, 50))
+    whole = Triangle.of(Z, w)
+    np.testing.assert_allclose(blocks.R, whole.R, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(np.linalg.svd(blocks.R)[1], singular, rtol=1e-7)
+
+
+# --- sketches ---
+
+
+@LAWS
+@given(seed=tables, offset=st.sampled_from([0.0, 1e8]))
+def test_sample_does_not_depend_on_order(seed: int, offset: float) -> None:
+    X, w = rows_of(seed, 60)
+    X = X + offset  # beyond float32: many rows, one hash
+    shuffled = np.random.default_rng(seed).permutation(60)
+    whole = sketch.Sample.of(X, w, 10, 7)
+    parts = [sketch.Sample.of(X[at], w[at], 10, 7) for at in np.array_split(shuffled, 7)]
+    assert_same(merge(parts), whole, rtol=0.0)
+    assert whole.total == w.sum()
+
+
+def test_sample_rows_carry_all_their_weight() -> None:
+    X, w = rows_of(2, 5000)
+    sample = sketch.Sample.of(X, w, 50, 3)
+    assert sample.rows.shape == (50, 3) and len(np.unique(sample.rows, axis=0)) == 50
+    for row, weight in zip(sample.rows, sample.weight, strict=True):
+        assert weight == w[(row == X).all(axis=1)].sum()
+
+
+def test_sample_is_even() -> None:
+    """The mean of 400 rows out of 20,000 is that of the table, within 5 standard errors, for 20 seeds."""
+    X = np.random.default_rng(0).normal(size=(20_000, 2))
+    means = [sketch.Sample.of(X, np.ones(20_000), 400, seed).rows.mean(axis=0) for seed in range(20)]
+    assert np.abs(means - X.mean(axis=0)).max() < 5 / 20
+    assert np.std(means) > 0.5 / 20  # and it does depend on the seed
+
+
+def test_sample_of_float32_sparse_missing_and_signed_zero() -> None:
+    from scipy.sparse import csr_array
+
+    X, w = rows_of(4)
+    whole = sketch.Sample.of(X, w, 9, 1)
+    assert_same(sketch.Sample.of(X.astype(np.float32), w, 9, 1), whole, rtol=0.0)
+    assert_same(sketch.Sample.of(csr_array(X), w, 9, 1), whole, rtol=0.0)
+    odd = np.array([[0.0, np.nan], [-0.0, -np.nan]])
+    assert sketch.Sample.of(odd, np.ones(2), 9, 1).weight.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("block", [300, 20_000])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [50, 200])
+def test_quantile_ranks_keep_their_bound(block: int, weighted: bool, k: int) -> None:
+    """At most 1 % of ranks are off by more than `error`, over 40 columns and 50 values; and it is tight."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 40))
+    w = rng.exponential(size=20_000) ** 2 if weighted else np.ones(20_000)
+    cuts = [slice(i, i + block) for i in range(0, 20_000, block)]
+    quantiles = merge(sketch.Quantiles.of(X[at], w[at], k) for at in cuts)
+    x = np.linspace(-2.5, 2.5, 50)
+    truth = np.array([w @ (one >= X) for one in x]) / w.sum()
+    off = np.abs(quantiles.rank(x) - truth)
+    assert 0 < quantiles.error < 3 / k
+    assert (off > quantiles.error).mean() <= 0.01
+    assert off.max() > quantiles.error / 20
+    np.testing.assert_allclose(quantiles.weight.sum(axis=1), w.sum(), rtol=1e-12)
+    assert quantiles.value.shape[1] <= 6 * k + 100
+    found = quantiles.quantile([0.0, 0.1, 0.5, 0.9, 1.0])
+    at_found = quantiles.rank(found)[1:4]
+    np.testing.assert_allclose(at_found, [[0.1], [0.5], [0.9]] * np.ones(40), rtol=0, atol=2 / k)
+    np.testing.assert_array_equal(found[[0, -1]], [X.min(axis=0), X.max(axis=0)])
+
+
+def test_quantiles_same_tree_same_bits_and_columns_apart() -> None:
+    X = np.random.default_rng(1).normal(size=(5000, 3))
+    blocks = X.reshape(10, 500, 3)
+    build = [merge(sketch.Quantiles.of(block[:, :p], k=20) for block in blocks) for p in (3, 3, 2)]
+    assert_same(build[0], build[1], rtol=0.0)
+    np.testing.assert_array_equal(build[2].value, build[0].value[:2])  # a column does not see its neighbours
+    other = sketch.Quantiles.of(X, k=20, seed=5)
+    assert not np.array_equal(other.value, sketch.Quantiles.of(X, k=20).value)
+
+
+@LAWS
+@given(seed=tables)
+def test_quantiles_of_few_rows_are_exact(seed: int) -> None:
+    X, w = rows_of(seed)
+    quantiles = sketch.Quantiles.of(X, w)
+    repeated = np.repeat(X, w.astype(int), axis=0)
+    q = np.array([0.0, 0.0137, 0.1031, 0.2517, 0.5003, 0.7491, 0.9017, 1.0])
+    truth = np.quantile(repeated, q, axis=0, method="inverted_cdf")
+    np.testing.assert_array_equal(quantiles.quantile(q), truth)
+    np.testing.assert_allclose(quantiles.rank(X), [(repeated <= row).mean(axis=0) for row in X], rtol=1e-13)
+    assert quantiles.error == 0.0 and quantiles.n == w.sum()
+
+
+@LAWS
+@given(seed=tables)
+def test_histogram_counts_and_cdf(seed: int) -> None:
+    X, w = rows_of(seed)
+    histogram = sketch.Histogram.of(X, w, EDGES)
+    assert histogram.weight.shape == (3, 9)
+    np.testing.assert_array_equal(histogram.weight.sum(axis=1), w.sum())
+    truth = np.array([w @ (edge >= X) for edge in EDGES[0]]) / w.sum()
+    np.testing.assert_allclose(histogram.cdf(EDGES[0]), truth, rtol=1e-13, atol=1e-15)
+    between = histogram.cdf(np.linspace(-4, 4, 200))
+    assert (np.diff(between, axis=0) >= 0).all() and (between[0] == 0).all() and (between[-1] == 1).all()
+
+
+def test_histograms_with_different_edges_are_not_merged() -> None:
+    X, w = rows_of(1)
+    with pytest.raises(BadInput, match="different edges"):
+        _ = sketch.Histogram.of(X, w, EDGES) + sketch.Histogram.of(X, w, EDGES + 1)
