@@ -29,8 +29,8 @@ class AffineRegressor(Regressor):
         p = len(coef)
         intercept = mean[p:] - mean[:p] @ coef if self.fit_intercept else np.zeros(coef.shape[1])
         if self._flat:
-            return dict(coef_=np.ascontiguousarray(coef[:, 0]), intercept_=float(intercept[0]) if self.fit_intercept else 0.0)
-        return dict(coef_=np.ascontiguousarray(coef.T), intercept_=intercept if self.fit_intercept else 0.0)
+            coef, intercept = coef[:, 0], float(intercept[0])
+        return dict(coef_=np.ascontiguousarray(coef.T), intercept_=intercept if self.fit_intercept else 0.0, n_iter_=1)
 
     def _held_out_squares(self, stats: Moments, fits: list[dict[str, Any]]) -> tuple[Array, Array]:
         """Σ w (y − ŷ)² of each fit on rows known by their moments alone, and the share of Σ w y² that it is.

@@ -38,7 +38,7 @@ class LinearRegression(AffineRegressor, OnePass):
     Reference   Björck 1996, ch. 2; TSQR: Demmel et al. 2012; refinement: Björck 1987; lsqr: Paige & Saunders 1982
 
     Fitted      coef_ (p,) or (q, p), intercept_, rank_, singular_ (of the centred X), condition_ (of its scaled columns), solver_,
-                stats_ (moments or triangle)
+                n_iter_ (1, or the passes of lsqr), stats_ (moments or triangle)
 
     Example
     -------

@@ -59,10 +59,8 @@ class Ridge(AffineRegressor, OnePass):
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         penalised = Sxx + self.alpha * np.eye(len(Sxx))
         if self.positive:
-            coef = nonnegative(penalised, Sxy)
-        else:
-            coef = solve_spd(penalised, Sxy, f"Ridge(alpha={self.alpha:g})")
-        return dict(self._fitted(mean, coef), n_iter_=1)
+            return self._fitted(mean, nonnegative(penalised, Sxy))
+        return self._fitted(mean, solve_spd(penalised, Sxy, f"Ridge(alpha={self.alpha:g})"))
 
     def _solve_path(self, stats: Moments, values: list[float]) -> list[dict[str, Any]]:
         """All penalties from one decomposition: with Sxx = V diag(e) Vᵀ,  w(alpha) = V (Vᵀ Sxy / (e + alpha))."""
