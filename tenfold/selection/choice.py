@@ -152,4 +152,4 @@ def describe_place(place: Place, race: Race, seconds_each: Any) -> dict[str, Any
     """A place as plain values."""
     setting = race.settings[place.setting]
     return dict(model=setting.label if np.isfinite(place.mean) else setting.family.title, family=setting.family.title, score=place.mean,
-                error=place.error, against=place.against, seconds=seconds_each, reason=race.failures.get(setting.family.title))
+                error=place.error, against=place.against, rank=setting.family.rank, seconds=seconds_each, reason=race.failures.get(setting.family.title))

@@ -29,7 +29,7 @@ from tenfold.selection.reading import first_line
 SMALL_TABLE = 2000  # up to so many rows 10 folds, beyond 5
 
 
-def front(X: Array) -> list[tuple[str, Any]]:
+def front() -> list[tuple[str, Any]]:
     """The transformers before every learner; what they learn, they learn from training rows."""
     return [("impute", tenfold.SimpleImputer()), ("scale", tenfold.StandardScaler())]
 
@@ -91,7 +91,7 @@ class Race:
         training = ~np.isin(self.fold, list(held))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)
-            steps = tenfold.Pipeline(front(self.X))
+            steps = tenfold.Pipeline(front())
             Z = np.ascontiguousarray(steps.fit(self.X[training]).transform(self.X[training]))
             tests = {f: np.ascontiguousarray(steps.transform(self.X[self.fold == f])) for f in held}
         y = self.y[training]

@@ -183,7 +183,10 @@ class _Job:
         """The chosen setting on all rows."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)  # told on the board
-            return tenfold.Pipeline([*front(race.X), ("model", race.settings[chosen].learner)]).fit(race.X, task.y)
+            pipeline = tenfold.Pipeline([*front(), ("model", race.settings[chosen].learner)]).fit(race.X, task.y)
+        for _, step in pipeline.steps[:-1]:
+            vars(step).pop("classes_", None)  # of no use to a transformer, and not part of what is saved of one
+        return pipeline
 
 
 def _with_target(frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, str]:

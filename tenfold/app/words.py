@@ -1,0 +1,52 @@
+"""Numbers and names as text for a terminal."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import Any
+
+METRICS = {"log_loss": "log loss", "r2": "R²", "brier": "Brier score"}
+PERCENT = ("accuracy",)
+LONGEST_NAME = 60
+
+
+def clean(text: Any) -> str:
+    """Text without control, bidirectional and zero-width characters: a name cannot steer the terminal."""
+    return "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in str(text))
+
+
+def short(name: Any, most: int = LONGEST_NAME) -> str:
+    """A clean name of bounded length."""
+    text = clean(name)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def metric_name(metric: str) -> str:
+    return METRICS.get(metric, metric)
+
+
+def figure(value: float | None, metric: str = "") -> str:
+    """A score with four digits that matter; accuracy in per cent."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    if metric in PERCENT:
+        return f"{100 * value:.1f}%"
+    size = abs(value)
+    if size != 0 and (size < 1e-4 or size >= 1e9):
+        return f"{value:.3g}"
+    decimals = 4 if size < 10 else max(0, 3 - math.floor(math.log10(size)))
+    return f"{value:,.{decimals}f}"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """`3 rows`, `1 row`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.1f} s" if value >= 0.1 else f"{1000 * value:.1f} ms"
+
+
+def file_size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} KB"
