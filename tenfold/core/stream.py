@@ -1,2 +1,235 @@
-def is_dask(X): return False
-def is_stream(X): return False
+"""Blocks of rows that come one after the other: iterators, functions that return one, lists of blocks, Arrow streams.
+
+A block is X, (X, y) or (X, y, w); with frames, y and the weights may also be names of columns. Each block passes the checks of a table
+in memory, and errors say which block it was. Blocks are taken as they are, only cut where they are longer than `block_rows`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Block, Once, Source, Target, as_floats, block_rows, check_finite
+from tenfold.core.errors import BadInput, BadType, ReadOnce, TenfoldError
+
+
+def is_dask(X: Any) -> bool:
+    """A Dask array, frame or series (told by its module, so that Dask is not imported)."""
+    return type(X).__module__.startswith(("dask.array", "dask.dataframe", "dask_expr"))
+
+
+def is_stream(X: Any) -> bool:
+    """Whether X gives blocks of rows, and is not a table itself."""
+    if isinstance(X, (list, tuple)):
+        first = X[0] if len(X) else None
+        return _is_table(first[0] if isinstance(first, tuple) and 1 <= len(first) <= 3 else first)
+    if _is_lazy(X) or hasattr(X, "__next__"):
+        return True
+    if isinstance(X, (str, bytes, dict, set, frozenset)) or hasattr(X, "__array__") or check.is_frame(X) or ops.is_sparse(X):
+        return False
+    return callable(X) or hasattr(X, "__arrow_c_stream__") or (hasattr(X, "__iter__") and not hasattr(X, "__getitem__"))
+
+
+def _is_table(X: Any) -> bool:
+    """Something with rows and columns of its own, which no row of an ordinary list of rows is."""
+    return len(getattr(X, "shape", ())) == 2
+
+
+def _is_lazy(X: Any) -> bool:
+    return type(X).__module__.startswith("polars") and hasattr(X, "collect_batches")
+
+
+def open_stream(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
+    """The gate for blocks. With `plain` (predict) only X is taken from them."""
+    for what, given in (("y", y), ("sample_weight", sample_weight)):
+        if given is not None and not isinstance(given, str):
+            raise BadType(f"with blocks of rows, {what} comes inside of them: give (X, y) or (X, y, w), or the name of a column")
+    again, first = opened(X)
+    source = Blocks(learner, again, y, sample_weight, classes, plain)
+    if not source.rereadable and not plain:
+        if learner.kind == "many passes":
+            raise ReadOnce(f"{type(learner).__name__} makes several passes and these blocks can be read only once: "
+                           "give a list of blocks, or a function that returns a new iterator")
+        if learner.target == "label" and classes is None:
+            raise BadInput(f"{type(learner).__name__} must know the classes before it reads blocks that can be read only once: "
+                           "give a function that returns a new iterator, or use partial_fit(blocks, classes=[...])")
+    source.learn_facts(first)
+    return source
+
+
+def opened(X: Any) -> tuple[Callable[[], Iterator[Any]], Any]:
+    """A function that opens the stream (again), and its first block."""
+    again: Callable[[], Iterator[Any]]
+    if _is_lazy(X):
+        again = lambda: iter(X.collect_batches(lazy=True))  # noqa: E731
+    elif hasattr(X, "__arrow_c_stream__"):
+        from pyarrow import RecordBatchReader
+
+        return _once(iter(RecordBatchReader.from_stream(X)))
+    elif hasattr(X, "__next__"):
+        return _once(X)
+    else:
+        again = lambda: _iterator(X() if callable(X) else X)  # noqa: E731
+    blocks = again()
+    if callable(X) and blocks is again():
+        raise BadType("the function must return a new iterator each time it is called: open the data inside of it")
+    return again, _first(blocks)
+
+
+def _once(blocks: Iterator[Any]) -> tuple[Once, Any]:
+    first = _first(blocks)
+    return Once(chain([first], blocks)), first
+
+
+def _first(blocks: Iterator[Any]) -> Any:
+    for block in blocks:
+        return block
+    raise BadInput("there is no block to read: the iterator is empty (or was read before)")
+
+
+def _iterator(blocks: Any) -> Iterator[Any]:
+    if not isinstance(blocks, Iterable):
+        raise BadType(f"the function must return an iterator of blocks, but returned {type(blocks).__name__}")
+    return iter(blocks)
+
+
+class Blocks(Source):
+    """Rows of blocks that somebody else makes."""
+
+    def __init__(self, learner: Any, again: Callable[[], Iterator[Any]], y: str | None, weight: str | None, classes: Any,
+                 plain: bool) -> None:
+        self.learner, self.again, self.y, self.weight, self.classes, self.plain = learner, again, y, weight, classes, plain
+        self.rereadable = not isinstance(again, Once)
+        self.target, self.facts = Target("none"), {}
+
+    def learn_facts(self, first: Any) -> None:
+        """What the first block tells: width, names, shape of the target. Classes need a pass of their own."""
+        learner = self.learner
+        with _in_block(0):
+            X, y, _ = self._split(first)
+            table, names = check.as_table(learner, X)
+            if self.plain:
+                check.check_names(learner, names)
+                check.check_width(learner, table.shape[1], learner.n_features_in_)
+        self.n_features = table.shape[1]
+        if not self.plain and learner.target != "none":
+            if learner.target == "label" and self.classes is None:
+                self.classes = self._count()
+            with _in_block(0):
+                self.target, _ = check.as_target(learner, y, table.shape[0], self.classes)
+        self.facts = check.facts_of(self.n_features, names, self.target)
+
+    def whole(self) -> Blocks:
+        """All rows, those of weight zero too."""
+        rest = Blocks(self.learner, self.again, self.y, None, None, plain=True)
+        rest.n_features, rest.facts = self.n_features, self.facts
+        return rest
+
+    def _split(self, item: Any) -> tuple[Any, Any, Any]:
+        """X, y and w of one item, columns taken out by name."""
+        given = item if isinstance(item, tuple) else (item,)
+        if not 1 <= len(given) <= 3:
+            raise BadInput(f"a block is X, (X, y) or (X, y, w), but this one has {len(given)} parts")
+        X, y, w = (*given, None, None)[:3]
+        if type(X).__module__.startswith("pyarrow") and hasattr(X, "schema") and not hasattr(X, "to_batches"):
+            from pyarrow import Table
+
+            X = Table.from_batches([X])
+        if self.plain:
+            return _fitted_columns(self.learner, X), None, None
+        if self.weight is not None:
+            if w is not None:
+                raise BadInput(f"the block brings weights, and sample_weight={self.weight!r} names a column: give one of them")
+            X, w = check.split_target(X, self.weight)
+        if self.y is not None:
+            if y is not None:
+                raise BadInput(f"the block brings a target, and y={self.y!r} names a column: give one of them")
+            X, y = check.split_target(X, self.y)
+        return X, y, w
+
+    def _count(self) -> Array:
+        """The classes, by a pass over all targets."""
+        seen: list[Array] = []
+        for number, item in enumerate(self.again()):
+            with _in_block(number):
+                _, y, w = self._split(item)
+                if y is None:
+                    raise BadInput(f"{type(self.learner).__name__} requires y to be passed, but the target y is None: give (X, y)")
+                y = check.flat_labels(check._as_column(y), len(y))
+                y = y if w is None or len(w) != len(y) else y[np.asarray(w) != 0]
+                if len(y):
+                    seen.append(check.encode(y)[0])
+        if not seen:
+            raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
+        if len({values.dtype.kind in "iufb" for values in seen}) > 1:
+            raise BadInput("y holds labels of mixed type, numbers in one block and text in another: make them all text or all numbers")
+        return np.unique(np.concatenate(seen))
+
+    def parts(self) -> Iterator[tuple[Any, Array | None, Array | None, int, Array]]:
+        """Pieces (X, y, w, number of the block, its rows), checked but for what `load` does on all threads."""
+        size, n_rows = block_rows(self.n_features), 0
+        for number, item in enumerate(self.again()):
+            with _in_block(number):
+                X, y, w, rows = self._checked(item)
+            for start in range(0, len(rows), size):
+                cut: Any = slice(start, start + size) if len(rows) == X.shape[0] else rows[start : start + size]
+                yield X[cut], None if y is None else y[cut], None if w is None else w[cut], number, rows[start : start + size]
+            n_rows += len(rows)
+        least = 1 if self.plain else max(1, self.learner.least_rows)
+        if n_rows < least:
+            raise BadInput(f"Found {n_rows} sample(s) of weight above zero in all blocks, while a minimum of {least} is required")
+
+    def _checked(self, item: Any) -> tuple[Any, Array | None, Array | None, Array]:
+        """One block past the gate, with the numbers of its rows that have weight."""
+        X, y, w = self._split(item)
+        X, names = check.as_table(self.learner, X)
+        n, p = X.shape
+        if p != self.n_features:
+            raise BadInput(f"this block has {p} columns, but the first one has {self.n_features}: all blocks need the same columns")
+        first = self.facts.get("feature_names_in_")
+        if names is not None and first is not None and not np.array_equal(names, first):
+            other = next(i for i in range(p) if names[i] != first[i])
+            raise BadInput(f"column {other} is {names[other]!r} here and {first[other]!r} in the first block: all blocks need the same columns")
+        if self.plain or self.target.kind == "none":
+            y = None
+        else:
+            target, y = check.as_target(self.learner, y, n, self.classes)
+            if target.width != self.target.width:
+                raise BadInput(f"y has {target.width} columns here and {self.target.width} in the first block")
+        if w is not None and np.shape(w) == (n,) and not np.any(w):
+            return X, y, None, np.arange(0)
+        w = check.as_weights(w, n)
+        return X, y, w, np.arange(n) if w is None or w.all() else np.flatnonzero(w)
+
+    def load(self, part: Any) -> Block:
+        X, y, w, number, rows = part
+        X = as_floats(X)
+        if not ops.all_finite(X):
+            with _in_block(number):
+                check_finite(X, rows, self.facts.get("feature_names_in_"), self.learner.missing)
+        return Block(X, y, np.ones(len(rows)) if w is None else w)
+
+
+def _fitted_columns(learner: Any, X: Any) -> Any:
+    """Of a frame with more columns than the learner was fitted on (the target, say) those it was fitted on."""
+    fitted = getattr(learner, "feature_names_in_", None)
+    if fitted is None or not check.is_frame(X):
+        return X
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return frame.select(list(fitted)).to_native() if set(fitted) <= set(frame.columns) else X
+
+
+@contextlib.contextmanager
+def _in_block(number: int) -> Iterator[None]:
+    """Errors say which block it was."""
+    try:
+        yield
+    except TenfoldError as error:
+        raise type(error)(f"block {number}: {error}") from None
