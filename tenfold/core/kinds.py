@@ -29,10 +29,10 @@ FACTS = "n_features_in_=int:p feature_names_in_?=text(p) absent_?=names _output?
 # Number -> public name, forms of the fitted attributes.
 LEARNERS: dict[int, tuple[str, str]] = {
     1: ("LinearRegression", """
-        coef_=float(p) intercept_=float rank_=int singular_?=float(*) condition_?=float|inf solver_=str
-        _flat=bool stats_?=Moments(p+1) ;
-        coef_=float(q,p) intercept_=float|float(q) rank_=int singular_?=float(*) condition_?=float|inf
-        solver_=str _flat=bool stats_?=Moments(p+q)"""),
+        coef_=float(p) intercept_=float rank_?=int singular_?=float(*) condition_?=float|inf solver_=str
+        n_iter_=int _flat=bool stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) rank_?=int singular_?=float(*) condition_?=float|inf
+        solver_=str n_iter_=int _flat=bool stats_?=Moments(p+q)"""),
     2: ("Ridge", """
         coef_=float(p) intercept_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
         coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool stats_?=Moments(p+q)"""),

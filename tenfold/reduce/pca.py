@@ -276,11 +276,15 @@ class PCA(Transformer, OnePass):
         """Variances along the components and in all other directions, all above zero."""
         k, p = self.components_.shape
         variances = np.maximum(self.explained_variance_, self.noise_variance_)
-        if (k < p and self.noise_variance_ <= 0) or not (variances > 0).all():
-            raise BadInput(
-                "PCA: the rows have no variance in some direction, so they have no density: lower n_components"
+        least = float(np.finfo(np.float64).eps * p * variances.max(initial=0.0)) or 1e-300
+        if variances.min(initial=np.inf) < least or (k < p and self.noise_variance_ < least):
+            warnings.warn(
+                "PCA: the rows have no variance in some direction, where the density takes it to be at the limit of "
+                "rounding: lower n_components",
+                Degenerate,
+                stacklevel=4,
             )
-        return variances, self.noise_variance_ if k < p else 1.0
+        return np.maximum(variances, least), max(self.noise_variance_, least) if k < p else 1.0
 
     def _log_density(self, X: Any) -> Array:
         variances, noise = self._variances()
