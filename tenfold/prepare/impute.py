@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Array, Block, as_floats
-from tenfold.core.errors import BadInput, BadParameter, DataWarning
+from tenfold.core.errors import BadParameter, DataWarning
 from tenfold.core.estimator import OnePass, Transformer
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
@@ -129,13 +130,15 @@ class SimpleImputer(Transformer, OnePass):
         marks = [f"missingindicator_{names[j]}" for j in self.missing_features_] if self.add_indicator else []
         return np.array([*names[~np.isnan(self.statistics_)], *marks], dtype=object)
 
-    def inverse_transform(self, X: Any) -> Array:
+    @property
+    def inverse_transform(self) -> Callable[[Any], Array]:
         """Imputed rows with their indicator columns back as they were, missing values missing again."""
-        check.check_fitted(self)
         if not self.add_indicator:
-            raise BadInput(
-                "inverse_transform needs the indicator columns: fit with SimpleImputer(add_indicator=True)"
-            )
+            raise AttributeError("inverse_transform needs the indicator columns: SimpleImputer(add_indicator=True)")
+        return self._with_gaps
+
+    def _with_gaps(self, X: Any) -> Array:
+        check.check_fitted(self)
         Z, _ = check.as_table(self, X)
         kept = np.flatnonzero(~np.isnan(self.statistics_))
         check.check_width(self, Z.shape[1], len(kept) + len(self.missing_features_))
