@@ -19,7 +19,7 @@ from .judge import judge
 from .plan import Contender, Options, Report, Row, Workload
 from .processes import environment, last_line
 
-CALL_LIMIT_S = 150.0  # a call that takes longer is stopped and recorded as such
+CALL_LIMIT_S, CALL_LIMIT_SLOW_S = 150.0, 900.0  # a call that takes longer is stopped and recorded as such
 START_LIMIT_S = 120.0
 ENOUGH_S = 10.0  # a contender that has used this much is not called again
 MOST_REPEATS = 15
@@ -60,6 +60,7 @@ class Racer:
 
     def __init__(self, workload: Workload, contender: Contender, folder: Path, options: Options) -> None:
         self.row = Row(workload.name, contender.name, contender.library, contender.role)
+        self.limit_s = CALL_LIMIT_SLOW_S if options.slow else CALL_LIMIT_S
         self.used_s = 0.0
         self.wall_s, self.others_s = 0.0, 0.0
         self.stopped = False
@@ -93,7 +94,7 @@ class Racer:
         with contextlib.suppress(BrokenPipeError):  # a process that died is told by what it does not answer
             self.process.stdin.write(b"run\n")
             self.process.stdin.flush()
-        answer = self._receive(CALL_LIMIT_S)
+        answer = self._receive(self.limit_s)
         if answer is None:
             return 0.0
         self._take(answer)

@@ -69,8 +69,9 @@ def seconds(value: float | None) -> str:
     if value is None:
         return "-"
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if value * factor >= 1:
-            return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:.0f} {unit}"
+        scaled = value * factor
+        if scaled >= 0.9995:  # what rounds to 1 of this unit is not 1000 of the next
+            return f"{scaled:.3g} {unit}" if scaled < 999.5 else f"{scaled:.0f} {unit}"
     return f"{value * 1e9:.0f} ns"
 
 

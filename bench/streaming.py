@@ -31,7 +31,7 @@ GROUPS, GROUPS_SLOW = 9, 94  # 0.48 GB and 5.03 GB
 MOST_RESIDENT_MB = 600.0
 MOST_DIFFERENCE = 1e-10
 LIMIT_S, LIMIT_SLOW_S = 150.0, 1800.0
-IN_MEMORY_FACTOR = 4  # the table, the copy made of it, and room for the fit
+IN_MEMORY_FACTOR = 1.5  # the table, and room for the fit
 
 # name -> (parameters, uses the target, what is compared)
 LEARNERS: dict[str, tuple[dict[str, Any], bool, tuple[str, ...]]] = {
@@ -140,25 +140,28 @@ def fit_one(learner: str, mode: str, file: Path, learned: Path) -> dict[str, flo
     # Without a target the model takes every column of the file, y among them.
     arguments: tuple[Any, ...] = (str(file), *((TARGET,) if uses_target else ()))
     if mode == "memory":
-        table = read_table(file)
-        arguments = (table[:, :FEATURES].copy(), table[:, FEATURES].copy()) if uses_target else (table,)
+        arguments = read_table(file, uses_target)
     reset_peak()
     seconds, _ = timed(model.fit, *arguments)
     np.savez(learned, **{name: np.asarray(getattr(model, name)) for name in attributes})
     return {"fit_s": seconds, "peak_mb": status_bytes("VmHWM") / MEGABYTE}
 
 
-def read_table(file: Path) -> np.ndarray:
+def read_table(file: Path, with_target: bool) -> tuple[np.ndarray, ...]:
+    """The rows of the file as (X, y), or as one array of all columns; a batch at a time, to need them only once."""
     import pyarrow.parquet as pq
 
     reader = pq.ParquetFile(file)
-    table = np.empty((reader.metadata.num_rows, COLUMNS))
+    n = reader.metadata.num_rows
+    X, y = np.empty((n, FEATURES if with_target else COLUMNS)), np.empty(n)
     start = 0
     for batch in reader.iter_batches(batch_size=65_536):
-        for j, column in enumerate(batch.columns):
-            table[start : start + len(batch), j] = column.to_numpy()
-        start += len(batch)
-    return table
+        rows = slice(start, start + len(batch))
+        for j in range(X.shape[1]):
+            X[rows, j] = batch.column(j).to_numpy()
+        y[rows] = batch.column(TARGET).to_numpy()
+        start = rows.stop
+    return (X, y) if with_target else (X,)
 
 
 def available_memory() -> int:

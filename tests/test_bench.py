@@ -139,9 +139,10 @@ def test_a_contender_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.M
 def test_streaming_compares_the_file_with_the_same_rows_in_memory(tmp_path: Path) -> None:
     file = tmp_path / "table.parquet"
     streaming.write_table(file, groups=3, group_rows=700)
-    table = streaming.read_table(file)
-    assert table.shape == (2100, streaming.COLUMNS)
-    assert set(np.unique(table[:, -1])) == {0.0, 1.0}
+    X, y = streaming.read_table(file, with_target=True)
+    (table,) = streaming.read_table(file, with_target=False)
+    np.testing.assert_array_equal(table, np.column_stack([X, y]))
+    assert X.shape == (2100, streaming.FEATURES) and set(np.unique(y)) == {0.0, 1.0}
     learned = {}
     for mode in ("stream", "memory"):
         measured = streaming.fit_one("Ridge", mode, file, tmp_path / f"{mode}.npz")
@@ -153,5 +154,5 @@ def test_streaming_compares_the_file_with_the_same_rows_in_memory(tmp_path: Path
 
 
 def test_times_are_printed_in_a_unit_that_suits_them() -> None:
-    printed = [seconds(value) for value in (None, 123.4, 1.5, 0.0123, 2.5e-6)]
-    assert printed == ["-", "123 s", "1.5 s", "12.3 ms", "2.5 us"]
+    printed = [seconds(value) for value in (None, 1234.5, 1.5, 0.0123, 0.0009997, 2.5e-6)]
+    assert printed == ["-", "1234 s", "1.5 s", "12.3 ms", "1 ms", "2.5 us"]
