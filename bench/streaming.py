@@ -148,7 +148,7 @@ def fit_one(learner: str, mode: str, file: Path, learned: Path) -> dict[str, flo
 
 
 def read_table(file: Path, with_target: bool) -> tuple[np.ndarray, ...]:
-    """The rows of the file as (X, y), or as one array of all columns; a batch at a time, to need them only once."""
+    """The rows of the file as (X, y), or as one array of all columns; by batches, to hold them only once."""
     import pyarrow.parquet as pq
 
     reader = pq.ParquetFile(file)
