@@ -16,9 +16,11 @@ from tenfold.core.estimator import OnePass, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.solve.columns import check_magnitude
-from tenfold.solve.linalg import eigh, largest_eigh
+from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
 
 EPS = float(np.finfo(float).eps)
+# Up to how many columns all components cost no more than a few, and up to how many the accurate way costs little.
+SMALL, GRADED = 32, 256
 
 
 @dataclass(slots=True)
@@ -62,13 +64,13 @@ class Table(Stats):
         """Eigenvalues of the centred scatter, largest first, and eigenvectors as rows: at least the k leading ones, or all."""
         if self.moments is not None:
             S, p = self.moments.scatter, len(self.moments.scatter)
-            if k is not None and 2 * k < p:
+            if k is not None and 0 < 2 * k < p and p > SMALL:
                 values, vectors = largest_eigh(S, k)
                 if values[0] > 4 * p * EPS * values[-1] and values.sum() <= (1 - 1e-6) * np.trace(
                     S
                 ):  # else what is left has too few digits to be found by subtraction
                     return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
-            values, vectors = eigh(S)
+            values, vectors = eigh_graded(S) if p <= GRADED else eigh(S)
             return _completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
         X, w = self.rows[0]
         rows = (X - self.mean) * np.sqrt(w)[:, None]

@@ -54,6 +54,19 @@ def eigh(A: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
+def eigh_graded(A: Array) -> tuple[Array, Array]:
+    """As `eigh`, for a matrix of centred products: through the singular values of its Cholesky factor.
+
+    Where columns have very different units, small eigenvalues and their vectors then keep their digits: the factor of each column
+    is as accurate as the column, while `eigh` rounds everything to the largest eigenvalue.
+    """
+    L = cholesky(A)
+    if L is None:
+        return eigh(A)
+    vectors, singular, _ = np.linalg.svd(L)
+    return singular[::-1] ** 2, vectors[:, ::-1]
+
+
 def largest_eigh(A: Array, k: int) -> tuple[Array, Array]:
     """The k largest eigenvalues (ascending) of a symmetric matrix, and their eigenvectors."""
     p = len(A)
