@@ -109,6 +109,7 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     if X.dtype == np.float64 or X.dtype == np.float32:
         if not ops.is_sparse(X):
             X = np.ascontiguousarray(X)
+            X = X if X.flags.aligned else X.copy()
     else:
         X = as_floats(X)
     if not ops.all_usable(X):

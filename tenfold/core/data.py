@@ -179,7 +179,8 @@ def as_floats(X: Any) -> Any:
         return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     if X.dtype != np.float64 and X.dtype != np.float32:
         return np.ascontiguousarray(X, dtype=np.float64)
-    return np.ascontiguousarray(X)
+    X = np.ascontiguousarray(X)
+    return X if X.flags.aligned else X.copy()  # numbers that start at any byte: kernels do not take them
 
 
 def check_finite(X: Any, index: Any, names: Any, missing: bool) -> None:

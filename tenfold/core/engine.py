@@ -225,11 +225,13 @@ def threads(n: int) -> Iterator[None]:
 
 def current_engine(source: Any = None) -> Engine:
     """The engine in force here: the one chosen, else the one where the rows of the source live, else threads."""
-    chosen = _engine.get(None)
-    if chosen is not None:
-        return chosen
     home: Engine | None = getattr(source, "home", None)
-    return home or _default
+    return chosen_engine() or home or _default
+
+
+def chosen_engine() -> Engine | None:
+    """The engine of the innermost `with tenfold.engine(...)`, if there is one."""
+    return _engine.get(None)
 
 
 @contextlib.contextmanager

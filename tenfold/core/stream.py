@@ -107,10 +107,10 @@ class Blocks(Source):
         self.rereadable = not isinstance(again, Once)
         self.target, self.facts = Target("none"), {}
 
-    def learn_facts(self, first: Any) -> None:
+    def learn_facts(self, first: Any, number: int = 0) -> None:
         """What the first block tells: width, names, shape of the target. Classes need a pass of their own."""
         learner = self.learner
-        with _in_block(0):
+        with in_block(number):
             X, y, _ = self._split(first)
             table, names = check.as_table(learner, X)
             if self.plain:
@@ -120,7 +120,7 @@ class Blocks(Source):
         if not self.plain and learner.target != "none":
             if learner.target == "label" and self.classes is None:
                 self.classes = self._count()
-            with _in_block(0):
+            with in_block(number):
                 self.target, _ = check.as_target(learner, y, table.shape[0], self.classes)
         self.facts = check.facts_of(self.n_features, names, self.target)
 
@@ -156,25 +156,24 @@ class Blocks(Source):
         """The classes, by a pass over all targets."""
         seen: list[Array] = []
         for number, item in enumerate(self.again()):
-            with _in_block(number):
+            with in_block(number):
                 _, y, w = self._split(item)
-                if y is None:
-                    raise BadInput(f"{type(self.learner).__name__} requires y to be passed, but the target y is None: give (X, y)")
-                y = check.flat_labels(check._as_column(y), len(y))
-                y = y if w is None or len(w) != len(y) else y[np.asarray(w) != 0]
-                if len(y):
-                    seen.append(check.encode(y)[0])
-        if not seen:
-            raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
-        if len({values.dtype.kind in "iufb" for values in seen}) > 1:
-            raise BadInput("y holds labels of mixed type, numbers in one block and text in another: make them all text or all numbers")
-        return np.unique(np.concatenate(seen))
+                seen.append(self.labels_of(y, w))
+        return union_of_labels(seen)
+
+    def labels_of(self, y: Any, w: Any) -> Array:
+        """The distinct labels of a block in rows with weight."""
+        if y is None:
+            raise BadInput(f"{type(self.learner).__name__} requires y to be passed, but the target y is None: give (X, y)")
+        y = check.flat_labels(check._as_column(y), len(y))
+        y = y if w is None or np.shape(w) != y.shape else y[np.asarray(w) != 0]
+        return check.encode(y)[0]
 
     def parts(self) -> Iterator[tuple[Any, Array | None, Array | None, int, Array]]:
         """Pieces (X, y, w, number of the block, its rows), checked but for what `load` does on all threads."""
         size, n_rows = block_rows(self.n_features), 0
         for number, item in enumerate(self.again()):
-            with _in_block(number):
+            with in_block(number):
                 X, y, w, rows = self._checked(item)
             for start in range(0, len(rows), size):
                 cut: Any = slice(start, start + size) if len(rows) == X.shape[0] else rows[start : start + size]
@@ -210,9 +209,19 @@ class Blocks(Source):
         X, y, w, number, rows = part
         X = as_floats(X)
         if not ops.all_finite(X):
-            with _in_block(number):
+            with in_block(number):
                 check_finite(X, rows, self.facts.get("feature_names_in_"), self.learner.missing)
         return Block(X, y, np.ones(len(rows)) if w is None else w)
+
+
+def union_of_labels(blocks: list[Array]) -> Array:
+    """All labels that occur, sorted."""
+    seen = [values for values in blocks if len(values)]
+    if not seen:
+        raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
+    if len({values.dtype.kind in "iufb" for values in seen}) > 1:
+        raise BadInput("y holds labels of mixed type, numbers in one block and text in another: make them all text or all numbers")
+    return np.unique(np.concatenate(seen))
 
 
 def _fitted_columns(learner: Any, X: Any) -> Any:
@@ -227,7 +236,7 @@ def _fitted_columns(learner: Any, X: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _in_block(number: int) -> Iterator[None]:
+def in_block(number: int) -> Iterator[None]:
     """Errors say which block it was."""
     try:
         yield
