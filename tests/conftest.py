@@ -18,7 +18,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "StandardScaler": [{}, {"with_mean": False}],
     "SimpleImputer": [{}, {"strategy": "median"}],
     "QuadraticDiscriminantAnalysis": [{}, {"reg_param": 0.2}],
-    "NearestCentroid": [{}, {"shrink_threshold": 0.3}],
+    "NearestCentroid": [{}, {"shrink_threshold": 0.3}, {"metric": "manhattan"}],
     "KMeans": [{"n_clusters": 3, "random_state": 0}, {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0}],
 }
 

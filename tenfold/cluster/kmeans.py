@@ -58,6 +58,9 @@ class KMeans(Clusterer, Transformer, Estimator):
     """
 
     sparse: ClassVar[bool] = True
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "seeds are drawn by a hash of the row, which reads the columns in their order",
+    }
 
     n_clusters: int = param(8, at_least=1, doc="number of centres")
     _: KW_ONLY

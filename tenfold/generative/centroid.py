@@ -57,6 +57,11 @@ class NearestCentroid(Classifier, OnePass):
         "uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class"
     )
 
+    @property
+    def kind(self) -> str:
+        """Medians need every distinct value."""
+        return "keeps rows" if self.metric == "manhattan" else "one pass"
+
     def _summarize(self, block: Block) -> Spread | Distinct:
         if self.metric == "manhattan":
             return Distinct.by_group(ops.dense(block.X), block.y, block.w, len(self.classes_))

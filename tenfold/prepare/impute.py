@@ -67,6 +67,11 @@ class SimpleImputer(Transformer, OnePass):
     )
 
     @property
+    def kind(self) -> str:
+        """Medians and modes need every distinct value."""
+        return "keeps rows" if self.strategy in ("median", "most_frequent") else "one pass"
+
+    @property
     def missing(self) -> bool:
         """NaN passes the gate if it stands for a missing value."""
         return bool(self.missing_values != self.missing_values)
