@@ -1,61 +1,194 @@
-"""Newton's method for a smooth convex loss, as a generator: each trial point costs exactly one pass over the rows."""
+"""Smooth convex losses: quasi-Newton steps in the metric of a curvature that is renewed when that pays.
+
+The minimiser is a generator: it yields the summary of a block that it wants (`Terms` at a trial point, with or
+without curvature) and receives that summary of all rows, so each trial point costs exactly one pass.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
-from tenfold.core.errors import NotConverged
 from tenfold.core.monitor import note
 from tenfold.core.stats import Terms
 
 Array = np.ndarray[Any, Any]
-# (block, theta) -> Terms
-TermsAt = Callable[..., Terms]
+
+MEMORY = 30  # pairs of (step, change of the gradient) that correct the metric
+RENEWED = 5  # passes that a fresh metric is expected to need to the end
+# Past the certificate, steps go on while they are cheap, so that the result does not tell where it started:
+# until the squared length of the next step in the metric is this share of Σ w.
+FINE = 1e-18
+ROUNDING = 1e-12  # a change of the loss below this share of it is noise
+LEAST_EIGENVALUE = 1e-11  # of an equilibrated metric
 
 
-class Problem(NamedTuple):
-    """What is minimised: Σ w loss(θ) + ½ Σ l2 θ². `solve(curvature, gradient)` is the step H⁻¹ g."""
+class Loss(NamedTuple):
+    """What is minimised over θ (K, q): Σ w loss(θ) + ½ Σ l2 θ².
 
-    terms: TermsAt
-    l2: Array  # one value for each parameter, zero where it is free
-    solve: Callable[[Array, Array], Array]
+    `terms(block, theta, curvature)` gives `Terms`; `curvature` is None or one of the shapes that a `Metric` knows.
+    """
+
+    terms: Callable[..., Terms]
+    l2: Array  # (K, q), zero where a parameter is free
+    first: str  # the curvature to begin with
+    renewed: str  # the curvature to go on with
+    cost: float  # passes that a renewed curvature costs
 
 
 class Solution(NamedTuple):
+    """Where the minimiser stopped."""
+
     theta: Array
-    loss: float  # with the penalty
+    loss: float  # Σ w loss without the penalty
+    weight: float  # Σ w
     certificate: float  # max |gradient| / Σ w
+    converged: bool
     n_pass: int
+    metric: Metric
 
 
-def newton(problem: Problem, start: Array, tol: float, max_iter: int) -> Generator[Any, Terms, Solution]:
-    """Damped Newton from `start` until the certificate is below `tol` and the next step would change nothing."""
-    theta, step = start, np.zeros_like(start)
-    best, slope, certificate = np.inf, 0.0, np.inf
-    damping, n_pass = 1.0, 0
-    for n_pass in range(1, max_iter + 1):
-        trial = theta - damping * step
-        s = yield partial(problem.terms, theta=trial)
-        loss = s.loss + 0.5 * float((problem.l2 * trial * trial).sum())
-        if not loss <= best - 1e-4 * damping * slope + 1e-13 * abs(best):  # also when it is NaN
-            damping /= 4
-            if damping < 1e-6:
-                break
+class Metric:
+    """H = curvature + diag(l2) for θ (K, q), with `solve(g)` = H⁻¹ g. Curvatures come in three shapes:
+
+    "diagonal"  (K, q)
+    "blocks"    (K, q, q)       without the products of different rows of θ
+    "full"      (K, q, K, q)
+    """
+
+    def __init__(self, curvature: Array, l2: Array) -> None:
+        K, q = l2.shape
+        self.singular = False
+        diagonal = {2: "kq->kq", 3: "kqq->kq", 4: "kqkq->kq"}[curvature.ndim]
+        size = np.einsum(diagonal, curvature) + l2
+        size[size <= 0] = 1.0  # a column of zeros, or an intercept that is not fitted
+        if curvature.ndim == 4:
+            curvature, size = _with_common_shift(curvature, size)
+            curvature, size = curvature.reshape(1, K * q, K * q), size.reshape(1, K * q)
+        self.scale = 1 / np.sqrt(size)
+        blocks = curvature if curvature.ndim == 3 else ()
+        self.factors = [self._factor(one, scale) for one, scale in zip(blocks, self.scale, strict=False)]
+
+    def _factor(self, curvature: Array, scale: Array) -> Array:
+        """Lower triangular L with the equilibrated H = L Lᵀ; small eigenvalues are lifted where H is nearly singular."""
+        H = curvature * scale
+        H *= scale[:, None]
+        H.flat[:: len(H) + 1] = 1.0  # here the penalty enters: `scale` knows it
+        L, fail = lapack.dpotrf(H, lower=1, clean=0)
+        if not fail and np.einsum("qq->q", L).min() ** 2 > LEAST_EIGENVALUE:
+            return L
+        self.singular = True
+        values, vectors = np.linalg.eigh(H)
+        values = np.maximum(values, LEAST_EIGENVALUE * values[-1])
+        return np.linalg.qr((vectors * np.sqrt(values)).T, mode="r").T  # one more L with L Lᵀ = V Λ Vᵀ
+
+    def solve(self, g: Array) -> Array:
+        z = g.reshape(self.scale.shape) * self.scale
+        for row, L in zip(z, self.factors, strict=False):
+            row[:] = lapack.dpotrs(L, row, lower=1)[0]
+        z *= self.scale
+        return z.reshape(g.shape)
+
+
+def _with_common_shift(curvature: Array, size: Array) -> tuple[Array, Array]:
+    """A shift common to all K rows of θ changes no probability, so it has no curvature: it is given some, which moves no other step."""
+    K, q = size.shape
+    extra = size.mean(axis=0) / K
+    curvature = curvature.copy()
+    curvature[:, range(q), :, range(q)] += extra[:, None, None]
+    return curvature, size + extra
+
+
+def minimise(loss: Loss, start: Array, *, tol: float, max_iter: int, metric: Metric | None = None,
+             fine: float = FINE, floor: float = 0.0) -> Generator[Any, Terms, Solution]:
+    """Minimise from `start` until max |gradient| / Σ w ≤ tol, and on while steps are cheap and help.
+
+    `floor`: stop as soon as the mean loss is below it, for losses without a minimum.
+    """
+    l2, theta, trial = loss.l2, start, start
+    ask = loss.first if metric is None else None
+    best, slope, damping, stalled_at = np.inf, 0.0, 1.0, np.inf
+    gradient = step = np.zeros_like(start)
+    pairs: list[tuple[Array, Array, float]] = []
+    track: list[tuple[int, float]] = []  # (pass, slope) since the metric was renewed
+    n_pass, value, certificate, converged = 0, np.inf, np.inf, False
+    while n_pass < max_iter:
+        s = yield partial(loss.terms, theta=trial, curvature=ask)
+        n_pass += 1
+        total = s.loss + 0.5 * float((l2 * trial * trial).sum())
+        if not total <= best - 1e-4 * damping * slope + ROUNDING * abs(best):
+            if damping * slope <= ROUNDING * abs(best) or damping < 1e-10:
+                break  # no trial point can be told from this one
+            damping *= _shrink(total - best, damping * slope)
+            trial, ask = theta - damping * step, None
             continue
-        theta, best, damping = trial, loss, 1.0
-        gradient = s.gradient + problem.l2 * theta
+        old, gradient = gradient, s.gradient + l2 * trial
+        if ask:
+            metric, pairs, track = Metric(s.curvature, l2), [], []
+        elif n_pass > 1:
+            _remember(pairs, trial - theta, gradient - old)
+        theta, best, value = trial, total, s.loss
+        step = _direction(gradient, pairs, metric)
+        slope = float(np.vdot(step, gradient))
+        track.append((n_pass, slope))
         certificate = float(np.abs(gradient).max()) / s.weight
         note(certificate)
-        step = problem.solve(s.curvature, gradient)
-        slope = float((step * gradient).sum())
-        if certificate <= tol and slope <= 1e-18 * s.weight:
+        end = fine * s.weight
+        converged = certificate <= tol or slope <= end
+        if slope <= end or value <= floor * s.weight:
             break
-    if certificate > tol:
-        warnings.warn(f"the gradient is {certificate:.2g} after {n_pass} passes, above tol={tol:g}: "
-                      "raise max_iter, scale the columns, or lower C", NotConverged, stacklevel=2)
-    return Solution(theta, best, certificate, n_pass)
+        ask = loss.renewed if _renewal_pays(track, end, loss.cost) else None
+        if converged and _stalled(track):
+            if loss.renewed == "diagonal" or slope > 0.5 * stalled_at:
+                break  # rounding, or a metric too poor to be worth more passes
+            ask, stalled_at = loss.renewed, slope
+        damping, trial = 1.0, theta - step
+    return Solution(theta, value, s.weight, certificate, converged, n_pass, metric)
+
+
+def _shrink(rise: float, slope: float) -> float:
+    """Where the parabola through the two losses and the slope has its minimum, kept within 0.1 and 0.5."""
+    if not np.isfinite(rise):
+        return 0.1
+    return min(max(0.5 * slope / (rise + slope), 0.1), 0.5)
+
+
+def _remember(pairs: list[tuple[Array, Array, float]], moved: Array, change: Array) -> None:
+    bend = float(np.vdot(moved, change))
+    if bend > 1e-14 * float(np.linalg.norm(moved) * np.linalg.norm(change)):
+        pairs.append((moved, change, 1 / bend))
+        del pairs[:-MEMORY]
+
+
+def _direction(gradient: Array, pairs: list[tuple[Array, Array, float]], metric: Metric) -> Array:
+    """H⁻¹ g with H the metric corrected by the pairs: the two loops of L-BFGS.
+
+    With several classes the gradient sums to zero over them, and so must the step: a shift common to all classes
+    changes no probability.
+    """
+    g, shares = gradient.copy(), []
+    for moved, change, inverse in reversed(pairs):
+        shares.append(inverse * float(np.vdot(moved, g)))
+        g -= shares[-1] * change
+    z = metric.solve(g)
+    for (moved, change, inverse), share in zip(pairs, reversed(shares), strict=True):
+        z += (share - inverse * float(np.vdot(change, z))) * moved
+    return z - z.mean(axis=0) if len(z) > 1 else z
+
+
+def _stalled(track: list[tuple[int, float]]) -> bool:
+    """The last two steps did not bring the end nearer."""
+    return len(track) > 2 and track[-1][1] > 0.5 * track[-3][1]
+
+
+def _renewal_pays(track: list[tuple[int, float]], end: float, cost: float) -> bool:
+    """Whether the passes left at the present rate are more than a curvature and its fast end would take."""
+    if len(track) < 2:
+        return cost <= 1  # as cheap as a pass: Newton's method
+    (earlier, before), (now, slope) = track[-min(len(track), 4)], track[-1]
+    rate = (slope / before) ** (1 / (now - earlier))
+    return rate >= 1 or np.log(end / slope) / np.log(rate) > cost + RENEWED
