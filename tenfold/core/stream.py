@@ -208,7 +208,7 @@ class Blocks(Source):
     def load(self, part: Any) -> Block:
         X, y, w, number, rows = part
         X = as_floats(X)
-        if not ops.all_finite(X):
+        if not ops.all_usable(X):
             with in_block(number):
                 check_finite(X, rows, self.facts.get("feature_names_in_"), self.learner.missing)
         return Block(X, y, np.ones(len(rows)) if w is None else w)

@@ -168,7 +168,7 @@ class Files(Source):
             for j in range(p):
                 into[:, j] = piece.columns[j]
             row += len(piece)
-        if not ops.all_finite(X):
+        if not ops.all_usable(X):
             check_finite(X, index, self.names, self.missing)
         rest = [_joined(part, j) for j in range(p, len(part[0].columns))]
         w = np.ones(n) if self.weight is None else check.as_weights(rest.pop(), n, index)

@@ -1,0 +1,291 @@
+"""Engines: the fixed tree, errors, interrupts, the thread budget, forks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from engines import Shuffled
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tenfold
+from tenfold.core.engine import Local, Threads, Tree, current_engine, thread_budget
+
+
+class Text(str):
+    """A statistic whose merge shows the tree: not associative, not commutative."""
+
+    def __add__(self, other: str) -> Text:
+        return Text(f"({str(self)}{other})")
+
+
+class Numbers:
+    """A source whose blocks are numbers."""
+
+    def __init__(self, n: int, reading: Any = None) -> None:
+        self.n, self.n_parts, self.reading = n, None, reading
+
+    def parts(self) -> Iterator[int]:
+        for i in range(self.n):
+            if self.reading is not None:
+                self.reading(i)
+            yield i
+
+    def load(self, part: int) -> int:
+        return part
+
+
+def table(n: int = 30_000, p: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, p))
+    return X, X @ rng.standard_normal(p) + rng.standard_normal(n)
+
+
+def whole_tree(low: int, high: int) -> str:
+    """What the tree must be, written from its definition: split at the largest power of two below the length."""
+    if high - low == 1:
+        return str(low)
+    half = 1 << (high - low - 1).bit_length() - 1
+    return f"({whole_tree(low, low + half)}{whole_tree(low + half, high)})"
+
+
+# --- the tree -----------------------------------------------------------------------------------------------------------
+
+
+@given(order=st.integers(1, 40).flatmap(lambda n: st.permutations(range(n))))
+@settings(max_examples=150, deadline=None)
+def test_the_tree_is_the_same_for_any_order_of_arrival(order: list[int]) -> None:
+    tree = Tree()
+    for i in order:
+        tree.put(i, Text(i))
+    assert tree.result() == whole_tree(0, len(order))
+
+
+def test_the_tree_keeps_few_partial_results() -> None:
+    tree = Tree()
+    for i in range(1000):
+        tree.put(i, Text(""))
+        assert len(tree.waiting) <= 10
+
+
+@pytest.mark.parametrize("on", [Local(), Threads(1), Threads(2), Threads(7), Shuffled(1), Shuffled(2)], ids=repr)
+def test_every_engine_merges_along_the_tree(on: Any) -> None:
+    assert on.run(lambda number: Text(number), Numbers(37)) == whole_tree(0, 37)
+
+
+@pytest.mark.parametrize("on", [Local(), Threads(2), Threads(7), Shuffled()], ids=repr)
+def test_engines_give_the_same_bits(on: Any) -> None:
+    X, y = table()
+    with tenfold.engine(Threads(1)):
+        expected = tenfold.Ridge().fit(X, y)
+    with tenfold.engine(on):
+        found = tenfold.Ridge().fit(X, y)
+    assert np.array_equal(found.coef_, expected.coef_)
+    assert found.intercept_ == expected.intercept_
+
+
+# --- errors -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_the_error_of_the_first_bad_block_is_raised_and_the_pool_stays_usable(n: int) -> None:
+    def summarize(number: int) -> Text:
+        time.sleep(0.002 if number == 11 else 0.0)  # the first bad block is the slowest
+        if number in (11, 12, 13, 20):
+            raise ValueError(f"block {number}")
+        return Text(number)
+
+    for _ in range(5):
+        with pytest.raises(ValueError, match="block 11"):
+            Threads(n).run(summarize, Numbers(30))
+    assert Threads(n).run(lambda number: Text(number), Numbers(5)) == whole_tree(0, 5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_an_error_while_reading_is_raised(n: int) -> None:
+    def reading(i: int) -> None:
+        if i == 17:
+            raise OSError("the disk is gone")
+
+    for _ in range(10):
+        with pytest.raises(OSError, match="the disk is gone"):
+            Threads(n).run(lambda number: Text(number), Numbers(30, reading))
+
+
+def test_an_error_of_a_block_before_the_reading_error_comes_first() -> None:
+    def reading(i: int) -> None:
+        if i == 5:
+            raise OSError("reading")
+
+    def summarize(number: int) -> Text:
+        if number == 4:
+            time.sleep(0.01)
+            raise ValueError("block 4")
+        return Text(number)
+
+    with pytest.raises(ValueError, match="block 4"):
+        Threads(3).run(summarize, Numbers(9, reading))
+
+
+def test_what_is_no_engine_is_refused() -> None:
+    with pytest.raises(tenfold.BadParameter, match="must have a method run"), tenfold.engine("threads"):  # type: ignore[arg-type]
+        pass
+
+
+# --- interrupts ---------------------------------------------------------------------------------------------------------
+
+INTERRUPTED = """
+    import itertools, os, signal, threading, time
+    import numpy as np, tenfold
+
+    rng = np.random.default_rng(0)
+
+    def stop():
+        time.sleep(1.0)
+        global sent
+        sent = time.perf_counter()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    {setup}
+    threading.Thread(target=stop, daemon=True).start()
+    try:
+        {work}
+        print("finished")
+    except KeyboardInterrupt:
+        late = time.perf_counter() - sent
+        X = rng.standard_normal((20000, 8))
+        y = X.sum(1)
+        model = tenfold.Ridge(alpha=0.0).fit(X, y)
+        print("sound" if np.allclose(model.coef_, 1, rtol=1e-8) else "broken", "in time" if late < 1 else f"late {{late}}")
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("setup", "work"),
+    [
+        ("X = rng.standard_normal((60_000, 40))", "tenfold.KMeans(4000, n_init=1, max_iter=100, tol=0, random_state=0).fit(X)"),
+        ("blocks = (rng.standard_normal((500, 30)) for _ in itertools.count())", "tenfold.PCA(2).fit(blocks)"),
+    ],
+    ids=["in a long kernel", "in an endless stream"],
+)
+def test_an_interrupt_stops_within_a_second_and_leaves_the_process_sound(setup: str, work: str, threads: int) -> None:
+    code = textwrap.dedent(INTERRUPTED).format(setup=setup, work=work)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "TENFOLD_THREADS": str(threads)})
+    assert done.stdout.strip() == "sound in time", done.stdout + done.stderr
+
+
+def test_interrupt_in_a_block_of_python_code() -> None:
+    def summarize(number: int) -> Text:
+        if number == 3 and threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        time.sleep(0.001)
+        return Text(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        while True:  # the block falls to another thread now and then
+            Threads(2).run(summarize, Numbers(20))
+    assert Threads(2).run(lambda number: Text(number), Numbers(5)) == whole_tree(0, 5)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# --- the thread budget --------------------------------------------------------------------------------------------------
+
+
+def test_threads_nest_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TENFOLD_THREADS", raising=False)
+    before = thread_budget()
+    assert before == len(os.sched_getaffinity(0))
+    with tenfold.threads(3):
+        assert thread_budget() == 3
+        with tenfold.threads(1):
+            assert thread_budget() == 1
+        with pytest.raises(RuntimeError), tenfold.threads(5):
+            raise RuntimeError
+        assert thread_budget() == 3
+    assert thread_budget() == before
+
+
+def test_the_environment_sets_the_budget_and_the_context_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENFOLD_THREADS", "5")
+    assert thread_budget() == 5
+    with tenfold.threads(2):
+        assert thread_budget() == 2
+    monkeypatch.setenv("TENFOLD_THREADS", "many")
+    with pytest.raises(tenfold.BadParameter, match="TENFOLD_THREADS='many': must be a whole number"):
+        thread_budget()
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])
+def test_a_bad_number_of_threads_is_told(n: Any) -> None:
+    with pytest.raises(tenfold.BadParameter, match="must be a whole number of at least 1"), tenfold.threads(n):
+        pass
+
+
+def test_no_more_threads_than_the_budget_work() -> None:
+    names: set[str] = set()
+
+    def summarize(number: int) -> Text:
+        names.add(threading.current_thread().name)
+        time.sleep(0.001)
+        return Text(number)
+
+    with tenfold.threads(3):
+        current_engine().run(summarize, Numbers(40))
+    assert 1 < len(names) <= 3
+
+
+def test_fits_in_several_threads_at_once() -> None:
+    X, y = table()
+    expected = tenfold.Ridge().fit(X, y).coef_
+    found: list[np.ndarray] = []
+    workers = [threading.Thread(target=lambda: found.append(tenfold.Ridge().fit(X, y).coef_)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(found) == 4
+    assert all(np.array_equal(one, expected) for one in found)
+
+
+def test_a_fork_after_a_fit_can_fit_too() -> None:
+    code = """
+    import os, warnings
+    import numpy as np, tenfold
+    warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about forks with threads: that is what is tried here
+    X = np.random.default_rng(0).standard_normal((50000, 8))
+    with tenfold.threads(3):
+        first = tenfold.Ridge().fit(X, X.sum(1)).coef_
+        child = os.fork()
+        again = tenfold.Ridge().fit(X, X.sum(1)).coef_
+    if child == 0:
+        os._exit(0 if np.array_equal(first, again) else 1)
+    print(os.waitpid(child, 0)[1], np.array_equal(first, again))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["0", "True"], done.stderr
+
+
+# --- imports ------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_imported_before_it_is_needed() -> None:
+    heavy = ["polars", "pyarrow", "dask", "distributed", "pandas", "matplotlib", "scipy.stats", "narwhals", "sklearn"]
+    code = f"""
+    import sys, numpy as np, tenfold
+    tenfold.Ridge().fit(np.eye(4), np.arange(4.0)).predict(np.eye(4))
+    print([name for name in {heavy} if name in sys.modules])
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
