@@ -28,7 +28,7 @@ from tenfold.selection.store import MODEL, check_folder, open_run
 
 FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 Out = Annotated[Path | None, typer.Option(help="folder for the model; FILE's name with .tenfold if not given")]
 Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same folds and the same result")]
@@ -39,8 +39,9 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="one JSON object for each
 
 def run(arguments: list[str] | None = None) -> int:
     """Parse, run, and turn every failure into a sentence and a code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(args=arguments, prog_name="tenfold", standalone_mode=False)
+        code = app(args=arguments or ["--help"], prog_name="tenfold", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except NothingFitted as reason:
         return _fail(reason, NOTHING_FITTED)

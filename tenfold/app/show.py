@@ -113,30 +113,32 @@ class Text(Silent):
             if row["against"] == "failed":
                 lines.append(f"     {'':2}  {model:<{width}}{'failed':>12}  {short(row['reason'] or '', 110)}")
                 continue
-            place += 1
+            place += not guess
             number = "  " if guess else f"{place:>2}"
             lines.append(f"     {number}  {model:<{width}}{figure(row['score'], metric):>12}  {bar:<{BAR}}  {row['against']:<13}  {seconds(row['seconds'])}")
-        lines += [f"  note: {short(title)}: {short(text, 160)}" for title, text in notes.items()]
+        lines += [f"  note: {short(title)}: {short((text.partition(': ')[2] or text).partition('; ')[0], 140)}" for title, text in notes.items()]
         return [*lines, "  This board is for ranking. It flatters whoever comes first; the next number does not."]
 
     def _estimate(self, estimates: list[dict[str, Any]], metric: str, signal: bool | None, board: float | None, guess: dict[str, float],
-                  rounds: int, search: dict[str, Any] | None, gain: dict[str, Any] | None, guess_label: str, rows: int, settings: int) -> list[str]:
+                  rounds: int, search: dict[str, Any] | None, gain: dict[str, Any] | None, guess_labels: dict[str, str], rows: int, settings: int) -> list[str]:
         if search is None or gain is None:
             return ["", "HONEST ESTIMATE  none: the run was stopped before two outer rounds were complete, and the board flatters"]
         lines = ["", "HONEST ESTIMATE for the finished model on new rows like these"]
         for one in estimates:
             name = one["metric"]
             low, high = (figure(one[end], name) for end in ("low", "high"))
-            beside = f"(the board said {figure(board, name)})" if name == metric and signal else ""
-            against = f"{guess_label} gets {figure(guess[name], name)}" if signal else ""
-            lines.append(f"  {metric_name(name):<10} {figure(one['value'], name):>10}   95% range {low} to {high}   {beside or against}")
+            range_ = f"{low} to {high}"
+            beside = f"{guess_labels[name]} gets {figure(guess[name], name)}" if signal else ""
+            lines.append(f"  {metric_name(name):<10} {figure(one['value'], name):>10}   95% range {range_:<20}   {beside}")
+        guessing = guess_labels[metric]
         if signal:
-            lines.append(f"  {guess_label} gets {metric_name(metric)} {figure(guess[metric], metric)}")
-            lines.append(f"  from {rounds} outer rounds in which the whole search was repeated without the rows it is scored on;")
-            lines.append(f"  the board is better only by having been used to pick among {counted(settings, 'setting')}, or by luck")
-            return lines
+            said, found = figure(board, metric), figure(search["value"], metric)
+            why = (f"picking among {counted(settings, 'setting')} by it did not flatter this time" if said == found else
+                   f"it picked the best of {counted(settings, 'setting')} by that very number, so it flatters")
+            return [*lines, f"  The board said {said}: {why}.",
+                    f"  This one comes from {rounds} outer rounds that repeat the whole search without the rows they are scored on."]
         how = f"{metric_name(metric)} {figure(search['value'], metric)} against {figure(guess[metric], metric)}"
-        return [*lines, "", f"VERDICT  No usable signal. The best of {counted(settings, 'setting')} is not distinguishable from {guess_label}",
+        return [*lines, "", f"VERDICT  No usable signal. The best of {counted(settings, 'setting')} is not distinguishable from {short(guessing)}",
                 f"         ({how}; range for the gain {figure(gain['low'])} to {figure(gain['high'])}). Saved model: the guess.",
                 f"         Worth trying: more rows than {rows:,}, other columns, or check that the target is the right one."]
 

@@ -15,7 +15,7 @@ from tenfold.selection.guess import FrequencyGuess, MeanGuess
 LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows
 RIDGE_PER_ROW = tuple(np.logspace(-6, 2, 30).tolist())  # alpha / rows, for columns of variance 1
 QUADRATIC_SHRINKAGE = (0.0, 0.01, 0.1, 0.5)
-HEAVY, VERY_HEAVY = 2e9, 2e10  # rows × columns² × classes², from where fewer values of C are tried
+HEAVY, VERY_HEAVY = 3e8, 3e10  # rows × columns² × classes², from where fewer values of C are tried
 
 
 @dataclass(frozen=True)

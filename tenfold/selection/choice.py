@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from tenfold.core.data import Array
 from tenfold.evaluate.metrics import Score
@@ -135,17 +135,26 @@ def nested_estimate(race: Race, judge: Score) -> Nested | None:
     method = f"nested cross-validation, {len(rounds)} outer rounds of the whole search, {race.K - 1} inner folds"
     outer = {name: np.array([scores[c, o, o] for c, o in zip(picks, rounds, strict=True)]) for name, scores in race.scores.items()}
     gain = judge.sign * (outer[judge.name] - np.array([table[guess, o, o] for o in rounds]))
-    return Nested({name: _within(estimated(name, scores, race.K, method)) for name, scores in outer.items()},
+    tested = int(np.isin(race.fold, rounds).sum())
+    return Nested({name: honest_range(estimated(name, scores, race.K, method), tested) for name, scores in outer.items()},
                   estimated(judge.name, gain, race.K, method), picks)
 
 
 LIMITS: dict[str, tuple[float, float]] = {"accuracy": (0.0, 1.0), "r2": (-np.inf, 1.0)}
 
 
-def _within(estimate: Estimate) -> Estimate:
-    """The range cut at what the score can be."""
-    low, high = LIMITS.get(estimate.metric, (0.0, np.inf))
-    return Estimate(estimate.metric, estimate.value, max(estimate.low, low), min(estimate.high, high), estimate.error, estimate.method)
+def honest_range(estimate: Estimate, rows: int) -> Estimate:
+    """The range cut at what the score can be; for accuracy, at least as wide as so many coin throws allow.
+
+    Where every fold has the same accuracy, 100 % for instance, the folds alone would claim to know it exactly: Wilson's range does not.
+    """
+    least, most = LIMITS.get(estimate.metric, (0.0, np.inf))
+    low, high = estimate.low, estimate.high
+    if estimate.metric == "accuracy":
+        z, p = float(ndtri(0.5 + LEVEL / 2)), estimate.value
+        middle, reach = p + z * z / (2 * rows), z * np.sqrt(p * (1 - p) / rows + z * z / (4 * rows * rows))
+        low, high = min(low, (middle - reach) / (1 + z * z / rows)), max(high, (middle + reach) / (1 + z * z / rows))
+    return replace(estimate, low=float(max(low, least)), high=float(min(high, most)))
 
 
 def describe_place(place: Place, race: Race, seconds_each: Any) -> dict[str, Any]:

@@ -19,14 +19,14 @@ import tenfold
 from tenfold.core import check
 from tenfold.core.data import Array
 from tenfold.core.engine import single_blas
-from tenfold.core.errors import BadInput, TenfoldError, TenfoldWarning
+from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.protocol import fresh
 from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.splits import assign_folds
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.reading import first_line
 
-SMALL_TABLE = 2000  # up to so many rows 10 folds, beyond 5
+SMALL_ROWS, SMALL_WORK = 2000, 300_000  # up to so many rows, and rows × columns × classes, 10 folds; beyond 5
 
 
 def front() -> list[tuple[str, Any]]:
@@ -34,12 +34,17 @@ def front() -> list[tuple[str, Any]]:
     return [("impute", tenfold.SimpleImputer()), ("scale", tenfold.StandardScaler())]
 
 
-def make_folds(y: Array, asked: int | None, seed: int, role: str, groups: Array | None) -> Array:
+def count_folds(asked: int | None, rows: int, columns: int, classes: int) -> int:
+    """The number of folds: as asked, else fixed by the shape of the table."""
+    if asked is not None and asked < 3:
+        raise BadParameter(f"folds={asked}: at least 3 are needed, as two are left out at a time")
+    small = rows <= SMALL_ROWS and rows * columns * classes <= SMALL_WORK
+    return min(asked or (10 if small else 5), rows // 2)
+
+
+def make_folds(y: Array, folds: int, seed: int, role: str, groups: Array | None) -> Array:
     """The fold of each row. Rows of one group stay together; classes are spread evenly."""
     n = len(y)
-    if asked is not None and asked < 3:
-        raise BadInput(f"{asked} folds are too few: at least 3 are needed, as two are left out at a time")
-    folds = min(asked or (10 if n <= SMALL_TABLE else 5), n // 2)
     rng = np.random.default_rng(seed)
     if groups is None:
         return assign_folds(n, folds, rng, codes=y if role == "classifier" else None)

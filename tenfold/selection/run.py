@@ -19,11 +19,11 @@ from tenfold.core.errors import BadInput, BadParameter, TenfoldError, TenfoldWar
 from tenfold.evaluate.metrics import SCORES, Score, find_score
 from tenfold.selection.candidates import families_for
 from tenfold.selection.checks import duplicate_groups, leak_suspects
-from tenfold.selection.choice import Choice, Estimate, Nested, choose, describe_place, estimated, nested_estimate
+from tenfold.selection.choice import Choice, Estimate, Nested, choose, describe_place, estimated, honest_range, nested_estimate
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import Column, check_name, look_at_columns
 from tenfold.selection.model import TableModel
-from tenfold.selection.race import Race, front, make_folds
+from tenfold.selection.race import Race, count_folds, front, make_folds
 from tenfold.selection.reading import pl, read_table
 from tenfold.selection.store import write_run
 from tenfold.selection.task import Task, find_task
@@ -110,25 +110,23 @@ class _Job:
         self.tell("task", **_task_facts(task, judge))
         columns, used = look_at_columns(frame.drop(target)[task.rows], raw.typed, keep, drop)
         self.tell("columns", columns=[asdict(column) for column in columns])
-        coder = TableCoder().fit(used)
-        if not coder.names_out():
+        coder = TableCoder().fit(used) if used.width else None
+        if coder is None or not coder.names_out():
             raise BadInput(_why_no_columns(columns, target))
-        fold = self._checked_folds(used, task, folds, seed)
-        race = self._race(coder.transform(used), task, fold, judge)
+        X = coder.transform(used)
+        race = self._race(X, task, self._checked_folds(used, task, count_folds(folds, *X.shape, task.n_classes), seed), judge)
         return self._finish(race, task, judge, coder, dict(
             data=dict(name=raw.name, sha256=raw.digest, rows=frame.height, columns=frame.width, rows_used=len(task.y)),
             settings=dict(target=target, task=task.kind, metric=judge.name, folds=race.K, seed=seed, drop=drop, keep=keep),
             columns=[asdict(column) for column in columns]))
 
-    def _checked_folds(self, used: pl.DataFrame, task: Task, folds: int | None, seed: int) -> Array:
-        plain = make_folds(task.codes, folds, seed, task.role, None)
-        groups, copies = duplicate_groups(used, task, int(plain.max()) + 1)
-        suspects = leak_suspects(used, task)
-        self.tell("checks", copies=copies, suspects=suspects)
-        return plain if groups is None else make_folds(task.codes, folds, seed, task.role, groups)
+    def _checked_folds(self, used: pl.DataFrame, task: Task, folds: int, seed: int) -> Array:
+        groups, copies = duplicate_groups(used, task, folds)
+        self.tell("checks", copies=copies, suspects=leak_suspects(used, task))
+        return make_folds(task.codes, folds, seed, task.role, groups)
 
     def _race(self, X: Array, task: Task, fold: Array, judge: Score) -> Race:
-        families = families_for(task.role, len(X), X.shape[1], len(task.classes) if task.kind == "classes" else 0)
+        families = families_for(task.role, *X.shape, task.n_classes)
         side = [SCORES[name] for name in SIDE_METRICS[task.role] if name != judge.name]
         if np.bincount(fold).min() < LEAST_ROWS_FOR_R2:
             side = [score for score in side if score.name != "r2"]
@@ -162,7 +160,7 @@ class _Job:
         self.tell("estimate", estimates=[asdict(one) for one in estimates.values()], metric=judge.name, signal=signal,
                   board=table[choice.leader].mean() if complete else None, guess=_guess_scores(race, guess), rounds=len(race.complete_outer),
                   search=None if search is None else asdict(search.estimates[judge.name]), gain=None if search is None else asdict(search.gain),
-                  guess_label=_guess_label(task), rows=len(task.y), settings=len(race.settings) - 1)
+                  guess_labels={name: _guess_label(task, name) for name in race.scores}, rows=len(task.y), settings=len(race.settings) - 1)
         model = TableModel.of(coder, self._refit(race, task, chosen), task.target)
         label = _guess_label(task) if chosen == guess else race.settings[chosen].label
         tied = [race.settings[p.setting].label for p in choice.places if p.against in ("best", "as good") and p.setting != chosen]
@@ -208,15 +206,15 @@ def _task_facts(task: Task, judge: Score) -> dict[str, Any]:
 
 
 def _why_no_columns(columns: list[Column], target: str) -> str:
-    kinds = ", ".join(f"{column.name!r} is {column.kind}" for column in columns[:5])
-    return f"no column is left to predict {target!r} from" + (f": {kinds}" if kinds else "")
+    kinds = ", ".join(f"{column.name!r} ({column.kind})" for column in columns[:5])
+    return f"no column is left to predict {target!r} from" + (f"; left out: {kinds}" if kinds else ": it is the only column")
 
 
-def _guess_label(task: Task) -> str:
+def _guess_label(task: Task, metric: str = "") -> str:
     if task.kind == "number":
-        return f"always guessing {task.y.mean():.4g}"
-    label, count = max(task.counts(), key=lambda pair: pair[1])
-    return f"always saying {label} ({100 * count / len(task.y):.1f}%)"
+        mean = task.y.mean()
+        return f"always guessing {mean:,.0f}" if 1e4 <= abs(mean) < 1e12 else f"always guessing {mean:.4g}"
+    return f"always saying {max(task.counts(), key=lambda pair: pair[1])[0]}" if metric == "accuracy" else "guessing the class frequencies"
 
 
 def _guess_scores(race: Race, guess: int) -> dict[str, float]:
@@ -231,7 +229,8 @@ def _estimates(race: Race, search: Nested | None, is_guess: bool, guess: int) ->
         return {}
     if not is_guess:
         return search.estimates
-    return {name: estimated(name, scores[guess, complete, complete], race.K, "cross-validation of the guess, which is not chosen by it")
+    method, rows = "cross-validation of the guess, which was not picked by its score", len(race.y)
+    return {name: honest_range(estimated(name, scores[guess, complete, complete], race.K, method), rows)
             for name, scores in race.scores.items()}
 
 

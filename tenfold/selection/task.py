@@ -43,6 +43,11 @@ class Task:
         """For classes their numbers, for numbers the numbers."""
         return np.unique(self.y, return_inverse=True)[1].reshape(-1) if self.kind == "classes" else self.y
 
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, 1 for a number."""
+        return len(self.classes) if self.kind == "classes" else 1
+
     def counts(self) -> list[tuple[str, int]]:
         values, counts = np.unique(self.y, return_counts=True)
         return [(str(value), int(count)) for value, count in zip(values, counts, strict=True)]
@@ -96,7 +101,7 @@ def _kind(name: str, numbers: pl.Series | None, texts: pl.Series, asked: str | N
     values = numbers.drop_nulls()
     different = values.n_unique()
     if different == 2:
-        return "classes", "two different values"
+        return "classes", None
     if different <= FEW_INTEGERS and bool((values == values.round()).all()):
         return "classes", f"{different} different whole numbers, taken for classes; --task number predicts the number"
     return "number", None
