@@ -27,8 +27,8 @@ from tenfold.core.stats import Array
 HEADER, DIGEST = "model.json", "model.sha256"
 LARGEST_HEADER, DEEPEST_HEADER, MOST_AXES, CHUNK = 1_000_000, 16, 8, 1 << 20
 DTYPE = re.compile(r"<f4|<f8|<i4|<i8|<u8|\|u1|\|b1|<U[1-9]\d{0,4}")
-# What zipfile and json raise on damaged input.
-DAMAGE = (zipfile.BadZipFile, EOFError, struct.error, ValueError, KeyError, IndexError, NotImplementedError,
+# What zipfile, json and a constructor raise on damaged or forged input.
+DAMAGE = (zipfile.BadZipFile, EOFError, struct.error, ValueError, TypeError, LookupError, AttributeError,
           OverflowError, RuntimeError)
 
 
@@ -185,11 +185,10 @@ class Archive:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     """A JSON object without duplicate keys, NaN, or deep nesting."""
-    depth = deepest = 0
-    for bracket in re.findall(rb"[\[\]{}]", re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text)):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    require(deepest <= DEEPEST_HEADER, f"{HEADER} is nested more than {DEEPEST_HEADER} deep")
+    depth = 0
+    for bracket in re.finditer(rb"[\[\]{}]", re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text)):
+        depth += 1 if bracket[0] in b"[{" else -1
+        require(depth <= DEEPEST_HEADER, f"{HEADER} is nested more than {DEEPEST_HEADER} deep")
     header = json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
     require(isinstance(header, dict), f"{HEADER} is not a JSON object")
     return dict(header)

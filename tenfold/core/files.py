@@ -266,7 +266,11 @@ def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any
 
 def _check_chain(pipeline: Any) -> None:
     """Each step takes as many columns as the one before it gives."""
+    pairs = isinstance(pipeline.steps, list) and all(isinstance(one, (tuple, list)) for one in pipeline.steps)
+    require(pairs and all(len(one) == 2 and isinstance(one[0], str) for one in pipeline.steps),
+            "holds a Pipeline whose steps are not pairs of a name and a learner")
     width = pipeline.n_features_in_
     for _, step in pipeline._active():
         require(vars(step).get("n_features_in_") == width, "holds a Pipeline whose steps do not fit together")
-        width = len(step.get_feature_names_out()) if hasattr(step, "transform") else 0
+        names = step._names_out() if hasattr(step, "_names_out") else []
+        width = width if names is None else len(names)

@@ -24,7 +24,10 @@ from typing import Any
 
 import numpy as np
 
-FACTS = "n_features_in_=int:p feature_names_in_?=text(p) absent_?=names _output?=str "
+# Every learner may have what the gate found out; a step of a pipeline also has the facts about its target.
+FACTS = """
+    n_features_in_=int:p feature_names_in_?=text(p) classes_?=label(K) _flat?=bool absent_?=names
+    _output?=str """
 
 # Number -> public name, forms of the fitted attributes.
 LEARNERS: dict[int, tuple[str, str]] = {
@@ -65,10 +68,12 @@ LEARNERS: dict[int, tuple[str, str]] = {
         stats_?=Spread(p,1)"""),
     10: ("SimpleImputer", "statistics_=real(p) missing_features_=int(*)<p stats_?=Filled(p)"),
     11: ("KMeans", "cluster_centers_=float(k,p) inertia_=float n_iter_=int labels_?=int(n)<k"),
-    12: ("Pipeline", "classes_?=label(K) _flat?=bool"),
+    12: ("Pipeline", ""),
     # What `tenfold select` saves.
     13: ("TableModel", "target_=str"),
-    14: ("TableCoder", "category_=bool(p) blank_=bool(p) reference_=text(p) levels_=[text(*)](p) pooled_=bool(p) scale_=float(p)"),
+    14: ("TableCoder", """
+        category_=bool(p) blank_=bool(p) reference_=text(p) levels_=[text(*)](p) pooled_=bool(p)
+        scale_=float(p)"""),
     15: ("FrequencyGuess", "classes_=label(K) log_share_=float(K) stats_?=Counts(K)"),
     16: ("MeanGuess", "_flat=bool mean_=float stats_?=Spread(1,1)"),
 }

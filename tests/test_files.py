@@ -1,0 +1,320 @@
+"""Saved models: what is saved comes back to the bit, what is damaged is refused, and nothing runs code."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from golden.make import models as golden_models
+from golden.make import table as golden_table
+from mutants import make, without_code
+
+import tenfold
+from tenfold.core import files, kinds
+from tenfold.core.errors import BadFile, BadParameter, NotFitted
+
+HERE = Path(__file__).parent
+VERBS = ("predict", "predict_proba", "decision_function", "transform")
+# Settings that change which attributes a learner has.
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "LinearRegression": [{}, {"fit_intercept": False}, {"positive": True}],
+    "Ridge": [{}, {"fit_intercept": False}],
+    "LinearDiscriminantAnalysis": [{}, {"solver": "lsqr"}, {"solver": "eigen", "shrinkage": 0.1}],
+    "QuadraticDiscriminantAnalysis": [{}, {"store_covariance": True}],
+    "NearestCentroid": [{}, {"shrink_threshold": 0.1}, {"metric": "manhattan"}],
+    "PCA": [{}, {"n_components": 2, "whiten": True}],
+    "StandardScaler": [{}, {"with_std": False}, {"with_mean": False, "with_std": False}],
+    "SimpleImputer": [{}, {"strategy": "median"}, {"strategy": "constant", "fill_value": 3.0}],
+    "KMeans": [{"n_clusters": 3, "random_state": 0}],
+}
+
+
+def public_learners() -> dict[str, Any]:
+    public = {name: getattr(tenfold, name) for name in tenfold.PUBLIC if name[0].isupper()}
+    return {name: cls for name, cls in public.items() if hasattr(cls, "get_params")}
+
+
+def rows(seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=(60, 4))
+
+
+def targets(name: str) -> list[Any]:
+    """Targets that make attributes of different shapes: one and two columns, two and three classes."""
+    score = rows() @ [1.0, -2.0, 0.5, 0.0]
+    if name in ("LinearRegression", "Ridge"):
+        return [score, np.column_stack([score, score**2])]
+    return [np.where(score > 0, "up", "down").astype(object), np.digitize(score, [-1, 1])]
+
+
+def fitted() -> list[Any]:
+    """One fitted learner for each kind, setting and shape of the target."""
+    made = []
+    for name, cls in public_learners().items():
+        for settings in SETTINGS.get(name, [{}]):
+            for i, y in enumerate(targets(name)):
+                model = _pipeline() if name == "Pipeline" else cls(**settings)
+                made.append(pytest.param(model.fit(rows(), y), id=f"{name}-{list(settings.values())}-{i}"))
+    return made
+
+
+def _pipeline() -> Any:
+    inner = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.PCA(3))
+    weights = {"up": 2.0, "down": 1.0, 0: 1.5, 1: 1.0, 2: 1.0}
+    last = tenfold.LogisticRegression(class_weight=weights)
+    return tenfold.make_pipeline(tenfold.SimpleImputer(), inner, last)
+
+
+def assert_equal(a: Any, b: Any, name: str = "") -> None:
+    if isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype, name
+        if a.flags.c_contiguous or a.flags.f_contiguous:  # views come back as whole arrays
+            assert a.flags.f_contiguous == b.flags.f_contiguous, name
+        np.testing.assert_array_equal(a, b, err_msg=name)
+    elif isinstance(a, (list, tuple)):
+        assert type(a) is type(b) and len(a) == len(b), name
+        for one, other in zip(a, b, strict=True):
+            assert_equal(one, other, name)
+    elif hasattr(a, "get_params"):
+        assert type(a) is type(b), name
+    elif kinds.statistic_number(a) is not None:
+        for field, value in kinds.fields_of(a).items():
+            assert_equal(value, getattr(b, field), field)
+    else:
+        assert a == b or (a != a and b != b), name
+
+
+@pytest.mark.parametrize("model", fitted())
+@pytest.mark.parametrize("resumable", [False, True])
+def test_round_trip_of_every_learner(model: Any, resumable: bool, tmp_path: Path) -> None:
+    path, again = tmp_path / "m.tenfold", tmp_path / "again.tenfold"
+    has_statistics = hasattr(model, "stats_") or type(model).__name__ == "Pipeline"
+    if resumable and not has_statistics:
+        with pytest.raises(BadParameter, match="keeps no statistics"):
+            tenfold.save(model, path, resumable=True)
+        assert not path.exists()
+        return
+    tenfold.save(model, path, resumable=resumable)
+    loaded, twice = tenfold.load(path), tenfold.load(path)
+    for verb in (verb for verb in VERBS if hasattr(model, verb)):
+        answer = getattr(model, verb)(rows(1))
+        np.testing.assert_array_equal(getattr(loaded, verb)(rows(1)), answer)
+        np.testing.assert_array_equal(getattr(twice, verb)(rows(1)), answer)
+    dropped = set() if resumable else {"stats_"}
+    assert set(vars(loaded)) == set(vars(model)) - dropped
+    for name in vars(loaded):
+        assert_equal(getattr(model, name), getattr(loaded, name), name)
+    tenfold.save(loaded, again, resumable=resumable)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_every_public_learner_has_a_number() -> None:
+    assert set(public_learners()) <= set(kinds.NUMBER_OF_LEARNER)
+    assert len(kinds.NUMBER_OF_LEARNER) == len(kinds.LEARNERS)
+
+
+def test_names_classes_and_layout_come_back(tmp_path: Path) -> None:
+    import pandas
+
+    frame = pandas.DataFrame(rows(), columns=["Länge", "b", "c", "日本"])
+    model = tenfold.LogisticRegression().fit(frame, rows()[:, 0] > 0)
+    model.coef_ = np.asfortranarray(np.vstack([model.coef_] * 1))
+    tenfold.save(model, tmp_path / "m")
+    loaded = tenfold.load(str(tmp_path / "m"))
+    assert loaded.feature_names_in_.tolist() == list(frame.columns)
+    assert loaded.feature_names_in_.dtype == object
+    assert loaded.classes_.dtype == bool
+    np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))
+    contents = tenfold.inspect(os.fsencode(tmp_path / "m"))
+    assert (contents.kind, contents.n_features) == ("LogisticRegression", 4)
+    assert contents.columns == list(frame.columns)
+
+
+def test_resumable_files_go_on_where_they_were(tmp_path: Path) -> None:
+    X, y = rows(), rows() @ [1.0, 2, 3, 4]
+    model = tenfold.Ridge().fit(X[:30], y[:30])
+    tenfold.save(model, tmp_path / "lean")
+    tenfold.save(model, tmp_path / "full", resumable=True)
+    assert not tenfold.inspect(tmp_path / "lean").resumable and tenfold.inspect(tmp_path / "full").resumable
+    with pytest.raises(NotFitted, match="resumable=True"):
+        tenfold.load(tmp_path / "lean").merge(model)
+    resumed = tenfold.load(tmp_path / "full").partial_fit(X[30:], y[30:])
+    np.testing.assert_array_equal(resumed.coef_, model.partial_fit(X[30:], y[30:]).coef_)
+
+
+@pytest.mark.parametrize("model", fitted())
+def test_a_file_holds_no_training_rows_unless_it_says_so(model: Any, tmp_path: Path) -> None:
+    """A value of the training table is looked for in the bytes of the file."""
+    resumable = hasattr(model, "stats_")
+    tenfold.save(model, tmp_path / "lean")
+    assert not tenfold.inspect(tmp_path / "lean").holds_training_rows
+    tenfold.save(model, tmp_path / "full", resumable=resumable)
+    data = (tmp_path / "full").read_bytes()
+    found = any(value.tobytes() in data for value in rows().ravel())
+    assert found == tenfold.inspect(tmp_path / "full").holds_training_rows
+
+
+def test_inspect_tells_what_is_inside(tmp_path: Path) -> None:
+    model = _pipeline().fit(rows(), targets("Pipeline")[0])
+    tenfold.save(model, tmp_path / "m")
+    contents = tenfold.inspect(tmp_path / "m")
+    assert contents.kind == "Pipeline" and contents.format_version == files.VERSION == 1
+    assert contents.parts == ["SimpleImputer", "StandardScaler", "PCA", "Pipeline", "LogisticRegression"]
+    assert contents.size == (tmp_path / "m").stat().st_size
+    assert contents.written_by == tenfold.__version__ and len(contents.sha256) == 64
+    assert all(set(one) == {"dtype", "fortran", "shape", "sha256"} for one in contents.arrays)
+
+
+def test_arrays_open_in_numpy(tmp_path: Path) -> None:
+    model = tenfold.Ridge().fit(rows(), rows()[:, 0])
+    tenfold.save(model, tmp_path / "m")
+    with zipfile.ZipFile(tmp_path / "m") as archive, archive.open("0.npy") as file:
+        np.testing.assert_array_equal(np.lib.format.read_array(file, allow_pickle=False), model.coef_)
+
+
+# --- what cannot be saved ---
+
+
+def test_what_cannot_be_saved_is_refused_in_words(tmp_path: Path) -> None:
+    path, X = tmp_path / "m", rows()
+
+    class Mine(tenfold.Ridge):  # type: ignore[misc, name-defined]
+        pass
+
+    with pytest.raises(NotFitted, match="not fitted"):
+        tenfold.save(tenfold.Ridge(), path)
+    with pytest.raises(BadFile, match="a Mine cannot be saved"):
+        tenfold.save(Mine().fit(X, X[:, 0]), path)
+    with pytest.raises(BadFile, match="a dict cannot be saved"):
+        tenfold.save({}, path)
+    started = tenfold.KMeans(2, init=lambda X, k, random_state: X[:k]).fit(X)
+    with pytest.raises(BadFile, match=r"KMeans\.init is a function, which a file cannot hold"):
+        tenfold.save(started, path)
+    broken = tenfold.Ridge().fit(X, X[:, 0])
+    broken.coef_ = broken.coef_[:2]
+    with pytest.raises(BadFile, match="coef_ is not"):
+        tenfold.save(broken, path)
+    many = tenfold.Ridge(solver="x" * 1_000_001).fit(X, X[:, 0])
+    with pytest.raises(BadFile, match="over 1,000,000 bytes"):
+        tenfold.save(many, path)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- writing whole or not at all ---
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, X = tmp_path / "m.tenfold", rows()
+    tenfold.save(tenfold.Ridge().fit(X, X[:, 0]), path)
+    before, other = path.read_bytes(), tenfold.Ridge(alpha=9.0).fit(X, X[:, 0])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))  # the disk is full after 500 bytes
+    try:
+        with pytest.raises(BadFile, match=r"m.tenfold: cannot be written \(File too large\)"):
+            tenfold.save(other, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    for name, error, told in (("fsync", OSError(28, "No space left on device"), BadFile),
+                              ("replace", PermissionError(13, "Permission denied"), BadFile),
+                              ("fsync", KeyboardInterrupt(), KeyboardInterrupt)):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, _raiser(error))
+            with pytest.raises(told):
+                tenfold.save(other, path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+    tenfold.save(other, path)
+    assert tenfold.load(path).alpha == 9.0 and list(tmp_path.iterdir()) == [path]
+
+
+def _raiser(error: BaseException) -> Any:
+    def fail(*_: Any) -> None:
+        raise error
+
+    return fail
+
+
+def test_paths_that_cannot_be_used(tmp_path: Path) -> None:
+    model = tenfold.Ridge().fit(rows(), rows()[:, 0])
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "missing" / "m", tmp_path / "file" / "m", tmp_path / "folder"):
+        with pytest.raises(BadFile, match=f"{path}: cannot be written"):
+            tenfold.save(model, path)
+    for path, reason in ((tmp_path / "none", "No such file"), (tmp_path / "folder", "not a file"),
+                         (Path("/dev/zero"), "not a file"), (tmp_path / "file", "not a saved model")):
+        with pytest.raises(BadFile, match=f"{path}: .*{reason}"):
+            tenfold.load(path)
+        with pytest.raises(BadFile, match=f"{path}: .*{reason}"):
+            tenfold.inspect(path)
+
+
+# --- mutants ---
+
+
+def test_mutants_are_refused_or_load_equal(tmp_path: Path) -> None:
+    """Over 1,000 damaged and forged files, in one child process without anything that could run code."""
+    X, label = rows(), targets("GaussianNB")[0]
+    qda = tenfold.QuadraticDiscriminantAnalysis().fit(X, label)
+    models = {"ridge": tenfold.Ridge().fit(X, X[:, 0]), "qda": qda, "pipeline": _pipeline().fit(X, label),
+              "kmeans": tenfold.KMeans(3, random_state=0).fit(X)}
+    np.save(tmp_path / "rows.npy", X)
+    seeds = []
+    for name, model in models.items():
+        path = tmp_path / f"{name}.good.tenfold"
+        tenfold.save(model, path, resumable=name in ("ridge", "qda"))
+        seeds.append((name, path.read_bytes()))
+    made = make(tmp_path, seeds)
+    assert made >= 1000
+    command = [sys.executable, HERE / "mutants.py", tmp_path]
+    child = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert child.returncode == 0, child.stderr[-2000:]
+    found = json.loads(child.stdout)
+    assert found["problems"] == [] and found["events"] == []
+    assert found["tried"] == made and found["refused"] > 0.8 * made and found["slowest"] < 1
+    assert not (tmp_path / "canary").exists()
+
+
+def test_newer_versions_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "VERSION", 2)
+    tenfold.save(tenfold.Ridge().fit(rows(), rows()[:, 0]), tmp_path / "m")
+    monkeypatch.undo()
+    with pytest.raises(BadFile, match="format version 2, newer than 1: update Tenfold"):
+        tenfold.load(tmp_path / "m")
+
+
+def test_the_specification_lists_every_kind() -> None:
+    text = (HERE.parent / "docs" / "format.md").read_text()
+    for number, name in [(number, name) for number, (name, _) in kinds.LEARNERS.items()]:
+        assert f"| {number} | `{name}` |" in text
+    for number, name in [(number, name) for number, (_, name, _) in kinds.STATISTICS.items()]:
+        assert f"| {number} | `{name}` |" in text
+
+
+# --- old files ---
+
+ANSWERS = {file: answer for path in sorted(HERE.glob("golden/v*.json")) for file, answer in
+           json.loads(path.read_text()).items()}
+
+
+@pytest.mark.parametrize("file", ANSWERS)
+def test_golden_files_load_for_ever(file: str) -> None:
+    model = tenfold.load(HERE / "golden" / file)  # without_code needs what a load imports to be there already
+    with without_code():
+        model = tenfold.load(HERE / "golden" / file)
+    found = model.predict(golden_table()[0])
+    if found.dtype.kind == "f":
+        np.testing.assert_allclose(found, ANSWERS[file], rtol=1e-12, atol=1e-12)
+    else:
+        assert found.tolist() == ANSWERS[file]
+
+
+def test_golden_files_are_all_there() -> None:
+    assert set(ANSWERS) == {path.name for path in HERE.glob("golden/*.tenfold")}
+    assert {f"v1-{name}.tenfold" for name in golden_models()} <= set(ANSWERS)
