@@ -141,7 +141,7 @@ def test_rows_are_kept_only_while_they_are_fewer_than_columns() -> None:
         tenfold.PCA(2).fit(X[:40]).forget(X[:3])
     few, many = Table.of(X[:10], np.ones(10)), Table.of(X, np.ones(130))
     for order in (few + many, many + few):
-        assert_close(order.moments.scatter, np.cov(np.vstack([X, X[:10]]).T) * 139, rtol=1e-12)
+        assert_close(order.as_moments().scatter, np.cov(np.vstack([X, X[:10]]).T) * 139, rtol=1e-12)
 
 
 def test_kept_rows_do_not_follow_the_array_they_came_from() -> None:

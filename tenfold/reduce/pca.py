@@ -21,13 +21,15 @@ from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
 EPS = float(np.finfo(float).eps)
 # Up to how many columns all components cost no more than a few, and up to how many the accurate way costs little.
 SMALL, GRADED = 32, 256
+GATHERED = 4  # times as many rows as columns are gathered before they become moments
 
 
 @dataclass(slots=True)
 class Table(Stats):
-    """The moments of many rows, or the rows themselves while there are fewer of them than columns.
+    """The moments of many rows, or the rows themselves while there are few of them. Exactly one of the two is there.
 
-    So a table of 100 rows and 20,000 columns never makes a 20,000 x 20,000 matrix. Exactly one of the two is there.
+    So a table of 100 rows and 20,000 columns never makes a 20,000 x 20,000 matrix, and blocks much shorter than wide are
+    gathered before their products are summed: merging two sets of moments costs as much as some rows.
     """
 
     moments: Moments | None
@@ -35,15 +37,25 @@ class Table(Stats):
 
     @classmethod
     def of(cls, X: Any, w: Array) -> Table:
-        n, p = X.shape
-        return cls(None, ((X, w),)) if 2 * n < p else cls(moments_of(X, w), ())
+        return cls(None, ((X, w),)) if len(w) < GATHERED * X.shape[1] else cls(moments_of(X, w), ())
 
     def __add__(self, other: Table) -> Table:
         if self.moments is None and other.moments is None:
             joined = Table(None, self.rows + other.rows)
-            n, p = sum(len(w) for _, w in joined.rows), joined.rows[0][0].shape[1]
-            return joined if n < p else Table(moments_of(*joined.whole()), ())
+            return joined if joined.count() < GATHERED * joined.width() else Table(joined.as_moments(), ())
         return Table(self.as_moments() + other.as_moments(), ())
+
+    def settle(self) -> None:
+        """At least as many rows as columns: moments. Fewer: one piece, no longer a view of the caller's array."""
+        if self.moments is None:
+            wide = self.count() < self.width()
+            self.moments, self.rows = (None, (self.whole(),)) if wide else (self.as_moments(), ())
+
+    def count(self) -> int:
+        return sum(len(w) for _, w in self.rows)
+
+    def width(self) -> int:
+        return int(self.rows[0][0].shape[1])
 
     def __sub__(self, other: Table) -> Table:
         if self.moments is None:
@@ -56,7 +68,7 @@ class Table(Stats):
         return self.moments if self.moments is not None else moments_of(*self.whole())
 
     def whole(self) -> tuple[Array, Array]:
-        """All rows kept, and their weights."""
+        """All rows kept, and their weights, as new arrays."""
         X = np.concatenate([ops.dense(X) for X, _ in self.rows])
         return X, np.concatenate([w for _, w in self.rows])
 
@@ -66,9 +78,8 @@ class Table(Stats):
             S, p = self.moments.scatter, len(self.moments.scatter)
             if k is not None and 0 < 2 * k < p and p > SMALL:
                 values, vectors = largest_eigh(S, k)
-                if values[0] > 4 * p * EPS * values[-1] and values.sum() <= (1 - 1e-6) * np.trace(
-                    S
-                ):  # else what is left has too few digits to be found by subtraction
+                distinct = values[0] > 4 * p * EPS * values[-1]
+                if distinct and values.sum() <= (1 - 1e-6) * np.trace(S):  # what is left is found by subtraction
                     return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
             values, vectors = eigh_graded(S) if p <= GRADED else eigh(S)
             return _completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
@@ -159,8 +170,7 @@ class PCA(Transformer, OnePass):
         return Table.of(block.X, block.w)
 
     def _solve(self, stats: Table) -> dict[str, Any]:
-        if stats.moments is None:
-            stats.rows = (stats.whole(),)  # one piece, and no longer a view of the caller's array
+        stats.settle()
         n, mean, squares = stats.weight, stats.mean, stats.squares()
         check_magnitude(mean, squares, vars(self).get("feature_names_in_"))
         most = min(len(mean), int(n + 1e-6))

@@ -63,8 +63,8 @@ def eigh_graded(A: Array) -> tuple[Array, Array]:
     L = cholesky(A)
     if L is None:
         return eigh(A)
-    vectors, singular, _ = np.linalg.svd(L)
-    return singular[::-1] ** 2, vectors[:, ::-1]
+    vectors, singular, _, fail = lapack.dgesdd(L)
+    return eigh(A) if fail else (singular[::-1] ** 2, vectors[:, ::-1])
 
 
 def largest_eigh(A: Array, k: int) -> tuple[Array, Array]:
