@@ -21,6 +21,7 @@ from .processes import environment, last_line
 
 CALL_LIMIT_S, CALL_LIMIT_SLOW_S = 150.0, 900.0  # a call that takes longer is stopped and recorded as such
 START_LIMIT_S = 120.0
+END_LIMIT_S = 10.0
 ENOUGH_S = 10.0  # a contender that has used this much is not called again
 MOST_REPEATS = 15
 SHORT_RACE_S = 4.0  # short races go on beyond the repeats asked for, up to this much; less on shrunk tables
@@ -78,7 +79,7 @@ class Racer:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._stop()
+        self._dismiss()
         share = self.others_s / (self.wall_s * (os.cpu_count() or 1)) if self.wall_s > TELLING_S else 0.0
         if share > BUSY_SHARE:
             self.row.notes.append(f"others used {share:.0%} of the machine")
@@ -87,7 +88,7 @@ class Racer:
         self._receive(START_LIMIT_S)
 
     def run_once(self) -> float:
-        """One more run, unless the contender failed or has used its time; gives the seconds of its fit."""
+        """One more run, unless the contender failed or has used its time; gives the seconds it took."""
         if not self.row.ok or self.used_s > ENOUGH_S:
             return 0.0
         assert self.process.stdin is not None
@@ -139,6 +140,16 @@ class Racer:
         self.errors.seek(0)
         complaint = last_line(self.errors.read().decode(errors="replace"))
         return complaint[:200] or f"exit status {self.process.returncode}"
+
+    def _dismiss(self) -> None:
+        """Let it end by itself, which cleans up after its worker processes; stop it if it does not."""
+        if not self.stopped:
+            assert self.process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=END_LIMIT_S)
+        self._stop()
 
     def _stop(self) -> None:
         if self.stopped:  # its number may by now belong to somebody else
