@@ -1,4 +1,4 @@
-"""Naive Bayes, discriminant analysis and centroids: against scikit-learn, closed forms, and at their edges."""
+"""Naive Bayes, discriminant analysis, centroids: against scikit-learn, closed forms, at their edges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from sklearn.neighbors import NearestCentroid as TheirCentroid
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter, CannotForget, DataWarning, Degenerate, NotFitted
 
-TABLES = {name: getattr(datasets, f"load_{name}")(return_X_y=True) for name in ("iris", "wine", "breast_cancer", "digits")}
+TABLES = {
+    name: getattr(datasets, f"load_{name}")(return_X_y=True)
+    for name in ("iris", "wine", "breast_cancer", "digits")
+}
 MODELS = [
     tenfold.GaussianNB(),
     tenfold.LinearDiscriminantAnalysis(),
@@ -25,8 +28,19 @@ MODELS = [
     tenfold.NearestCentroid(shrink_threshold=0.3, priors="empirical"),
     tenfold.NearestCentroid(metric="manhattan"),
 ]
-ANSWERS = ("theta_", "var_", "class_prior_", "coef_", "intercept_", "means_", "covariance_", "scalings_", "centroids_",
-           "deviations_", "within_class_std_dev_")
+ANSWERS = (
+    "theta_",
+    "var_",
+    "class_prior_",
+    "coef_",
+    "intercept_",
+    "means_",
+    "covariance_",
+    "scalings_",
+    "centroids_",
+    "deviations_",
+    "within_class_std_dev_",
+)
 
 
 @pytest.fixture(params=TABLES)
@@ -57,7 +71,7 @@ def quietly(call: Any, *args: Any) -> Any:
         return call(*args)
 
 
-# --- against scikit-learn ---------------------------------------------------------------------------------------------
+# --- against scikit-learn -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("setting", [{}, {"var_smoothing": 1e-3}])
@@ -73,8 +87,15 @@ def test_naive_bayes_is_theirs(table: Any, setting: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize(
-    "setting", [{"store_covariance": True}, {"solver": "lsqr"}, {"solver": "lsqr", "shrinkage": 0.3},
-                {"solver": "eigen", "shrinkage": 0.0}, {"solver": "eigen", "shrinkage": 0.3}])
+    "setting",
+    [
+        {"store_covariance": True},
+        {"solver": "lsqr"},
+        {"solver": "lsqr", "shrinkage": 0.3},
+        {"solver": "eigen", "shrinkage": 0.0},
+        {"solver": "eigen", "shrinkage": 0.3},
+    ],
+)
 def test_linear_discriminant_is_theirs(table: Any, setting: dict[str, Any], given: bool) -> None:
     X, y = table
     if setting.get("solver") == "eigen" and setting["shrinkage"] == 0:
@@ -83,7 +104,15 @@ def test_linear_discriminant_is_theirs(table: Any, setting: dict[str, Any], give
     priors = np.arange(1, K + 1) / (K * (K + 1) / 2) if given else None
     ours = tenfold.LinearDiscriminantAnalysis(priors=priors, **setting).fit(X, y)
     theirs = TheirLDA(priors=priors, **setting).fit(X, y)
-    for name in ("coef_", "intercept_", "means_", "priors_", "covariance_", "explained_variance_ratio_", "xbar_"):
+    for name in (
+        "coef_",
+        "intercept_",
+        "means_",
+        "priors_",
+        "covariance_",
+        "explained_variance_ratio_",
+        "xbar_",
+    ):
         if hasattr(theirs, name):
             assert_close(getattr(ours, name), getattr(theirs, name))
     assert_close(ours.decision_function(X), theirs.decision_function(X))
@@ -101,7 +130,9 @@ def test_quadratic_discriminant_is_theirs(table: Any, setting: dict[str, Any]) -
     for name in ("means_", "priors_", "scalings_", "covariance_"):
         assert_close(getattr(ours, name), getattr(theirs, name))
     for V, values, C in zip(ours.rotations_, ours.scalings_, theirs.covariance_, strict=True):
-        assert_close((V * values) @ V.T, C)  # rotations of equal variances are not unique; what they stand for is
+        assert_close(
+            (V * values) @ V.T, C
+        )  # rotations of equal variances are not unique; what they stand for is
     assert_close(ours.decision_function(X), theirs.decision_function(X))
     assert_close(ours.predict_proba(X), theirs.predict_proba(X))
 
@@ -131,21 +162,29 @@ def test_centroids_are_theirs(table: Any, metric: str, threshold: float | None, 
         assert_close(ours.predict_proba(X), theirs.predict_proba(X))
 
 
-# --- closed forms -----------------------------------------------------------------------------------------------------
+# --- closed forms ---------------------------------------------------------------------------------
 
 
 def test_log_densities_are_gaussian() -> None:
-    """The joint log density of a class is log prior plus the normal log density with the fitted mean and covariance."""
+    """The joint log density is log prior plus normal log density with the fitted mean and covariance."""
     X, y = TABLES["iris"]
     nb = tenfold.GaussianNB().fit(X, y)
-    by_hand = [np.log(pi) + scipy_stats.norm.logpdf(X, m, np.sqrt(v)).sum(axis=1)
-               for pi, m, v in zip(nb.class_prior_, nb.theta_, nb.var_, strict=True)]
+    by_hand = [
+        np.log(pi) + scipy_stats.norm.logpdf(X, m, np.sqrt(v)).sum(axis=1)
+        for pi, m, v in zip(nb.class_prior_, nb.theta_, nb.var_, strict=True)
+    ]
     assert_close(nb.predict_joint_log_proba(X), np.stack(by_hand, axis=1), rtol=1e-12)
     qda = tenfold.QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
-    by_hand = [np.log(pi) + scipy_stats.multivariate_normal(m, C).logpdf(X)
-               for pi, m, C in zip(qda.priors_, qda.means_, qda.covariance_, strict=True)]
+    by_hand = [
+        np.log(pi) + scipy_stats.multivariate_normal(m, C).logpdf(X)
+        for pi, m, C in zip(qda.priors_, qda.means_, qda.covariance_, strict=True)
+    ]
     log_joint = np.stack(by_hand, axis=1)
-    assert_close(qda.decision_function(X) - log_joint, np.full_like(log_joint, X.shape[1] / 2 * np.log(2 * np.pi)), rtol=1e-10)
+    assert_close(
+        qda.decision_function(X) - log_joint,
+        np.full_like(log_joint, X.shape[1] / 2 * np.log(2 * np.pi)),
+        rtol=1e-10,
+    )
 
 
 def test_discriminant_axes_solve_fishers_problem() -> None:
@@ -162,7 +201,7 @@ def test_discriminant_axes_solve_fishers_problem() -> None:
 
 
 def test_units_of_the_columns_do_not_matter() -> None:
-    """Columns in units 1e12 apart: the eigenvalues of the raw covariance would lose every digit of the small ones."""
+    """Units 1e12 apart: eigenvalues of the raw covariance would lose every digit of the small ones."""
     X, y = TABLES["iris"]
     units = np.array([1e-6, 1.0, 1e6, 1e3])
     for model in (tenfold.QuadraticDiscriminantAnalysis(), tenfold.LinearDiscriminantAnalysis()):
@@ -178,10 +217,12 @@ def test_large_means_cost_no_digits_of_the_spread() -> None:
     assert_close(made(nb).fit(far, y).var_, made(nb).fit(X, y).var_, rtol=1e-12)
     qda = tenfold.QuadraticDiscriminantAnalysis(store_covariance=True)
     assert_close(made(qda).fit(far, y).covariance_, made(qda).fit(X, y).covariance_, rtol=1e-12)
-    assert_close(qda.fit(far, y).predict_proba(far), made(qda).fit(X, y).predict_proba(X), rtol=1e-6)  # means are rounded
+    assert_close(
+        qda.fit(far, y).predict_proba(far), made(qda).fit(X, y).predict_proba(X), rtol=1e-6
+    )
 
 
-# --- more rows, fewer rows, weights -----------------------------------------------------------------------------------
+# --- more rows, fewer rows, weights ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
@@ -226,7 +267,7 @@ def test_a_class_without_rows_is_never_predicted() -> None:
             assert (fitted.predict_proba(X)[:, 2] == 0).all()
 
 
-# --- edges ------------------------------------------------------------------------------------------------------------
+# --- edges ----------------------------------------------------------------------------------------
 
 
 def test_linear_discriminant_tells_of_dependent_columns() -> None:
@@ -296,8 +337,15 @@ def test_values_that_cannot_be_squared_are_told(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS[:4], ids=repr)
-@pytest.mark.parametrize("priors, words", [([0.5, 0.5], "match number of classes"), ([0.5, 0.7, -0.2], "non-negative"),
-                                           ([0.0, 0.0, 0.0], "should be 1"), ("abc", "priors=")])
+@pytest.mark.parametrize(
+    "priors, words",
+    [
+        ([0.5, 0.5], "match number of classes"),
+        ([0.5, 0.7, -0.2], "non-negative"),
+        ([0.0, 0.0, 0.0], "should be 1"),
+        ("abc", "priors="),
+    ],
+)
 def test_priors_that_are_none(model: Any, priors: Any, words: str) -> None:
     with pytest.raises(BadParameter, match=words):
         made(model).set_params(priors=priors).fit(*TABLES["iris"])

@@ -30,20 +30,29 @@ def X(request: Any) -> Any:
     return TABLES[request.param]
 
 
-# --- StandardScaler ---------------------------------------------------------------------------------------------------
+# --- StandardScaler -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setting", [{}, {"with_mean": False}, {"with_std": False}, {"with_mean": False, "with_std": False}],
-                         ids=str)
+@pytest.mark.parametrize(
+    "setting",
+    [{}, {"with_mean": False}, {"with_std": False}, {"with_mean": False, "with_std": False}],
+    ids=str,
+)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scaling_is_theirs(X: Any, setting: dict[str, Any], weighted: bool) -> None:
     w = np.random.default_rng(1).integers(1, 4, len(X)).astype(float) if weighted else None
-    ours, theirs = tenfold.StandardScaler(**setting).fit(X, sample_weight=w), TheirScaler(**setting).fit(X, sample_weight=w)
+    ours, theirs = (
+        tenfold.StandardScaler(**setting).fit(X, sample_weight=w),
+        TheirScaler(**setting).fit(X, sample_weight=w),
+    )
     for name in ("mean_", "var_", "scale_", "n_samples_seen_"):
         expected = getattr(theirs, name)
         if expected is None:
             assert getattr(ours, name) is None
-        elif name != "n_samples_seen_" or setting.keys() != {"with_mean", "with_std"}:  # theirs forgets the weights then
+        elif name != "n_samples_seen_" or setting.keys() != {
+            "with_mean",
+            "with_std",
+        }:  # theirs forgets the weights then
             np.testing.assert_allclose(getattr(ours, name), expected, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(ours.transform(X), theirs.transform(X), rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(ours.inverse_transform(ours.transform(X)), X, rtol=1e-12, atol=1e-12)
@@ -118,11 +127,13 @@ def test_scaling_tells_of_values_that_cannot_be_squared() -> None:
         tenfold.StandardScaler().fit(TABLES["iris"]).inverse_transform(np.ones((2, 3)))
 
 
-# --- SimpleImputer ----------------------------------------------------------------------------------------------------
+# --- SimpleImputer --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("setting", [{}, {"add_indicator": True}, {"keep_empty_features": True, "add_indicator": True}], ids=str)
+@pytest.mark.parametrize(
+    "setting", [{}, {"add_indicator": True}, {"keep_empty_features": True, "add_indicator": True}], ids=str
+)
 @pytest.mark.parametrize("empty", [False, True])
 def test_imputing_is_theirs(strategy: str, setting: dict[str, Any], empty: bool) -> None:
     X = np.column_stack([GAPS, np.full(90, np.nan)]) if empty else GAPS

@@ -15,9 +15,19 @@ from tenfold.core.errors import BadInput, BadParameter, CannotForget, Degenerate
 from tenfold.reduce.pca import Table
 from tenfold.solve.linalg import largest_eigh
 
-TABLES = {name: getattr(datasets, f"load_{name}")(return_X_y=True)[0] for name in ("iris", "wine", "breast_cancer", "digits")}
+TABLES = {
+    name: getattr(datasets, f"load_{name}")(return_X_y=True)[0]
+    for name in ("iris", "wine", "breast_cancer", "digits")
+}
 TABLES["wide"] = np.random.default_rng(0).normal(size=(40, 100)) * np.linspace(1, 3, 100)
-ANSWERS = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "noise_variance_")
+ANSWERS = (
+    "components_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "singular_values_",
+    "mean_",
+    "noise_variance_",
+)
 
 
 @pytest.fixture(params=TABLES)
@@ -36,17 +46,29 @@ def assert_same_fit(one: Any, other: Any, *, rtol: float = 1e-8) -> None:
         assert_close(getattr(one, name), getattr(other, name), rtol=rtol)
 
 
-# --- against scikit-learn ---------------------------------------------------------------------------------------------
+# --- against scikit-learn -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setting", [{"n_components": 3}, {"n_components": 3, "whiten": True}, {"n_components": 0.9},
-                                     {"n_components": "mle"}, {"n_components": 0}, {}], ids=str)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"n_components": 3},
+        {"n_components": 3, "whiten": True},
+        {"n_components": 0.9},
+        {"n_components": "mle"},
+        {"n_components": 0},
+        {},
+    ],
+    ids=str,
+)
 def test_is_theirs(X: Any, setting: dict[str, Any]) -> None:
     if setting.get("n_components") == "mle" and len(X) < X.shape[1]:
         pytest.skip("defined for at least as many rows as columns")
     ours, theirs = tenfold.PCA(**setting).fit(X), TheirPCA(svd_solver="full", **setting).fit(X)
     assert ours.n_components_ == theirs.n_components_
-    sound = int((theirs.explained_variance_ > 1e-14 * theirs.explained_variance_.max(initial=0)).sum())  # others: any basis
+    sound = int(
+        (theirs.explained_variance_ > 1e-14 * theirs.explained_variance_.max(initial=0)).sum()
+    )  # others: any basis
     for name in ANSWERS[1:-1]:
         assert_close(getattr(ours, name), getattr(theirs, name), rtol=1e-10)
     assert ours.noise_variance_ == pytest.approx(theirs.noise_variance_, rel=1e-9, abs=1e-14 * X.var())
@@ -65,7 +87,7 @@ def test_density_is_theirs(X: Any) -> None:
     assert_close(ours.get_precision(), theirs.get_precision())
 
 
-# --- closed forms -----------------------------------------------------------------------------------------------------
+# --- closed forms ---------------------------------------------------------------------------------
 
 
 def test_components_diagonalise_the_covariance(X: Any) -> None:
@@ -81,8 +103,11 @@ def test_whitened_components_have_variance_one() -> None:
     model = tenfold.PCA(n_components=5, whiten=True).fit(X)
     Z = model.transform(X)
     assert_close(np.cov(Z.T), np.eye(5), rtol=1e-9)
-    assert_close(model.inverse_transform(Z), tenfold.PCA(n_components=5).fit(X).inverse_transform(
-        tenfold.PCA(n_components=5).fit_transform(X)), rtol=1e-10)
+    assert_close(
+        model.inverse_transform(Z),
+        tenfold.PCA(n_components=5).fit(X).inverse_transform(tenfold.PCA(n_components=5).fit_transform(X)),
+        rtol=1e-10,
+    )
 
 
 def test_density_is_gaussian() -> None:
@@ -105,7 +130,7 @@ def test_leading_eigenvectors_are_those_of_all() -> None:
         assert_close(np.abs(np.sum(axes * vectors[:, 60 - k :], axis=0)), np.ones(k), rtol=1e-10)
 
 
-# --- more rows, fewer rows, weights, containers -----------------------------------------------------------------------
+# --- more rows, fewer rows, weights, containers ---------------------------------------------------
 
 
 def test_weights_are_copies(X: Any) -> None:
@@ -175,7 +200,7 @@ def test_single_precision() -> None:
     assert one.transform(X).dtype == one.inverse_transform(one.transform(X)).dtype == np.float32
 
 
-# --- edges ------------------------------------------------------------------------------------------------------------
+# --- edges ----------------------------------------------------------------------------------------
 
 
 def test_too_few_rows() -> None:

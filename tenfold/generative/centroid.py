@@ -22,16 +22,18 @@ class NearestCentroid(Classifier, OnePass):
     """NearestCentroid: each row goes to the class whose centre is nearest.
 
     Model       class of x = argminₖ ‖x − cₖ‖ for equal priors, else argmaxₖ −Σⱼ (xⱼ − cₖⱼ)² / sⱼ² + 2 log πₖ
-    Objective   cₖ minimises Σ w ‖x − cₖ‖² (Euclidean) or Σ w ‖x − cₖ‖₁ (manhattan) in its class; with shrink_threshold, cₖ moves
-                towards the overall mean and columns that do not reach the threshold drop out
-    Algorithm   one pass of means and centred sums of squares, class by class; medians (manhattan) from distinct values
+    Objective   cₖ minimises Σ w ‖x − cₖ‖² (Euclidean) or Σ w ‖x − cₖ‖₁ (manhattan) in its class; with
+                shrink_threshold, cₖ moves towards the overall mean and columns that do not reach the
+                threshold drop out
+    Algorithm   one pass of means and centred sums of squares, class by class; medians (manhattan) from
+                distinct values
     Cost        O(n p) time, O(K p) memory, one pass; manhattan keeps every distinct value of every column
-    Fails when  a column is constant within classes but not between them: it has no scale, and counts in its own unit in
-                decision_function and predict_proba (warns Degenerate)
+    Fails when  a column is constant within classes but not between them: it has no scale, and counts in its
+                own unit in decision_function and predict_proba (warns Degenerate)
     Reference   Tibshirani, Hastie, Narasimhan & Chu 2002; Hastie, Tibshirani & Friedman 2009, §18.2
 
-    Fitted      centroids_ (K, p), deviations_ (K, p), within_class_std_dev_ (p,), class_prior_ (K,), classes_,
-                class_weight_ (K,), stats_ (for partial_fit, merge, forget)
+    Fitted      centroids_ (K, p), deviations_ (K, p), within_class_std_dev_ (p,), class_prior_ (K,),
+                classes_, class_weight_ (K,), stats_ (for partial_fit, merge, forget)
 
     Example
     -------
@@ -79,8 +81,8 @@ class NearestCentroid(Classifier, OnePass):
             if differs.any():
                 column = column_name(names, int(np.flatnonzero(differs)[0]))
                 warnings.warn(
-                    f"NearestCentroid: {column} of X is constant within each class, so its scale is unknown and probabilities "
-                    "use its own unit: look at it",
+                    f"NearestCentroid: {column} of X is constant within each class, so its scale is unknown "
+                    "and probabilities use its own unit: look at it",
                     Degenerate,
                     stacklevel=2,
                 )
@@ -119,7 +121,8 @@ class NearestCentroid(Classifier, OnePass):
         if isinstance(self.priors, str):
             if self.priors not in ("uniform", "empirical"):
                 raise BadParameter(
-                    f"NearestCentroid(priors={self.priors!r}): must be 'uniform', 'empirical' or one probability for each class"
+                    f"NearestCentroid(priors={self.priors!r}): must be 'uniform', 'empirical' or one "
+                    "probability for each class"
                 )
             return (
                 np.full(len(weight), 1 / len(weight)) if self.priors == "uniform" else weight / weight.sum()
@@ -135,7 +138,7 @@ class NearestCentroid(Classifier, OnePass):
         return ops.spread_scores(X, self.centroids_, np.tile(2 / scale**2, (len(constant), 1)), constant)
 
     def predict(self, X: Any) -> Array:
-        """The class of each row: the nearest centroid where all priors are equal, as scikit-learn has it; else the best score."""
+        """The class of each row: the nearest centroid for equal priors (as scikit-learn), else the best score."""
         X = check.check_predict(self, X)
         prior, K = self.class_prior_, len(self.classes_)
         equal = np.abs(prior - 1 / K).max() <= 1e-8 + 1e-5 / K

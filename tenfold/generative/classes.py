@@ -1,4 +1,4 @@
-"""What the generative classifiers share: prior probabilities, and how they say that the rows are not enough yet."""
+"""What generative classifiers share: prior probabilities, and how they say that rows are not enough yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def class_priors(learner: Any, weight: Array, *, renormalise: bool = True) -> Ar
         ) from None
     if priors.shape != weight.shape:
         raise BadParameter(
-            f"{name}(priors=...): Number of priors must match number of classes: got {priors.size} for {len(weight)}"
+            f"{name}(priors=...): Number of priors must match number of classes, {len(weight)}"
         )
     if not (priors >= 0).all():
         raise BadParameter(f"{name}(priors=...): priors must be non-negative")
@@ -48,7 +48,7 @@ def log_priors(priors: Array, weight: Array) -> Array:
 
 
 def not_yet(reason: str, *attributes: str) -> dict[str, Any]:
-    """Fitted attributes of a learner whose rows are not enough: `fit` refuses them, `partial_fit` may bring more."""
+    """What is fitted where the rows are not enough: `fit` refuses them, `partial_fit` may bring more."""
     return {"absent_": dict.fromkeys(attributes, reason)}
 
 

@@ -17,7 +17,7 @@ from tenfold.generative.classes import class_priors, log_priors, not_yet, refuse
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
 
-# Eigenvalues of a correlation matrix below these: singular to working precision; fewer than about six digits left.
+# Eigenvalues of a correlation matrix below these: singular to working precision; about six digits left.
 SINGULAR, NEARLY_SINGULAR = 1e-14, 1e-10
 # A column whose standard deviation is below this share of its mean holds nothing but rounding errors.
 ROUNDING = 4 * float(np.finfo(float).eps)
@@ -25,19 +25,21 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 
 @estimator
 class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
-    """LinearDiscriminantAnalysis: Gaussian classes with one covariance; also a projection that separates the classes.
+    """LinearDiscriminantAnalysis: Gaussian classes with one covariance; a projection that separates them.
 
     Model       log P(k | x) = const + xᵀ W⁻¹ mₖ − ½ mₖᵀ W⁻¹ mₖ + log πₖ,  W the covariance within classes
-    Objective   maximum likelihood of mₖ and W; transform: directions v that maximise vᵀ B v / vᵀ W v, B between classes
-    Algorithm   one pass of centred moments, class by class; eigenvalues of W scaled to correlations, then an SVD of the
-                class means in whitened coordinates
+    Objective   maximum likelihood of mₖ and W; transform: directions v that maximise vᵀ B v / vᵀ W v, B
+                between classes
+    Algorithm   one pass of centred moments, class by class; eigenvalues of W scaled to correlations, then an
+                SVD of the class means in whitened coordinates
     Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²)
-    Fails when  columns are dependent within the classes: those directions are left out (warns Degenerate); rows are not
-                enough for any spread within the classes (refused)
+    Fails when  columns are dependent within the classes: those directions are left out (warns Degenerate);
+                rows are not enough for any spread within the classes (refused)
     Reference   Fisher 1936; Hastie, Tibshirani & Friedman 2009, §4.3; shrinkage: Friedman 1989
 
     Fitted      coef_ (K, p) or (1, p), intercept_, means_ (K, p), priors_ (K,), scalings_ (p, r), xbar_ (p,),
-                explained_variance_ratio_, covariance_ (p, p) if stored, stats_ (the moments: for partial_fit, merge, forget)
+                explained_variance_ratio_, covariance_ (p, p) if stored, stats_ (the moments: for partial_fit,
+                merge, forget)
 
     Example
     -------
@@ -51,7 +53,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     solver: str = param(
         "svd",
         one_of=("svd", "lsqr", "eigen"),
-        doc="one method serves all; with priors given, svd pools the classes by their rows, the others by priors",
+        doc="one method serves all; priors weigh the covariances of the classes, but not with svd",
     )
     shrinkage: float | str | None = param(
         None,
@@ -79,8 +81,8 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         priors, most = class_priors(self, weight), self._most_components()
         if not variances.any():
             return not_yet(
-                "LinearDiscriminantAnalysis: no column varies within any class: The number of samples must be more than "
-                "the number of classes",
+                "LinearDiscriminantAnalysis: no column varies within any class: The number of samples must "
+                "be more than the number of classes",
                 "means_",
                 "coef_",
                 "scalings_",
@@ -131,13 +133,13 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         most = min(len(self.classes_) - 1, self.n_features_in_)
         if self.n_components is not None and self.n_components > most:
             raise BadParameter(
-                f"LinearDiscriminantAnalysis(n_components={self.n_components}): n_components cannot be larger than "
-                f"min(n_features, n_classes - 1) = {most}"
+                f"LinearDiscriminantAnalysis(n_components={self.n_components}): n_components cannot be "
+                f"larger than min(n_features, n_classes - 1) = {most}"
             )
         return self.n_components or most
 
     def _whitening(self, within: Array, means: Array) -> Array:
-        """A (p, r) with Aᵀ W A = I, from the eigenvalues of W scaled to correlations; r < p where W is singular, which is told."""
+        """A (p, r) with Aᵀ W A = I, from W scaled to correlations; r < p where W is singular (told)."""
         scale = np.sqrt(np.diagonal(within))
         size = np.abs(means).max(axis=0)
         flat = scale <= ROUNDING * size  # nothing but rounding errors
@@ -152,21 +154,22 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         return vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None]
 
     def _tell(self, values: Array, keep: Array, flat: Array, differs: Array) -> None:
-        """One sentence about a covariance that is singular within the classes. Columns that are constant altogether do no harm."""
+        """One sentence about a singular covariance. Columns that are constant altogether do no harm."""
         dropped = int((~keep).sum() - flat.sum())
         if (flat & differs).any():
             column = column_name(vars(self).get("feature_names_in_"), int(np.flatnonzero(flat & differs)[0]))
-            told = f"{column} of X is constant within each class and was left out, though it tells classes apart: look at it"
+            told = f"{column} of X is constant within each class and was left out, though it tells them apart"
         elif dropped > 0:
-            told = f"columns are linearly dependent within the classes; {dropped} direction(s) were left out: drop such columns, or set shrinkage"
+            told = f"columns are linearly dependent within the classes; {dropped} direction(s) were left out"
         elif values[keep][:1] < NEARLY_SINGULAR:
-            told = "columns are nearly dependent within the classes and digits were lost: drop such columns, or set shrinkage"
+            told = "columns are nearly dependent within the classes and digits were lost"
         else:
             return
-        warnings.warn(f"LinearDiscriminantAnalysis: {told}", Degenerate, stacklevel=2)
+        told = f"LinearDiscriminantAnalysis: {told}: drop columns, or set shrinkage"
+        warnings.warn(told, Degenerate, stacklevel=2)
 
     def _total_axes(self, stats: Moments, white: Array, within: Array, pooled: Array) -> tuple[Array, Array]:
-        """Eigenvectors of total minus within covariance (each with its own shrinkage), in whitened coordinates."""
+        """Eigenvectors of total minus within covariance (each with its own shrinkage), whitened."""
         share = stats.weight / stats.weight.sum()
         apart = stats.mean - share @ stats.mean
         total = shrunk(pooled + (apart * share[:, None]).T @ apart, self.shrinkage)
@@ -195,12 +198,14 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
     Objective   maximum likelihood of mₖ and Cₖ; then Cₖ ← (1 − reg_param) Cₖ + reg_param I
     Algorithm   one pass of centred moments, class by class; Cholesky of each Cₖ scaled to correlations
     Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²); O(K p²) a predicted row
-    Fails when  the covariance of a class is singular, as with p rows or fewer: directions without variance then count
-                as impossible for the class (warns Degenerate); the remedy is reg_param or shrinkage
+    Fails when  the covariance of a class is singular, as with p rows or fewer: directions without variance
+                then count as impossible for the class (warns Degenerate); the remedy is reg_param or
+                shrinkage
     Reference   Hastie, Tibshirani & Friedman 2009, §4.3; regularisation: Friedman 1989
 
-    Fitted      means_ (K, p), priors_ (K,), rotations_ (list of (p, p)), scalings_ (list of (p,)), covariance_ (list of (p, p))
-                if stored, whitening_ (K, p, p), constant_ (K,), stats_ (the moments: for partial_fit, merge, forget)
+    Fitted      means_ (K, p), priors_ (K,), rotations_ (list of (p, p)), scalings_ (list of (p,)),
+                covariance_ (list of (p, p)) if stored, whitening_ (K, p, p), constant_ (K,), stats_ (the
+                moments: for partial_fit, merge, forget)
 
     Example
     -------
@@ -287,8 +292,8 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         )
         more = f" (and of {len(singular) - 1} other classes)" if len(singular) > 1 else ""
         warnings.warn(
-            f"QuadraticDiscriminantAnalysis: The covariance matrix of class {self.classes_[k]}{more} is {state}, as {why}: "
-            "raise reg_param, or drop columns",
+            f"QuadraticDiscriminantAnalysis: The covariance matrix of class {self.classes_[k]}{more} is "
+            f"{state}, as {why}: raise reg_param, or drop columns",
             Degenerate,
             stacklevel=2,
         )
@@ -300,7 +305,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
 def whiten(C: Array, mean: Array, unit: Array) -> tuple[Array, float, float]:
     """A with Aᵀ C A = I, log det A⁻¹, and an estimate of 1 / condition of C scaled to correlations.
 
-    Directions without variance get the smallest that rounding can tell from zero, in the given unit of each column.
+    Directions without variance get the smallest that rounding can tell from zero, in the unit of a column.
     """
     scale = np.sqrt(np.diagonal(C))
     flat = scale <= ROUNDING * np.abs(mean)
@@ -341,6 +346,6 @@ def shrunk(C: Array, share: float | str | None) -> Array:
 def refuse_automatic(learner: Any) -> None:
     if learner.shrinkage == "auto":
         raise BadParameter(
-            f"{type(learner).__name__}(shrinkage='auto'): the Ledoit-Wolf rule needs fourth moments of the rows, which "
-            "are not kept: give a number from 0 to 1, chosen by cross-validation"
+            f"{type(learner).__name__}(shrinkage='auto'): the Ledoit-Wolf rule needs fourth moments of the "
+            "rows, which are not kept: give a number from 0 to 1, chosen by cross-validation"
         )

@@ -24,15 +24,17 @@ class GaussianNB(Classifier, OnePass):
     """GaussianNB: classes with Gaussian columns that are independent within a class.
 
     Model       P(k | x) ∝ πₖ Πⱼ N(xⱼ; θₖⱼ, σ²ₖⱼ)
-    Objective   maximum likelihood of πₖ, θₖⱼ and σ²ₖⱼ; var_smoothing times the largest column variance is added to every σ²
+    Objective   maximum likelihood of πₖ, θₖⱼ and σ²ₖⱼ; var_smoothing times the largest column variance is
+                added to every σ²
     Algorithm   one pass of means and centred sums of squares, class by class
     Cost        O(n p) time, O(K p) memory, one pass; merging O(K p)
-    Fails when  columns are strongly dependent within a class: the probabilities are then too sure of themselves; a column
-                that is constant within a class and var_smoothing = 0 (variance raised to rounding level, warns Degenerate)
+    Fails when  columns are strongly dependent within a class: the probabilities are then too sure of
+                themselves; a column that is constant within a class and var_smoothing = 0 (variance raised to
+                rounding level, warns Degenerate)
     Reference   Hastie, Tibshirani & Friedman 2009, §6.6.3; merge: Chan, Golub & LeVeque 1983
 
-    Fitted      theta_ (K, p), var_ (K, p), class_count_ (K,), class_prior_ (K,), epsilon_, classes_, n_features_in_,
-                stats_ (the spreads: for partial_fit, merge, forget)
+    Fitted      theta_ (K, p), var_ (K, p), class_count_ (K,), class_prior_ (K,), epsilon_, classes_,
+                n_features_in_, stats_ (the spreads: for partial_fit, merge, forget)
 
     Example
     -------
@@ -75,8 +77,8 @@ class GaussianNB(Classifier, OnePass):
             k, j = (int(i) for i in np.argwhere(flat)[0])
             column = column_name(vars(self).get("feature_names_in_"), j)
             warnings.warn(
-                f"GaussianNB: {column} of X is constant in class {self.classes_[k]!r} and nothing smooths it; its variance "
-                "was raised to rounding level: raise var_smoothing, or drop the column",
+                f"GaussianNB: {column} of X is constant in class {self.classes_[k]!r} and nothing smooths "
+                "it; its variance was raised to rounding level: raise var_smoothing, or drop the column",
                 Degenerate,
                 stacklevel=2,
             )

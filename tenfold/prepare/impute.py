@@ -37,12 +37,14 @@ class SimpleImputer(Transformer, OnePass):
     Model       x, with what is missing in column j replaced by sⱼ
     Objective   sⱼ is the mean, the median, the most frequent value (the smallest of several) or a constant
     Algorithm   one pass of means; medians and most frequent values from the distinct values of each column
-    Cost        O(n p) time and O(p) memory for means and constants; medians and most frequent values keep every distinct value
-    Fails when  a column has no value at all: it is dropped, which is told (keep_empty_features=True fills it with 0 instead);
-                columns hold text: numbers only
+    Cost        O(n p) time and O(p) memory for means and constants; medians and most frequent values keep
+                every distinct value
+    Fails when  a column has no value at all: it is dropped, which is told (keep_empty_features=True fills it
+                with 0 instead); columns hold text: numbers only
     Reference   Little & Rubin 2002, §4.2
 
-    Fitted      statistics_ (p,), missing_features_ (columns with missing values in fit), stats_ (for partial_fit, merge, forget)
+    Fitted      statistics_ (p,), missing_features_ (columns with missing values in fit), stats_ (for
+                partial_fit, merge, forget)
 
     Example
     -------
@@ -122,8 +124,8 @@ class SimpleImputer(Transformer, OnePass):
             names = vars(self).get("feature_names_in_")
             dropped = np.flatnonzero(~kept) if names is None else names[~kept]
             warnings.warn(
-                f"SimpleImputer: Skipping features without any observed values: {', '.join(map(str, dropped[:8]))}; set "
-                "keep_empty_features=True to keep them",
+                f"SimpleImputer: Skipping features without any observed values: "
+                f"{', '.join(map(str, dropped[:8]))}; set keep_empty_features=True to keep them",
                 DataWarning,
                 stacklevel=3,
             )
@@ -139,7 +141,7 @@ class SimpleImputer(Transformer, OnePass):
     def inverse_transform(self) -> Callable[[Any], Array]:
         """Imputed rows with their indicator columns back as they were, missing values missing again."""
         if not self.add_indicator:
-            raise AttributeError("inverse_transform needs the indicator columns: SimpleImputer(add_indicator=True)")
+            raise AttributeError("inverse_transform needs the columns of SimpleImputer(add_indicator=True)")
         return self._with_gaps
 
     def _with_gaps(self, X: Any) -> Array:

@@ -18,7 +18,7 @@ ROUNDING = 32 * float(np.finfo(float).eps)
 
 
 def column_spreads(X: Any, w: Array, present: Array | None = None) -> Spread:
-    """Weight, mean and sum of squares of the values of each column that are there: every column is a group of its own."""
+    """Weight, mean and sum of squares of the values there are: every column is a group of its own."""
     if present is None:
         whole = Spread.of(X, w)
         center, offset, scatter = whole.center.T, whole.offset.T, whole.scatter.T
@@ -46,8 +46,8 @@ class StandardScaler(Transformer, OnePass):
     Fails when  a column is constant: s = 1 is used; missing values are left out of the sums and stay missing
     Reference   merge: Chan, Golub & LeVeque 1983
 
-    Fitted      mean_ (p,), var_ (p,), scale_ (p,), n_samples_seen_ (a number, or one for each column where values are missing),
-                stats_ (for partial_fit, merge, forget)
+    Fitted      mean_ (p,), var_ (p,), scale_ (p,), n_samples_seen_ (a number, or one for each column where
+                values are missing), stats_ (for partial_fit, merge, forget)
 
     Example
     -------

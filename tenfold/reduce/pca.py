@@ -19,17 +19,17 @@ from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
 
 EPS = float(np.finfo(float).eps)
-# Up to how many columns all components cost no more than a few, and up to how many the accurate way costs little.
+# Up to how many columns all components cost no more than some, and the accurate way costs little.
 SMALL, GRADED = 32, 256
 GATHERED = 4  # times as many rows as columns are gathered before they become moments
 
 
 @dataclass(slots=True)
 class Table(Stats):
-    """The moments of many rows, or the rows themselves while there are few of them. Exactly one of the two is there.
+    """The moments of many rows, or the rows themselves while there are few: exactly one of the two is there.
 
-    So a table of 100 rows and 20,000 columns never makes a 20,000 x 20,000 matrix, and blocks much shorter than wide are
-    gathered before their products are summed: merging two sets of moments costs as much as some rows.
+    So a table of 100 rows and 20,000 columns never makes a 20,000 x 20,000 matrix, and blocks much shorter
+    than wide are gathered before their products are summed: merging moments costs as much as some rows.
     """
 
     moments: Moments | None
@@ -46,7 +46,7 @@ class Table(Stats):
         return Table(self.as_moments() + other.as_moments(), ())
 
     def settle(self) -> None:
-        """At least as many rows as columns: moments. Fewer: one piece, no longer a view of the caller's array."""
+        """Rows no fewer than columns become moments; fewer become one piece, which is no view."""
         if self.moments is None:
             wide = self.count() < self.width()
             self.moments, self.rows = (None, (self.whole(),)) if wide else (self.as_moments(), ())
@@ -73,13 +73,13 @@ class Table(Stats):
         return X, np.concatenate([w for _, w in self.rows])
 
     def spectrum(self, k: int | None, most: int) -> tuple[Array, Array]:
-        """Eigenvalues of the centred scatter, largest first, and eigenvectors as rows: at least the k leading ones, or all."""
+        """Eigenvalues of the centred scatter, largest first, and eigenvectors as rows: k of them, or more."""
         if self.moments is not None:
             S, p = self.moments.scatter, len(self.moments.scatter)
             if k is not None and 0 < 2 * k < p and p > SMALL:
                 values, vectors = largest_eigh(S, k)
                 distinct = values[0] > 4 * p * EPS * values[-1]
-                if distinct and values.sum() <= (1 - 1e-6) * np.trace(S):  # what is left is found by subtraction
+                if distinct and values.sum() <= (1 - 1e-6) * np.trace(S):  # the rest is found by subtraction
                     return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
             values, vectors = eigh_graded(S) if p <= GRADED else eigh(S)
             return _completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
@@ -119,17 +119,19 @@ def moments_of(X: Any, w: Array) -> Moments:
 class PCA(Transformer, OnePass):
     """PCA: the orthogonal directions of largest variance.
 
-    Model       x ≈ m + Σₖ zₖ vₖ,  z = V (x − m),  V orthonormal rows; as a density, N(m, Vᵀ (Λ − σ² I) V + σ² I)
+    Model       x ≈ m + Σₖ zₖ vₖ,  z = V (x − m),  V orthonormal rows; as a density, N(m, Vᵀ (Λ − σ² I) V + σ²
+                I)
     Objective   max over orthonormal V of the variance of V (x − m)
-    Algorithm   one pass of centred moments and the leading eigenvectors of the covariance; an SVD of the rows themselves while
-                there are fewer rows than columns. The largest entry of each component is positive
+    Algorithm   one pass of centred moments and the leading eigenvectors of the covariance; an SVD of the rows
+                themselves while there are fewer rows than columns. The largest entry of each component is
+                positive
     Cost        O(n p²) time, O(min(n, p) p) memory, one pass; merging O(p²)
-    Fails when  columns have different units (standardise first); variances below about 1e-16 of the largest are rounding
-                errors (whiten=True then warns Degenerate)
+    Fails when  columns have different units (standardise first); variances below about 1e-16 of the largest
+                are rounding errors (whiten=True then warns Degenerate)
     Reference   Hotelling 1933; density: Tipping & Bishop 1999; n_components="mle": Minka 2000
 
-    Fitted      components_ (k, p), explained_variance_ (k,), explained_variance_ratio_, singular_values_, mean_, noise_variance_,
-                n_components_, n_samples_, stats_ (for partial_fit, merge, forget)
+    Fitted      components_ (k, p), explained_variance_ (k,), explained_variance_ratio_, singular_values_,
+                mean_, noise_variance_, n_components_, n_samples_, stats_ (for partial_fit, merge, forget)
 
     Example
     -------
@@ -206,7 +208,7 @@ class PCA(Transformer, OnePass):
         )
 
     def _count(self, n: float, p: int, most: int) -> int | str | None:
-        """How many components to find; None: all, to choose among them; a sentence where the rows are not enough."""
+        """How many components to find; None: all, to choose among them; a sentence where rows are too few."""
         k = self.n_components
         if n <= 1:
             return "PCA: 1 sample is not enough (rows count with their weights): give at least two rows"
@@ -291,8 +293,8 @@ class PCA(Transformer, OnePass):
         least = float(np.finfo(np.float64).eps * p * variances.max(initial=0.0)) or 1e-300
         if variances.min(initial=np.inf) < least or (k < p and self.noise_variance_ < least):
             warnings.warn(
-                "PCA: the rows have no variance in some direction, where the density takes it to be at the limit of "
-                "rounding: lower n_components",
+                "PCA: the rows have no variance in some direction, where the density takes it to be at the "
+                "limit of rounding: lower n_components",
                 Degenerate,
                 stacklevel=4,
             )
@@ -319,8 +321,10 @@ def _oriented(axes: Array) -> Array:
 
 
 def _completed(values: Array, axes: Array, least: float) -> tuple[Array, Array]:
-    """Directions without variance (below `least` of the largest) are any basis of what is left: choose one that rounding
-    does not decide, the first columns of X made orthogonal to all directions before."""
+    """Directions without variance (below `least` of the largest) are any basis of what is left.
+
+    Choose one that rounding does not decide: the first columns of X, made orthogonal to all before.
+    """
     rank = int((values > least * values[:1]).sum())
     if rank == len(values):
         return values, axes
@@ -347,8 +351,9 @@ def _reached(values: Array, goal: float) -> int:
 def minka(spectrum: Array, n: float) -> int:
     """The number of components with the largest evidence (Minka 2000, equation 30), from 1 to p − 1.
 
-    log p(D | k) ≈ log p(U) − n/2 Σ log λᵢ − n (p − k)/2 log v + (m + k)/2 log 2π − ½ log |A| − k/2 log n,   m = pk − k(k + 1)/2,
-    v the mean of the eigenvalues left out and log |A| = Σ over i ≤ k, j > i of log(λᵢ − λⱼ) + log(1/λ̂ⱼ − 1/λ̂ᵢ) + log n,
+    log p(D | k) ≈ log p(U) − n/2 Σ log λᵢ − n (p − k)/2 log v + (m + k)/2 log 2π − ½ log |A| − k/2 log n
+    with m = pk − k(k + 1)/2, v the mean of the eigenvalues left out, and
+    log |A| = Σ over i ≤ k, j > i of log(λᵢ − λⱼ) + log(1/λ̂ⱼ − 1/λ̂ᵢ) + log n,
     where λ̂ is λ with v in place of what is left out.
     """
     p = len(spectrum)

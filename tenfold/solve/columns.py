@@ -14,7 +14,7 @@ from tenfold.core.stats import Stats
 
 Array = np.ndarray[Any, Any]
 
-# Below this a sum of squares has lost digits, or vanished: squares of values below about 1e-150 are not normal numbers.
+# Below these a sum of squares has lost digits, or vanished.
 SMALLEST_SQUARES = 1e-290
 SMALLEST_VALUE = 1e-145
 
@@ -39,8 +39,8 @@ def check_magnitude(means: Array, squares: Array, names: Any) -> None:
         lost = np.flatnonzero((most < SMALLEST_SQUARES) & ((most > 0) | (size > 0)) & (size < SMALLEST_VALUE))
         if len(lost):
             warnings.warn(
-                f"the values of {column_name(names, int(lost[0]))} of X are too small to be squared (below about "
-                "1e-150), so it counts as constant: rescale it first",
+                f"the values of {column_name(names, int(lost[0]))} of X are too small to be squared (below "
+                "about 1e-150), so it counts as constant: rescale it first",
                 Degenerate,
                 stacklevel=2,
             )
@@ -124,7 +124,7 @@ def _without(values: Array, weights: Array, gone: Array, lost: Array) -> tuple[A
 
 
 def median(values: Array, weights: Array) -> float:
-    """The point with half of the weight on each side; the middle of the interval where there is one. `values` are sorted."""
+    """The point with half of the weight on each side, the middle of them if many; `values` are sorted."""
     if len(values) == 0:
         return float("nan")
     reached = np.cumsum(weights)

@@ -40,7 +40,8 @@ def solve_spd(A: Array, b: Array, what: str) -> Array:
     L = cholesky(scaled)
     if L is not None and reciprocal_condition(scaled, L) > 1e-14:
         return (cholesky_solve(L, (b.T / scale).T).T / scale).T
-    warnings.warn(f"{what}: the columns are linearly dependent; returned the solution of least norm", Degenerate, stacklevel=2)
+    told = f"{what}: the columns are linearly dependent; returned the solution of least norm"
+    warnings.warn(told, Degenerate, stacklevel=2)
     values, vectors = eigh(A)
     keep = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
     return vectors[:, keep] @ ((vectors[:, keep].T @ b).T / values[keep]).T
@@ -57,8 +58,8 @@ def eigh(A: Array) -> tuple[Array, Array]:
 def eigh_graded(A: Array) -> tuple[Array, Array]:
     """As `eigh`, for a matrix of centred products: through the singular values of its Cholesky factor.
 
-    Where columns have very different units, small eigenvalues and their vectors then keep their digits: the factor of each column
-    is as accurate as the column, while `eigh` rounds everything to the largest eigenvalue.
+    Where columns have very different units, small eigenvalues and their vectors then keep their digits:
+    the factor is as accurate in each column as the matrix, while `eigh` rounds all to the largest eigenvalue.
     """
     L = cholesky(A)
     if L is None:
@@ -73,7 +74,8 @@ def largest_eigh(A: Array, k: int) -> tuple[Array, Array]:
     if k == 0:
         return np.empty(0), np.empty((p, 0))
     work, iwork, _ = lapack.dsyevr_lwork(p, lower=1)
-    values, vectors, found, _, fail = lapack.dsyevr(A, range="I", il=p - k + 1, iu=p, lower=1, lwork=int(work), liwork=int(iwork))
+    space = dict(lwork=int(work), liwork=int(iwork))
+    values, vectors, found, _, fail = lapack.dsyevr(A, range="I", il=p - k + 1, iu=p, lower=1, **space)
     if fail or found < k:
         values, vectors = np.linalg.eigh(A)
         return values[p - k :], vectors[:, p - k :]
@@ -89,7 +91,8 @@ def invert_triangle(L: Array) -> Array:
 def nonnegative(A: Array, B: Array) -> Array:
     """min over x ≥ 0 of ½ xᵀA x − bᵀx, for each column b of B; A must be positive definite.
 
-    With A = L Lᵀ this is least squares in Lᵀ x ≈ L⁻¹ b under x ≥ 0, solved by an active-set method (Lawson & Hanson 1974).
+    With A = L Lᵀ this is least squares in Lᵀ x ≈ L⁻¹ b under x ≥ 0, solved by an active-set method
+    (Lawson & Hanson 1974).
     """
     from scipy.linalg import solve_triangular
     from scipy.optimize import nnls
