@@ -79,7 +79,7 @@ class LogisticRegression(Classifier, Estimator):
     _: KW_ONLY
     C: float = param(1.0, above=0, doc="inverse of the penalty strength; inf for none")
     l1_ratio: float | None = param(0.0, at_least=0, at_most=0, doc="must be 0: L1 penalties are not offered yet")
-    dual: bool = param(False, one_of=(False,), doc="must be False: the primal problem is solved")
+    dual: bool = param(False, doc="no effect: both problems have the same optimum")
     tol: float = param(1e-4, above=0, doc="bound on max |gradient| / Σ s")
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
     intercept_scaling: float = param(1, doc="no effect: the intercept is never penalised")
@@ -154,9 +154,9 @@ class LogisticRegression(Classifier, Estimator):
         elif not found.converged:
             warnings.warn(f"LogisticRegression: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} "
                           f"passes, above tol={self.tol:g}: raise max_iter or scale the columns", NotConverged, stacklevel=2)
-        elif free and found.metric.singular:
-            warnings.warn("LogisticRegression(C=inf): columns are linearly dependent, or separate some rows perfectly, so "
-                          "that the optimum is not unique: lower C", Degenerate, stacklevel=2)
+        elif free and (found.metric.singular or not found.settled):
+            warnings.warn("LogisticRegression(C=inf): the classes are separated, wholly or in part, or columns are linearly "
+                          "dependent, so that the optimum is not unique or lies at infinity: lower C", Degenerate, stacklevel=2)
 
     def _scores(self, X: Any) -> Array:
         if ops.is_sparse(X):

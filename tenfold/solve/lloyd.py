@@ -84,13 +84,15 @@ def _advance(run: Run, found: Clusters, tol: float, sample: Sample | None) -> No
 
 
 def _farthest(sample: Sample, centers: Array, idle: Array) -> Array:
-    """New places for idle centres: the rows of the sample that add most to the inertia; a centre may stay idle."""
+    """New places for idle centres, one after the other: the sample row that adds most to the inertia; none left: no change."""
     _, distance2 = ops.nearest(sample.rows, np.ascontiguousarray(centers))
-    share = sample.weight * distance2
-    order = np.argsort(-share, kind="stable")[: len(idle)]
-    order = order[share[order] > 0]
     places = idle.copy()
-    places[: len(order)] = sample.rows[order]
+    for place in places:
+        row = int(np.argmax(sample.weight * distance2))
+        if distance2[row] == 0:
+            break
+        place[:] = sample.rows[row]
+        np.minimum(distance2, ((sample.rows - place) ** 2).sum(axis=1), out=distance2)
     return places
 
 

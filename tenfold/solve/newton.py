@@ -47,7 +47,8 @@ class Solution(NamedTuple):
     loss: float  # Σ w loss without the penalty
     weight: float  # Σ w
     certificate: float  # max |gradient| / Σ w
-    converged: bool
+    converged: bool  # the certificate is below tol
+    settled: bool  # and further steps would change nothing
     n_pass: int
     metric: Metric
 
@@ -111,11 +112,12 @@ def minimise(loss: Loss, start: Array, *, tol: float, max_iter: int, metric: Met
     """
     l2, theta, trial = loss.l2, start, start
     ask = loss.first if metric is None else None
-    best, slope, damping, stalled_at = np.inf, 0.0, 1.0, np.inf
+    best, slope, damping = np.inf, 0.0, 1.0
     gradient = step = np.zeros_like(start)
     pairs: list[tuple[Array, Array, float]] = []
     track: list[tuple[int, float]] = []  # (pass, slope) since the metric was renewed
-    n_pass, value, certificate, converged = 0, np.inf, np.inf, False
+    renewals: list[float] = []  # slopes where it was
+    n_pass, value, certificate, converged, settled = 0, np.inf, np.inf, False, False
     while n_pass < max_iter:
         s = yield partial(loss.terms, theta=trial, curvature=ask)
         n_pass += 1
@@ -135,19 +137,18 @@ def minimise(loss: Loss, start: Array, *, tol: float, max_iter: int, metric: Met
         step = _direction(gradient, pairs, metric)
         slope = float(np.vdot(step, gradient))
         track.append((n_pass, slope))
+        if ask:
+            renewals.append(slope)
         certificate = float(np.abs(gradient).max()) / s.weight
         note(certificate)
         end = fine * s.weight
         converged = certificate <= tol or slope <= end
-        if slope <= end or value <= floor * s.weight:
+        if slope <= end or value <= floor * s.weight or converged and _hopeless(track, renewals, loss.renewed, floor):
+            settled = slope <= end
             break
         ask = loss.renewed if _renewal_pays(track, end, loss.cost) else None
-        if converged and _stalled(track):
-            if loss.renewed == "diagonal" or slope > 0.5 * stalled_at:
-                break  # rounding, or a metric too poor to be worth more passes
-            ask, stalled_at = loss.renewed, slope
         damping, trial = 1.0, theta - step
-    return Solution(theta, value, s.weight, certificate, converged, n_pass, metric)
+    return Solution(theta, value, s.weight, certificate, converged, settled, n_pass, metric)
 
 
 def _shrink(rise: float, slope: float) -> float:
@@ -180,9 +181,14 @@ def _direction(gradient: Array, pairs: list[tuple[Array, Array, float]], metric:
     return z - z.mean(axis=0) if len(z) > 1 else z
 
 
-def _stalled(track: list[tuple[int, float]]) -> bool:
-    """The last two steps did not bring the end nearer."""
-    return len(track) > 2 and track[-1][1] > 0.5 * track[-3][1]
+def _hopeless(track: list[tuple[int, float]], renewals: list[float], renewed: str, floor: float) -> bool:
+    """Whether more passes would help little: the last two renewals did not, or diagonals are all there is.
+
+    Without a minimum (`floor`) the slope falls by e a step, for ever: Newton's method at a minimum is faster than that.
+    """
+    if renewed == "diagonal":
+        return len(track) > 2 and track[-1][1] > 0.5 * track[-3][1]
+    return len(renewals) > 2 and len(track) == 1 and renewals[-1] > (0.1 if floor else 0.5) * renewals[-3]
 
 
 def _renewal_pays(track: list[tuple[int, float]], end: float, cost: float) -> bool:
