@@ -138,7 +138,7 @@ class NearestCentroid(Classifier, OnePass):
         return ops.spread_scores(X, self.centroids_, np.tile(2 / scale**2, (len(constant), 1)), constant)
 
     def predict(self, X: Any) -> Array:
-        """The class of each row: the nearest centroid for equal priors (as scikit-learn), else the best score."""
+        """The class of each row: the nearest centroid for equal priors, else the best score."""
         X = check.check_predict(self, X)
         prior, K = self.class_prior_, len(self.classes_)
         equal = np.abs(prior - 1 / K).max() <= 1e-8 + 1e-5 / K
