@@ -1,4 +1,4 @@
-"""Sources beyond memory: files and streams give what the same rows in memory give, and say what is wrong with them."""
+"""Files and streams give what the same rows in memory give, and say what is wrong with them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,20 @@ def frame() -> pl.DataFrame:
     rng = np.random.default_rng(11)
     X = rng.standard_normal((N, 6)) * 3 + 1
     words = np.array(["maybe", "no", "yes"])[(X[:, 0] > 1).astype(int) + (X[:, 1] > 1)]
-    more = {"w": rng.integers(0, 3, N).astype(float), "y": X.sum(1) + rng.standard_normal(N), "z": X[:, 2] ** 2,
-            "word": words, "code": rng.integers(-2, 3, N), "flag": X[:, 0] > 0}
+    more = {
+        "w": rng.integers(0, 3, N).astype(float),
+        "y": X.sum(1) + rng.standard_normal(N),
+        "z": X[:, 2] ** 2,
+        "word": words,
+        "code": rng.integers(-2, 3, N),
+        "flag": X[:, 0] > 0,
+    }
     return pl.DataFrame({name: X[:, j] for j, name in enumerate(NAMES)} | more)
 
 
 @pytest.fixture(scope="module")
 def folder(frame: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The numbers of the table as Parquet in small row groups, as CSV, gzipped, and in parts of odd lengths."""
+    """The numbers of the table as Parquet in small row groups, as CSV, gzipped, and in odd parts."""
     folder, frame = tmp_path_factory.mktemp("tables"), frame.drop("word", "flag")
     frame.write_parquet(folder / "all.parquet", row_group_size=5000)
     frame.write_csv(folder / "all.csv")
@@ -66,7 +73,7 @@ def only(folder: Path, columns: list[str], frame: pl.DataFrame, kind: str) -> An
     return target
 
 
-# --- files --------------------------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -86,7 +93,9 @@ def test_a_file_gives_the_bits_of_memory(kind: str, threads: int, folder: Path, 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("target", ["word", "code", "flag"])
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_labels_of_any_type(kind: str, target: str, weight: str | None, folder: Path, frame: pl.DataFrame) -> None:
+def test_labels_of_any_type(
+    kind: str, target: str, weight: str | None, folder: Path, frame: pl.DataFrame
+) -> None:
     file = only(folder, [*NAMES, target, *([weight] if weight else [])], frame, kind)
     found = tenfold.GaussianNB().fit(file, target, sample_weight=weight)
     w = None if weight is None else frame[weight].to_numpy()
@@ -100,7 +109,10 @@ def test_labels_of_any_type(kind: str, target: str, weight: str | None, folder: 
 def test_a_class_without_weight_is_absent(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1.0, 2, 3, 4, 5], "y": ["p", "q", "p", "q", "r"], "w": [1, 1, 1, 1, 0]})
     frame.write_csv(tmp_path / "t.csv")
-    assert tenfold.GaussianNB().fit(tmp_path / "t.csv", "y", sample_weight="w").classes_.tolist() == ["p", "q"]
+    assert tenfold.GaussianNB().fit(tmp_path / "t.csv", "y", sample_weight="w").classes_.tolist() == [
+        "p",
+        "q",
+    ]
 
 
 def test_several_targets(folder: Path, frame: pl.DataFrame) -> None:
@@ -114,7 +126,9 @@ def test_several_targets(folder: Path, frame: pl.DataFrame) -> None:
 def test_without_target_and_labels_of_rows(folder: Path, frame: pl.DataFrame) -> None:
     file = only(folder, [*NAMES, "w"], frame, "parquet")
     found = tenfold.KMeans(3, random_state=0, n_init=1).fit(file, sample_weight="w")
-    expected = tenfold.KMeans(3, random_state=0, n_init=1).fit(frame.select(NAMES), sample_weight=frame["w"].to_numpy())
+    expected = tenfold.KMeans(3, random_state=0, n_init=1).fit(
+        frame.select(NAMES), sample_weight=frame["w"].to_numpy()
+    )
     assert np.array_equal(found.cluster_centers_, expected.cluster_centers_)
     assert np.array_equal(found.labels_, expected.labels_)  # of all rows, those of weight zero too
     left_out = tenfold.PCA(2).fit(only(folder, [*NAMES, "word"], frame, "csv"), "word")  # y is not a feature
@@ -123,8 +137,13 @@ def test_without_target_and_labels_of_rows(folder: Path, frame: pl.DataFrame) ->
 
 @pytest.mark.parametrize(
     ("types", "expected"),
-    [((pl.Float32, pl.Float32), np.float32), ((pl.Float32, pl.Float64), np.float64), ((pl.Int8, pl.Float32), np.float32),
-     ((pl.Int64, pl.Boolean), np.float64), ((pl.Decimal(10, 2), pl.UInt16), np.float64)],
+    [
+        ((pl.Float32, pl.Float32), np.float32),
+        ((pl.Float32, pl.Float64), np.float64),
+        ((pl.Int8, pl.Float32), np.float32),
+        ((pl.Int64, pl.Boolean), np.float64),
+        ((pl.Decimal(10, 2), pl.UInt16), np.float64),
+    ],
 )
 def test_types_of_columns(types: tuple[Any, Any], expected: Any, tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [0, 1, 1, 0], "b": [1, 1, 0, 0], "y": [1.0, 2.0, 3.0, 4.0]})
@@ -151,7 +170,9 @@ def test_partial_fit_from_files(folder: Path, frame: pl.DataFrame) -> None:
         model.partial_fit(file, "word", classes=["yes", "no", "maybe"] if i == 0 else None)
     np.testing.assert_allclose(model.theta_, whole.theta_, rtol=1e-12, atol=0)
     (folder / "strange.csv").write_text(",".join([*NAMES, "word"]) + "\n1,2,3,4,5,6,never\n")
-    with pytest.raises(tenfold.BadInput, match=r"not among the classes maybe, no, yes, in row 0 of 'strange.csv'"):
+    with pytest.raises(
+        tenfold.BadInput, match=r"not among the classes maybe, no, yes, in row 0 of 'strange.csv'"
+    ):
         model.partial_fit(folder / "strange.csv", "word")
 
 
@@ -161,8 +182,14 @@ def test_a_name_with_brackets_is_a_name(tmp_path: Path) -> None:
 
 
 BAD_CSV = {
-    "text": ("a,b,y\n1,2,3\n1,oops,4\n", r"column 'b' of 't.csv' holds text \(row 1: 'oops'\): code it as numbers first"),
-    "late text": ("a,b,y\n" + "1,2,3\n" * 30000 + "1,2,zz\n", r"column 'y' of 't.csv' holds text \(row 30000: 'zz'\)"),
+    "text": (
+        "a,b,y\n1,2,3\n1,oops,4\n",
+        r"column 'b' of 't.csv' holds text \(row 1: 'oops'\): code it as numbers first",
+    ),
+    "late text": (
+        "a,b,y\n" + "1,2,3\n" * 30000 + "1,2,zz\n",
+        r"column 'y' of 't.csv' holds text \(row 30000: 'zz'\)",
+    ),
     "blank": ("a,b,y\n1,2,3\n,2,4\n", r"NaN in column 'a', row 1 of 't.csv'"),
     "blank target": ("a,b,y\n1,2,3\n1,2,\n", r"Input y contains NaN in row 1 of 't.csv'"),
     "infinite": ("a,b,y\n1,2,3\n1,inf,4\n", r"inf in column 'b', row 1 of 't.csv'"),
@@ -197,7 +224,11 @@ def test_bad_parquet_is_told(tmp_path: Path) -> None:
 
 
 def test_weights_are_checked(tmp_path: Path) -> None:
-    for w, message in (([1.0, -1.0], "row 1 of 't.parquet'"), ([1.0, None], "row 1 of 't.parquet'"), ([0.0, 0.0], "Found 0 sample")):
+    for w, message in (
+        ([1.0, -1.0], "row 1 of 't.parquet'"),
+        ([1.0, None], "row 1 of 't.parquet'"),
+        ([0.0, 0.0], "Found 0 sample"),
+    ):
         pl.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0], "w": w}).write_parquet(tmp_path / "t.parquet")
         with pytest.raises(tenfold.BadInput, match=message):
             tenfold.Ridge().fit(tmp_path / "t.parquet", "y", sample_weight="w")
@@ -215,12 +246,17 @@ def test_wrong_use_is_told(folder: Path, frame: pl.DataFrame, tmp_path: Path) ->
         (file, "y", np.zeros(3), "sample_weight is the name of a column"),
         (file, "y", "y", "target and weight at once"),
         ([file, only(folder, NAMES, frame, "parquet")], "y", None, "no column 'y' in"),
-        ([file, only(folder, [*NAMES, "z", "y"], frame, "parquet")], "y", None, "has a column 'z' that the first file has not"),
+        (
+            [file, only(folder, [*NAMES, "z", "y"], frame, "parquet")],
+            "y",
+            None,
+            "has a column 'z' that the first file has not",
+        ),
     ]
     for X, y, w, message in cases:
         with pytest.raises(tenfold.TenfoldError, match=message):
             ridge.fit(X, y, w)
-    with pytest.raises(tenfold.BadInput, match="Unknown label type: continuous. Row 0 of"):
+    with pytest.raises(tenfold.BadInput, match=r"Unknown label type: continuous\. Row 0 of"):
         tenfold.GaussianNB().fit(file, "y")
     with pytest.raises(tenfold.BadInput, match="predicts one column"):
         tenfold.GaussianNB().fit(file, ["x0", "x1"])
@@ -253,12 +289,17 @@ MEMORY = """
 
 def test_a_large_file_is_read_in_little_memory(tmp_path: Path) -> None:
     file = tmp_path / "large.parquet"
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(MEMORY), str(file)], capture_output=True, text=True, timeout=100)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(MEMORY), str(file)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
     assert file.stat().st_size > 200e6
     assert float(done.stdout) < 100, done.stderr  # MB, half of the file
 
 
-# --- streams ------------------------------------------------------------------------------------------------------------
+# --- streams ------------------------------------------------------------------------------------------------
 
 
 def rows_of(frame: pl.DataFrame, n: int = 300) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -267,20 +308,49 @@ def rows_of(frame: pl.DataFrame, n: int = 300) -> tuple[np.ndarray, np.ndarray, 
 
 def cut(X: np.ndarray, *more: np.ndarray, at: list[int]) -> list[tuple[np.ndarray, ...]]:
     edges = [0, *sorted(set(at)), len(X)]
-    return [tuple(a[i:j] for a in (X, *more)) for i, j in zip(edges, edges[1:], strict=False)]
+    return [tuple(a[i:j] for a in (X, *more)) for i, j in pairwise(edges)]
 
 
 def test_what_is_a_stream() -> None:
     X = np.ones((3, 2))
     table, frames = pl.DataFrame({"a": [1.0]}), [pl.DataFrame({"a": [1.0]}), pd.DataFrame({"a": [1.0]})]
-    streams = [iter([X]), (X for _ in "ab"), lambda: [X], [X, X], [(X, [1, 2, 3])], ((X, [1], [1]),), frames, table.lazy(),
-               table.to_arrow().to_reader(), {1: X}.values()]
-    tables = [X, [[1, 2], [3, 4]], [(1, 2), (3, 4)], ((1, 2), (3, 4)), [], [1, 2], *frames, table.to_arrow(), "x.csv", None, 3,
-              [np.ones(2), np.ones(2)], {"a": [1]}, {1, 2}, range(3), X[:, 0], [[[1, 2], [3, 4]]]]
+    streams = [
+        iter([X]),
+        (X for _ in "ab"),
+        lambda: [X],
+        [X, X],
+        [(X, [1, 2, 3])],
+        ((X, [1], [1]),),
+        frames,
+        table.lazy(),
+        table.to_arrow().to_reader(),
+        {1: X}.values(),
+    ]
+    tables = [
+        X,
+        [[1, 2], [3, 4]],
+        [(1, 2), (3, 4)],
+        ((1, 2), (3, 4)),
+        [],
+        [1, 2],
+        *frames,
+        table.to_arrow(),
+        "x.csv",
+        None,
+        3,
+        [np.ones(2), np.ones(2)],
+        {"a": [1]},
+        {1, 2},
+        range(3),
+        X[:, 0],
+        [[[1, 2], [3, 4]]],
+    ]
     assert [is_stream(one) for one in streams] == [True] * len(streams)
     assert [is_stream(one) for one in tables] == [False] * len(tables)
     assert not any(is_dask(one) for one in (*streams, *tables))
-    assert [is_path(one) for one in ("a", Path("a"), ["a", Path("b")], [], [1], ["a", 1], X)] == [True] * 3 + [False] * 4
+    assert [is_path(one) for one in ("a", Path("a"), ["a", Path("b")], [], [1], ["a", 1], X)] == [
+        True
+    ] * 3 + [False] * 4
 
 
 @given(at=st.lists(st.integers(1, 299), max_size=12))
@@ -317,15 +387,30 @@ def test_every_kind_of_stream(frame: pl.DataFrame) -> None:
     expected = tenfold.Ridge().fit(X, y, w)
     blocks, table = cut(X, y, w, at=[1, 70, 250]), frame.select(*NAMES, "y", "w")[:300]
     arrow = table.to_arrow()
-    for stream in (blocks, tuple(blocks), iter(blocks), lambda: blocks, lambda: iter(blocks), dict(enumerate(blocks)).values()):
+    for stream in (
+        blocks,
+        tuple(blocks),
+        iter(blocks),
+        lambda: blocks,
+        lambda: iter(blocks),
+        dict(enumerate(blocks)).values(),
+    ):
         np.testing.assert_allclose(tenfold.Ridge().fit(stream).coef_, expected.coef_, rtol=1e-11, atol=0)
-    for named in (table.lazy(), arrow.to_reader(77), [table[:10], table[10:]], lambda: iter([table.to_pandas()]), arrow.to_batches(50)):
+    for named in (
+        table.lazy(),
+        arrow.to_reader(77),
+        [table[:10], table[10:]],
+        lambda: iter([table.to_pandas()]),
+        arrow.to_batches(50),
+    ):
         found = tenfold.Ridge().fit(named, "y", sample_weight="w")
         np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-11, atol=0)
         assert list(found.feature_names_in_) == NAMES
     for plain in (table.lazy(), arrow.to_reader(77), [table[:10], table[10:]], [table.select(NAMES)]):
         np.testing.assert_allclose(found.predict(plain), expected.predict(X), rtol=1e-10, atol=0)
-    assert np.array_equal(expected.predict(iter(blocks)), expected.predict(X))  # y and w in the blocks are not looked at
+    assert np.array_equal(
+        expected.predict(iter(blocks)), expected.predict(X)
+    )  # y and w in the blocks are not looked at
 
 
 def test_read_once(frame: pl.DataFrame) -> None:
@@ -338,7 +423,7 @@ def test_read_once(frame: pl.DataFrame) -> None:
     counted = tenfold.GaussianNB().fit(lambda: iter(blocks))
     assert np.array_equal(known.theta_, counted.theta_)
     assert counted.classes_.tolist() == [0, 1]
-    with pytest.raises(tenfold.ReadOnce, match="several passes .* a function that returns a new iterator"):
+    with pytest.raises(tenfold.ReadOnce, match=r"several passes .* a function that returns a new iterator"):
         tenfold.KMeans(2).fit(iter(blocks))
     assert tenfold.KMeans(2, random_state=0, n_init=1).fit(lambda: iter(blocks)).labels_.shape == (300,)
     piped = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge())
@@ -378,14 +463,23 @@ BAD_BLOCKS: dict[str, tuple[Callable[[np.ndarray, np.ndarray], Any], str]] = {
     "no iterator": (lambda X, y: lambda: 3, "must return an iterator of blocks, but returned int"),
     "no target": (lambda X, y: [(X,)], "block 0: Ridge requires y"),
     "four parts": (lambda X, y: iter([(X, y, y, y)]), "block 0: a block is X, .* has 4 parts"),
-    "width": (lambda X, y: [(X, y), (X[:, :2], y)], "block 1: this block has 2 columns, but the first one has 6"),
+    "width": (
+        lambda X, y: [(X, y), (X[:, :2], y)],
+        "block 1: this block has 2 columns, but the first one has 6",
+    ),
     "length": (lambda X, y: [(X, y), (X, y[:3])], "block 1: Found input variables with inconsistent"),
     "targets": (lambda X, y: [(X, y), (X, np.c_[y, y])], "block 1: y has 2 columns here and 1 in the first"),
     "weights": (lambda X, y: [(X, y), (X, y, -np.ones(len(y)))], "block 1: sample_weight is -1 in row 0"),
     "no weight": (lambda X, y: [(X, y, 0 * y), (X, y, 0 * y)], "Found 0 sample"),
-    "nan": (lambda X, y: [(X, y), (np.where(np.arange(len(X))[:, None] == 7, np.nan, X), y)], "block 1: .*NaN in column 0, row 7"),
+    "nan": (
+        lambda X, y: [(X, y), (np.where(np.arange(len(X))[:, None] == 7, np.nan, X), y)],
+        "block 1: .*NaN in column 0, row 7",
+    ),
     "1-D": (lambda X, y: iter([(X[:, 0], y)]), "block 0: Expected 2D array"),
-    "text": (lambda X, y: [(X, y), (X.astype(str).astype(object) + "!", y)], "block 1: could not convert string to float"),
+    "text": (
+        lambda X, y: [(X, y), (X.astype(str).astype(object) + "!", y)],
+        "block 1: could not convert string to float",
+    ),
     "no rows": (lambda X, y: [(X, y), (X[:0], y[:0])], r"block 1: Found array with 0 sample\(s\)"),
 }
 
@@ -407,7 +501,11 @@ def test_bad_use_of_streams_is_told(frame: pl.DataFrame) -> None:
         ([(X, y)], y, "y comes inside of them"),
         (lambda: once, None, "must return a new iterator each time"),
         ([(table, y)], "y", "block 0: the block brings a target, and y='y' names a column"),
-        ([table, table.rename({"x0": "q"})], "y", "block 1: column 0 is 'q' here and 'x0' in the first block"),
+        (
+            [table, table.rename({"x0": "q"})],
+            "y",
+            "block 1: column 0 is 'q' here and 'x0' in the first block",
+        ),
         ([X], "y", "block 0: y='y' names a column, but X is ndarray"),
     ]
     for stream, target, message in cases:
@@ -415,7 +513,7 @@ def test_bad_use_of_streams_is_told(frame: pl.DataFrame) -> None:
             tenfold.Ridge().fit(stream, target)
     with pytest.raises(tenfold.BadInput, match="numbers in one block and text in another"):
         tenfold.GaussianNB().fit([(X, (y > 0).astype(int)), (X, np.where(y > 0, "a", "b"))])
-    with pytest.raises(tenfold.BadInput, match="block 1: X has 2 features|block 1: this block has 2 columns"):
+    with pytest.raises(tenfold.BadInput, match="block 1: this block has 2 columns"):
         tenfold.Ridge().fit(X, y).predict([X, X[:, :2]])
 
 

@@ -40,7 +40,7 @@ def check_fit(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, cl
         if tables.is_path(X):
             return tables.open_files(learner, X, y, sample_weight, classes)
         if stream.is_dask(X):
-            from tenfold.core.cluster import open_collection
+            from tenfold.core.collection import open_collection
 
             return open_collection(learner, X, y, sample_weight, classes)
         if stream.is_stream(X):
@@ -98,7 +98,7 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
         if tables.is_path(X):
             return tables.open_files(learner, X, None, None, None, plain=True)
         if stream.is_dask(X):
-            from tenfold.core.cluster import open_collection
+            from tenfold.core.collection import open_collection
 
             return open_collection(learner, X, None, None, None, plain=True)
         if stream.is_stream(X):

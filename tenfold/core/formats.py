@@ -1,7 +1,7 @@
-"""One file with a table in it: its columns and their types, and how its rows are read. CSV (also gzipped) and Parquet.
+"""One file with a table in it, CSV (also gzipped) or Parquet: its columns and types, and how its rows are read.
 
-A Parquet file says the types of its columns. In a CSV they are guessed from the first rows, so the reader asks for what
-it needs (numbers, text), and a value that is something else is found and named.
+A Parquet file says the types of its columns. In a CSV they are guessed from the first rows, so the reader asks for
+what it needs (numbers, text), and a value that is something else is found and named.
 """
 
 from __future__ import annotations
@@ -42,13 +42,16 @@ class Table:
         if self.typed:
             return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
         blanks = {name: BLANK for name, kind in self.asked.items() if kind == pl.Float64}
-        return pl.scan_csv(self.path, **{"glob": False, "schema_overrides": self.asked, "null_values": blanks or None} | options)
+        return pl.scan_csv(
+            self.path,
+            **{"glob": False, "schema_overrides": self.asked, "null_values": blanks or None} | options,
+        )
 
     def batches(self, names: list[str], rows: int) -> Iterator[Any]:
         """Those columns, some rows at a time, as polars frames.
 
-        Parquet is decoded by pyarrow: page by page, in the calling thread, it stays at a third of the memory that polars
-        takes by reading row groups ahead. CSV is parsed by polars, three times as fast as pyarrow.
+        Parquet is decoded by pyarrow: page by page, in the calling thread, it stays at a third of the memory that
+        polars takes by reading row groups ahead. CSV is parsed by polars, three times as fast as pyarrow.
         """
         pl = polars()
         wide = (pl.Decimal, pl.Int128, pl.UInt128, pl.Null)  # types NumPy does not have
@@ -79,10 +82,12 @@ class Table:
                 raise BadInput(f"there is no column {name!r} in {self}: its columns are {shown}")
         if exactly and len(self.types) > len(names):
             more = next(name for name in self.types if name not in names)
-            raise BadInput(f"{self} has a column {more!r} that the first file has not: all files need the same columns")
+            raise BadInput(
+                f"{self} has a column {more!r} that the first file has not: all files need the same columns"
+            )
 
     def want_numbers(self, names: list[str]) -> None:
-        """These columns must be numbers: told now where the types are known, while reading where they are not."""
+        """These columns must be numbers: told now where types are known, else while reading."""
         pl = polars()
         for name in names:
             kind = self.types[name]
@@ -98,10 +103,15 @@ class Table:
         """This column holds labels of a NumPy kind of type."""
         pl = polars()
         if not self.typed:
-            self.asked[name] = {"i": pl.Int64, "u": pl.Int64, "f": pl.Float64, "b": pl.Boolean}.get(kind, pl.String)
+            self.asked[name] = {"i": pl.Int64, "u": pl.Int64, "f": pl.Float64, "b": pl.Boolean}.get(
+                kind, pl.String
+            )
         elif kind in "iufb" and not (self.types[name].is_numeric() or self.types[name] == pl.Boolean):
-            raise BadInput(f"the labels in column {name!r} of {self} ({self.types[name]}) are not of the same type as the classes: "
-                           "make both text or both numbers")
+            raise BadInput(
+                f"the labels in column {name!r} of {self} ({self.types[name]}) are not of the same "
+                "type as the classes: "
+                "make both text or both numbers"
+            )
 
     def numpy_type(self, name: str) -> np.dtype[Any]:
         """The type of a column of numbers in NumPy."""
@@ -114,7 +124,11 @@ class Table:
         pl = polars()
         names = [name for name, kind in self.asked.items() if kind != pl.String]
         first = 0
-        for frame in self._scan(schema_overrides={}, infer_schema=False).select(names).collect_batches(chunk_size=8192, lazy=True):
+        for frame in (
+            self._scan(schema_overrides={}, infer_schema=False)
+            .select(names)
+            .collect_batches(chunk_size=8192, lazy=True)
+        ):
             bad = frame.select(_unread(pl.col(name), self.asked[name]) for name in names)
             row = bad.select(pl.any_horizontal(pl.all()).arg_max()).item()
             at = next((name for name in names if bad[name][row]), None)
@@ -134,8 +148,11 @@ def _unread(text: Any, kind: Any) -> Any:
 
 def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> BadInput:
     shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
-    return BadInput(f"could not convert string to float: column {name[:80]!r} of {table} holds {kind} (row {row}: {shown}): "
-                    "code it as numbers first")
+    return BadInput(
+        f"could not convert string to float: column {name[:80]!r} of {table} holds {kind} (row {row}: "
+        f"{shown}): "
+        "code it as numbers first"
+    )
 
 
 class _told:
@@ -150,11 +167,16 @@ class _told:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or isinstance(error, TenfoldError):
             return
-        if not isinstance(error, (polars().exceptions.PolarsError, OSError)) and not kind.__module__.startswith("pyarrow"):
+        if not isinstance(
+            error, (polars().exceptions.PolarsError, OSError)
+        ) and not kind.__module__.startswith("pyarrow"):
             return
         text = None if self.table.typed else self._text()
         reason = str(error).strip().partition("\n")[0][:200]
-        raise text or BadFile(f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind its name says") from None
+        raise text or BadFile(
+            f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind "
+            "its name says"
+        ) from None
 
     def _text(self) -> BadInput | None:
         try:

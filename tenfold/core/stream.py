@@ -1,7 +1,8 @@
-"""Blocks of rows that come one after the other: iterators, functions that return one, lists of blocks, Arrow streams.
+"""Blocks of rows, one after the other: iterators, functions that return one, lists of blocks, Arrow streams.
 
-A block is X, (X, y) or (X, y, w); with frames, y and the weights may also be names of columns. Each block passes the checks of a table
-in memory, and errors say which block it was. Blocks are taken as they are, only cut where they are longer than `block_rows`.
+A block is X, (X, y) or (X, y, w); with frames, y and the weights may also be names of columns. Each block passes the
+checks of a table in memory, and errors say which block it was. Blocks are taken as they are, only cut where they are
+longer than `block_rows`.
 """
 
 from __future__ import annotations
@@ -30,9 +31,18 @@ def is_stream(X: Any) -> bool:
         return _is_table(first[0] if isinstance(first, tuple) and 1 <= len(first) <= 3 else first)
     if _is_lazy(X) or hasattr(X, "__next__"):
         return True
-    if isinstance(X, (str, bytes, dict, set, frozenset)) or hasattr(X, "__array__") or check.is_frame(X) or ops.is_sparse(X):
+    if (
+        isinstance(X, (str, bytes, dict, set, frozenset))
+        or hasattr(X, "__array__")
+        or check.is_frame(X)
+        or ops.is_sparse(X)
+    ):
         return False
-    return callable(X) or hasattr(X, "__arrow_c_stream__") or (hasattr(X, "__iter__") and not hasattr(X, "__getitem__"))
+    return (
+        callable(X)
+        or hasattr(X, "__arrow_c_stream__")
+        or (hasattr(X, "__iter__") and not hasattr(X, "__getitem__"))
+    )
 
 
 def _is_table(X: Any) -> bool:
@@ -44,20 +54,30 @@ def _is_lazy(X: Any) -> bool:
     return type(X).__module__.startswith("polars") and hasattr(X, "collect_batches")
 
 
-def open_stream(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
+def open_stream(
+    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False
+) -> Source:
     """The gate for blocks. With `plain` (predict) only X is taken from them."""
     for what, given in (("y", y), ("sample_weight", sample_weight)):
         if given is not None and not isinstance(given, str):
-            raise BadType(f"with blocks of rows, {what} comes inside of them: give (X, y) or (X, y, w), or the name of a column")
+            raise BadType(
+                f"with blocks of rows, {what} comes inside of them: give (X, y) or (X, y, w), or the "
+                "name of a column"
+            )
     again, first = opened(X)
     source = Blocks(learner, again, y, sample_weight, classes, plain)
     if not source.rereadable and not plain:
         if learner.kind == "many passes":
-            raise ReadOnce(f"{type(learner).__name__} makes several passes and these blocks can be read only once: "
-                           "give a list of blocks, or a function that returns a new iterator")
+            raise ReadOnce(
+                f"{type(learner).__name__} makes several passes and these blocks can be read only once: "
+                "give a list of blocks, or a function that returns a new iterator"
+            )
         if learner.target == "label" and classes is None:
-            raise BadInput(f"{type(learner).__name__} must know the classes before it reads blocks that can be read only once: "
-                           "give a function that returns a new iterator, or use partial_fit(blocks, classes=[...])")
+            raise BadInput(
+                f"{type(learner).__name__} must know the classes before it reads blocks that can be "
+                "read only once: "
+                "give a function that returns a new iterator, or use partial_fit(blocks, classes=[...])"
+            )
     source.learn_facts(first)
     return source
 
@@ -77,7 +97,9 @@ def opened(X: Any) -> tuple[Callable[[], Iterator[Any]], Any]:
         again = lambda: _iterator(X() if callable(X) else X)  # noqa: E731
     blocks = again()
     if callable(X) and blocks is again():
-        raise BadType("the function must return a new iterator each time it is called: open the data inside of it")
+        raise BadType(
+            "the function must return a new iterator each time it is called: open the data inside of it"
+        )
     return again, _first(blocks)
 
 
@@ -101,9 +123,23 @@ def _iterator(blocks: Any) -> Iterator[Any]:
 class Blocks(Source):
     """Rows of blocks that somebody else makes."""
 
-    def __init__(self, learner: Any, again: Callable[[], Iterator[Any]], y: str | None, weight: str | None, classes: Any,
-                 plain: bool) -> None:
-        self.learner, self.again, self.y, self.weight, self.classes, self.plain = learner, again, y, weight, classes, plain
+    def __init__(
+        self,
+        learner: Any,
+        again: Callable[[], Iterator[Any]],
+        y: str | None,
+        weight: str | None,
+        classes: Any,
+        plain: bool,
+    ) -> None:
+        self.learner, self.again, self.y, self.weight, self.classes, self.plain = (
+            learner,
+            again,
+            y,
+            weight,
+            classes,
+            plain,
+        )
         self.rereadable = not isinstance(again, Once)
         self.target, self.facts = Target("none"), {}
 
@@ -144,11 +180,16 @@ class Blocks(Source):
             return _fitted_columns(self.learner, X), None, None
         if self.weight is not None:
             if w is not None:
-                raise BadInput(f"the block brings weights, and sample_weight={self.weight!r} names a column: give one of them")
+                raise BadInput(
+                    f"the block brings weights, and sample_weight={self.weight!r} names a column: "
+                    "give one of them"
+                )
             X, w = check.split_target(X, self.weight)
         if self.y is not None:
             if y is not None:
-                raise BadInput(f"the block brings a target, and y={self.y!r} names a column: give one of them")
+                raise BadInput(
+                    f"the block brings a target, and y={self.y!r} names a column: give one of them"
+                )
             X, y = check.split_target(X, self.y)
         return X, y, w
 
@@ -164,24 +205,38 @@ class Blocks(Source):
     def labels_of(self, y: Any, w: Any) -> Array:
         """The distinct labels of a block in rows with weight."""
         if y is None:
-            raise BadInput(f"{type(self.learner).__name__} requires y to be passed, but the target y is None: give (X, y)")
+            raise BadInput(
+                f"{type(self.learner).__name__} requires y to be passed, but the target y is None: "
+                "give (X, y)"
+            )
         y = check.flat_labels(check._as_column(y), len(y))
         y = y if w is None or np.shape(w) != y.shape else y[np.asarray(w) != 0]
         return check.encode(y)[0]
 
     def parts(self) -> Iterator[tuple[Any, Array | None, Array | None, int, Array]]:
-        """Pieces (X, y, w, number of the block, its rows), checked but for what `load` does on all threads."""
+        """Pieces (X, y, w, number of the block, its rows), checked but for what `load` does."""
         size, n_rows = block_rows(self.n_features), 0
         for number, item in enumerate(self.again()):
             with in_block(number):
                 X, y, w, rows = self._checked(item)
             for start in range(0, len(rows), size):
-                cut: Any = slice(start, start + size) if len(rows) == X.shape[0] else rows[start : start + size]
-                yield X[cut], None if y is None else y[cut], None if w is None else w[cut], number, rows[start : start + size]
+                cut: Any = (
+                    slice(start, start + size) if len(rows) == X.shape[0] else rows[start : start + size]
+                )
+                yield (
+                    X[cut],
+                    None if y is None else y[cut],
+                    None if w is None else w[cut],
+                    number,
+                    rows[start : start + size],
+                )
             n_rows += len(rows)
         least = 1 if self.plain else max(1, self.learner.least_rows)
         if n_rows < least:
-            raise BadInput(f"Found {n_rows} sample(s) of weight above zero in all blocks, while a minimum of {least} is required")
+            raise BadInput(
+                f"Found {n_rows} sample(s) of weight above zero in all blocks, while a minimum of "
+                f"{least} is required"
+            )
 
     def _checked(self, item: Any) -> tuple[Any, Array | None, Array | None, Array]:
         """One block past the gate, with the numbers of its rows that have weight."""
@@ -189,17 +244,25 @@ class Blocks(Source):
         X, names = check.as_table(self.learner, X)
         n, p = X.shape
         if p != self.n_features:
-            raise BadInput(f"this block has {p} columns, but the first one has {self.n_features}: all blocks need the same columns")
+            raise BadInput(
+                f"this block has {p} columns, but the first one has {self.n_features}: all blocks "
+                "need the same columns"
+            )
         first = self.facts.get("feature_names_in_")
         if names is not None and first is not None and not np.array_equal(names, first):
             other = next(i for i in range(p) if names[i] != first[i])
-            raise BadInput(f"column {other} is {names[other]!r} here and {first[other]!r} in the first block: all blocks need the same columns")
+            raise BadInput(
+                f"column {other} is {names[other]!r} here and {first[other]!r} in the first block: "
+                "all blocks need the same columns"
+            )
         if self.plain or self.target.kind == "none":
             y = None
         else:
             target, y = check.as_target(self.learner, y, n, self.classes)
             if target.width != self.target.width:
-                raise BadInput(f"y has {target.width} columns here and {self.target.width} in the first block")
+                raise BadInput(
+                    f"y has {target.width} columns here and {self.target.width} in the first block"
+                )
         if w is not None and np.shape(w) == (n,) and not np.any(w):
             return X, y, None, np.arange(0)
         w = check.as_weights(w, n)
@@ -220,12 +283,15 @@ def union_of_labels(blocks: list[Array]) -> Array:
     if not seen:
         raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
     if len({values.dtype.kind in "iufb" for values in seen}) > 1:
-        raise BadInput("y holds labels of mixed type, numbers in one block and text in another: make them all text or all numbers")
+        raise BadInput(
+            "y holds labels of mixed type, numbers in one block and text in another: make them all "
+            "text or all numbers"
+        )
     return np.unique(np.concatenate(seen))
 
 
 def _fitted_columns(learner: Any, X: Any) -> Any:
-    """Of a frame with more columns than the learner was fitted on (the target, say) those it was fitted on."""
+    """Of a frame with more columns (the target, say) those the learner was fitted on."""
     fitted = getattr(learner, "feature_names_in_", None)
     if fitted is None or not check.is_frame(X):
         return X

@@ -2,8 +2,8 @@
 
     tenfold.Ridge().fit("part*.parquet", "price")
 
-Rows are cut anew, across batches and files, into blocks of exactly `block_rows` rows: a file gives the same bits as the same table
-in memory. Reading hands out columns, one thread at a time; `load` makes rows of them, on all threads.
+Rows are cut anew, across batches and files, into blocks of exactly `block_rows` rows: a file gives the same bits as
+the same table in memory. Reading hands out columns, one thread at a time; `load` makes rows of them, on all threads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from tenfold.core.data import Array, Block, Source, Target, block_rows, check_fi
 from tenfold.core.errors import BadFile, BadInput, BadType
 from tenfold.core.formats import Table, polars
 
-BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
+BATCH_BLOCKS = (
+    8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
+)
 
 
 def is_path(X: Any) -> bool:
@@ -34,7 +36,7 @@ def is_path(X: Any) -> bool:
 
 
 def open_files(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
-    """The gate for files. With `plain` (predict) only the columns of X are read, those the learner was fitted on."""
+    """The gate for files. With `plain` (predict) only the columns that the learner was fitted on are read."""
     tables = [Table(path) for path in find_files(X)]
     columns = list(tables[0].types)
     targets = [] if plain else _target_names(learner, y)
@@ -43,11 +45,20 @@ def open_files(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, p
         raise BadInput(f"column {weight!r} cannot be target and weight at once: name two columns")
     for name in [*targets, *([] if weight is None else [weight])]:
         if name not in columns:
-            raise BadInput(f"there is no column {name!r} in {tables[0]}: the columns are {check._names(columns)}")
+            raise BadInput(
+                f"there is no column {name!r} in {tables[0]}: the columns are {check._names(columns)}"
+            )
     fitted = getattr(learner, "feature_names_in_", None) if plain else None
-    names = [name for name in columns if name not in targets and name != weight] if fitted is None else list(fitted)
+    names = (
+        [name for name in columns if name not in targets and name != weight]
+        if fitted is None
+        else list(fitted)
+    )
     if not names:
-        raise BadInput(f"{tables[0]} has no column left to learn from: it needs at least one besides {check._names(columns)}")
+        raise BadInput(
+            f"{tables[0]} has no column left to learn from: it needs at least one besides "
+            f"{check._names(columns)}"
+        )
     for table in tables:
         table.expect([*names, *targets, *([] if weight is None else [weight])], exactly=not plain)
     source = Files(learner, tables, names, [] if learner.target == "none" else targets, weight)
@@ -69,7 +80,9 @@ def find_files(X: Any) -> list[str]:
         matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
         if not matches:
             what = "no file matches" if glob.has_magic(path) else "there is no file"
-            raise BadFile(f"{what} {path!r}: check the name, and the folder it is taken from ({os.getcwd()!r})")
+            raise BadFile(
+                f"{what} {path!r}: check the name, and the folder it is taken from ({os.getcwd()!r})"
+            )
         found += matches
     return found
 
@@ -77,13 +90,18 @@ def find_files(X: Any) -> list[str]:
 def _target_names(learner: Any, y: Any) -> list[str]:
     if y is None:
         if learner.target != "none":
-            raise BadInput(f"{type(learner).__name__} requires y to be passed, but the target y is None: give the name of the column")
+            raise BadInput(
+                f"{type(learner).__name__} requires y to be passed, but the target y is None: give "
+                "the name of the column"
+            )
         return []
     if isinstance(y, str):
         return [y]
     if isinstance(y, (list, tuple)) and y and all(isinstance(name, str) for name in y):
         if len(y) > 1 and not learner.multi_output:
-            raise BadInput(f"{type(learner).__name__} predicts one column: give one name, not {check._names(list(y))}")
+            raise BadInput(
+                f"{type(learner).__name__} predicts one column: give one name, not {check._names(list(y))}"
+            )
         return list(y)
     raise BadType(f"with a file, y is the name of a column of it, not {type(y).__name__}: give the name")
 
@@ -91,19 +109,28 @@ def _target_names(learner: Any, y: Any) -> list[str]:
 def _weight_name(sample_weight: Any) -> str | None:
     if sample_weight is None or isinstance(sample_weight, str):
         return sample_weight
-    raise BadType(f"with a file, sample_weight is the name of a column of it, not {type(sample_weight).__name__}: give the name")
+    raise BadType(
+        "with a file, sample_weight is the name of a column of it, not "
+        f"{type(sample_weight).__name__}: give the name"
+    )
 
 
 class Files(Source):
     """Rows of tables in files, one after the other."""
 
-    def __init__(self, learner: Any, tables: list[Table], names: list[str], targets: list[str], weight: str | None) -> None:
+    def __init__(
+        self, learner: Any, tables: list[Table], names: list[str], targets: list[str], weight: str | None
+    ) -> None:
         self.tables, self.names, self.targets, self.weight = tables, names, targets, weight
         self.missing, self.least_rows = learner.missing, learner.least_rows
         self.n_features, self.text_labels = len(names), False
         self.size = block_rows(self.n_features)
-        self.target = Target(learner.target if targets else "none", flat=len(targets) == 1, width=len(targets) or 1)
-        numbers = names + ([] if self.target.kind == "label" else targets) + ([] if weight is None else [weight])
+        self.target = Target(
+            learner.target if targets else "none", flat=len(targets) == 1, width=len(targets) or 1
+        )
+        numbers = (
+            names + ([] if self.target.kind == "label" else targets) + ([] if weight is None else [weight])
+        )
         for table in tables:
             table.want_numbers(numbers)
         kinds = {table.numpy_type(name) for table in tables for name in names}
@@ -128,7 +155,9 @@ class Files(Source):
                 if self.weight is None:
                     yield Piece(frame.get_columns(), table, rows)
                     continue
-                kept = np.flatnonzero(frame[self.weight].to_numpy() != 0)  # a blank is kept, and told by `load`
+                kept = np.flatnonzero(
+                    frame[self.weight].to_numpy() != 0
+                )  # a blank is kept, and told by `load`
                 if len(kept):
                     yield Piece(frame[kept].get_columns(), table, kept + rows.start)
 
@@ -149,13 +178,19 @@ class Files(Source):
             yield waiting
         if total < max(1, self.least_rows):
             weighed = "" if self.weight is None else f" with {self.weight!r} above zero"
-            raise BadInput(f"Found {total} sample(s) in {check._names(self.tables)}{weighed}, "
-                           f"while a minimum of {max(1, self.least_rows)} is required")
+            raise BadInput(
+                f"Found {total} sample(s) in {check._names(self.tables)}{weighed}, "
+                f"while a minimum of {max(1, self.least_rows)} is required"
+            )
 
     def _array(self, column: Any) -> Array:
-        """A column as NumPy has it, blanks as NaN; labels that are text as their numbers, blanks and strangers as NaN."""
+        """A column as NumPy has it, blanks as NaN; labels that are text as their numbers, strangers as NaN."""
         if self.text_labels and self.target.classes is not None and column.name == self.targets[0]:
-            column = column.cast(polars().String).cast(polars().Enum(list(self.target.classes)), strict=False).to_physical()
+            column = (
+                column.cast(polars().String)
+                .cast(polars().Enum(list(self.target.classes)), strict=False)
+                .to_physical()
+            )
         values: Array = column.to_numpy()
         return values if values.dtype != object else column.cast(polars().Float64).to_numpy()
 
@@ -186,8 +221,11 @@ class Files(Source):
         codes = columns[0]
         if codes.dtype.kind == "f":
             place = index[int(np.flatnonzero(np.isnan(codes))[0])]
-            raise BadInput(f"y is blank, or a label not among the classes {check._names(self.target.classes)}, in row {place}: "
-                           "give all of them in classes=")
+            raise BadInput(
+                f"y is blank, or a label not among the classes {check._names(self.target.classes)}, "
+                f"in row {place}: "
+                "give all of them in classes="
+            )
         return codes.astype(np.int64)
 
     def find_classes(self, learner: Any, classes: Any) -> None:
@@ -195,14 +233,16 @@ class Files(Source):
         name = self.targets[0]
         values = self._count(name) if classes is None else np.unique(np.asarray(classes))
         if len(values) < 2 and learner.least_classes > 1:
-            raise BadInput(f"{type(learner).__name__} needs samples of at least 2 classes in {name!r}, "
-                           f"but there is only one class: {values[0]!r}")
+            raise BadInput(
+                f"{type(learner).__name__} needs samples of at least 2 classes in {name!r}, "
+                f"but there is only one class: {values[0]!r}"
+            )
         self.target, self.text_labels = Target("label", values), values.dtype.kind in "OUS"
         for table in self.tables:
             table.want_labels(name, values.dtype.kind)
 
     def _count(self, name: str) -> Array:
-        """The distinct labels. A CSV is read as text here: what it holds is decided when all of it was seen."""
+        """The distinct labels. A CSV is read as text: what it holds is decided when all was seen."""
         distinct: set[Any] = set()
         for table in self.tables:
             table.want_labels(name, "O")
@@ -218,11 +258,20 @@ class Files(Source):
                 column = column.cast(polars().String)
             distinct.update(column.unique().to_list())
         if not distinct:
-            raise BadInput(f"Found 0 sample(s) in {check._names(self.tables)} while a minimum of 1 is required")
+            raise BadInput(
+                f"Found 0 sample(s) in {check._names(self.tables)} while a minimum of 1 is required"
+            )
         if all(isinstance(value, str) for value in distinct):
-            return as_labels(distinct) if not any(table.typed for table in self.tables) else np.array(sorted(distinct), dtype=object)
+            return (
+                as_labels(distinct)
+                if not any(table.typed for table in self.tables)
+                else np.array(sorted(distinct), dtype=object)
+            )
         if any(isinstance(value, str) for value in distinct):
-            raise BadInput(f"column {name!r} holds text in one file and numbers in another: make them all text or all numbers")
+            raise BadInput(
+                f"column {name!r} holds text in one file and numbers in another: make them all text "
+                "or all numbers"
+            )
         kinds = {table.numpy_type(name) for table in self.tables}
         boolean = all(isinstance(value, bool) for value in distinct)
         return np.array(sorted(distinct), dtype=bool if boolean else np.result_type(*kinds))
@@ -252,7 +301,11 @@ class Piece:
         return self.rows.stop - self.rows.start if isinstance(self.rows, slice) else len(self.rows)
 
     def cut(self, start: int, stop: int) -> Piece:
-        rows = slice(self.rows.start + start, self.rows.start + stop) if isinstance(self.rows, slice) else self.rows[start:stop]
+        rows = (
+            slice(self.rows.start + start, self.rows.start + stop)
+            if isinstance(self.rows, slice)
+            else self.rows[start:stop]
+        )
         return replace(self, columns=[column[start:stop] for column in self.columns], rows=rows)
 
 
