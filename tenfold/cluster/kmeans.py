@@ -67,7 +67,7 @@ class KMeans(Clusterer, Transformer, Estimator):
     init: str | Array | Callable = param(
         "k-means++", one_of=("k-means++", "random"),
         doc="how to seed; or the centres (k, p); or a function (rows, k, random_state) of the sample that returns them")
-    n_init: int | str = param("auto", at_least=1, one_of=("auto",),
+    n_init: int | str = param("auto", at_least=1, at_most=10_000, one_of=("auto",),
                               doc="restarts on the sample; 'auto': 1 for k-means++ and given centres, else 10")
     max_iter: int = param(300, at_least=1, doc="most passes over the rows")
     tol: float = param(1e-4, at_least=0, doc="bound on the squared shift of the centres over the mean variance of a column")
@@ -82,37 +82,38 @@ class KMeans(Clusterer, Transformer, Estimator):
             raise BadInput(f"n_samples={source.n_rows} should be >= n_clusters={k}: ask for fewer clusters")
         rng = generator(self.random_state)
         sampling = partial(_sample, k=max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * source.n_features)), 4 * k), seed=seed_of(rng))
-        given = not isinstance(self.init, str) and not callable(self.init)
+        given = not isinstance(self.init, str) and (isinstance(self.init, type) or not callable(self.init))
         survey = Survey(None, None)
         if not given or self.tol > 0:
             survey = yield partial(_survey, sampling=None if given else sampling, spread=self.tol > 0)
-        tol = self.tol * float((survey.spread.scatter / survey.spread.weight).mean()) if survey.spread else 0.0
-        start = self._given(source.n_features) if given else self._seeded(survey.sample, tol, sampling, rng)
+        tol = min(self.tol, 1e300) * float((survey.spread.scatter / survey.spread.weight).mean()) if survey.spread else 0.0
+        start = self._centers(self.init, source.n_features) if given else self._seeded(survey.sample, tol, sampling, rng)
         best = yield from lloyd([start], tol, self.max_iter, sampling)
         if best.n_filled < k:
             warnings.warn(f"KMeans(n_clusters={k}): only {best.n_filled} clusters have rows (there are few distinct rows): "
                           "ask for fewer clusters", Degenerate, stacklevel=2)
         return dict(cluster_centers_=best.centers, inertia_=best.inertia, n_iter_=best.n_iter)
 
-    def _given(self, p: int) -> Array:
-        """The centres the user gave."""
-        return self._centers(np.array(self.init, dtype=np.float64), p)
-
-    def _centers(self, centers: Array, p: int) -> Array:
-        if centers.shape != (self.n_clusters, p):
+    def _centers(self, given: Any, p: int) -> Array:
+        """The centres a user gave, or a user's function."""
+        k = self.n_clusters
+        try:
+            centers = np.array(given, dtype=np.float64, order="C")
+        except (TypeError, ValueError, OverflowError):
+            raise BadParameter(f"KMeans(init=...): must be 'k-means++', 'random', or {k} rows of {p} numbers") from None
+        if centers.shape != (k, p):
             raise BadParameter(f"KMeans(init=...): the shape of the initial centers {centers.shape} does not match "
-                               f"(n_clusters, number of features) = {(self.n_clusters, p)}")
+                               f"(n_clusters, number of features) = {(k, p)}")
         if not np.isfinite(centers).all():
             raise BadParameter("KMeans(init=...): the initial centers must be finite")
-        return np.ascontiguousarray(centers)
+        return centers
 
     def _seeded(self, sample: Sample, tol: float, sampling: Any, rng: np.random.Generator) -> Array:
         """The best of `n_init` restarts on the sample, improved there."""
         k, rows, weight = self.n_clusters, sample.rows, sample.weight
         n_init = self.n_init if isinstance(self.n_init, int) else 1 if self.init == "k-means++" else 10
         if callable(self.init):
-            starts = [self._centers(np.array(self.init(rows, k, random_state=_legacy(rng)), dtype=np.float64), rows.shape[1])
-                      for _ in range(n_init)]
+            starts = [self._centers(self.init(rows, k, random_state=_legacy(rng)), rows.shape[1]) for _ in range(n_init)]
         else:
             seed = plus_plus if self.init == "k-means++" else random_rows
             starts = [seed(rows, weight, k, rng) for _ in range(n_init)]

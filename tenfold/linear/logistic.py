@@ -127,7 +127,7 @@ class LogisticRegression(Classifier, Estimator):
         return found.theta, Metric(terms.curvature / share, loss.l2)
 
     def _C(self) -> float:
-        return np.inf if self.penalty is None else float(self.C)
+        return np.inf if self.penalty is None or self.C > 1e300 else float(self.C)
 
     def _floor(self) -> float:
         """Without a penalty the loss of separable classes has no minimum: stop when it is as good as zero."""

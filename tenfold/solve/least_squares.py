@@ -165,14 +165,23 @@ def conjugate_gradients(p: int, q: int, fit_intercept: bool, tol: float, max_ite
         if certificate <= tol:
             return B, m, t, n_iter
         direction = gradient + direction * np.divide(size, before, out=np.zeros(q), where=before > 0)
-    warnings.warn(f"least squares by products stopped after {max_iter} passes with its gradient at {certificate:.1e} of the start, "
-                  f"above tol={tol:g}: raise max_iter, or scale the columns", NotConverged, stacklevel=2)
+    warnings.warn(
+        f"least squares by products stopped after {max_iter} passes with its gradient at {certificate:.1e} of the start, "
+        f"above tol={tol:g}: raise max_iter, or scale the columns",
+        NotConverged,
+        stacklevel=2,
+    )
     return B, m, t, max_iter
 
 
 def first_products(block: Block, p: int) -> Products:
     weighted = block.y * block.w[:, None]
-    return Products(float(block.w.sum()), np.asarray(block.X.T @ block.w).reshape(p), weighted.sum(axis=0), np.asarray(block.X.T @ weighted))
+    return Products(
+        float(block.w.sum()),
+        np.asarray(block.X.T @ block.w).reshape(p),
+        weighted.sum(axis=0),
+        np.asarray(block.X.T @ weighted),
+    )
 
 
 def normal_products(block: Block, D: Array) -> Products:
