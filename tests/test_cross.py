@@ -10,9 +10,18 @@ import tenfold
 from tenfold.evaluate.result import corrected_error
 from tenfold.evaluate.splits import assign_folds
 
-CLASSIFIERS = [tenfold.GaussianNB(), tenfold.LinearDiscriminantAnalysis(), tenfold.QuadraticDiscriminantAnalysis(reg_param=0.1),
-               tenfold.NearestCentroid(), tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.LogisticRegression())]
-REGRESSORS = [tenfold.Ridge(alpha=3.0), tenfold.LinearRegression(), tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge())]
+CLASSIFIERS = [
+    tenfold.GaussianNB(),
+    tenfold.LinearDiscriminantAnalysis(),
+    tenfold.QuadraticDiscriminantAnalysis(reg_param=0.1),
+    tenfold.NearestCentroid(),
+    tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.LogisticRegression()),
+]
+REGRESSORS = [
+    tenfold.Ridge(alpha=3.0),
+    tenfold.LinearRegression(),
+    tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge()),
+]
 
 
 def name(model: object) -> str:
@@ -31,7 +40,9 @@ def test_regression_equals_refitting(model: tenfold.Ridge, weighted: bool) -> No
         fitted = model.fit(X[~out], y[~out], None if w is None else w[~out])
         predicted = fitted.predict(X[out])
         np.testing.assert_allclose(result.predictions[out], predicted, rtol=1e-8)
-        np.testing.assert_allclose(result.scores[0, k], np.average((predicted - y[out]) ** 2, weights=None if w is None else w[out]), rtol=1e-8)
+        np.testing.assert_allclose(
+            result.scores[0, k], np.average((predicted - y[out]) ** 2, weights=None if w is None else w[out]), rtol=1e-8
+        )
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=name)
@@ -85,7 +96,9 @@ def test_path_in_a_pipeline_fits_the_scaler_in_each_fold() -> None:
     pipe = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge())
     path = tenfold.validation_path(pipe, X, y, "ridge__alpha", [0.1, 10.0], folds=5, score="mse")
     for v, alpha in enumerate([0.1, 10.0]):
-        one = tenfold.cross_validate(tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge(alpha=alpha)), X, y, folds=5, score="mse")
+        one = tenfold.cross_validate(
+            tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge(alpha=alpha)), X, y, folds=5, score="mse"
+        )
         np.testing.assert_allclose(path.scores[v], one.scores[0], rtol=1e-9)
 
 
@@ -123,7 +136,9 @@ def test_zero_weight_rows_take_no_part() -> None:
 
 def test_a_score_of_the_users_own() -> None:
     X, y = load_wine(return_X_y=True)
-    result = tenfold.cross_validate(tenfold.GaussianNB(), X, y, folds=3, score=lambda truth, guess: float((truth == guess).mean()))
+    result = tenfold.cross_validate(
+        tenfold.GaussianNB(), X, y, folds=3, score=lambda truth, guess: float((truth == guess).mean())
+    )
     expected = tenfold.cross_validate(tenfold.GaussianNB(), X, y, folds=3)
     np.testing.assert_allclose(result.scores, expected.scores, rtol=1e-15)
 
@@ -135,10 +150,17 @@ def test_cross_val_predict() -> None:
     assert (labels == proba.argmax(axis=1)).mean() == 1.0 and (labels == y).mean() > 0.95
 
 
-@pytest.mark.parametrize(("kwargs", "words"), [
-    (dict(folds=1), "at least 2"), (dict(folds=1000), "cannot make 1000 folds"), (dict(repeats=0), "repeats=0"),
-    (dict(score="rmse"), "judged by"), (dict(groups=[1, 2]), "groups has 2"), (dict(stratify="yes"), "stratify"),
-])
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        (dict(folds=1), "at least 2"),
+        (dict(folds=1000), "cannot make 1000 folds"),
+        (dict(repeats=0), "repeats=0"),
+        (dict(score="rmse"), "judged by"),
+        (dict(groups=[1, 2]), "groups has 2"),
+        (dict(stratify="yes"), "stratify"),
+    ],
+)
 def test_bad_requests_are_told(kwargs: dict, words: str) -> None:
     X, y = load_wine(return_X_y=True)
     with pytest.raises(tenfold.TenfoldError, match=words):

@@ -14,8 +14,29 @@ from sklearn.linear_model import Ridge as SklearnRidge
 import tenfold
 
 NIST = Path(__file__).resolve().parents[2] / "shared" / "data" / "nist" / "linear"
-PROBLEMS = ["Norris", "Pontius", "NoInt1", "NoInt2", "Filip", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5"]
-POWERS = {"Norris": 1, "Pontius": 2, "Filip": 10, "Wampler1": 5, "Wampler2": 5, "Wampler3": 5, "Wampler4": 5, "Wampler5": 5}
+PROBLEMS = [
+    "Norris",
+    "Pontius",
+    "NoInt1",
+    "NoInt2",
+    "Filip",
+    "Longley",
+    "Wampler1",
+    "Wampler2",
+    "Wampler3",
+    "Wampler4",
+    "Wampler5",
+]
+POWERS = {
+    "Norris": 1,
+    "Pontius": 2,
+    "Filip": 10,
+    "Wampler1": 5,
+    "Wampler2": 5,
+    "Wampler3": 5,
+    "Wampler4": 5,
+    "Wampler5": 5,
+}
 
 
 def read_problem(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
@@ -25,8 +46,10 @@ def read_problem(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
         pytest.skip(f"the NIST file {name}.dat is not beside this checkout")
     lines = file.read_text().splitlines()
     head = "\n".join(lines[:60])
-    spans = {key: tuple(int(v) - 1 for v in re.search(rf"{key}\s*\(lines\s*(\d+)\s*to\s*(\d+)\)", head).groups())
-             for key in ("Certified Values", "Data")}
+    spans = {
+        key: tuple(int(v) - 1 for v in re.search(rf"{key}\s*\(lines\s*(\d+)\s*to\s*(\d+)\)", head).groups())
+        for key in ("Certified Values", "Data")
+    }
     first, last = spans["Certified Values"]
     certified = [float(line.split()[1]) for line in lines[first : last + 1] if re.match(r"\s*B\d+\s", line)]
     first, last = spans["Data"]
@@ -101,7 +124,9 @@ def test_more_columns_than_rows() -> None:
     X, y, _ = simulated(8, 30)
     with pytest.warns(tenfold.Degenerate):
         model = tenfold.LinearRegression().fit(X, y)
-    np.testing.assert_allclose(model.coef_, np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(
+        model.coef_, np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0], rtol=1e-8, atol=1e-12
+    )
     np.testing.assert_allclose(model.predict(X), y, rtol=1e-8)
 
 
@@ -154,7 +179,11 @@ def test_sparse_equals_dense() -> None:
 
     X = random_array((300, 12), density=0.2, rng=np.random.default_rng(0), format="csr")
     y = X @ np.arange(12.0) + np.random.default_rng(1).normal(size=300)
-    for model in (tenfold.LinearRegression(), tenfold.LinearRegression(solver="lsqr", tol=1e-13), tenfold.Ridge(alpha=2.0)):
+    for model in (
+        tenfold.LinearRegression(),
+        tenfold.LinearRegression(solver="lsqr", tol=1e-13),
+        tenfold.Ridge(alpha=2.0),
+    ):
         np.testing.assert_allclose(model.fit(X, y).coef_, model.fit(X.toarray(), y).coef_, rtol=1e-10, atol=1e-11)
 
 

@@ -17,7 +17,14 @@ def draw_folds(result: Any, ax: Any = None) -> Any:
     for scores in result.scores:
         ax.plot(place, scores, "o", color=BLUE, alpha=max(0.3, 1 / repeats), zorder=3)
     ax.axhline(result.mean, color=ORANGE, zorder=2, label=f"mean {result.mean:.4g} ± {result.standard_error:.2g}")
-    ax.axhspan(result.mean - result.standard_error, result.mean + result.standard_error, color=ORANGE, alpha=0.15, lw=0, zorder=1)
+    ax.axhspan(
+        result.mean - result.standard_error,
+        result.mean + result.standard_error,
+        color=ORANGE,
+        alpha=0.15,
+        lw=0,
+        zorder=1,
+    )
     ax.set(xlabel="fold", ylabel=f"{result.score.name} on held-out rows", title=short(result.model))
     ax.set_xticks(place)
     ax.legend()

@@ -29,8 +29,19 @@ from tenfold.evaluate.splits import assign_folds, check_class_sizes
 SMALLEST_SHARE = 1e-6
 
 
-def cross_validate(model: Any, X: Any, y: Any = None, *, folds: int = 10, repeats: int = 1, stratify: Any = "auto",
-                   groups: Any = None, score: Any = None, sample_weight: Any = None, random_state: Any = 0) -> CrossValidation:
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    folds: int = 10,
+    repeats: int = 1,
+    stratify: Any = "auto",
+    groups: Any = None,
+    score: Any = None,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+) -> CrossValidation:
     """Score a learner on rows it has not seen: k-fold cross-validation, repeated if asked.
 
     score: "accuracy", "log_loss", "brier", "r2", "mse", "rmse", "mae", or a function of (truth, prediction).
@@ -49,14 +60,41 @@ def cross_validate(model: Any, X: Any, y: Any = None, *, folds: int = 10, repeat
         scores.append(fold_scores(judge, source, fold, output))
         outputs.append(output)
         assigned.append(fold)
-    return CrossValidation(repr(model), judge, np.array(scores), np.array(assigned), _predictions(source, outputs),
-                           _probabilities(model, outputs), method, time.perf_counter() - began)
+    return CrossValidation(
+        repr(model),
+        judge,
+        np.array(scores),
+        np.array(assigned),
+        _predictions(source, outputs),
+        _probabilities(model, outputs),
+        method,
+        time.perf_counter() - began,
+    )
 
 
-def cross_val_predict(model: Any, X: Any, y: Any = None, *, folds: int = 10, stratify: Any = "auto", groups: Any = None,
-                      sample_weight: Any = None, random_state: Any = 0, method: str = "predict") -> Array:
+def cross_val_predict(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    folds: int = 10,
+    stratify: Any = "auto",
+    groups: Any = None,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+    method: str = "predict",
+) -> Array:
     """The prediction of every row by a model that has not seen it; method "predict" or "predict_proba"."""
-    result = cross_validate(model, X, y, folds=folds, stratify=stratify, groups=groups, sample_weight=sample_weight, random_state=random_state)
+    result = cross_validate(
+        model,
+        X,
+        y,
+        folds=folds,
+        stratify=stratify,
+        groups=groups,
+        sample_weight=sample_weight,
+        random_state=random_state,
+    )
     if method == "predict":
         return result.predictions
     if method != "predict_proba" or result.probabilities is None:
@@ -64,9 +102,21 @@ def cross_val_predict(model: Any, X: Any, y: Any = None, *, folds: int = 10, str
     return result.probabilities
 
 
-def validation_path(model: Any, X: Any, y: Any, name: str, values: Any, *, folds: int = 10, repeats: int = 1,
-                    stratify: Any = "auto", groups: Any = None, score: Any = None, sample_weight: Any = None,
-                    random_state: Any = 0) -> ValidationPath:
+def validation_path(
+    model: Any,
+    X: Any,
+    y: Any,
+    name: str,
+    values: Any,
+    *,
+    folds: int = 10,
+    repeats: int = 1,
+    stratify: Any = "auto",
+    groups: Any = None,
+    score: Any = None,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+) -> ValidationPath:
     """Cross-validated score for each value of a parameter; along a path (Ridge's alpha) all values cost about one fit.
 
     >>> import numpy as np, tenfold
@@ -118,7 +168,9 @@ def path_scores(model: Any, source: Arrays, fold: Array, name: str, values: list
             direct = scores_from_moments(template, trained[0], fits, judge)
             if direct is not None:
                 return direct
-            paths = [[template._like(fit, **{name: value}) for value, fit in zip(values, one, strict=True)] for one in fits]
+            paths = [
+                [template._like(fit, **{name: value}) for value, fit in zip(values, one, strict=True)] for one in fits
+            ]
         columns = [outputs_of([path[v] for path in paths], source, parts) for v in range(len(values))]
         return np.array([fold_scores(judge, source, fold, output) for output in columns])
 
@@ -138,7 +190,9 @@ def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
     return Keyed({block.key: summarize(block)})
 
 
-def scores_from_moments(template: Any, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score) -> Array | None:
+def scores_from_moments(
+    template: Any, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score
+) -> Array | None:
     """Squared errors on held-out rows from those rows' own moments; None where the score is another or digits would be lost."""
     if judge.name not in ("mse", "rmse", "r2") or not hasattr(template, "_held_out_squares"):
         return None
@@ -204,7 +258,9 @@ def prepared(model: Any, source: Source) -> Any:
 def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
     """Folds need rows by number: files and streams are read into memory."""
     if getattr(model, "role", None) not in ("classifier", "regressor"):
-        raise BadInput(f"{type(model).__name__} predicts no target, so there is nothing to score: give a classifier or a regressor of Tenfold")
+        raise BadInput(
+            f"{type(model).__name__} predicts no target, so there is nothing to score: give a classifier or a regressor of Tenfold"
+        )
     source = check.check_fit(model, X, y, sample_weight)
     if isinstance(source, Arrays):
         return source
@@ -213,7 +269,9 @@ def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
     return Arrays(columns[0], columns[1], columns[2], source.target, source.facts, missing=model.missing)
 
 
-def _assignments(model: Any, source: Arrays, folds: int, repeats: int, stratify: Any, groups: Any, random_state: Any) -> list[Array]:
+def _assignments(
+    model: Any, source: Arrays, folds: int, repeats: int, stratify: Any, groups: Any, random_state: Any
+) -> list[Array]:
     if not isinstance(repeats, (int, np.integer)) or repeats < 1:
         raise BadParameter(f"repeats={repeats!r}: must be a whole number of at least 1")
     if stratify not in ("auto", True, False):

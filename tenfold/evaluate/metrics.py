@@ -88,7 +88,9 @@ def find_score(score: Any, role: str) -> Score:
     fitting = [name for name, known in SCORES.items() if known.role == role]
     if isinstance(score, str):
         if score not in fitting:
-            raise BadParameter(f"score={score!r}: a {role} can be judged by {', '.join(fitting)}, or a function of (truth, prediction)")
+            raise BadParameter(
+                f"score={score!r}: a {role} can be judged by {', '.join(fitting)}, or a function of (truth, prediction)"
+            )
         return SCORES[score]
     if callable(score):
         return Score(getattr(score, "__name__", "score"), role, True, _wrapped(score, role))

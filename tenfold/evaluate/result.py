@@ -49,8 +49,10 @@ class CrossValidation:
     def __str__(self) -> str:
         repeats, folds = self.scores.shape
         times = f" x {repeats}" if repeats > 1 else ""
-        lines = [f"{self.model}   {folds} folds{times}, {self.method}, {self.seconds:.3g} s",
-                 f"{self.score.name:>10}  {self.mean:.4f} ± {self.standard_error:.4f}   (held-out rows; ± one corrected standard error)"]
+        lines = [
+            f"{self.model}   {folds} folds{times}, {self.method}, {self.seconds:.3g} s",
+            f"{self.score.name:>10}  {self.mean:.4f} ± {self.standard_error:.4f}   (held-out rows; ± one corrected standard error)",
+        ]
         lines += [f"{'fold ' + str(k + 1):>10}  {self.scores[:, k].mean():.4f}" for k in range(folds)]
         return "\n".join(lines)
 
@@ -96,10 +98,14 @@ class ValidationPath:
         return self.values[self.best_index]
 
     def __str__(self) -> str:
-        order = range(len(self.values)) if len(self.values) <= 12 else np.linspace(0, len(self.values) - 1, 12).astype(int)
+        order = (
+            range(len(self.values)) if len(self.values) <= 12 else np.linspace(0, len(self.values) - 1, 12).astype(int)
+        )
         rows = sorted({*order, self.best_index})
-        lines = [f"{self.model}   {self.name} over {len(self.values)} values, {self.folds} folds, {self.seconds:.3g} s",
-                 f"{self.name:>14}  {self.score.name}"]
+        lines = [
+            f"{self.model}   {self.name} over {len(self.values)} values, {self.folds} folds, {self.seconds:.3g} s",
+            f"{self.name:>14}  {self.score.name}",
+        ]
         error = self.standard_error
         for i in rows:
             mark = "  best" if i == self.best_index else ""

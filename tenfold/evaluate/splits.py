@@ -11,7 +11,9 @@ from tenfold.core.errors import BadInput, BadParameter
 Array = np.ndarray[Any, Any]
 
 
-def assign_folds(n: int, folds: int, rng: np.random.Generator, *, codes: Array | None = None, groups: Array | None = None) -> Array:
+def assign_folds(
+    n: int, folds: int, rng: np.random.Generator, *, codes: Array | None = None, groups: Array | None = None
+) -> Array:
     """The fold of each row, 0 to folds − 1, of sizes that differ by at most one row.
 
     With class `codes` every class is spread evenly over the folds (stratified). With `groups` all rows of a group are in one
@@ -52,5 +54,7 @@ def check_class_sizes(codes: Array, classes: Array) -> None:
     counts = np.bincount(codes, minlength=len(classes))
     if counts.min() < 2:
         rare = classes[int(counts.argmin())]
-        raise BadInput(f"class {rare!r} has {counts.min()} row(s): cross-validation needs at least 2 rows of each class; "
-                       "drop the class or join it with another")
+        raise BadInput(
+            f"class {rare!r} has {counts.min()} row(s): cross-validation needs at least 2 rows of each class; "
+            "drop the class or join it with another"
+        )

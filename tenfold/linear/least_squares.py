@@ -58,7 +58,9 @@ class LinearRegression(AffineRegressor, OnePass):
     tol: float = param(1e-6, at_least=0, doc="lsqr: bound on the gradient, relative to its size at w = 0")
     n_jobs: int | None = param(None, doc="no effect: tenfold.threads(n) sets the number of threads")
     positive: bool = param(False, doc="require w >= 0")
-    solver: str = param("auto", one_of=("auto", "cholesky", "qr", "svd", "lsqr"), doc="the algorithm; auto decides by conditioning")
+    solver: str = param(
+        "auto", one_of=("auto", "cholesky", "qr", "svd", "lsqr"), doc="the algorithm; auto decides by conditioning"
+    )
     max_iter: int = param(1000, at_least=1, doc="lsqr: passes over the data")
 
     def _summarize(self, block: Block) -> Stats:
@@ -88,7 +90,13 @@ class LinearRegression(AffineRegressor, OnePass):
         if L is None or rcond < 1e-14:  # the squared condition is beyond double precision: solve by eigenvalues
             return self._deficient(mean, Sxx, Sxy)
         coef = cholesky_solve(L, Sxy / scale[:, None]) / scale[:, None]
-        return dict(self._fitted(mean, coef), rank_=len(Sxx), singular_=_singular(Sxx), condition_=rcond**-0.5, solver_="cholesky")
+        return dict(
+            self._fitted(mean, coef),
+            rank_=len(Sxx),
+            singular_=_singular(Sxx),
+            condition_=rcond**-0.5,
+            solver_="cholesky",
+        )
 
     def _deficient(self, mean: Array, Sxx: Array, Sxy: Array) -> dict[str, Any]:
         """Least norm from the cross-products alone."""
@@ -96,7 +104,13 @@ class LinearRegression(AffineRegressor, OnePass):
         keep = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
         coef = vectors[:, keep] @ ((vectors[:, keep].T @ Sxy) / values[keep, None])
         self._tell(int(keep.sum()), len(values))
-        return dict(self._fitted(mean, coef), rank_=int(keep.sum()), singular_=_singular(Sxx), condition_=np.inf, solver_="cholesky")
+        return dict(
+            self._fitted(mean, coef),
+            rank_=int(keep.sum()),
+            singular_=_singular(Sxx),
+            condition_=np.inf,
+            solver_="cholesky",
+        )
 
     def _refine(self, source: Source, stats: Stats) -> Generator[Any, Any, dict[str, Any]]:
         """The columns are nearly dependent: a triangle instead of cross-products, then residuals in extended precision."""
@@ -117,8 +131,13 @@ class LinearRegression(AffineRegressor, OnePass):
         if found.rank < p:
             self._tell(found.rank, p)
         top = stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])  # the means, to the accuracy of R
-        return dict(self._fitted(top[first:], found.coef), rank_=found.rank, singular_=found.singular,
-                    condition_=found.condition, solver_="svd" if self.solver == "svd" or found.rank < p else "qr")
+        return dict(
+            self._fitted(top[first:], found.coef),
+            rank_=found.rank,
+            singular_=found.singular,
+            condition_=found.condition,
+            solver_="svd" if self.solver == "svd" or found.rank < p else "qr",
+        )
 
     def _from_augmented(self, B: Array) -> dict[str, Any]:
         """Fitted attributes from the coefficients of [1 X]."""
@@ -141,8 +160,12 @@ class LinearRegression(AffineRegressor, OnePass):
         return float("inf") if rcond <= 0 else rcond**-0.5
 
     def _tell(self, rank: int, p: int) -> None:
-        warnings.warn(f"LinearRegression: the {p} columns have rank {rank} only (constant, repeated or dependent columns, or too few rows); "
-                      "returned the coefficients of least norm: drop columns or use Ridge", Degenerate, stacklevel=2)
+        warnings.warn(
+            f"LinearRegression: the {p} columns have rank {rank} only (constant, repeated or dependent columns, or too few rows); "
+            "returned the coefficients of least norm: drop columns or use Ridge",
+            Degenerate,
+            stacklevel=2,
+        )
 
 
 def _lengths(S: Array) -> Array:

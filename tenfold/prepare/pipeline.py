@@ -83,10 +83,14 @@ class Pipeline(Estimator):
         active = [(name, step) for name, step in self.steps if step is not None and step != "passthrough"]
         for place, (name, step) in enumerate(active):
             if not isinstance(step, Estimator):
-                raise BadParameter(f"Pipeline step {name!r} is a {type(step).__name__}: steps must be learners of Tenfold; "
-                                   "scikit-learn's Pipeline takes both kinds")
+                raise BadParameter(
+                    f"Pipeline step {name!r} is a {type(step).__name__}: steps must be learners of Tenfold; "
+                    "scikit-learn's Pipeline takes both kinds"
+                )
             if place < len(active) - 1 and not hasattr(step, "_transform"):
-                raise BadParameter(f"Pipeline step {name!r} ({type(step).__name__}) cannot transform: only the last step may be without")
+                raise BadParameter(
+                    f"Pipeline step {name!r} ({type(step).__name__}) cannot transform: only the last step may be without"
+                )
         if not active:
             raise BadParameter("Pipeline(steps): at least one step must be a learner")
         return active
@@ -164,7 +168,9 @@ class Pipeline(Estimator):
                 raise AttributeError(f"this Pipeline has no {name}: its last step, {type(last).__name__}, has none")
             if name in BY_ROWS:
                 return partial(self._by_rows, name)
-            return partial(getattr(type(last), name), self)  # written in the mixins in terms of fit, predict and transform
+            return partial(
+                getattr(type(last), name), self
+            )  # written in the mixins in terms of fit, predict and transform
         if name == "classes_" and "classes_" not in vars(self) and "steps" in vars(self):
             return self._last.classes_
         return super().__getattr__(name)
@@ -191,7 +197,9 @@ class Pipeline(Estimator):
         self.steps = [(key, learner if key == name else step) for key, step in self.steps]
 
 
-def _learn_step(step: Any, source: Source, changes: tuple[Callable[[Any], Any], ...]) -> Generator[Summarize, Any, None]:
+def _learn_step(
+    step: Any, source: Source, changes: tuple[Callable[[Any], Any], ...]
+) -> Generator[Summarize, Any, None]:
     """Fit one step in place; `changes` are the transformers before it."""
     check.check_params(step)
     step._forget_fit()
@@ -199,8 +207,9 @@ def _learn_step(step: Any, source: Source, changes: tuple[Callable[[Any], Any], 
     vars(step).update((yield from _behind(changes, step._learn(source))))
 
 
-def _behind(changes: tuple[Callable[[Any], Any], ...],
-            algorithm: Generator[Summarize, Any, dict[str, Any]]) -> Generator[Summarize, Any, dict[str, Any]]:
+def _behind(
+    changes: tuple[Callable[[Any], Any], ...], algorithm: Generator[Summarize, Any, dict[str, Any]]
+) -> Generator[Summarize, Any, dict[str, Any]]:
     """The passes of a step, asked of rows that go through the steps before it first."""
     try:
         summarize = next(algorithm)
