@@ -25,8 +25,11 @@ from tenfold.core.errors import BadFile, TenfoldError
 from tenfold.core.stats import Array
 
 HEADER, DIGEST = "model.json", "model.sha256"
-LARGEST_HEADER, DEEPEST_HEADER, MOST_AXES, CHUNK = 1_000_000, 16, 8, 1 << 20
+LARGEST_HEADER, DEEPEST_HEADER, MOST_LISTS, MOST_AXES, CHUNK = 1_000_000, 16, 20_000, 8, 1 << 20
 DTYPE = re.compile(r"<f4|<f8|<i4|<i8|<u8|\|u1|\|b1|<U[1-9]\d{0,4}")
+# A JSON text. One that is not closed matches to the end, so that a search takes linear time.
+TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # What zipfile, json and a constructor raise on damaged or forged input.
 DAMAGE = (zipfile.BadZipFile, EOFError, struct.error, ValueError, TypeError, LookupError, AttributeError,
           OverflowError, RuntimeError)
@@ -47,6 +50,10 @@ def write(path: str, header: dict[str, Any], arrays: list[Array]) -> None:
     text = json.dumps({**header, "arrays": described}, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > LARGEST_HEADER:
         raise BadFile(f"{path}: cannot be written: its parameters take over {LARGEST_HEADER:,} bytes")
+    try:
+        _parsed(text)
+    except BadFile as failure:
+        raise BadFile(f"{path}: cannot be written: {failure}") from None
     with _replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         _add(archive, HEADER, text)
         _add(archive, DIGEST, hashlib.sha256(text).hexdigest().encode())
@@ -189,9 +196,11 @@ class Archive:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     """A JSON object without duplicate keys, NaN, or deep nesting."""
+    brackets = TEXT.sub(b"", text).translate(None, NO_BRACKETS)
+    require(len(brackets) <= 2 * MOST_LISTS, f"{HEADER} has more than {MOST_LISTS:,} lists and objects")
     depth = 0
-    for bracket in re.finditer(rb"[\[\]{}]", re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text)):
-        depth += 1 if bracket[0] in b"[{" else -1
+    for bracket in brackets:
+        depth += 1 if bracket in b"[{" else -1
         require(depth <= DEEPEST_HEADER, f"{HEADER} is nested more than {DEEPEST_HEADER} deep")
     header = json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
     require(isinstance(header, dict), f"{HEADER} is not a JSON object")
