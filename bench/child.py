@@ -11,14 +11,13 @@ import json
 import logging
 import os
 import sys
-import time
 import warnings
 from pathlib import Path
 from typing import Any
 
 from .catalog import RACES
 from .data import load
-from .measure import Meter, machine_cpu_s
+from .measure import Meter, Neighbours
 from .plan import Contender, Data
 
 WARM_UP_ROWS = 4000
@@ -51,14 +50,9 @@ def measured_run(contender: Contender, data: Data, *, first: bool) -> dict[str, 
     """One run; the first also measures memory, because later ones reuse what the allocator kept."""
     meter = Meter(with_memory=first and not contender.processes)
     fallbacks = Fallbacks()
-    wall, own, machine = time.perf_counter(), time.process_time(), machine_cpu_s()
-    with warnings.catch_warnings(record=True) as caught, fallbacks:
+    with Neighbours() as neighbours, warnings.catch_warnings(record=True) as caught, fallbacks:
         warnings.simplefilter("always")
         quality = contender.run(data, meter)
-    wall, own, after = time.perf_counter() - wall, time.process_time() - own, machine_cpu_s()
-    others = 0.0
-    if machine is not None and after is not None and not contender.processes:  # its own workers would count
-        others = max(0.0, after - machine - own)
     told = sorted({warning.category.__name__ for warning in caught} | fallbacks.seen)
     return {
         "fit_s": meter.fit_s,
@@ -66,8 +60,9 @@ def measured_run(contender: Contender, data: Data, *, first: bool) -> dict[str, 
         "memory_mb": meter.memory_mb,
         "quality": {name: float(value) for name, value in quality.items()},
         "notes": told,
-        "wall_s": wall,
-        "others_cpu_s": others,
+        "wall_s": neighbours.wall_s,
+        # Worker processes of the contender itself would pass for others.
+        "others_s": 0.0 if contender.processes else neighbours.cpu_s,
     }
 
 

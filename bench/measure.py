@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, Self, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 MEGABYTE = 1e6
 SAMPLE_EVERY_S = 0.002
+BUSY_SHARE = 0.2  # of the machine, used by other programs: worth telling
+TELLING_S = 0.3  # the system counts CPU time in ticks of 10 ms: shares of shorter times tell nothing
 
 
 class Meter:
@@ -42,7 +44,7 @@ class Meter:
         return result
 
 
-def timed(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[float, Any]:
+def timed(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> tuple[float, R]:
     start = time.perf_counter()
     result = call(*args, **kwargs)
     return time.perf_counter() - start, result
@@ -112,11 +114,30 @@ def release_free_heap() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def machine_cpu_s() -> float | None:
-    """CPU seconds that all processes of the machine have used so far; None where it is not told."""
+class Neighbours:
+    """While entered, watches how much of the machine other programs use: they slow down what is timed."""
+
+    def __enter__(self) -> Self:
+        self.wall_s, self.cpu_s = -time.perf_counter(), -_cpu_of_others_s()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.wall_s += time.perf_counter()
+        self.cpu_s = max(0.0, self.cpu_s + _cpu_of_others_s())
+
+
+def busy_note(wall_s: float, others_s: float) -> list[str]:
+    """What to say beside a time that others may have lengthened: nothing, or one note."""
+    share = others_s / (wall_s * (os.cpu_count() or 1)) if wall_s > TELLING_S else 0.0
+    return [f"others used {share:.0%} of the machine"] if share > BUSY_SHARE else []
+
+
+def _cpu_of_others_s() -> float:
+    """CPU seconds used so far by all processes but this one; 0 where the system does not tell."""
     try:
         fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     except OSError:
-        return None
+        return 0.0
     user, nice, system, _idle, _wait, irq, softirq, steal = (int(x) for x in fields[:8])
-    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+    everyone = (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+    return everyone - time.process_time()

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from .data import save
 from .judge import judge
+from .measure import busy_note
 from .plan import Contender, Options, Report, Row, Workload
 from .processes import environment, last_line
 
@@ -25,8 +26,6 @@ END_LIMIT_S = 10.0
 ENOUGH_S = 10.0  # a contender that has used this much is not called again
 MOST_REPEATS = 15
 SHORT_RACE_S = 4.0  # short races go on beyond the repeats asked for, up to this much; less on shrunk tables
-BUSY_SHARE = 0.2  # of the machine, used by other programs: told beside the row
-TELLING_S = 0.3  # the system counts CPU time in ticks of 10 ms: shares of shorter times tell nothing
 
 
 def race(workload: Workload, options: Options) -> Report:
@@ -80,9 +79,7 @@ class Racer:
 
     def __exit__(self, *exception: object) -> None:
         self._dismiss()
-        share = self.others_s / (self.wall_s * (os.cpu_count() or 1)) if self.wall_s > TELLING_S else 0.0
-        if share > BUSY_SHARE:
-            self.row.notes.append(f"others used {share:.0%} of the machine")
+        self.row.notes += busy_note(self.wall_s, self.others_s)
 
     def wait_until_ready(self) -> None:
         self._receive(START_LIMIT_S)
@@ -115,7 +112,7 @@ class Racer:
         row.notes += [note for note in answer["notes"] if note not in row.notes]
         row.repeats += 1
         self.wall_s += answer["wall_s"]
-        self.others_s += answer["others_cpu_s"]
+        self.others_s += answer["others_s"]
 
     def _receive(self, limit_s: float) -> dict[str, Any] | None:
         """The next message; None, and a status that says why, if there is none."""

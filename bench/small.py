@@ -14,7 +14,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -119,7 +119,7 @@ def measure(learner: Learner, libraries: Sequence[str], seconds: float) -> list[
     return rows
 
 
-def best_of_many(calls: dict[str, Callable[[], Any]], seconds: float) -> dict[str, float]:
+def best_of_many(calls: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, float]:
     """The fastest call of each, in bursts that alternate until each has had about `seconds`."""
     best = dict.fromkeys(calls, float("inf"))
     end, turns = time.perf_counter() + seconds * len(calls), 0

@@ -2,7 +2,7 @@
 
     python -m bench.streaming LEARNER stream|memory FILE RESULT
 
-runs one of them in this process, writes what it learned to RESULT (.npz) and prints {fit_s, peak_mb}.
+fits once in this process, writes what was learned to RESULT (.npz) and prints {fit_s, others_s, peak_mb}.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .measure import MEGABYTE, reset_peak, status_bytes, timed
+from .measure import MEGABYTE, Neighbours, busy_note, reset_peak, status_bytes
 from .plan import Entry, Finding, Options, Report, Role, Row, build
 from .processes import ProcessFailed, ask_python
 
@@ -86,7 +86,7 @@ def _compare(learner: str, file: Path, in_memory: bool, options: Options, report
             row.status = f"error: {failure}"
             continue
         row.fit_s, row.memory_mb, row.repeats = answer["fit_s"], answer["peak_mb"], 1
-        row.notes.append("memory is the whole process")
+        row.notes = ["memory is the whole process", *busy_note(row.fit_s, answer["others_s"])]
         results[mode] = dict(np.load(learned))
         if mode == "stream":
             met = row.memory_mb < MOST_RESIDENT_MB
@@ -142,16 +142,19 @@ def fit_one(learner: str, mode: str, file: Path, learned: Path) -> dict[str, flo
     if mode == "memory":
         arguments = read_table(file, uses_target)
     reset_peak()
-    seconds, _ = timed(model.fit, *arguments)
+    with Neighbours() as neighbours:
+        model.fit(*arguments)
+    peak = status_bytes("VmHWM")
     np.savez(learned, **{name: np.asarray(getattr(model, name)) for name in attributes})
-    return {"fit_s": seconds, "peak_mb": status_bytes("VmHWM") / MEGABYTE}
+    return {"fit_s": neighbours.wall_s, "others_s": neighbours.cpu_s, "peak_mb": peak / MEGABYTE}
 
 
 def read_table(file: Path, with_target: bool) -> tuple[np.ndarray, ...]:
     """The rows of the file as (X, y), or as one array of all columns; by batches, to hold them only once."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    reader = pq.ParquetFile(file)
+    reader = pq.ParquetFile(file, pre_buffer=False)
     n = reader.metadata.num_rows
     X, y = np.empty((n, FEATURES if with_target else COLUMNS)), np.empty(n)
     start = 0
@@ -161,6 +164,7 @@ def read_table(file: Path, with_target: bool) -> tuple[np.ndarray, ...]:
             X[rows, j] = batch.column(j).to_numpy()
         y[rows] = batch.column(TARGET).to_numpy()
         start = rows.stop
+    pa.default_memory_pool().release_unused()  # else buffers as large as the file would stay resident
     return (X, y) if with_target else (X,)
 
 

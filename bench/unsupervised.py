@@ -46,7 +46,7 @@ def _faiss(data: Data, meter: Meter) -> Quality:
     )
     meter.fit(model.train, X, init_centroids=start)
     meter.predict(model.index.search, data["Xt"].astype(np.float32), 1)
-    return inertia(data, model.centroids)
+    return inertia(data, np.asarray(model.centroids))
 
 
 KMEANS = (
