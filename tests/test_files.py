@@ -165,6 +165,17 @@ def test_a_file_holds_no_training_rows_unless_it_says_so(case: tuple[str, int, i
     assert found == tenfold.inspect(tmp_path / "full").holds_training_rows
 
 
+def test_rows_that_a_model_must_keep_are_told(tmp_path: Path) -> None:
+    """With fewer rows than columns a PCA that can go on keeps the rows; one that cannot does not."""
+    wide = np.random.default_rng(0).normal(size=(8, 20))
+    model = tenfold.PCA(2).fit(wide[:5])
+    for resumable in (False, True):
+        tenfold.save(model, tmp_path / "m", resumable=resumable)
+        assert tenfold.inspect(tmp_path / "m").holds_training_rows == resumable
+    resumed = tenfold.load(tmp_path / "m").partial_fit(wide[5:])
+    np.testing.assert_array_equal(resumed.components_, model.partial_fit(wide[5:]).components_)
+
+
 def test_inspect_tells_what_is_inside(tmp_path: Path) -> None:
     model = _pipeline().fit(rows(), targets("Pipeline")[0])
     tenfold.save(model, tmp_path / "m")
