@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from tenfold.core import check, ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target
@@ -72,7 +73,7 @@ class KMeans(Clusterer, Transformer, Estimator):
     max_iter: int = param(300, at_least=1, doc="most passes over the rows")
     tol: float = param(1e-4, at_least=0, doc="bound on the squared shift of the centres over the mean variance of a column")
     verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    random_state: int | None = param(None, doc="seed of the sample and of the draws from it")
+    random_state: int | RandomState | None = param(None, doc="seed of the sample and of the draws from it")
     copy_x: bool = param(True, doc="no effect: X is never changed")
     algorithm: str = param("lloyd", one_of=("lloyd", "elkan"), doc="no effect: both give the same steps")
 
@@ -80,13 +81,17 @@ class KMeans(Clusterer, Transformer, Estimator):
         k = self.n_clusters
         if source.n_rows is not None and source.n_rows < k:
             raise BadInput(f"n_samples={source.n_rows} should be >= n_clusters={k}: ask for fewer clusters")
-        rng = generator(self.random_state)
+        try:
+            rng = generator(self.random_state)
+        except (TypeError, ValueError):
+            raise BadParameter(f"KMeans(random_state={self.random_state!r}): must be a whole number >= 0, a random generator, "
+                               "or None") from None
         sampling = partial(_sample, k=max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * source.n_features)), 4 * k), seed=seed_of(rng))
         given = not isinstance(self.init, str) and (isinstance(self.init, type) or not callable(self.init))
         survey = Survey(None, None)
         if not given or self.tol > 0:
             survey = yield partial(_survey, sampling=None if given else sampling, spread=self.tol > 0)
-        tol = min(self.tol, 1e300) * float((survey.spread.scatter / survey.spread.weight).mean()) if survey.spread else 0.0
+        tol = _at_most_huge(self.tol) * float((survey.spread.scatter / survey.spread.weight).mean()) if survey.spread else 0.0
         start = self._centers(self.init, source.n_features) if given else self._seeded(survey.sample, tol, sampling, rng)
         best = yield from lloyd([start], tol, self.max_iter, sampling)
         if best.n_filled < k:
@@ -147,9 +152,14 @@ def _wrapped(algorithm: Generator[Any, Any, Run]) -> Generator[Any, Any, dict[st
     return dict(run=(yield from algorithm))
 
 
-def _legacy(rng: np.random.Generator) -> np.random.RandomState:
+def _at_most_huge(value: float) -> float:
+    """A float, also of whole numbers beyond its range."""
+    return float(min(value, 10**300) if isinstance(value, int) else value)
+
+
+def _legacy(rng: np.random.Generator) -> RandomState:
     """What scikit-learn's functions for `init` expect."""
-    return np.random.RandomState(rng.integers(0, 2**31 - 1))
+    return RandomState(rng.integers(0, 2**31 - 1))
 
 
 def _sample(block: Block, k: int, seed: int) -> Sample:

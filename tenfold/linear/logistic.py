@@ -127,7 +127,9 @@ class LogisticRegression(Classifier, Estimator):
         return found.theta, Metric(terms.curvature / share, loss.l2)
 
     def _C(self) -> float:
-        return np.inf if self.penalty is None or self.C > 1e300 else float(self.C)
+        if self.penalty is None:
+            return np.inf
+        return max(float(min(self.C, 10**300) if isinstance(self.C, int) else self.C), 1e-300)
 
     def _floor(self) -> float:
         """Without a penalty the loss of separable classes has no minimum: stop when it is as good as zero."""
@@ -139,10 +141,14 @@ class LogisticRegression(Classifier, Estimator):
             return None
         if isinstance(self.class_weight, str):
             return weight.sum() / (len(weight) * weight)
-        factors = np.array([float(self.class_weight.get(label, 1.0)) for label in self.classes_.tolist()])
-        if not (np.isfinite(factors) & (factors >= 0)).all() or not factors.any():
-            raise BadParameter(f"LogisticRegression(class_weight={self.class_weight!r}): weights must be finite and not negative")
-        return factors
+        refusal = BadParameter(f"LogisticRegression(class_weight={self.class_weight!r}): must be 'balanced', None, or a dict of "
+                               "class: weight, with finite weights that are not negative nor all zero")
+        if not isinstance(self.class_weight, dict):
+            raise refusal
+        factors = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()])
+        if factors.dtype.kind not in "fiub" or not (np.isfinite(factors) & (factors >= 0)).all() or not factors.any():
+            raise refusal
+        return factors.astype(np.float64)
 
     def _tell(self, found: Solution) -> None:
         """Warn where the result is not what was asked for."""
