@@ -52,7 +52,9 @@ def kmeans(model: Any, X: Array, y: Array, w: Array) -> Array:
     d = distances(model, X)
     mine = (d.argmin(axis=1)[:, None] == np.arange(d.shape[1])) * w[:, None]
     means = (mine.T @ X) / mine.sum(axis=0)[:, None]
-    return np.append((means - model.cluster_centers_).ravel() / X.std(), model.inertia_ / (w @ d.min(axis=1)) - 1)
+    return np.append(
+        (means - model.cluster_centers_).ravel() / X.std(), model.inertia_ / (w @ d.min(axis=1)) - 1
+    )
 
 
 def kmeans_objective(model: Any, X: Array, y: Array, w: Array) -> float:
@@ -65,8 +67,13 @@ def pca(model: Any, X: Array, y: Array, w: Array) -> Array:
     V, variance = model.components_, model.explained_variance_
     assert (np.diff(variance) <= 0).all()
     largest = np.linalg.eigvalsh(S)[::-1][: len(variance)]
-    return np.concatenate([(V @ V.T - np.eye(len(V))).ravel(), ((V @ S).T - V.T * variance).ravel() / variance[0],
-                           variance / largest - 1])
+    return np.concatenate(
+        [
+            (V @ V.T - np.eye(len(V))).ravel(),
+            ((V @ S).T - V.T * variance).ravel() / variance[0],
+            variance / largest - 1,
+        ]
+    )
 
 
 def scaled(model: Any, X: Array, y: Array, w: Array) -> Array:
@@ -84,7 +91,11 @@ def naive_bayes(model: Any, X: Array, y: Array, w: Array) -> Array:
         of = y == label
         mean = np.average(X[of], axis=0, weights=w[of])
         variance = np.average((X[of] - mean) ** 2, axis=0, weights=w[of]) + model.epsilon_
-        gaps += [model.theta_[k] - mean, model.var_[k] / variance - 1, [model.class_prior_[k] - w[of].sum() / w.sum()]]
+        gaps += [
+            model.theta_[k] - mean,
+            model.var_[k] / variance - 1,
+            [model.class_prior_[k] - w[of].sum() / w.sum()],
+        ]
     return np.concatenate(gaps)
 
 

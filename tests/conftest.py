@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import tenfold
@@ -19,34 +18,32 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "SimpleImputer": [{}, {"strategy": "median"}],
     "QuadraticDiscriminantAnalysis": [{}, {"reg_param": 0.2}],
     "NearestCentroid": [{}, {"shrink_threshold": 0.3}, {"metric": "manhattan"}],
-    "KMeans": [{"n_clusters": 3, "random_state": 0}, {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0}],
+    "KMeans": [
+        {"n_clusters": 3, "random_state": 0},
+        {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0},
+    ],
 }
-
-
-def exists(name: str) -> bool:
-    try:
-        importlib.import_module(tenfold.PUBLIC[name])
-    except ImportError:
-        return False
-    return True
 
 
 def public_classes() -> dict[str, type]:
     """Every public learner that stands alone, by name."""
-    found = {name: getattr(tenfold, name) for name in tenfold.PUBLIC if name[0].isupper() and exists(name)}
-    return {name: value for name, value in found.items()
-            if isinstance(value, type) and issubclass(value, Estimator) and name != "Pipeline"}
+    found = {name: getattr(tenfold, name) for name in tenfold.PUBLIC if name[0].isupper()}
+    return {
+        name: value
+        for name, value in found.items()
+        if isinstance(value, type) and issubclass(value, Estimator) and name != "Pipeline"
+    }
 
 
 def learners() -> list[Any]:
     """Every public learner in its settings, and pipelines of them."""
-    single = [cls(**setting) for name, cls in public_classes().items() for setting in SETTINGS.get(name, [{}])]
+    single = [
+        cls(**setting) for name, cls in public_classes().items() for setting in SETTINGS.get(name, [{}])
+    ]
     return single + pipelines()
 
 
 def pipelines() -> list[Any]:
-    if not all(map(exists, ("Pipeline", "StandardScaler", "PCA", "LogisticRegression", "KMeans"))):
-        return []
     scale = tenfold.StandardScaler
     return [
         tenfold.make_pipeline(scale(), tenfold.Ridge()),

@@ -101,8 +101,12 @@ def made(model: Any) -> Any:
 def answers(model: Any, rows: Array) -> dict[str, Any]:
     """All that a fitted learner says: its fitted attributes, and what its verbs make of some rows."""
     inside = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    told = {f"{i}.{name}": value for i, one in enumerate(inside) for name, value in vars(one).items()
-            if name.endswith("_") and not name.startswith("_") and name not in NOT_AN_ANSWER}
+    told = {
+        f"{i}.{name}": value
+        for i, one in enumerate(inside)
+        for name, value in vars(one).items()
+        if name.endswith("_") and not name.startswith("_") and name not in NOT_AN_ANSWER
+    }
     told.update({verb: getattr(model, verb)(rows) for verb in VERBS if hasattr(model, verb)})
     return told
 
@@ -123,7 +127,9 @@ def assert_close(found: Any, expected: Any, *, rtol: float, what: str) -> None:
     a, b = _plain(found), _plain(expected)
     assert a.shape == b.shape, f"{what}: shape {a.shape}, not {b.shape}"
     if b.dtype.kind not in "fc" or rtol == 0:
-        assert a.dtype == b.dtype and np.array_equal(a, b, equal_nan=b.dtype.kind in "fc"), f"{what}: {a} is not {b}"
+        assert a.dtype == b.dtype and np.array_equal(a, b, equal_nan=b.dtype.kind in "fc"), (
+            f"{what}: {a} is not {b}"
+        )
         return
     finite = b[np.isfinite(b)]
     scale = float(np.abs(finite).max(initial=0.0))
@@ -238,7 +244,9 @@ def round_trips(model: Any, table: Table, place: Place) -> None:
     unfitted = made(fitted)
     assert not unfitted.__sklearn_is_fitted__()
     assert_answers(answers(place.fit(unfitted, table), table.new), expected, rtol=0)
-    assert_answers(answers(place.fit(fitted, table), table.new), expected, rtol=0)  # a second fit forgets the first
+    assert_answers(
+        answers(place.fit(fitted, table), table.new), expected, rtol=0
+    )  # a second fit forgets the first
 
 
 def saved(model: Any, table: Table, place: Place) -> None:
@@ -297,7 +305,9 @@ def column_order(model: Any, table: Table, place: Place) -> None:
     for verb in VERBS:
         if verb in expected:
             by_columns = verb == "transform" and list(one.get_feature_names_out()) == ["x0", "x1", "x2", "x3"]
-            assert_close(found[verb], expected[verb][:, order] if by_columns else expected[verb], rtol=1e-8, what=verb)
+            assert_close(
+                found[verb], expected[verb][:, order] if by_columns else expected[verb], rtol=1e-8, what=verb
+            )
 
 
 def bounded_memory(model: Any, table: Table, place: Place) -> None:
@@ -328,6 +338,20 @@ def bounded_memory(model: Any, table: Table, place: Place) -> None:
 
 LAWS: dict[str, Callable[[Any, Table, Place], None]] = {
     law.__name__: law
-    for law in (blocking, same_bits, row_order, weight_is_copies, partial_fit, merging, forgetting, pure_predictions,
-                round_trips, saved, untouched_inputs, single_precision, column_order, bounded_memory)
+    for law in (
+        blocking,
+        same_bits,
+        row_order,
+        weight_is_copies,
+        partial_fit,
+        merging,
+        forgetting,
+        pure_predictions,
+        round_trips,
+        saved,
+        untouched_inputs,
+        single_precision,
+        column_order,
+        bounded_memory,
+    )
 }

@@ -29,8 +29,14 @@ EXTREMES = [1e300, -1e300, 1e-300, 1e308, -1e308, 5e-324, 1e160, 1e-160, 1e154, 
 INFINITE_BY_DEFINITION = {"condition_", "deviations_"}  # of a singular matrix; over a spread of zero
 PAIR = {"KMeans": {"n_clusters": 2, "random_state": 0}}  # two clusters: small tables have room for no more
 
-two_hundred = settings(max_examples=200, derandomize=True, database=None, deadline=None, phases=[Phase.generate, Phase.shrink],
-                       suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+two_hundred = settings(
+    max_examples=200,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.tuples(st.integers(2, 12), st.integers(1, 6))
 
@@ -55,8 +61,12 @@ class Case:
 
 
 cases = st.builds(Case, sizes, seeds)
-ample = st.builds(Case, st.tuples(st.integers(8, 12), st.integers(1, 3)), seeds)  # every learner can fit these
-Verdict = Callable[[Any, str | None], str | None]  # of a learner and its error (None: it fitted): what is wrong with that
+ample = st.builds(
+    Case, st.tuples(st.integers(8, 12), st.integers(1, 3)), seeds
+)  # every learner can fit these
+Verdict = Callable[
+    [Any, str | None], str | None
+]  # of a learner and its error (None: it fitted): what is wrong with that
 
 
 def judge(case: Case, verdict: Verdict = lambda learner, error: None) -> None:
@@ -80,8 +90,11 @@ def outcome(learner: Any, case: Case) -> str | None:
         warnings.simplefilter("ignore", TenfoldWarning)
         try:
             learner.fit(case.X, case.target(learner), case.w)
-            said = {verb: getattr(learner, verb)(case.new) for verb in ("predict", "predict_proba", "transform")
-                    if hasattr(learner, verb)}
+            said = {
+                verb: getattr(learner, verb)(case.new)
+                for verb in ("predict", "predict_proba", "transform")
+                if hasattr(learner, verb)
+            }
         except TenfoldError as refusal:
             return in_words(str(refusal))
         except (Exception, Warning) as raw:
@@ -104,8 +117,9 @@ def finite(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(finite(one) for one in value)
     value = value.toarray() if hasattr(value, "toarray") else value
-    return not (isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f") or bool(
-        np.isfinite(value).all())
+    return not (
+        isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f"
+    ) or bool(np.isfinite(value).all())
 
 
 def must_say(*words: str) -> Verdict:
@@ -120,11 +134,69 @@ def must_say(*words: str) -> Verdict:
     return verdict
 
 
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+STRANGE = [
+    np.nan,
+    np.inf,
+    -np.inf,
+    -1,
+    0,
+    0.5,
+    1,
+    2,
+    2**70,
+    1e308,
+    -1e308,
+    5e-324,
+    True,
+    None,
+    "",
+    "auto",
+    "texte",
+    b"bytes",
+    [],
+    [1],
+    {},
+    (),
+    object(),
+    np.float32(0.5),
+    np.int64(3),
+    np.array([0.5, 0.5]),
+    np.array(2.0),
+    1j,
+    int,
+    "balanced",
+    {"a": 1},
+]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_strange_parameters(name: str) -> None:
+    """Each parameter with each strange value: taken, or refused by name."""
+    case = Case((12, 2), 0)
+    for parameter in CLASSES[name]().get_params():
+        for value in STRANGE:
+            learner = CLASSES[name](**{**PAIR.get(name, {}), parameter: value})
+            try:
+                error = outcome(learner, case)
+            except AssertionError as failure:
+                raise AssertionError(f"{name}({parameter}={value!r}): {failure}") from failure
+            assert error is None or parameter in error or "n_clusters" in error, (
+                f"{name}({parameter}={value!r}): {error}"
+            )
+
+
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
 @two_hundred
-@given(cases, st.sampled_from([np.nan, np.inf, -np.inf]), st.sampled_from([np.float32, np.float64]), st.booleans())
+@given(
+    cases,
+    st.sampled_from([np.nan, np.inf, -np.inf]),
+    st.sampled_from([np.float32, np.float64]),
+    st.booleans(),
+)
 def test_not_finite_in_X(case: Case, value: float, dtype: Any, frame: bool) -> None:
     row, column = case.place()
     case.X = case.X.astype(dtype)
@@ -162,11 +234,21 @@ def test_not_finite_in_new_rows(case: Case, value: float) -> None:
     case.new[row, column] = value
     text = "NaN" if np.isnan(value) else "inf"
     refusal = must_say(text, f"column {column}", f"row {row}")
-    judge(case, lambda learner, error: refusal(learner, error) if error or text == "inf" or not learner.missing else None)
+    judge(
+        case,
+        lambda learner, error: (
+            refusal(learner, error) if error or text == "inf" or not learner.missing else None
+        ),
+    )
 
 
 @two_hundred
-@given(cases, st.lists(st.sampled_from(EXTREMES), min_size=6, max_size=6), st.sampled_from(EXTREMES), st.booleans())
+@given(
+    cases,
+    st.lists(st.sampled_from(EXTREMES), min_size=6, max_size=6),
+    st.sampled_from(EXTREMES),
+    st.booleans(),
+)
 def test_very_large_and_very_small(case: Case, scales: list[float], target: float, single: bool) -> None:
     with np.errstate(over="ignore"):
         case.X = case.X * np.array(scales[: case.p])
@@ -240,8 +322,27 @@ def test_empty_and_wrong_dimensions(shape: tuple[int, ...], kind: int) -> None:
 
 
 @two_hundred
-@given(st.sampled_from([None, "text", b"bytes", {}, {"a": [1.0]}, set(), 3, 2.5, object(), [], [[]], [[1, 2], [3]], [None], "x.parquet"]),
-       st.booleans())
+@given(
+    st.sampled_from(
+        [
+            None,
+            "text",
+            b"bytes",
+            {},
+            {"a": [1.0]},
+            set(),
+            3,
+            2.5,
+            object(),
+            [],
+            [[]],
+            [[1, 2], [3]],
+            [None],
+            "x.parquet",
+        ]
+    ),
+    st.booleans(),
+)
 def test_things_that_are_not_tables(thing: Any, twice: bool) -> None:
     case = Case((3, 2), 0)
     case.X = [thing, thing] if twice else thing
@@ -257,20 +358,35 @@ def test_wrong_width(case: Case, width: int, frame: bool) -> None:
 
 
 @two_hundred
-@given(ample, st.sampled_from(["renamed", "reversed", "fewer", "more", "twice"]), st.sampled_from([pandas, polars]))
+@given(
+    ample,
+    st.sampled_from(["renamed", "reversed", "fewer", "more", "twice"]),
+    st.sampled_from([pandas, polars]),
+)
 def test_wrong_names(case: Case, how: str, library: Any) -> None:
     if case.p == 1 and how != "renamed":
         return
     names = [f"x{j}" for j in range(case.p)]
-    given_names = {"renamed": [*names[:-1], "other"], "reversed": names[::-1], "fewer": names[:-1],
-                   "more": [*names, "other"], "twice": [names[0]] * case.p}[how]
+    given_names = {
+        "renamed": [*names[:-1], "other"],
+        "reversed": names[::-1],
+        "fewer": names[:-1],
+        "more": [*names, "other"],
+        "twice": [names[0]] * case.p,
+    }[how]
     case.X = library.DataFrame(dict(zip(names, case.X.T, strict=True)))
     rows = case.rng.normal(size=(2, len(given_names)))
     if how == "twice":
         case.new = pandas.DataFrame(rows, columns=given_names)
     else:
         case.new = library.DataFrame(dict(zip(given_names, rows.T, strict=True)))
-    words = {"renamed": ("other",), "reversed": ("order",), "fewer": (names[-1],), "more": ("other",), "twice": ("x0", "once")}
+    words = {
+        "renamed": ("other",),
+        "reversed": ("order",),
+        "fewer": (names[-1],),
+        "more": ("other",),
+        "twice": ("x0", "once"),
+    }
     judge(case, must_say(*words[how]))
 
 
@@ -278,8 +394,11 @@ def test_wrong_names(case: Case, how: str, library: Any) -> None:
 
 
 @two_hundred
-@given(cases, st.sampled_from(["", "n/a", "1,5", "einundzwanzig", "0x10", "1e", "3 kg", "−4", "ﬀ", "\x00"]),
-       st.sampled_from(["objects", "text", "pandas", "polars"]))
+@given(
+    cases,
+    st.sampled_from(["", "n/a", "1,5", "einundzwanzig", "0x10", "1e", "3 kg", "−4", "ﬀ", "\x00"]),
+    st.sampled_from(["objects", "text", "pandas", "polars"]),
+)
 def test_strings_in_numbers(case: Case, text: str, container: str) -> None:
     row, column = case.place()
     table = case.X.astype(object)
@@ -288,7 +407,10 @@ def test_strings_in_numbers(case: Case, text: str, container: str) -> None:
     if container == "text":
         table = table.astype(str)
     if container in ("pandas", "polars"):
-        columns = {f"height {j}": [str(v) for v in table[:, j]] if j == column else list(table[:, j]) for j in range(case.p)}
+        columns = {
+            f"height {j}": [str(v) for v in table[:, j]] if j == column else list(table[:, j])
+            for j in range(case.p)
+        }
         table = (pandas if container == "pandas" else polars).DataFrame(columns)
         where = [f"'height {column}'", "row"]
     case.X = table
@@ -318,8 +440,15 @@ def test_bad_weights(case: Case, value: float) -> None:
 @given(cases, st.sampled_from(["short", "long", "zero", "text", "square", "complex", "objects"]))
 def test_wrong_weights(case: Case, how: str) -> None:
     n = case.n
-    case.w = {"short": np.ones(n - 1), "long": np.ones(n + 1), "zero": np.zeros(n), "text": np.array(["1"] * n),
-              "square": np.ones((n, n)), "complex": np.ones(n, dtype=complex), "objects": np.array([{}] * n)}[how]
+    case.w = {
+        "short": np.ones(n - 1),
+        "long": np.ones(n + 1),
+        "zero": np.zeros(n),
+        "text": np.array(["1"] * n),
+        "square": np.ones((n, n)),
+        "complex": np.ones(n, dtype=complex),
+        "objects": np.array([{}] * n),
+    }[how]
     judge(case, must_say("sample_weight"))
 
 
@@ -356,7 +485,10 @@ def test_labels_of_mixed_type(case: Case, kinds: list[Any]) -> None:
         case.label[i] = kinds[i % 2]
     if {type(kind) for kind in kinds[:2]} <= {int, float, bool}:
         return
-    judge(case, lambda learner, error: must_say("y", "row")(learner, error) if learner.target == "label" else None)
+    judge(
+        case,
+        lambda learner, error: must_say("y", "row")(learner, error) if learner.target == "label" else None,
+    )
 
 
 # --- whole numbers ----------------------------------------------------------------------------------------------------
@@ -365,7 +497,9 @@ WHOLE = [2**64 - 1, 2**63, 2**63 - 1, -(2**63), 2**53 + 1, 0, 1, -1]
 
 
 @two_hundred
-@given(cases, st.lists(st.sampled_from(WHOLE), min_size=2, max_size=12), st.sampled_from([np.uint64, np.int64]))
+@given(
+    cases, st.lists(st.sampled_from(WHOLE), min_size=2, max_size=12), st.sampled_from([np.uint64, np.int64])
+)
 def test_the_largest_whole_numbers(case: Case, values: list[int], dtype: Any) -> None:
     info = np.iinfo(dtype)
     inside = [value for value in values if info.min <= value <= info.max] or [info.max]
@@ -375,7 +509,11 @@ def test_the_largest_whole_numbers(case: Case, values: list[int], dtype: Any) ->
     case.new = case.X
 
     def verdict(learner: Any, error: str | None) -> str | None:
-        if learner.target == "label" and error is None and set(learner.classes_.tolist()) != set(case.label.tolist()):
+        if (
+            learner.target == "label"
+            and error is None
+            and set(learner.classes_.tolist()) != set(case.label.tolist())
+        ):
             return f"classes_ {learner.classes_} are not the labels {case.label}"
         return None
 
@@ -383,7 +521,11 @@ def test_the_largest_whole_numbers(case: Case, values: list[int], dtype: Any) ->
 
 
 @two_hundred
-@given(cases, st.sampled_from([10**400, -(10**400), 2**64, -(2**64), 10**30]), st.sampled_from(["X", "real", "label"]))
+@given(
+    cases,
+    st.sampled_from([10**400, -(10**400), 2**64, -(2**64), 10**30]),
+    st.sampled_from(["X", "real", "label"]),
+)
 def test_whole_numbers_beyond_64_bits(case: Case, value: int, where: str) -> None:
     row, column = case.place()
     setattr(case, where, getattr(case, where).astype(object))
@@ -406,15 +548,39 @@ def test_whole_numbers_beyond_64_bits(case: Case, value: int, where: str) -> Non
 
 
 @two_hundred
-@given(cases, st.sampled_from(["negative", "zero stride", "big endian", "unaligned", "half", "long", "matrix", "masked", "bool",
-                               "complex", "dates", "structured"]))
+@given(
+    cases,
+    st.sampled_from(
+        [
+            "negative",
+            "zero stride",
+            "big endian",
+            "unaligned",
+            "half",
+            "long",
+            "matrix",
+            "masked",
+            "bool",
+            "complex",
+            "dates",
+            "structured",
+        ]
+    ),
+)
 def layouts(case: Case, how: str) -> None:
     X = case.X
     case.X = case.new = {
-        "negative": lambda: X[::-1, ::-1], "zero stride": lambda: np.broadcast_to(X[:1], X.shape),
-        "big endian": lambda: X.astype(">f8"), "unaligned": lambda: _unaligned(X), "half": lambda: X.astype(np.float16),
-        "long": lambda: X.astype(np.longdouble), "matrix": lambda: np.asmatrix(X), "masked": lambda: np.ma.masked_array(X),
-        "bool": lambda: X > 0, "complex": lambda: X.astype(complex), "dates": lambda: X.astype("datetime64[s]"),
+        "negative": lambda: X[::-1, ::-1],
+        "zero stride": lambda: np.broadcast_to(X[:1], X.shape),
+        "big endian": lambda: X.astype(">f8"),
+        "unaligned": lambda: _unaligned(X),
+        "half": lambda: X.astype(np.float16),
+        "long": lambda: X.astype(np.longdouble),
+        "matrix": lambda: np.asmatrix(X),
+        "masked": lambda: np.ma.masked_array(X),
+        "bool": lambda: X > 0,
+        "complex": lambda: X.astype(complex),
+        "dates": lambda: X.astype("datetime64[s]"),
         "structured": lambda: np.zeros(3, dtype=[("a", float), ("b", float)]),
     }[how]()
     judge(case)
@@ -426,11 +592,19 @@ def _unaligned(X: Any) -> Any:
     return raw[1:].view(X.dtype).reshape(X.shape)
 
 
-@pytest.mark.parametrize("name", ["layouts", "test_very_large_and_very_small", "test_the_largest_whole_numbers"])
+@pytest.mark.parametrize(
+    "name", ["layouts", "test_very_large_and_very_small", "test_the_largest_whole_numbers"]
+)
 def test_no_crash(name: str) -> None:
     code = f"import faulthandler; faulthandler.enable(); import test_bad_input; test_bad_input.{name}()"
-    done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True,
-                          timeout=100, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
 
 

@@ -37,8 +37,11 @@ def checks() -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found = [pair for learner in SPLIT.values() for pair in estimator_checks_generator(learner)]
-    return [pytest.param(*pair, id=f"{type(pair[0]).__name__}-{_name(pair[1])}") for pair in found
-            if _name(pair[1]) != "check_array_api_input"]
+    return [
+        pytest.param(*pair, id=f"{type(pair[0]).__name__}-{_name(pair[1])}")
+        for pair in found
+        if _name(pair[1]) != "check_array_api_input"
+    ]
 
 
 def _name(check: Any) -> str:
@@ -61,8 +64,14 @@ def test_checks_with_other_array_libraries() -> None:
         "    for learner, check in estimator_checks_generator(getattr(tenfold, name)()):\n"
         "        if check.func.__name__ == 'check_array_api_input': check(learner); print(name)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "SCIPY_ARRAY_API": "1"},
-                          capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == list(SPLIT)
 
@@ -83,10 +92,14 @@ def test_inside_a_pipeline_of_scikit_learn(name: str) -> None:
     expected = clone(learner).fit(scaler.transform(table.X), table.y)
     piped = make_pipeline(StandardScaler(), learner).fit(table.X, table.y)
     verb = "predict" if hasattr(learner, "predict") else "transform"
-    np.testing.assert_array_equal(getattr(piped, verb)(table.new), getattr(expected, verb)(scaler.transform(table.new)))
+    np.testing.assert_array_equal(
+        getattr(piped, verb)(table.new), getattr(expected, verb)(scaler.transform(table.new))
+    )
 
 
-@pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if cls.role in ("classifier", "regressor")])
+@pytest.mark.parametrize(
+    "name", [name for name, cls in CLASSES.items() if cls.role in ("classifier", "regressor")]
+)
 def test_cross_validated_by_scikit_learn(name: str) -> None:
     learner = CLASSES[name](**SETTINGS.get(name, [{}])[0])
     table = Table.of(learner)
@@ -94,10 +107,14 @@ def test_cross_validated_by_scikit_learn(name: str) -> None:
     assert scores.shape == (3,) and scores.mean() > 0.5
     if learner.path is not None:
         search = GridSearchCV(learner, {learner.path: [0.01, 1.0]}, cv=3).fit(table.X, table.y)
-        assert search.best_params_[learner.path] in (0.01, 1.0) and type(search.best_estimator_) is type(learner)
+        assert search.best_params_[learner.path] in (0.01, 1.0) and type(search.best_estimator_) is type(
+            learner
+        )
 
 
-@pytest.mark.parametrize("frame", [pandas.DataFrame, partial(polars.DataFrame, orient="row")], ids=["pandas", "polars"])
+@pytest.mark.parametrize(
+    "frame", [pandas.DataFrame, partial(polars.DataFrame, orient="row")], ids=["pandas", "polars"]
+)
 @pytest.mark.parametrize("learner", learners(), ids=label)
 def test_frames(learner: Any, frame: Any) -> None:
     table = Table.of(learner)
@@ -115,7 +132,10 @@ def test_set_output(learner: Any, container: str) -> None:
     frame = pandas.DataFrame(table.X, columns=NAMES, index=np.arange(len(table.X)) + 100)
     plain = clone(learner).fit(frame, table.y).transform(frame)
     dressed = clone(learner).set_output(transform=container).fit(frame, table.y)
-    for rows in (dressed.transform(frame), clone(learner).set_output(transform=container).fit_transform(frame, table.y)):
+    for rows in (
+        dressed.transform(frame),
+        clone(learner).set_output(transform=container).fit_transform(frame, table.y),
+    ):
         assert type(rows).__module__.startswith(container)
         assert list(rows.columns) == list(dressed.get_feature_names_out())
         np.testing.assert_array_equal(rows.to_numpy(), plain)

@@ -14,6 +14,7 @@ stores what it is given: scikit-learn's `clone` relies on that, and `core.check`
 
 from __future__ import annotations
 
+import math
 import numbers
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform
@@ -30,6 +31,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "int": (numbers.Integral, np.integer),
     "bool": (bool, np.bool_),
     "str": (str,),
+    "dict": (dict,),
     "None": (type(None),),
 }
 
@@ -57,7 +59,7 @@ class Domain:
         elif not self._fits(value):
             return f"must be {' or '.join(self.kinds)}"
         if isinstance(value, KINDS["float"]) and not isinstance(value, KINDS["bool"]):
-            return self._out_of_range(float(value))
+            return self._out_of_range(value)
         return None
 
     def _fits(self, value: Any) -> bool:
@@ -69,9 +71,13 @@ class Domain:
             return "bool" in self.kinds
         return any(isinstance(value, KINDS[kind]) for kind in self.kinds)
 
-    def _out_of_range(self, value: float) -> str | None:
-        if value != value:
+    def _out_of_range(self, value: Any) -> str | None:
+        if value != value and self.default == self.default:
             return "must not be NaN"
+        if isinstance(value, KINDS["int"]) and not -(2**63) <= value < 2**63:
+            return "must be a number of at most 64 bits"
+        if abs(value) > 1e100 and self.at_most != math.inf:
+            return "must be finite, and at most 1e100 in size"
         if self.at_least is not None and value < self.at_least:
             return f"must be >= {self.at_least:g}"
         if self.above is not None and value <= self.above:
@@ -90,7 +96,7 @@ def param(
     at_most: float | None = None,
     one_of: tuple[Any, ...] | None = None,
 ) -> Any:
-    """A constructor parameter of a learner."""
+    """A constructor parameter of a learner. Numbers must be finite, unless `at_most` is infinite."""
     domain = dict(at_least=at_least, above=above, at_most=at_most, one_of=one_of, doc=doc)
     return field(default=default, metadata={"domain": domain})
 

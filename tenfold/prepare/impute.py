@@ -55,7 +55,7 @@ class SimpleImputer(Transformer, OnePass):
     """
 
     _: KW_ONLY
-    missing_values: Any = param(np.nan, doc="what stands for a missing value: NaN or a number")
+    missing_values: float = param(np.nan, doc="what stands for a missing value: NaN or a number")
     strategy: str = param(
         "mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in"
     )

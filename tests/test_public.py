@@ -1,0 +1,280 @@
+"""The public surface: names, docstrings, parameters, import times, layers, and what the catalog in docs/ claims."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import public_classes
+
+import tenfold
+from tenfold.core.params import domains
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "tenfold"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+TESTS = sorted((ROOT / "tests").glob("*.py"))
+LEARNERS = {**public_classes(), "Pipeline": tenfold.Pipeline}
+SECTIONS = [
+    "Model",
+    "Objective",
+    "Algorithm",
+    "Cost",
+    "Fails when",
+    "Reference",
+    "Fitted",
+    "Example",
+    "Parameters",
+]
+# Slow to import, or large: loaded when they are used, not before.
+LATE = [
+    "scipy.stats",
+    "polars",
+    "matplotlib",
+    "dask",
+    "distributed",
+    "sklearn",
+    "pandas",
+    "pyarrow",
+    "narwhals",
+    "rich",
+    "typer",
+]
+
+
+def modules() -> list[str]:
+    relative = [path.relative_to(ROOT).with_suffix("") for path in SOURCES]
+    return [".".join(path.parts).removesuffix(".__init__") for path in relative if path.name != "__main__"]
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", tenfold.PUBLIC)
+def test_public_name(name: str) -> None:
+    value = getattr(tenfold, name)
+    assert name in dir(tenfold) and name in tenfold.__all__
+    assert inspect.getdoc(value), f"{name} has no docstring"
+    assert value.__module__ == tenfold.PUBLIC[name], f"{name} is defined in {value.__module__}"
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Rigde'"):
+        tenfold.Rigde  # noqa: B018
+
+
+def fresh(code: str) -> str:
+    """What a new Python prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_import_is_quick() -> None:
+    """The least of several tries: the machine may be busy."""
+    code = "import time; began = time.perf_counter(); import tenfold; print(time.perf_counter() - began)"
+    assert min(float(fresh(code)) for _ in range(5)) < 0.25
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "",
+        "tenfold.Ridge().fit([[1.0], [2.0]], [1.0, 2.0]).predict([[3.0]])",
+        "tenfold.KMeans(2, random_state=0).fit([[1.0], [2.0], [9.0]])",
+        "tenfold.LogisticRegression().fit([[1.0], [2.0], [3.0]], [0, 1, 0]).predict([[3.0]])",
+    ],
+)
+def test_nothing_large_is_imported(use: str) -> None:
+    loaded = set(fresh(f"import sys, tenfold; {use}\nprint(*sys.modules)").split())
+    assert not loaded & set(LATE)
+
+
+# --- documentation ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_docstring_template(name: str) -> None:
+    text = inspect.cleandoc(LEARNERS[name].__doc__ or "")
+    first = text.splitlines()[0]
+    assert first.startswith(f"{name}: ") and first.endswith(".")
+    found = [line for line in text.splitlines() if line.startswith(tuple(SECTIONS))]
+    order = [next(section for section in SECTIONS if line.startswith(section)) for line in found]
+    assert order == SECTIONS, f"sections are {order}"
+    for line in found[:7]:
+        section = next(section for section in SECTIONS if line.startswith(section))
+        assert line[len(section) :].strip(), f"{section} says nothing"
+    assert re.search(r"\d{4}", next(line for line in found if line.startswith("Reference"))), (
+        "a reference has a year"
+    )
+    examples = doctest.DocTestParser().get_examples(text)
+    assert 3 <= len(examples) <= 8
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_fitted_attributes_are_documented(name: str) -> None:
+    """Those that every learner has need no word."""
+    if name == "Pipeline":
+        return
+    from laws import Table
+
+    learner = LEARNERS[name](**({"n_clusters": 2} if name == "KMeans" else {}))
+    table = Table.of(learner)
+    fitted = [
+        key for key in vars(learner.fit(table.X, table.y)) if key.endswith("_") and not key.startswith("_")
+    ]
+    said = LEARNERS[name].__doc__ or ""
+    missing = [
+        key for key in fitted if key not in said and key not in ("n_features_in_", "classes_", "stats_")
+    ]
+    assert not missing, f"the docstring does not name {missing}"
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_parameters(name: str) -> None:
+    cls = LEARNERS[name]
+    names = list(inspect.signature(cls).parameters)
+    assert names == list(domains(cls))
+    for domain in domains(cls).values():
+        assert len(domain.doc) > 5 and not domain.doc.endswith("."), f"{name}({domain.name}): {domain.doc!r}"
+        if name != "Pipeline":
+            assert domain.objection(domain.default) is None, (
+                f"the default of {domain.name} is outside its own domain"
+            )
+        assert f"{domain.name}: " in (cls.__doc__ or "")
+
+
+@pytest.mark.parametrize("name", public_classes())
+def test_parameters_are_those_of_scikit_learn(name: str) -> None:
+    """Same names, same order where they may be given by place, same defaults; ours may have more."""
+    theirs = inspect.signature(_theirs(name)).parameters
+    ours = inspect.signature(LEARNERS[name]).parameters
+    assert set(theirs) <= set(ours), f"missing: {set(theirs) - set(ours)}"
+    for parameter in theirs.values():
+        assert ours[parameter.name].default == parameter.default or (
+            ours[parameter.name].default != ours[parameter.name].default
+            and parameter.default != parameter.default
+        ), f"{parameter.name} is {ours[parameter.name].default!r}, theirs {parameter.default!r}"
+    by_place = [p.name for p in theirs.values() if p.kind is not p.KEYWORD_ONLY]
+    assert [p.name for p in ours.values() if p.kind is not p.KEYWORD_ONLY][: len(by_place)] == by_place
+
+
+def _theirs(name: str) -> Any:
+    from sklearn.utils import all_estimators
+
+    return dict(all_estimators())[name]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("module", modules())
+def test_examples(module: str) -> None:
+    """Every example in every docstring runs and prints what it says."""
+    failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
+
+
+# --- structure --------------------------------------------------------------------------------------------------------
+
+
+def test_layers() -> None:
+    check = runpy.run_path(str(ROOT / "tools" / "check_layers"))
+    assert check["violations"](PACKAGE) == []
+    assert check["objection"]("core", "tenfold.solve.linalg", "") == "core is below solve"
+    assert check["objection"]("linear", "tenfold.reduce.pca", "") == "families do not import one another"
+    assert check["objection"]("linear", "sklearn.utils", "fit") == "only __sklearn_tags__ may"
+    assert check["objection"]("selection", "tenfold.core.data", "") is None
+
+
+def calls(tree: ast.AST, *names: str) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) in names]
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_one_gate(path: Path) -> None:
+    """Errors are ours; types and shapes of input are looked at in core, behind the gate nothing asks again."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    raised = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc is not None]
+    raw = [
+        f"line {exc.lineno}"
+        for exc in raised
+        if isinstance(exc, ast.Call)
+        and _called(exc) in ("ValueError", "TypeError", "RuntimeError", "Exception")
+    ]
+    assert not raw, f"raises a bare error in {raw}: use one of core.errors"
+    if path.parent.name in ("linear", "generative", "cluster", "reduce", "solve"):
+        looked = [
+            f"line {call.lineno}"
+            for call in calls(tree, "isinstance", "asarray")
+            if call.args and getattr(call.args[0], "id", "") in ("X", "y", "sample_weight")
+        ]
+        assert not looked, f"checks input behind the gate in {looked}"
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
+def test_tolerances_are_named(path: Path) -> None:
+    """`assert_allclose(a, b, 4)` is a tolerance of 400 %: rtol and atol are keywords, and always there."""
+    for call in calls(ast.parse(path.read_text(encoding="utf-8")), "assert_allclose", "allclose", "isclose"):
+        names = {keyword.arg for keyword in call.keywords}
+        assert len(call.args) <= 2 and names & {"rtol", "atol", None}, f"{path.name}, line {call.lineno}"
+
+
+# --- the catalog ------------------------------------------------------------------------------------------------------
+
+ROW = re.compile(
+    r"^\| (?P<id>[A-Z]+\d+[a-z]?) \| (?P<what>[^|]+) \| (?P<names>[^|]+) \| (?P<test>[^|]+) \| (?P<bench>[^|]+) \|$"
+)
+
+
+def catalog() -> list[dict[str, str]]:
+    lines = (ROOT / "docs" / "catalog.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("|") and not line.startswith(("| id", "|--"))]
+    matches = [ROW.match(line) for line in rows]
+    assert all(matches), f"not a row: {[row for row, match in zip(rows, matches, strict=True) if not match]}"
+    return [match.groupdict() for match in matches if match]
+
+
+def quoted(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+def test_catalog_claims_what_exists() -> None:
+    from bench.catalog import CATALOG
+
+    rows = catalog()
+    assert len({row["id"] for row in rows}) == len(rows), "an id occurs twice"
+    for row in rows:
+        where = f"{row['id']}: "
+        for name in quoted(row["names"]):
+            public = name.split("(")[0].split(".")[0].removeprefix("tenfold ").strip()
+            assert public in tenfold.PUBLIC or public in _commands(), where + name
+        tests = quoted(row["test"])
+        assert tests and all((ROOT / "tests" / test).is_file() for test in tests), where + row["test"]
+        for workload in quoted(row["bench"]):
+            assert workload in CATALOG, where + workload
+
+
+def _commands() -> list[str]:
+    """The subcommands of the command line."""
+    return re.findall(
+        r'@app.command\("(\w+)"\)', (PACKAGE / "app" / "commands.py").read_text(encoding="utf-8")
+    )
+
+
+def test_catalog_is_complete() -> None:
+    named = {name.split("(")[0].split(".")[0] for row in catalog() for name in quoted(row["names"])}
+    errors = {name for name in tenfold.PUBLIC if tenfold.PUBLIC[name] == "tenfold.core.errors"}
+    assert not set(tenfold.PUBLIC) - errors - named, "public names that no row of docs/catalog.md mentions"
