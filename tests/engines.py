@@ -16,7 +16,7 @@ class Lost(Exception):
 
 
 class Shuffled:
-    """Blocks in random order, on several threads, some late, some lost and tried again, all through pickle."""
+    """Blocks in random order, on several threads, some late, some lost and tried again, all pickled."""
 
     def __init__(self, seed: int = 0, threads: int = 3, delay: float = 0.0005, lose: float = 0.2) -> None:
         self.seed, self.threads, self.delay, self.lose = seed, threads, delay, lose

@@ -172,7 +172,7 @@ def test_errors_on_workers_come_back_as_they_are(client: Client, table: pd.DataF
 
     X, y = columns(table), table["y"].to_numpy()
     with tenfold.engine(tenfold.Dask(client)):
-        with pytest.raises(tenfold.BadInput, match="^the first block fails$"):
+        with pytest.raises(tenfold.BadInput, match=r"^the first block fails$"):
             Failing().fit(X, y)
         with pytest.raises(tenfold.TenfoldError, match="odd 3"):
             Failing().fit(X[:700], y[:700])  # an error that cannot be pickled

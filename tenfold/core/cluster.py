@@ -30,23 +30,24 @@ IN_FLIGHT = 4  # blocks of a stream sent ahead, for each thread of the cluster
 class Dask:
     """The engine of a cluster: `Dask(client)`, or the client in force.
 
-    A table in this process is sent to the cluster once for a fit, block by block, and kept there for later passes;
-    the scheduler holds it as long as the fit lasts. Blocks of files and streams are sent as they are read, a bounded
-    number ahead.
+    A table in this process is sent to the cluster once for a fit, block by block, and kept there for later
+    passes; the scheduler holds it as long as the fit lasts. Blocks of files and streams are sent as they
+    are read, a bounded number ahead.
     """
 
     def __init__(self, client: Any = None) -> None:
         self.client = client or current_client()
         if self.client is None:
-            raise BadParameter("Dask(): there is no client in force: give one, Dask(distributed.Client(address))")
+            raise BadParameter("Dask(): there is no client in force: give one, Dask(Client(address))")
         # Blocks on the cluster, while their source lives.
         self.kept: WeakKeyDictionary[Source, list[Any]] = WeakKeyDictionary()
 
     def run(self, summarize: Summarize, source: Any) -> Any:
-        from distributed.protocol.pickle import dumps
+        from distributed.protocol import pickle as travelling
 
         tree, window = Tree(), deque[tuple[int, Any]]()
-        pickled = dumps(summarize)  # once for a pass, and so that lambdas travel too
+        # Once for a pass, and by cloudpickle where needed, so that lambdas travel too.
+        pickled: bytes = travelling.dumps(summarize)  # type: ignore[no-untyped-call]
         try:
             blocks = self.blocks(source)
             if blocks is None:
@@ -146,7 +147,8 @@ def _leaf(pickled: bytes, block: Any) -> Any:
 
 def _aligned(block: Block) -> Block:
     """Arrays that came over the network may start at any byte; kernels do not take those."""
-    X, y, w = (np.require(a, requirements="A") if isinstance(a, np.ndarray) else a for a in (block.X, block.y, block.w))
+    arrays = (block.X, block.y, block.w)
+    X, y, w = (np.require(a, requirements="A") if isinstance(a, np.ndarray) else a for a in arrays)
     return Block(X, y, w, block.key)
 
 

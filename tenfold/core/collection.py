@@ -2,8 +2,8 @@
 
     model.fit(dask_frame, "price")
 
-They run on the cluster of the client in force, and without one in this process, partition by partition. Predictions
-for a collection are a Dask array, not yet computed.
+They run on the cluster of the client in force, and without one in this process, partition by partition.
+Predictions for a collection are a Dask array, not yet computed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tenfold.core.stream import Blocks, in_block, is_dask, union_of_labels
 def open_collection(
     learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False
 ) -> Source:
-    """The gate for Dask collections: rows stay where they are. With `plain` (predict) nothing is computed yet."""
+    """The gate for Dask collections: rows stay where they are. With `plain` (predict) nothing is computed."""
     if len(getattr(X, "shape", ())) != 2:
         raise BadInput(
             f"Expected 2D array, got a Dask {type(X).__name__} of shape {getattr(X, 'shape', ())}: "

@@ -1,7 +1,7 @@
-"""One file with a table in it, CSV (also gzipped) or Parquet: its columns and types, and how its rows are read.
+"""One file with a table, CSV (also gzipped) or Parquet: its columns and types, and how its rows are read.
 
-A Parquet file says the types of its columns. In a CSV they are guessed from the first rows, so the reader asks for
-what it needs (numbers, text), and a value that is something else is found and named.
+A Parquet file says the types of its columns. In a CSV they are guessed from the first rows, so the reader
+asks for what it needs (numbers, text), and a value that is something else is found and named.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class Table:
     def batches(self, names: list[str], rows: int) -> Iterator[Any]:
         """Those columns, some rows at a time, as polars frames.
 
-        Parquet is decoded by pyarrow: page by page, in the calling thread, it stays at a third of the memory that
-        polars takes by reading row groups ahead. CSV is parsed by polars, three times as fast as pyarrow.
+        Parquet is decoded by pyarrow: page by page, in the calling thread, it stays at a third of the
+        memory that polars takes by reading row groups ahead. CSV is parsed by polars, three times as fast
+        as pyarrow.
         """
         pl = polars()
         wide = (pl.Decimal, pl.Int128, pl.UInt128, pl.Null)  # types NumPy does not have

@@ -1,8 +1,8 @@
 """Blocks of rows, one after the other: iterators, functions that return one, lists of blocks, Arrow streams.
 
-A block is X, (X, y) or (X, y, w); with frames, y and the weights may also be names of columns. Each block passes the
-checks of a table in memory, and errors say which block it was. Blocks are taken as they are, only cut where they are
-longer than `block_rows`.
+A block is X, (X, y) or (X, y, w); with frames, y and the weights may also be names of columns. Each block
+passes the checks of a table in memory, and errors say which block it was. Blocks are taken as they are,
+only cut where they are longer than `block_rows`.
 """
 
 from __future__ import annotations

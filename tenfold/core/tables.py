@@ -1,9 +1,10 @@
-"""Tables in files: CSV (also gzipped) and Parquet, one or many, read by polars in bounded memory.
+"""Tables in files: CSV (also gzipped) and Parquet, one or many, read in bounded memory.
 
     tenfold.Ridge().fit("part*.parquet", "price")
 
-Rows are cut anew, across batches and files, into blocks of exactly `block_rows` rows: a file gives the same bits as
-the same table in memory. Reading hands out columns, one thread at a time; `load` makes rows of them, on all threads.
+Rows are cut anew, across batches and files, into blocks of exactly `block_rows` rows: a file gives the same
+bits as the same table in memory. Reading hands out columns, one thread at a time; `load` makes rows of
+them, on all threads.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ class Files(Source):
             )
 
     def _array(self, column: Any) -> Array:
-        """A column as NumPy has it, blanks as NaN; labels that are text as their numbers, strangers as NaN."""
+        """A column as NumPy has it, blanks as NaN; text labels as their numbers, strangers as NaN."""
         if self.text_labels and self.target.classes is not None and column.name == self.targets[0]:
             column = (
                 column.cast(polars().String)
