@@ -1,6 +1,6 @@
 """What the docstring of a learner promises, computed from its Objective alone with plain NumPy.
 
-`CERTIFICATES[name](model, X, y, w)` gives numbers that are zero at the solution, relative to their natural size.
+`CERTIFICATES[name](model, X, y, w)` gives numbers that are zero at the solution, relative to their size.
 `OBJECTIVES[name]` gives the objective itself, for learners that lower it pass by pass.
 """
 
@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 def least_squares(model: Any, X: Array, y: Array, w: Array) -> Array:
-    """Gradient of Σ w (y − X b − b₀)² + alpha ‖b‖², over its largest terms; with b ≥ 0 only its inward part counts."""
+    """Gradient of Σ w (y − X b − b₀)² + alpha ‖b‖², over its largest terms; if b ≥ 0, its inward part."""
     rest = y - X @ model.coef_ - model.intercept_
     gradient = X.T @ (w * rest) - getattr(model, "alpha", 0.0) * model.coef_
     size = np.abs(X).T @ (w * np.abs(y))

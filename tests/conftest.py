@@ -7,8 +7,8 @@ from typing import Any
 import tenfold
 from tenfold.core.estimator import Estimator
 
-# Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where an answer is compared to many
-# digits with the answer from the same rows in another form.
+# Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
+# are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinearRegression": [{}, {"fit_intercept": False}],
     "Ridge": [{}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}],

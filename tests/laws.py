@@ -4,8 +4,8 @@
     for law in LAWS.values():
         law(made(MyLearner), Table.of(MyLearner), Place(tenfold.Local(), rows=3))
 
-A law is a function of a learner (fresh, never fitted), a table and a place: an engine, and how many rows a block has. A class lists
-the laws it cannot obey in `exempt`, with the reason.
+A law is a function of a learner (fresh, never fitted), a table and a place: an engine, and how many rows a
+block has. A class lists the laws it cannot obey in `exempt`, with the reason.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _state(model: Any) -> bytes:
     return pickle.dumps(model)
 
 
-# --- the laws ---------------------------------------------------------------------------------------------------------
+# --- the laws -----------------------------------------------------------------------------------------------
 
 
 def blocking(model: Any, table: Table, place: Place) -> None:
@@ -262,7 +262,7 @@ def saved(model: Any, table: Table, place: Place) -> None:
 
 
 def untouched_inputs(model: Any, table: Table, place: Place) -> None:
-    """Inputs are never modified: rows that cannot be written to, in memory or in a mapped file, are enough."""
+    """Inputs are never modified: rows that cannot be written to, in memory or in a mapped file, will do."""
     before = pickle.dumps((table.X, table.y, table.w, table.new))
     expected = answers(place.fit(made(model), table, weighted=True), table.new)
     with tempfile.TemporaryDirectory() as folder:
@@ -297,7 +297,7 @@ def single_precision(model: Any, table: Table, place: Place) -> None:
 
 
 def column_order(model: Any, table: Table, place: Place) -> None:
-    """Columns in another order give the same predictions; what answers by columns answers in the new order."""
+    """Columns in another order give the same predictions; answers by columns come in the new order."""
     order = np.array([2, 0, 3, 1])
     one = place.fit(made(model), table)
     two = place.fit(made(model), table.with_X(table.X[:, order], table.new))

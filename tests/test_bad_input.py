@@ -1,7 +1,7 @@
-"""Bad input: every learner gives a finite answer (perhaps with one of our warnings) or one of our errors, in words.
+"""Bad input: every learner gives a finite answer (perhaps with one of our warnings) or one of our errors.
 
-Each test draws 200 cases, and each case is given to every public learner. Nothing else may come out: no warning of NumPy, no error of
-LAPACK, no NaN in a fitted attribute, no crash.
+Each test draws 200 cases, and each case is given to every public learner. Nothing else may come out: no warning
+of NumPy, no error of LAPACK, no NaN in a fitted attribute, no crash.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def judge(case: Case, verdict: Verdict = lambda learner, error: None) -> None:
 
 
 def outcome(learner: Any, case: Case) -> str | None:
-    """The words of our error, or None where learner and predictions are finite. Anything else is an AssertionError."""
+    """The words of our error, or None where learner and predictions are finite; else an AssertionError."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", TenfoldWarning)
@@ -134,7 +134,7 @@ def must_say(*words: str) -> Verdict:
     return verdict
 
 
-# --- parameters -------------------------------------------------------------------------------------------------------
+# --- parameters ---------------------------------------------------------------------------------------------
 
 STRANGE = [
     np.nan,
@@ -187,7 +187,7 @@ def test_strange_parameters(name: str) -> None:
             )
 
 
-# --- values -----------------------------------------------------------------------------------------------------------
+# --- values -------------------------------------------------------------------------------------------------
 
 
 @two_hundred
@@ -286,7 +286,7 @@ def test_duplicate_columns(case: Case, scale: float) -> None:
     judge(case)
 
 
-# --- shapes -----------------------------------------------------------------------------------------------------------
+# --- shapes -------------------------------------------------------------------------------------------------
 
 
 @two_hundred
@@ -390,7 +390,7 @@ def test_wrong_names(case: Case, how: str, library: Any) -> None:
     judge(case, must_say(*words[how]))
 
 
-# --- kinds ------------------------------------------------------------------------------------------------------------
+# --- kinds --------------------------------------------------------------------------------------------------
 
 
 @two_hundred
@@ -491,7 +491,7 @@ def test_labels_of_mixed_type(case: Case, kinds: list[Any]) -> None:
     )
 
 
-# --- whole numbers ----------------------------------------------------------------------------------------------------
+# --- whole numbers ------------------------------------------------------------------------------------------
 
 WHOLE = [2**64 - 1, 2**63, 2**63 - 1, -(2**63), 2**53 + 1, 0, 1, -1]
 
@@ -544,7 +544,7 @@ def test_whole_numbers_beyond_64_bits(case: Case, value: int, where: str) -> Non
     judge(case, verdict)
 
 
-# --- in a process of their own, so that a crash of native code is a failed test and not the end of the run -----------------
+# --- in a process of their own: a crash of native code is a failed test and not the end of the run ----------
 
 
 @two_hundred

@@ -1,4 +1,4 @@
-"""The public surface: names, docstrings, parameters, import times, layers, and what the catalog in docs/ claims."""
+"""The public surface: names, docstrings, parameters, import times, layers, and what docs/catalog.md claims."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def modules() -> list[str]:
     return [".".join(path.parts).removesuffix(".__init__") for path in relative if path.name != "__main__"]
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
+# --- names --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", tenfold.PUBLIC)
@@ -100,7 +100,7 @@ def test_nothing_large_is_imported(use: str) -> None:
     assert not loaded & set(LATE)
 
 
-# --- documentation ----------------------------------------------------------------------------------------------------
+# --- documentation ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -183,7 +183,7 @@ def test_examples(module: str) -> None:
     assert failed == 0
 
 
-# --- structure --------------------------------------------------------------------------------------------------------
+# --- structure ----------------------------------------------------------------------------------------------
 
 
 def test_layers() -> None:
@@ -205,7 +205,7 @@ def _called(node: ast.Call) -> str:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_one_gate(path: Path) -> None:
-    """Errors are ours; types and shapes of input are looked at in core, behind the gate nothing asks again."""
+    """Errors are ours; types and shapes of input are looked at in core; behind the gate nobody asks."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     raised = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc is not None]
     raw = [
@@ -232,10 +232,11 @@ def test_tolerances_are_named(path: Path) -> None:
         assert len(call.args) <= 2 and names & {"rtol", "atol", None}, f"{path.name}, line {call.lineno}"
 
 
-# --- the catalog ------------------------------------------------------------------------------------------------------
+# --- the catalog --------------------------------------------------------------------------------------------
 
 ROW = re.compile(
-    r"^\| (?P<id>[A-Z]+\d+[a-z]?) \| (?P<what>[^|]+) \| (?P<names>[^|]+) \| (?P<test>[^|]+) \| (?P<bench>[^|]+) \|$"
+    r"^\| (?P<id>[A-Z]+\d+[a-z]?) \| (?P<what>[^|]+) \| (?P<names>[^|]+) "
+    r"\| (?P<test>[^|]+) \| (?P<bench>[^|]+) \|$"
 )
 
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-# Tenfold does not import scikit-learn, so it cannot inherit from its base class; the checks say so before they run.
+# Tenfold does not import scikit-learn, so it cannot inherit from its base class; the checks say so first.
 NO_BASE = "ignore:Estimator .* does not inherit from `sklearn.base.BaseEstimator`:UserWarning"
 # The checks use tables with dependent columns and few rows, of which a learner has something to say.
 TOLD = "ignore::tenfold.core.errors.TenfoldWarning"

@@ -1,6 +1,7 @@
 """The one gate. Parameters, containers, types, labels and weights are checked here and nowhere else.
 
-`check_fit` turns whatever the user gave into a `Source` of clean blocks; `check_predict` into an array of the right width.
+`check_fit` turns whatever the user gave into a `Source` of clean blocks; `check_predict` into an array of the
+right width.
 What the gate found out (`n_features_in_`, `feature_names_in_`, `classes_`) travels as `source.facts`.
 """
 
@@ -12,8 +13,25 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite, column_name, objection, row_number
-from tenfold.core.errors import (BadInput, BadParameter, BadType, DataWarning, column_vector_warning, not_fitted)
+from tenfold.core.data import (
+    Array,
+    Arrays,
+    Source,
+    Target,
+    as_floats,
+    check_finite,
+    column_name,
+    objection,
+    row_number,
+)
+from tenfold.core.errors import (
+    BadInput,
+    BadParameter,
+    BadType,
+    DataWarning,
+    column_vector_warning,
+    not_fitted,
+)
 from tenfold.core.params import domains
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
@@ -62,10 +80,13 @@ def in_memory(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, cl
         check_classes(learner, target)
     n = X.shape[0] if rows is None else len(rows)
     if n < learner.least_rows:
-        raise BadInput(f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of {learner.least_rows} "
-                       f"is required by {type(learner).__name__}: 1 sample is not enough" if n == 1 else
-                       f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of {learner.least_rows} is required")
-    return Arrays(X, codes, w, target, facts_of(X.shape[1], names, target), rows=rows, missing=learner.missing)
+        raise BadInput(
+            f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of {learner.least_rows} "
+            f"is required by {type(learner).__name__}" + (": 1 sample is not enough" if n == 1 else "")
+        )
+    return Arrays(
+        X, codes, w, target, facts_of(X.shape[1], names, target), rows=rows, missing=learner.missing
+    )
 
 
 def facts_of(width: int, names: Array | None, target: Target) -> dict[str, Any]:
@@ -80,7 +101,7 @@ def facts_of(width: int, names: Array | None, target: Target) -> dict[str, Any]:
     return facts
 
 
-# --- predict ----------------------------------------------------------------------------------------------------------
+# --- predict ------------------------------------------------------------------------------------------------
 
 
 def check_fitted(learner: Any) -> None:
@@ -89,7 +110,7 @@ def check_fitted(learner: Any) -> None:
 
 
 def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
-    """X as the learner was fitted on it: names, width, type, finite. A path or a stream comes back as a Source."""
+    """X as the learner was fitted on it: names, width, type, finite. Paths and streams become a Source."""
     check_fitted(learner)
     width = learner.n_features_in_ if width is None else width
     if type(X) is not np.ndarray:
@@ -119,7 +140,9 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
 
 def check_width(learner: Any, width: int, expected: int) -> None:
     if width != expected:
-        raise BadInput(f"X has {width} features, but {type(learner).__name__} is expecting {expected} features as input")
+        raise BadInput(
+            f"X has {width} features, but {type(learner).__name__} is expecting {expected} features as input"
+        )
 
 
 def check_names(learner: Any, names: Array | None) -> None:
@@ -128,10 +151,15 @@ def check_names(learner: Any, names: Array | None) -> None:
     if fitted is None and names is None:
         return
     if fitted is None:
-        return warnings.warn(f"X has feature names, but {name} was fitted without feature names", DataWarning, stacklevel=4)
+        return warnings.warn(
+            f"X has feature names, but {name} was fitted without feature names", DataWarning, stacklevel=4
+        )
     if names is None:
-        return warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names",
-                             DataWarning, stacklevel=4)
+        return warnings.warn(
+            f"X does not have valid feature names, but {name} was fitted with feature names",
+            DataWarning,
+            stacklevel=4,
+        )
     if len(names) == len(fitted) and (names == fitted).all():
         return
     message = "The feature names should match those that were passed during fit.\n"
@@ -150,7 +178,7 @@ def _listed(names: list[str]) -> str:
     return "".join(shown) + ("- ...\n" if len(names) > 5 else "")
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def as_table(learner: Any, X: Any) -> tuple[Any, Array | None]:
@@ -162,8 +190,10 @@ def as_table(learner: Any, X: Any) -> tuple[Any, Array | None]:
         X = _numbers(X)
     if X.ndim != 2:
         shape = "scalar" if X.ndim == 0 else f"{X.ndim}D"
-        raise BadInput(f"Expected 2D array, got {shape} array instead (shape={X.shape}). Reshape your data: X.reshape(-1, 1) "
-                       "for one column, X.reshape(1, -1) for one row")
+        raise BadInput(
+            f"Expected 2D array, got {shape} array instead (shape={X.shape}). Reshape your data: "
+            "X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
+        )
     n, p = X.shape
     if n < 1:
         raise BadInput(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
@@ -180,7 +210,9 @@ def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
     """The array inside a sparse matrix, a frame, or a list of rows."""
     if ops.is_sparse(X):
         if not learner.sparse:
-            raise BadType(f"Sparse data was passed, but {type(learner).__name__} takes dense data only: use X.toarray()")
+            raise BadType(
+                f"Sparse data was passed, but {type(learner).__name__} takes dense data only: use X.toarray()"
+            )
         if X.ndim != 2:
             raise BadInput(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data")
         if X.dtype.kind == "c":
@@ -191,10 +223,14 @@ def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
     try:
         table = None if X is None or isinstance(X, (str, bytes, dict, set)) else np.asarray(X)
     except ValueError:
-        raise BadInput("X is not a table: its rows have different lengths, or hold things of different shapes") from None
-    if table is None or table.ndim == 0 and table.dtype.kind == "O":
-        raise BadType(f"X must be a table of numbers, not {type(X).__name__}: give an array, a data frame, a sparse matrix, "
-                      "a path to a CSV or Parquet file, or blocks of rows")
+        raise BadInput(
+            "X is not a table: its rows have different lengths, or hold things of different shapes"
+        ) from None
+    if table is None or (table.ndim == 0 and table.dtype.kind == "O"):
+        raise BadType(
+            f"X must be a table of numbers, not {type(X).__name__}: give an array, a data frame, "
+            "a sparse matrix, a path to a CSV or Parquet file, or blocks of rows"
+        )
     return table, None
 
 
@@ -217,7 +253,9 @@ def _from_frame(X: Any) -> tuple[Array, Array | None]:
     if not arrays:
         return np.empty((frame.shape[0], 0)), names
     kind = np.result_type(*arrays)
-    table = np.empty((len(arrays[0]), len(arrays)), dtype=kind if kind in (np.float32, np.float64) else np.float64)
+    table = np.empty(
+        (len(arrays[0]), len(arrays)), dtype=kind if kind in (np.float32, np.float64) else np.float64
+    )
     for j, values in enumerate(arrays):
         table[:, j] = values
     return table, names
@@ -233,8 +271,10 @@ def _numeric_column(column: Any, name: Any) -> Array:
     values = column.to_list() if column.dtype in (nw.Boolean, nw.Object, nw.Unknown) else None
     if values is None:
         first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
-        raise BadInput(f"could not convert string to float: column {str(name)[:80]!r} holds {column.dtype} "
-                       f"(row {first}: {_short(column[first])}): code it as numbers first")
+        raise BadInput(
+            f"could not convert string to float: column {str(name)[:80]!r} holds {column.dtype} "
+            f"(row {first}: {_short(column[first])}): code it as numbers first"
+        )
     return _to_floats(values, f"column {str(name)[:80]!r}")
 
 
@@ -254,12 +294,16 @@ def _numbers(X: Array) -> Array:
     if X.dtype.kind == "c":
         raise BadInput("Complex data not supported: give real numbers")
     if X.dtype.kind in "mM":
-        raise BadType(f"X holds dates ({X.dtype}): turn them into numbers first, days since a day for example")
+        raise BadType(
+            f"X holds dates ({X.dtype}): turn them into numbers first, days since a day for example"
+        )
     try:
         return X.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         if X.ndim != 2:
-            raise BadInput("X is not a table of numbers: its rows have different lengths or hold text") from None
+            raise BadInput(
+                "X is not a table of numbers: its rows have different lengths or hold text"
+            ) from None
     columns = [_to_floats(X[:, j], column_name(None, j)) for j in range(X.shape[1])]
     return np.column_stack(columns)
 
@@ -268,23 +312,31 @@ def column_names(columns: Any) -> Array | None:
     """Names as an array of str; None where they are not text."""
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if list(columns).count(name) > 1)
-        raise BadInput(f"the column name {str(twice)[:80]!r} occurs more than once: rename one of the columns")
+        raise BadInput(
+            f"the column name {str(twice)[:80]!r} occurs more than once: rename one of the columns"
+        )
     text = [isinstance(name, str) for name in columns]
     if any(text) and not all(text):
-        raise BadType("Feature names are only supported if all input features have string names, but your input has mixed "
-                      "types of names: convert them with X.columns = X.columns.astype(str)")
+        raise BadType(
+            "Feature names are only supported if all input features have string names, but your input has "
+            "mixed types of names: convert them with X.columns = X.columns.astype(str)"
+        )
     return np.array(columns, dtype=object) if all(text) and text else None
 
 
 def split_target(X: Any, name: str) -> tuple[Any, Any]:
     """A frame without the named column, and that column."""
     if not is_frame(X):
-        raise BadType(f"y={name!r} names a column, but X is {type(X).__name__} and has no names: give y as an array")
+        raise BadType(
+            f"y={name!r} names a column, but X is {type(X).__name__} and has no names: give y as an array"
+        )
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
     if name not in frame.columns:
-        raise BadInput(f"there is no column {name!r} to be the target: the columns are {_names(frame.columns)}")
+        raise BadInput(
+            f"there is no column {name!r} to be the target: the columns are {_names(frame.columns)}"
+        )
     return frame.drop(name).to_native(), frame[name].to_numpy()
 
 
@@ -293,10 +345,12 @@ def _names(columns: Any) -> str:
     return shown + (f" and {len(columns) - 8} more" if len(columns) > 8 else "")
 
 
-# --- targets and weights ----------------------------------------------------------------------------------------------
+# --- targets and weights ------------------------------------------------------------------------------------
 
 
-def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = ALL) -> tuple[Target, Array | None]:
+def as_target(
+    learner: Any, y: Any, n: int, classes: Any = None, index: Any = ALL
+) -> tuple[Target, Array | None]:
     """y as the learner wants it: float64 (n, q) for "real", codes (n,) for "label", nothing for "none"."""
     kind = learner.target
     if kind == "none":
@@ -314,14 +368,19 @@ def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = AL
     if not flat and values.shape[1] == 1 and not learner.multi_output:
         warn_column_vector()
     if values.shape[1] > 1 and not learner.multi_output:
-        raise BadInput(f"y should be a 1d array, got an array of shape {y.shape} instead: {type(learner).__name__} predicts one column")
+        raise BadInput(
+            f"y should be a 1d array, got an array of shape {y.shape} instead: "
+            f"{type(learner).__name__} predicts one column"
+        )
     return Target("real", flat=flat or not learner.multi_output, width=values.shape[1]), values
 
 
 def check_classes(learner: Any, target: Target) -> None:
     if target.classes is not None and len(target.classes) < learner.least_classes:
-        raise BadInput(f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one class: "
-                       f"{target.classes[0]!r}")
+        raise BadInput(
+            f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one "
+            f"class: {target.classes[0]!r}"
+        )
 
 
 def _as_column(y: Any) -> Array:
@@ -336,22 +395,32 @@ def _as_column(y: Any) -> Array:
 
 def check_length(what: str, length: int, n: int) -> None:
     if length != n:
-        raise BadInput(f"Found input variables with inconsistent numbers of samples: X has {n} rows, but {what} has {length}")
+        raise BadInput(
+            f"Found input variables with inconsistent numbers of samples: X has {n} rows, "
+            f"but {what} has {length}"
+        )
 
 
 def real_target(y: Array, n: int, index: Any = ALL) -> Array:
     """Numbers, finite, as a (n, q) array."""
-    if y.ndim not in (1, 2) or y.ndim == 2 and y.shape[1] == 0:
-        raise BadInput(f"y should be a 1d array, or 2d for several targets, got an array of shape {y.shape} instead")
+    if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
+        raise BadInput(
+            f"y should be a 1d array, or 2d for several targets, got an array of shape {y.shape} instead"
+        )
     check_length("y", y.shape[0], n)
     if y.dtype.kind == "c":
         raise BadInput("Complex data not supported: y must hold real numbers")
     if y.dtype.kind not in "fiub":
-        y = _to_floats(y, "target y") if y.ndim == 1 else np.column_stack([_to_floats(c, "target y") for c in y.T])
+        y = (
+            _to_floats(y, "target y")
+            if y.ndim == 1
+            else np.column_stack([_to_floats(c, "target y") for c in y.T])
+        )
     values = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
     if not ops.all_usable(values):
         row, column = (int(i) for i in np.argwhere(~(np.abs(values) <= ops.LARGEST[values.dtype]))[0])
-        raise BadInput(f"Input y contains {objection(values[row, column], f'in row {row_number(index, row)}', 'targets')}")
+        where = f"in row {row_number(index, row)}"
+        raise BadInput(f"Input y contains {objection(values[row, column], where, 'targets')}")
     return values
 
 
@@ -368,11 +437,14 @@ def flat_labels(y: Array, n: int, index: Any = ALL) -> Array:
     if y.dtype.kind == "f":
         if not ops.all_finite(np.ascontiguousarray(y)):
             row = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise BadInput(f"Input y contains {'NaN' if np.isnan(y[row]) else 'inf'} in row {row_number(index, row)}: drop the rows without a label first")
+            where = f"in row {row_number(index, row)}"
+            raise BadInput(f"Input y contains {objection(y[row], where, 'labels')}")
         if (y != np.trunc(y)).any():
             row = int(np.flatnonzero(y != np.trunc(y))[0])
-            raise BadInput(f"Unknown label type: continuous. Row {row_number(index, row)} of y is {y[row]:g}: a classifier needs classes; "
-                           "use a regressor, or bin the target first")
+            raise BadInput(
+                f"Unknown label type: continuous. Row {row_number(index, row)} of y is {y[row]:g}: "
+                "a classifier needs classes; use a regressor, or bin the target first"
+            )
     return y
 
 
@@ -385,10 +457,15 @@ def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Arra
         place = np.searchsorted(values, y)
         known = values[np.minimum(place, len(values) - 1)] == y
     except TypeError:
-        raise BadInput(f"the labels ({y.dtype}) are not of the same type as the classes ({values.dtype})") from None
+        raise BadInput(
+            f"the labels ({y.dtype}) are not of the same type as the classes ({values.dtype})"
+        ) from None
     if not np.all(known):
         row = int(np.flatnonzero(~known)[0])
-        raise BadInput(f"y has the label {y[row]!r} in row {row_number(index, row)}, which is not among the classes {_names(values)}: give all of them in classes=")
+        raise BadInput(
+            f"y has the label {y[row]!r} in row {row_number(index, row)}, which is not among the classes "
+            f"{_names(values)}: give all of them in classes="
+        )
     return values, place.astype(np.int64)
 
 
@@ -404,7 +481,9 @@ def _distinct(y: Array) -> tuple[Array, Array]:
         values, codes = np.unique(y, return_inverse=True)
     except TypeError:
         kinds = {type(v).__name__: i for i, v in reversed(list(enumerate(y)))}
-        told = " and ".join(f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2])
+        told = " and ".join(
+            f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2]
+        )
         raise BadInput(f"y holds labels of mixed type, {told}: make them all text or all numbers") from None
     if y.dtype.kind == "O" and any(v is None or v != v for v in values):
         row = next(i for i, v in enumerate(y) if v is None or v != v)
@@ -412,7 +491,9 @@ def _distinct(y: Array) -> tuple[Array, Array]:
     return values, codes.reshape(-1).astype(np.int64)
 
 
-def _drop_unseen_classes(codes: Array | None, target: Target, rows: Array, classes: Any) -> tuple[Array | None, Target]:
+def _drop_unseen_classes(
+    codes: Array | None, target: Target, rows: Array, classes: Any
+) -> tuple[Array | None, Target]:
     """A class all of whose rows have weight zero is absent, unless the user listed the classes."""
     if target.classes is None or codes is None or classes is not None:
         return codes, target
@@ -439,19 +520,23 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
         bad = ~((w == 0) | (w >= SMALLEST_WEIGHT) & (w <= LARGEST_WEIGHT))
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
-            raise BadInput(f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be zero or from "
-                           f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, not negative and not missing")
+            raise BadInput(
+                f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be zero or from "
+                f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, not negative and not missing"
+            )
         if index is ALL and not w.any():
             raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
     return w
 
 
 def warn_column_vector() -> None:
-    warnings.warn("A column-vector y was passed when a 1d array was expected: use y.ravel()", column_vector_warning(), stacklevel=5)
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected: use y.ravel()",
+        column_vector_warning(),
+        stacklevel=5,
+    )
 
 
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-

@@ -1,8 +1,8 @@
 """Operations on a block: the compiled kernel for NumPy arrays, its twin for every other array type.
 
-Each kernel has one name in `src/kernels`, in the binding, in `core.twins` and here. The twin is its specification, its
-test oracle, and what runs on arrays that live elsewhere (a GPU, say). A sparse block is made dense first: a block is
-small by construction, so this never makes a large table dense.
+Each kernel has one name in `src/kernels`, in the binding, in `core.twins` and here. The twin is its specification,
+its test oracle, and what runs on arrays that live elsewhere (a GPU, say). A sparse block is made dense first: a
+block is small by construction, so this never makes a large table dense.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tenfold.core import twins
 
 Array = np.ndarray[Any, Any]
 
-# Larger numbers are refused by the gate: up to these the square of a number, and a weighted sum of squares in float64, stay finite.
+# Larger numbers are refused by the gate: up to these a square, and a weighted sum of squares, stay finite.
 LARGEST = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e100}
 
 interrupt = _kernels.interrupt
@@ -67,7 +67,8 @@ linear_scores = _dispatch("linear_scores")
 
 def all_finite(X: Any) -> bool:
     """Whether every value is finite: neither NaN nor infinite."""
-    if type(X) is np.ndarray and X.flags.c_contiguous and X.dtype in (np.float32, np.float64) and X.ndim in (1, 2):
+    plain = type(X) is np.ndarray and X.flags.c_contiguous and X.ndim in (1, 2)
+    if plain and X.dtype in (np.float32, np.float64):
         return bool(_kernels.all_finite(X))
     values = X.data if is_sparse(X) else X
     return bool(np.isfinite(values).all())

@@ -8,8 +8,9 @@ A learner writes
         _: KW_ONLY
         fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
 
-and gets its constructor, its `get_params`, its checks and its documentation from these lines. The constructor only
-stores what it is given: scikit-learn's `clone` relies on that, and `core.check` looks at the values when `fit` is called.
+and gets its constructor, its `get_params`, its checks and its documentation from these lines. The constructor
+only stores what it is given: scikit-learn's `clone` relies on that, and `core.check` looks at the values when
+`fit` is called.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ class Domain:
             return "must not be NaN"
         if isinstance(value, KINDS["int"]) and not -(2**63) <= value < 2**63:
             return "must be a number of at most 64 bits"
+        value = float(value)
         if abs(value) > 1e100 and self.at_most != math.inf:
             return "must be finite, and at most 1e100 in size"
         if self.at_least is not None and value < self.at_least:
@@ -106,7 +108,10 @@ def estimator(cls: Class) -> Class:
     """Class decorator: generate the constructor from the declared parameters, and their documentation."""
     made = dataclass(eq=False, repr=False)(cls)
     made._domains = {f.name: _domain_of(f) for f in fields(made)}
-    lines = [f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}" for d in made._domains.values()]
+    lines = [
+        f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}"
+        for d in made._domains.values()
+    ]
     if lines and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
     return made
@@ -121,5 +126,3 @@ def domains(learner: Any) -> dict[str, Domain]:
     """The declared parameters of a learner or of its class, in order."""
     found: dict[str, Domain] = learner._domains
     return found
-
-

@@ -39,19 +39,29 @@ class Protocol:
                 inside = self._parts_inside()
             else:
                 known = [*domains(self), *inside]
-                raise BadParameter(f"Invalid parameter {key!r} for estimator {type(self).__name__}: valid parameters are {known}")
+                raise BadParameter(
+                    f"Invalid parameter {key!r} for estimator {type(self).__name__}: "
+                    f"valid parameters are {known}"
+                )
         return self
 
     def _parts_inside(self) -> dict[str, Any]:
         """Learners held as parameters, by name."""
-        return {name: value for name in domains(self) if hasattr(value := getattr(self, name), "get_params")
-                and not isinstance(value, type)}
+        return {
+            name: value
+            for name in domains(self)
+            if hasattr(value := getattr(self, name), "get_params") and not isinstance(value, type)
+        }
 
     def _replace_inside(self, name: str, learner: Any) -> None:
         raise BadParameter(f"{type(self).__name__} holds no learner {name!r}")
 
     def __repr__(self) -> str:
-        changed = [f"{name}={getattr(self, name)!r}" for name, d in domains(self).items() if not same(getattr(self, name), d.default)]
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name, d in domains(self).items()
+            if not same(getattr(self, name), d.default)
+        ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_html_(self) -> str:
@@ -73,8 +83,9 @@ class Protocol:
         mine: Any = self
         tags = Tags(
             estimator_type=None if self.role == "transformer" else self.role,
-            target_tags=TargetTags(required=mine.target != "none", multi_output=mine.multi_output,
-                                   single_output=True),
+            target_tags=TargetTags(
+                required=mine.target != "none", multi_output=mine.multi_output, single_output=True
+            ),
             input_tags=InputTags(sparse=mine.sparse, allow_nan=mine.missing),
         )
         if self.role == "classifier":
@@ -90,7 +101,9 @@ class Protocol:
     def set_output(self, *, transform: str | None = None) -> Self:
         """Let `transform` return "pandas" or "polars" frames, or arrays ("default")."""
         if transform not in (None, "default", "pandas", "polars"):
-            raise BadParameter(f"set_output(transform={transform!r}): must be 'default', 'pandas' or 'polars'")
+            raise BadParameter(
+                f"set_output(transform={transform!r}): must be 'default', 'pandas' or 'polars'"
+            )
         if transform is not None:
             vars(self)["_output"] = transform
         return self
@@ -105,7 +118,10 @@ class Protocol:
         if input_features is not None:
             given = np.asarray(input_features, dtype=object)
             if len(given) != mine.n_features_in_:
-                raise BadInput(f"input_features should have length equal to number of features ({mine.n_features_in_}), got {len(given)}")
+                raise BadInput(
+                    f"input_features should have length equal to number of features ({mine.n_features_in_}), "
+                    f"got {len(given)}"
+                )
             if fitted is not None and not np.array_equal(given, fitted):
                 raise BadInput("input_features is not equal to feature_names_in_")
             fitted = given
