@@ -78,6 +78,14 @@ def test_fitted_attributes_belong_together() -> None:
     assert KMeans(7, random_state=0).fit_transform(X).shape == (5000, 7)
 
 
+def test_rows_left_out_have_no_inertia() -> None:
+    X = blobs(900, 3, 4)
+    model = KMeans(4, random_state=0)
+    source = tenfold.core.check.check_fit(model, X)
+    model._fit(source.select(np.arange(0, 900, 3)))
+    np.testing.assert_allclose(model.inertia_, inertia(X[::3], model.cluster_centers_), rtol=1e-10)
+
+
 def test_inertia_never_rises() -> None:
     X, start = blobs(3000, 4, 12), blobs(12, 4, 12, seed=5)
     records: list[float | None] = []

@@ -93,11 +93,24 @@ class KMeans(Clusterer, Transformer, Estimator):
             survey = yield partial(_survey, sampling=None if given else sampling, spread=self.tol > 0)
         tol = _at_most_huge(self.tol) * float((survey.spread.scatter / survey.spread.weight).mean()) if survey.spread else 0.0
         start = self._centers(self.init, source.n_features) if given else self._seeded(survey.sample, tol, sampling, rng)
-        best = yield from lloyd([start], tol, self.max_iter, sampling)
-        if best.n_filled < k:
-            warnings.warn(f"KMeans(n_clusters={k}): only {best.n_filled} clusters have rows (there are few distinct rows): "
-                          "ask for fewer clusters", Degenerate, stacklevel=2)
+        best = yield from lloyd([start], tol, self.max_iter, sampling, measure=not isinstance(source, Arrays))
+        self._tell(best.n_filled)
         return dict(cluster_centers_=best.centers, inertia_=best.inertia, n_iter_=best.n_iter)
+
+    def _finish(self, source: Source) -> None:
+        """For a table in memory one pass gives both `labels_` and the inertia of the final centres."""
+        if not isinstance(source, Arrays):
+            return super()._finish(source)
+        nearest = map_rows(lambda X: np.column_stack(ops.nearest(X, self.cluster_centers_)), source.whole())
+        labels, distance2 = nearest[:, 0].astype(np.int32), np.ascontiguousarray(nearest[:, 1])
+        rows = slice(None) if source.rows is None else source.rows  # rows of weight zero have a label, but no inertia
+        inertia = float(distance2[rows].sum() if source.w is None else distance2[rows] @ source.w[rows])
+        vars(self).update(labels_=labels, inertia_=inertia)
+
+    def _tell(self, n_filled: int) -> None:
+        if n_filled < self.n_clusters:
+            warnings.warn(f"KMeans(n_clusters={self.n_clusters}): only {n_filled} clusters have rows (there are few distinct "
+                          "rows): ask for fewer clusters", Degenerate, stacklevel=2)
 
     def _centers(self, given: Any, p: int) -> Array:
         """The centres a user gave, or a user's function."""
@@ -123,7 +136,7 @@ class KMeans(Clusterer, Transformer, Estimator):
             seed = plus_plus if self.init == "k-means++" else random_rows
             starts = [seed(rows, weight, k, rng) for _ in range(n_init)]
         here = Arrays(rows, None, weight, Target("none"), {}, trusted=True)
-        best = drive(_wrapped(lloyd(starts, tol, self.max_iter, sampling)), here, Threads(), "KMeans on a sample")["run"]
+        best = drive(_wrapped(lloyd(starts, tol, self.max_iter, sampling, measure=True)), here, Threads(), "KMeans on a sample")["run"]
         return best.centers
 
     def _assign(self, X: Any) -> Array:

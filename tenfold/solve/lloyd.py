@@ -36,7 +36,7 @@ class Run:
 
     centers: Array
     n_iter: int = 0
-    inertia: float = np.inf  # of `settled` centres, else of the centres before the last step
+    inertia: float = np.inf  # of these centres if they are settled or measured, else of those before the last step
     settled: bool = False  # the last step moved nothing
     done: bool = False
     n_filled: int = 0  # clusters that have rows
@@ -48,12 +48,13 @@ def step(block: Any, centers: list[Array]) -> Steps:
     return Steps([Clusters.of(X, block.w, one) for one in centers])
 
 
-def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any) -> Generator[Any, Any, Run]:
+def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any, measure: bool) -> Generator[Any, Any, Run]:
     """Lloyd's steps from every start, side by side; the run that ends with the least inertia.
 
     A run ends when its centres move by at most `tol` (sum of squares). A cluster without rows is moved to the row of a
     sample that adds most to the inertia: an empty cluster adds nothing, so this never raises it. `sampling` is
-    the summary that gives the sample; it is asked for only when a cluster is empty.
+    the summary that gives the sample; it is asked for only when a cluster is empty. With `measure` one last pass, where
+    needed, finds the inertia of the final centres.
     """
     runs, sample = [Run(start) for start in starts], None
     for _ in range(max_iter):
@@ -65,7 +66,7 @@ def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any) -> Gene
             sample = yield sampling
         for run, found in zip(active, steps.runs, strict=True):
             _advance(run, found, tol, sample)
-    if len(runs) > 1 or not runs[0].settled:
+    if measure and not all(run.settled for run in runs):
         last = yield partial(step, centers=[run.centers for run in runs])
         for run, found in zip(runs, last.runs, strict=True):
             run.inertia, run.n_filled = found.inertia, int((found.weight > 0).sum())
