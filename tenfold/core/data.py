@@ -19,13 +19,18 @@ from tenfold.core.errors import BadInput, ReadOnce
 
 Array = np.ndarray[Any, Any]
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES, LONGEST_BYTES = 1 << 20, 1 << 23
 
 
 def block_rows(width: int) -> int:
-    """Rows in a block of a table with `width` columns: the power of two with about 1 MiB of float64, from 64 to 65,536."""
-    rows = max(1, BLOCK_BYTES // (8 * max(1, width)))
-    return int(min(max(1 << (rows.bit_length() - 1), 64), 65536))
+    """Rows in a block of a table with `width` columns: a power of two, from 64 to 65,536.
+
+    About 1 MiB of float64, which stays in cache; for wide tables more, up to 8 MiB, so that a block has more rows than columns and
+    merging its p x p moments costs less than summing them.
+    """
+    width = max(1, width)
+    rows = min(max(BLOCK_BYTES // (8 * width), 4 * width), LONGEST_BYTES // (8 * width))
+    return int(min(max(1 << (max(rows, 1).bit_length() - 1), 64), 65536))
 
 
 @dataclass(slots=True)

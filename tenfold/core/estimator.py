@@ -22,7 +22,7 @@ from tenfold.core import check
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
 from tenfold.core.engine import Summarize, Threads, current_engine, drive, single_blas
 from tenfold.core.errors import BadInput, NotFitted, not_fitted
-from tenfold.core.protocol import Protocol, fresh
+from tenfold.core.protocol import Protocol, fresh, same
 from tenfold.core.stats import Rows
 
 
@@ -133,7 +133,7 @@ class OnePass(Estimator):
         """Take over what another fitted learner of this kind has learned; equal to a fit on the rows of both."""
         for one in (self, other):
             self._check_stats(one)
-        if type(other) is not type(self) or other._facts_key() != self._facts_key():
+        if type(other) is not type(self) or not self._learns_like(other):
             raise BadInput(f"only a {type(self).__name__} fitted on the same columns and classes can be merged into this one")
         self._resolve(self.stats_ + other.stats_, {})
         return self
@@ -164,19 +164,24 @@ class OnePass(Estimator):
         return source
 
     def _resolve(self, stats: Any, facts: dict[str, Any]) -> None:
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_") and n not in FACTS]:
-            delattr(self, name)
+        """Solve again. What was fitted before is replaced only when the new solution is there."""
+        before = [n for n in vars(self) if n.endswith("_") and not n.startswith("_") and n not in FACTS]
         vars(self).update(facts)
-        vars(self).update(stats_=stats, **self._solve(stats))
+        fitted = self._solve(stats)
+        for name in before:
+            delattr(self, name)
+        vars(self).update(stats_=stats, **fitted)
 
     def _check_stats(self, one: Any) -> None:
         check.check_fitted(one)
         if "stats_" not in vars(one):
             raise NotFitted(f"this {type(one).__name__} carries no statistics (it was saved without them): save it with resumable=True")
 
-    def _facts_key(self) -> Any:
-        named = [None if (fact := vars(self).get(name)) is None else np.asarray(fact).tolist() for name in FACTS]
-        return named, self.get_params(deep=False)
+    def _learns_like(self, other: Self) -> bool:
+        """Whether two fitted learners have the same parameters, columns and classes."""
+        pairs = [(vars(self).get(name), vars(other).get(name)) for name in FACTS]
+        pairs += [(getattr(self, name), getattr(other, name)) for name in self.get_params(deep=False)]
+        return all(same(mine, theirs) for mine, theirs in pairs)
 
 
 FACTS = ("n_features_in_", "feature_names_in_", "classes_", "_flat")
@@ -228,11 +233,21 @@ class Classifier:
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, in the order of `classes_`."""
-        return map_rows(lambda X: softmax(self._scores(X)).astype(X.dtype, copy=False), check.check_predict(self, X))
+        return map_rows(self._probabilities, check.check_predict(self, X))
 
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithm of `predict_proba`, without the loss of small probabilities."""
-        return map_rows(lambda X: log_softmax(self._scores(X)), check.check_predict(self, X))
+        return map_rows(self._log_probabilities, check.check_predict(self, X))
+
+    def _probabilities(self, X: Any) -> Array:
+        return softmax(self._scores(X)).astype(X.dtype, copy=False)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        logs = log_softmax(self._scores(X))
+        if logs.dtype == X.dtype:
+            return logs
+        single = softmax(self._scores(X)).astype(X.dtype)  # float32: the logarithm of what predict_proba returns
+        return np.where(single > 0, np.log(np.maximum(single, np.finfo(X.dtype).tiny)), logs.astype(X.dtype))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted right."""

@@ -141,19 +141,19 @@ class Protocol:
             import polars
 
             return polars.DataFrame(values, schema=names, orient="row")
-        import pandas
+        import pandas  # type: ignore[import-untyped]
 
         return pandas.DataFrame(values, columns=names, index=getattr(X, "index", None))
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equality that arrays survive."""
+    """Equality of parameter values: arrays element by element, NaN equal to NaN."""
     if a is b:
         return True
     try:
-        return bool(a == b)
+        return bool(a == b) or bool(a != a and b != b)
     except (TypeError, ValueError):
-        return np.array_equal(np.asarray(a), np.asarray(b))
+        return bool(np.array_equal(np.asarray(a), np.asarray(b)))
 
 
 def fresh(learner: Any) -> Any:

@@ -233,7 +233,13 @@ class Rows(Stats):
         return cls([rows])
 
     def whole(self) -> Array:
-        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+        if len(self.parts) == 1:
+            return self.parts[0]
+        if ops.is_sparse(self.parts[0]):
+            from scipy.sparse import vstack
+
+            return vstack(self.parts, format="csr")
+        return np.concatenate(self.parts)
 
 
 class Keyed(dict[Any, Any]):
