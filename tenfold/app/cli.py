@@ -14,7 +14,10 @@ def main() -> None:
     except ImportError as missing:
         if not any(name in str(missing) for name in NEEDED):
             raise
-        print("the command tenfold needs typer, rich and polars: install them with  pip install 'tenfold[app]'", file=sys.stderr)
+        print(
+            "the command tenfold needs typer, rich and polars: install them with  pip install 'tenfold[app]'",
+            file=sys.stderr,
+        )
         sys.exit(2)
     sys.exit(run())
 

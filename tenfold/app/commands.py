@@ -1,6 +1,6 @@
 """The commands, and what their failures look like: one sentence on standard error and an exit code.
 
-    0 done    1 a fault in tenfold    2 wrong use    3 the data cannot be used    4 nothing could be fitted    130 stopped by Ctrl-C, what was done is saved
+0 done    1 a fault in tenfold    2 wrong use    3 the data cannot be used    4 nothing could be fitted    130 stopped by Ctrl-C, what was done is saved
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-Out = Annotated[Path | None, typer.Option(help="folder for the model; FILE's name with .tenfold if not given")]
+Out = Annotated[
+    Path | None, typer.Option(help="folder for the model; FILE's name with .tenfold if not given")
+]
 Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same folds and the same result")]
 Folds = Annotated[int | None, typer.Option(min=3, help="folds; 10 up to 2,000 rows, else 5")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", help="one line of output")]
@@ -55,13 +57,18 @@ def run(arguments: list[str] | None = None) -> int:
         sys.stderr.close()  # the reader of a pipe went away: no complaint about it
         return 0
     except MemoryError:
-        return _fail("there is not enough memory for this table: try it with fewer rows or columns (--drop)", BAD_DATA)
+        return _fail(
+            "there is not enough memory for this table: try it with fewer rows or columns (--drop)", BAD_DATA
+        )
     except Exception as wrong:
         if hasattr(wrong, "format_message"):  # the parser's own: unknown option, missing argument
             return _fail(wrong.format_message(), WRONG_USE)
         if os.environ.get("TENFOLD_DEBUG"):
             raise
-        return _fail(f"a fault in tenfold, not in your table ({type(wrong).__name__}: {wrong}); TENFOLD_DEBUG=1 shows where", FAULT)
+        return _fail(
+            f"a fault in tenfold, not in your table ({type(wrong).__name__}: {wrong}); TENFOLD_DEBUG=1 shows where",
+            FAULT,
+        )
 
 
 def _fail(reason: Any, code: int) -> int:
@@ -76,7 +83,11 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def _main(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")] = False) -> None:
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
     """Choose a model for a table, honestly."""
 
 
@@ -92,14 +103,18 @@ def select_command(
     metric: Annotated[str | None, typer.Option(help="log_loss, accuracy, brier; rmse, mae, mse, r2")] = None,
     task: Annotated[str | None, typer.Option(help="classes or number, where the guess is wrong")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="leave this column out; may be given again")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="use this column all the same; may be given again")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="use this column all the same; may be given again")
+    ] = None,
 ) -> int:
     """Try many models on a table, choose one, say what it is worth on new rows, and save it."""
     return _select(file, target, out, seed, folds, quiet, as_json, metric, task, drop or [], keep or [])
 
 
 @app.command("demo")
-def demo_command(out: Out = None, seed: Seed = 0, folds: Folds = None, quiet: QuietFlag = False, as_json: JsonFlag = False) -> int:
+def demo_command(
+    out: Out = None, seed: Seed = 0, folds: Folds = None, quiet: QuietFlag = False, as_json: JsonFlag = False
+) -> int:
     """The same on a table that comes along: three species of penguins."""
     with resources.as_file(resources.files("tenfold") / "data" / "penguins.csv") as file:
         return _select(file, "species", out, seed, folds, quiet, as_json, None, None, [], [])
@@ -109,8 +124,15 @@ def demo_command(out: Out = None, seed: Seed = 0, folds: Folds = None, quiet: Qu
 def predict_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")],
     file: Annotated[Path, typer.Argument(help="the rows to answer for")],
-    out: Annotated[Path | None, typer.Option(help="CSV file for the answers; standard output if not given")] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="write labels as they are, also those a spreadsheet would run as formulas")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="CSV file for the answers; standard output if not given")
+    ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw", help="write labels as they are, also those a spreadsheet would run as formulas"
+        ),
+    ] = False,
 ) -> int:
     """Answers for the rows of a file: the class with its probabilities, or the number."""
     model = open_run(folder)
@@ -125,35 +147,69 @@ def predict_command(
 
 
 @app.command("inspect")
-def inspect_command(file: Annotated[Path, typer.Argument(help="a saved model, or a folder made by tenfold select")]) -> int:
+def inspect_command(
+    file: Annotated[Path, typer.Argument(help="a saved model, or a folder made by tenfold select")],
+) -> int:
     """What is inside a saved model, without loading it."""
     inside = tenfold.inspect(file / MODEL if file.is_dir() else file)
-    columns = ["not named"] if inside.columns is None else [*inside.columns[:12], *(["..."] if len(inside.columns) > 12 else [])]
-    for title, text in (("FILE", f"{inside.path}   {file_size(inside.size)}   format {inside.format_version}, written by tenfold {inside.written_by}"),
-                        ("KIND", f"{inside.kind}" + (f" of {', '.join(inside.parts)}" if inside.parts else "")),
-                        ("COLUMNS", f"{inside.n_features}: {', '.join(columns)}"),
-                        ("ROWS", "holds training rows" if inside.holds_training_rows else "holds no training rows"),
-                        ("SHA-256", inside.sha256)):
+    columns = (
+        ["not named"]
+        if inside.columns is None
+        else [*inside.columns[:12], *(["..."] if len(inside.columns) > 12 else [])]
+    )
+    for title, text in (
+        (
+            "FILE",
+            f"{inside.path}   {file_size(inside.size)}   format {inside.format_version}, written by tenfold {inside.written_by}",
+        ),
+        ("KIND", f"{inside.kind}" + (f" of {', '.join(inside.parts)}" if inside.parts else "")),
+        ("COLUMNS", f"{inside.n_features}: {', '.join(columns)}"),
+        ("ROWS", "holds training rows" if inside.holds_training_rows else "holds no training rows"),
+        ("SHA-256", inside.sha256),
+    ):
         print(clean(f"{title:<8} {text}"))
     return 0
 
 
-def _select(file: Path, target: str, out: Path | None, seed: int, folds: int | None, quiet: bool, as_json: bool, metric: str | None,
-            task: str | None, drop: list[str], keep: list[str]) -> int:
+def _select(
+    file: Path,
+    target: str,
+    out: Path | None,
+    seed: int,
+    folds: int | None,
+    quiet: bool,
+    as_json: bool,
+    metric: str | None,
+    task: str | None,
+    drop: list[str],
+    keep: list[str],
+) -> int:
     began = time.perf_counter()
     folder = out or Path(_stem(file) + ".tenfold")
     check_folder(folder)
     show: Silent = Json() if as_json else Quiet() if quiet else Text()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ask politely: end as on Ctrl-C
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: as on Ctrl-C
     try:
         show("start", version=tenfold.__version__, seed=seed, cores=thread_budget())
-        run = select(file, target, task=task, metric=metric, folds=folds, seed=seed, drop=drop, keep=keep, listen=show, finish_early=True)
+        run = select(
+            file,
+            target,
+            task=task,
+            metric=metric,
+            folds=folds,
+            seed=seed,
+            drop=drop,
+            keep=keep,
+            listen=show,
+            finish_early=True,
+        )
         run.save(folder)
         size = file_size((folder / MODEL).stat().st_size)
         show("saved", folder=str(folder), size=size, commands=_next(folder, file))
         show("done", seconds=time.perf_counter() - began)
     finally:
         show.close()
+        signal.signal(signal.SIGTERM, before)
     return STOPPED if run.interrupted else 0
 
 
@@ -167,5 +223,7 @@ def _stem(file: Path) -> str:
 
 def _next(folder: Path, file: Path) -> list[str]:
     there = shlex.quote(str(folder))
-    return [f"tenfold predict {there} {shlex.quote(str(file))}     answers for the rows of a file",
-            f"tenfold inspect {there}     what is inside"]
+    return [
+        f"tenfold predict {there} {shlex.quote(str(file))}     answers for the rows of a file",
+        f"tenfold inspect {there}     what is inside",
+    ]

@@ -26,7 +26,9 @@ def write_answers(model: TableModel, table: Any, out: Path | None, raw: bool = F
     frame = pl.DataFrame(columns)
     if not raw:
         texts = pl.col(pl.String)
-        frame = frame.with_columns(pl.when(texts.str.contains(FORMULA)).then(pl.lit("'") + texts).otherwise(texts).name.keep())
+        frame = frame.with_columns(
+            pl.when(texts.str.contains(FORMULA)).then(pl.lit("'") + texts).otherwise(texts).name.keep()
+        )
         frame = frame.rename({name: _harmless(name) for name in frame.columns})
     text = frame.write_csv()
     if out is None:

@@ -66,7 +66,14 @@ def families_for(role: str, rows: int, columns: int, classes: int) -> list[Famil
         return [
             Family("always the mean", MeanGuess(), 0),
             Family("linear regression", tenfold.LinearRegression(), 1),
-            Family("ridge regression", tenfold.Ridge(), 2, "alpha", tuple(rows * a for a in RIDGE_PER_ROW), "penalty"),
+            Family(
+                "ridge regression",
+                tenfold.Ridge(),
+                2,
+                "alpha",
+                tuple(rows * a for a in RIDGE_PER_ROW),
+                "penalty",
+            ),
         ]
     work = rows * columns**2 * (1 if classes == 2 else classes**2)
     C = LOGISTIC_ROWS if work < HEAVY else LOGISTIC_ROWS[1::2] if work < VERY_HEAVY else LOGISTIC_ROWS[3:4]
@@ -76,7 +83,14 @@ def families_for(role: str, rows: int, columns: int, classes: int) -> list[Famil
         Family("naive Bayes", tenfold.GaussianNB(), 2),
         Family("linear discriminant", tenfold.LinearDiscriminantAnalysis(), 3),
         Family("logistic regression", tenfold.LogisticRegression(), 4, "C", tuple(c / rows for c in C), "C"),
-        Family("quadratic discriminant", tenfold.QuadraticDiscriminantAnalysis(), 5, "reg_param", QUADRATIC_SHRINKAGE, "shrinkage"),
+        Family(
+            "quadratic discriminant",
+            tenfold.QuadraticDiscriminantAnalysis(),
+            5,
+            "reg_param",
+            QUADRATIC_SHRINKAGE,
+            "shrinkage",
+        ),
     ]
 
 

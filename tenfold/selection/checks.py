@@ -23,7 +23,8 @@ def duplicate_groups(frame: pl.DataFrame, task: Task, folds: int) -> tuple[Array
     copies = n - len(sizes)
     if copies == 0:
         return None, "no duplicate rows"
-    by_chance = np.exp(np.log(n * (n - 1) / 2) + sum(np.log(_collision(column)) for column in frame.iter_columns()))
+    once = frame[np.unique(groups, return_index=True)[1]]  # copies must not speak for themselves
+    by_chance = n * (n - 1) / 2 * np.prod([_agreement(column) for column in once.iter_columns()])
     what = f"{copies:,} duplicate row{'s' if copies > 1 else ''}"
     if by_chance >= 1:
         return None, f"{what} (columns are coarse, copies are to be expected)"
@@ -32,10 +33,10 @@ def duplicate_groups(frame: pl.DataFrame, task: Task, folds: int) -> tuple[Array
     return groups, f"{what} kept in the same fold"
 
 
-def _collision(column: pl.Series) -> float:
-    """The probability that two rows agree in this column."""
-    share = column.unique_counts().to_numpy() / len(column)
-    return float(share @ share)
+def _agreement(column: pl.Series) -> float:
+    """The share of pairs of rows that agree in this column."""
+    counts = column.unique_counts().to_numpy().astype(float)
+    return float(counts @ (counts - 1)) / max(len(column) * (len(column) - 1), 1)
 
 
 def _loses_a_class(groups: Array, task: Task) -> bool:
@@ -58,7 +59,9 @@ def leak_suspects(frame: pl.DataFrame, task: Task) -> list[tuple[str, str]]:
             continue
         figure = _one_column(x, y, task)
         if figure is not None and figure >= ALMOST_PERFECT:
-            found.append((column.name, f"{'AUC' if task.kind == 'classes' else 'rank correlation'} {figure:.3f}"))
+            found.append(
+                (column.name, f"{'AUC' if task.kind == 'classes' else 'rank correlation'} {figure:.3f}")
+            )
     return found
 
 

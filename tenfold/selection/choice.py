@@ -18,6 +18,15 @@ AS_GOOD = 1.0  # corrected standard errors behind the leader
 PRACTICALLY_EQUAL = 0.002  # share of what the leader gains over the guess: less than this is no difference
 NEVER_EQUAL = 0.05  # more than this share is a difference, however large the error
 LEVEL = 0.95
+ROW_LOSS = {
+    "rmse": "squared error",
+    "mse": "squared error",
+    "r2": "squared error",
+    "mae": "absolute error",
+    "accuracy": "share of errors",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+}
 
 
 @dataclass(frozen=True)
@@ -73,9 +82,17 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
     leader = order[0]
     guess = next(c for c in order if settings[c].family.is_guess)
     gain = float(mean[leader] - mean[guess])
-    places = [Place(c, float(judge.sign * mean[c]) if usable[c] else np.nan, corrected_error(scores[c], scores.shape[1]),
-                    _against(judge.sign * (scores[leader] - scores[c]), gain, c == leader, settings[c], bool(usable[c])))
-              for c in order]
+    places = [
+        Place(
+            c,
+            float(judge.sign * mean[c]) if usable[c] else np.nan,
+            corrected_error(scores[c], scores.shape[1]),
+            _against(
+                judge.sign * (scores[leader] - scores[c]), gain, c == leader, settings[c], bool(usable[c])
+            ),
+        )
+        for c in order
+    ]
     fit = [p.setting for p in places if p.against in ("best", "as good")]
     return Choice(places, leader, min(fit, key=lambda c: settings[c].family.rank))
 
@@ -111,7 +128,7 @@ class Nested:
     """What the whole procedure scores on rows that had no part in it."""
 
     estimates: dict[str, Estimate]
-    gain: Estimate  # over the guess, in the score of the race; positive is better
+    gain: Estimate  # loss of a row under the guess, less that under the chosen model
     picks: list[int]  # the setting chosen in each outer round
 
     @property
@@ -132,12 +149,41 @@ def nested_estimate(race: Race, judge: Score) -> Nested | None:
         inner = np.delete(table[:, :, o], o, axis=1)
         inner[~np.isfinite(table[:, o, o])] = np.nan  # what fails on the outer round cannot be taken in it
         picks.append(choose(race.settings, inner, judge).chosen)
-    method = f"nested cross-validation, {len(rounds)} outer rounds of the whole search, {race.K - 1} inner folds"
-    outer = {name: np.array([scores[c, o, o] for c, o in zip(picks, rounds, strict=True)]) for name, scores in race.scores.items()}
-    gain = judge.sign * (outer[judge.name] - np.array([table[guess, o, o] for o in rounds]))
+    method = (
+        f"nested cross-validation, {len(rounds)} outer rounds of the whole search, {race.K - 1} inner folds"
+    )
+    outer = {
+        name: np.array([scores[c, o, o] for c, o in zip(picks, rounds, strict=True)])
+        for name, scores in race.scores.items()
+    }
+    gain = np.concatenate(
+        [
+            race.losses[guess, race.fold == o] - race.losses[c, race.fold == o]
+            for c, o in zip(picks, rounds, strict=True)
+        ]
+    )
     tested = int(np.isin(race.fold, rounds).sum())
-    return Nested({name: honest_range(estimated(name, scores, race.K, method), tested) for name, scores in outer.items()},
-                  estimated(judge.name, gain, race.K, method), picks)
+    return Nested(
+        {
+            name: honest_range(estimated(name, scores, race.K, method), tested)
+            for name, scores in outer.items()
+        },
+        _gain(ROW_LOSS.get(judge.name, "loss"), gain),
+        picks,
+    )
+
+
+def _gain(name: str, gain: Array) -> Estimate:
+    """Mean and range of the gain, row by row.
+
+    Rows are taken as independent, without the correction for shared training rows. That is safe for the one question it
+    serves, whether there is any signal: where there is none a search can only lose against the guess, so the gain lies below zero, not around it.
+    """
+    value, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(gain.size))
+    reach = float(ndtri(0.5 + LEVEL / 2)) * error
+    return Estimate(
+        name, value, value - reach, value + reach, error, "paired differences of rows in the outer rounds"
+    )
 
 
 LIMITS: dict[str, tuple[float, float]] = {"accuracy": (0.0, 1.0), "r2": (-np.inf, 1.0)}
@@ -153,12 +199,23 @@ def honest_range(estimate: Estimate, rows: int) -> Estimate:
     if estimate.metric == "accuracy":
         z, p = float(ndtri(0.5 + LEVEL / 2)), estimate.value
         middle, reach = p + z * z / (2 * rows), z * np.sqrt(p * (1 - p) / rows + z * z / (4 * rows * rows))
-        low, high = min(low, (middle - reach) / (1 + z * z / rows)), max(high, (middle + reach) / (1 + z * z / rows))
+        low, high = (
+            min(low, (middle - reach) / (1 + z * z / rows)),
+            max(high, (middle + reach) / (1 + z * z / rows)),
+        )
     return replace(estimate, low=float(max(low, least)), high=float(min(high, most)))
 
 
 def describe_place(place: Place, race: Race, seconds_each: Any) -> dict[str, Any]:
     """A place as plain values."""
     setting = race.settings[place.setting]
-    return dict(model=setting.label if np.isfinite(place.mean) else setting.family.title, family=setting.family.title, score=place.mean,
-                error=place.error, against=place.against, rank=setting.family.rank, seconds=seconds_each, reason=race.failures.get(setting.family.title))
+    return dict(
+        model=setting.label if np.isfinite(place.mean) else setting.family.title,
+        family=setting.family.title,
+        score=place.mean,
+        error=place.error,
+        against=place.against,
+        rank=setting.family.rank,
+        seconds=seconds_each,
+        reason=race.failures.get(setting.family.title),
+    )

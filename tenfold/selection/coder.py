@@ -9,7 +9,7 @@ import numpy as np
 from tenfold.core.errors import BadInput
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import estimator, param
-from tenfold.selection.columns import as_texts, finite
+from tenfold.selection.columns import LEAST_LEVEL_ROWS, as_texts, finite
 from tenfold.selection.reading import pl
 
 Array = np.ndarray[Any, Any]
@@ -35,26 +35,42 @@ class TableCoder(Estimator):
     kind: ClassVar[str] = "one pass"
     role: ClassVar[str] = "transformer"
 
-    least_rows: int = param(5, at_least=1, doc="a level of fewer rows is not kept, so that no single row can be told from it")
+    least_rows: int = param(
+        LEAST_LEVEL_ROWS,
+        at_least=1,
+        doc="a level of fewer rows is not kept, so that no single row can be told from it",
+    )
     most_levels: int = param(50, at_least=1, doc="levels kept for one category, the most frequent first")
 
     def fit(self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn levels, blanks and scales from a frame of Float64 and String columns (`look_at_columns` makes it)."""
         columns = list(X.iter_columns())
         category = np.array([column.dtype == pl.String for column in columns])
-        counted = [self._levels(column) if text else ("", [], False) for column, text in zip(columns, category, strict=True)]
+        counted = [
+            self._levels(column) if text else ("", [], False)
+            for column, text in zip(columns, category, strict=True)
+        ]
         blank = np.array(_blanks_that_tell(columns, self.least_rows)) & ~category
         scale = [1.0 if text else _safe_scale(column) for column, text in zip(columns, category, strict=True)]
         vars(self).update(
-            n_features_in_=X.width, feature_names_in_=np.array(X.columns, dtype=object), category_=category, blank_=blank,
+            n_features_in_=X.width,
+            feature_names_in_=np.array(X.columns, dtype=object),
+            category_=category,
+            blank_=blank,
             reference_=np.array([reference for reference, _, _ in counted], dtype=object),
             levels_=[np.array(levels, dtype=object) for _, levels, _ in counted],
-            pooled_=np.array([pooled for _, _, pooled in counted]), scale_=np.array(scale))
+            pooled_=np.array([pooled for _, _, pooled in counted]),
+            scale_=np.array(scale),
+        )
         return self
 
     def _levels(self, column: pl.Series) -> tuple[str, list[str], bool]:
         """The reference level, those that get a column, and whether there is a column for the others. A blank is the level ""."""
-        counts = column.fill_null("").value_counts(sort=False).sort(by=["count", column.name], descending=[True, False])
+        counts = (
+            column.fill_null("")
+            .value_counts(sort=False)
+            .sort(by=["count", column.name], descending=[True, False])
+        )
         kept = counts.filter(pl.col("count") >= self.least_rows)[column.name].to_list()[: self.most_levels]
         if not kept:
             return "", [], False
@@ -83,7 +99,9 @@ class TableCoder(Estimator):
         """Fill the columns of one category; returns how many."""
         texts = as_texts(column).fill_null("")
         levels = self.levels_[i].tolist()
-        places = texts.replace_strict(levels, list(range(len(levels))), default=len(levels), return_dtype=pl.Int64).to_numpy()
+        places = texts.replace_strict(
+            levels, list(range(len(levels))), default=len(levels), return_dtype=pl.Int64
+        ).to_numpy()
         if self.pooled_[i]:
             # What is neither a kept level nor the reference is "other"; the reference itself is in no column.
             places = np.where((places == len(levels)) & (texts == self.reference_[i]).to_numpy(), -1, places)

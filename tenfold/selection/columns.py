@@ -13,9 +13,25 @@ from tenfold.core.errors import BadParameter
 from tenfold.selection.reading import pl
 
 # Words that stand for "missing" in a column whose other cells are numbers. In a column of categories they are levels.
-MISSING_WORDS = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", ".", "missing", "inf", "-inf", "+inf", "infinity")
+MISSING_WORDS = (
+    "na",
+    "n/a",
+    "nan",
+    "null",
+    "none",
+    "nil",
+    "?",
+    "-",
+    ".",
+    "missing",
+    "inf",
+    "-inf",
+    "+inf",
+    "infinity",
+)
 DATE = r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?$|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?$"
 FREE_TEXT = 0.5  # a column of texts with more different values than this share of its rows is not a category
+LEAST_LEVEL_ROWS = 5  # a level of fewer rows is not kept, so that no single row can be told from a model
 USED = ("number", "category")
 
 
@@ -33,7 +49,9 @@ class Column:
         return self.kind in USED
 
 
-def look_at_columns(frame: pl.DataFrame, typed: bool, keep: Collection[str] = (), drop: Collection[str] = ()) -> tuple[list[Column], pl.DataFrame]:
+def look_at_columns(
+    frame: pl.DataFrame, typed: bool, keep: Collection[str] = (), drop: Collection[str] = ()
+) -> tuple[list[Column], pl.DataFrame]:
     """The kind of every column, and a frame of the used ones: numbers as Float64, categories as String, null for missing."""
     for name in [*keep, *drop]:
         check_name(name, frame.columns)
@@ -84,7 +102,9 @@ def _look_numbers(name: str, numbers: pl.Series, told: str | None, keep: bool) -
     if different == 1 and blanks == 0:
         return Column(name, "constant", "the same in every row, left out"), numbers
     if different == 1:  # all that varies is whether there is a value
-        return Column(name, "category", "one value or blank: used as present or absent"), numbers.cast(pl.String)
+        return Column(name, "category", "one value or blank: used as present or absent"), numbers.cast(
+            pl.String
+        )
     if blanks == 0 and not keep and len(numbers) > 2 and _counts_rows(numbers.to_numpy()):
         return Column(name, "row number", "counts the rows, left out", kept_by_asking=True), numbers
     return Column(name, "number", told), numbers
@@ -102,7 +122,14 @@ def _look_texts(name: str, texts: pl.Series, keep: bool) -> tuple[Column, pl.Ser
     if different == len(present) and different > 2 and not keep:
         return Column(name, "id", "different in every row, left out", kept_by_asking=True), texts
     if different > max(FREE_TEXT * len(present), 2) and not keep:
-        return Column(name, "text", f"{different:,} different texts in {len(present):,} rows, left out", kept_by_asking=True), texts
+        return Column(
+            name,
+            "text",
+            f"{different:,} different texts in {len(present):,} rows, left out",
+            kept_by_asking=True,
+        ), texts
+    if texts.fill_null("").value_counts()["count"].max() < LEAST_LEVEL_ROWS:
+        return Column(name, "text", f"no value occurs in {LEAST_LEVEL_ROWS} rows, left out"), texts
     return Column(name, "category"), texts
 
 

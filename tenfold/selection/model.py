@@ -40,7 +40,9 @@ class TableModel(Estimator):
     def of(cls, coder: TableCoder, pipeline: Any, target: str) -> TableModel:
         """The model from its two fitted parts."""
         model = cls(coder, pipeline)
-        vars(model).update(n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target)
+        vars(model).update(
+            n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
+        )
         return model
 
     @property
@@ -80,5 +82,8 @@ def _tell_misread(column: pl.Series) -> None:
     bad = texts.filter(texts.is_not_null() & texts.cast(pl.Float64, strict=False).is_null())
     bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_WORDS)))
     if len(bad):
-        warnings.warn(f"column {column.name!r}: {len(bad):,} cell(s) such as {bad[0][:40]!r} are not numbers and count as missing",
-                      DataWarning, stacklevel=4)
+        warnings.warn(
+            f"column {column.name!r}: {len(bad):,} cell(s) such as {bad[0][:40]!r} are not numbers and count as missing",
+            DataWarning,
+            stacklevel=4,
+        )

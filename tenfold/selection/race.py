@@ -20,6 +20,7 @@ from tenfold.core import check
 from tenfold.core.data import Array
 from tenfold.core.engine import single_blas
 from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
+from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
 from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.splits import assign_folds
@@ -62,6 +63,7 @@ class Race:
         self.K = int(fold.max()) + 1
         shape = (len(self.settings), self.K, self.K)
         self.scores = {judge.name: np.full(shape, np.nan) for judge in judges}
+        self.losses = np.full((len(self.settings), len(y)), np.nan)  # of each row, trained without its fold
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.units_done = 0
         self.failures: dict[str, str] = {}  # family -> why, once
@@ -116,7 +118,10 @@ class Race:
             warnings.simplefilter("always", TenfoldWarning)
             models = self._path(family, Z, y)
         for one in caught:
-            self.told.setdefault(family.title, first_line(one.message) if isinstance(one.message, BaseException) else str(one.message))
+            self.told.setdefault(
+                family.title,
+                first_line(one.message) if isinstance(one.message, BaseException) else str(one.message),
+            )
         yield from models
 
     def _path(self, family: Family, Z: Array, y: Array) -> list[Any]:
@@ -137,16 +142,32 @@ class Race:
             self.failures.setdefault(family.title, first_line(reason))
             return None
 
+    @single_blas
     def _score(self, c: int, fold: int, other: int, model: Any, Z: Array) -> None:
         classes = model.role == "classifier"
-        with single_blas:
-            output = model._scores(Z) if classes else model._predict(Z)
-        truth = self.y[self.fold == fold]
+        output = model._scores(Z) if classes else model._predict(Z)
+        rows = self.fold == fold
+        truth = self.y[rows]
         if not classes:
             truth, output = truth[:, None], output.reshape(len(output), -1)
-        weights = np.ones(len(truth))
         if not np.isfinite(output).all():
             self.failures.setdefault(self.settings[c].family.title, "its answers are not all finite")
             return
+        weights = np.ones(len(truth))
         for judge in self.judges:
             self.scores[judge.name][c, fold, other] = judge.of(truth, output, weights)
+        if fold == other:
+            self.losses[c, rows] = row_losses(self.judges[0].name, truth, output)
+
+
+def row_losses(metric: str, truth: Array, output: Array) -> Array:
+    """The loss of each row that goes with a score: less is better."""
+    if output.shape[1:] != truth.shape[1:]:  # class scores against class numbers
+        rows = np.arange(len(truth))
+        if metric == "log_loss":
+            return -np.maximum(log_softmax(output)[rows, truth], np.log(np.finfo(float).tiny))
+        if metric == "brier":
+            return ((softmax(output) - (np.arange(output.shape[1]) == truth[:, None])) ** 2).sum(axis=1)
+        return output.argmax(axis=1) != truth
+    difference = (truth - output)[:, 0]
+    return np.abs(difference) if metric == "mae" else difference**2

@@ -14,7 +14,9 @@ from tenfold.core.errors import BadFile, BadInput, BadType
 try:
     import polars as pl
 except ImportError:  # polars belongs to the extra "app"
-    raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
+    raise ImportError(
+        "tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'"
+    ) from None
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
@@ -41,7 +43,9 @@ def read_table(table: Any) -> Raw:
         name = path.name
     else:
         frame, typed, about, name = _from_frame(table), True, "in memory", "table"
-        digest = hashlib.sha256(frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()).hexdigest()
+        digest = hashlib.sha256(
+            frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()
+        ).hexdigest()
     if frame.width == 0:
         raise BadInput(f"{name} holds no columns: the first line of a CSV file names them")
     if frame.height == 0:
@@ -54,7 +58,11 @@ def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str]:
     if path.is_dir():
         raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
     if not path.exists():
-        near = [p.name for p in sorted(path.parent.glob("*")) if path.stem.lower() in p.name.lower()][:3] if path.parent.is_dir() else []
+        near = (
+            [p.name for p in sorted(path.parent.glob("*")) if path.stem.lower() in p.name.lower()][:3]
+            if path.parent.is_dir()
+            else []
+        )
         raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
     try:
         if path.suffix.lower() in (".parquet", ".pq"):
@@ -94,11 +102,17 @@ def _from_frame(table: Any) -> pl.DataFrame:
     try:
         frame = nw.from_native(table, eager_only=True)
     except TypeError:
-        raise BadType(f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, or a data frame") from None
+        raise BadType(
+            f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, or a data frame"
+        ) from None
     try:
-        return frame.rename({name: str(name) for name in frame.columns if not isinstance(name, str)}).to_polars()
+        return frame.rename(
+            {name: str(name) for name in frame.columns if not isinstance(name, str)}
+        ).to_polars()
     except Exception as reason:  # pandas columns of mixed Python objects have no Arrow type
-        raise BadInput(f"the frame cannot be converted: {first_line(reason)}: give each column one type") from None
+        raise BadInput(
+            f"the frame cannot be converted: {first_line(reason)}: give each column one type"
+        ) from None
 
 
 def first_line(reason: BaseException) -> str:

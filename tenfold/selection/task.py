@@ -16,6 +16,7 @@ Array = np.ndarray[Any, Any]
 TASKS = ("classes", "number")
 FEW_INTEGERS = 10  # a target of whole numbers with at most so many different values is taken for classes
 LEAST_ROWS = 10
+SMALLEST, LARGEST = 1e-100, 1e100
 LEAST_CLASS_ROWS = 3  # with two folds left out at a time, three rows leave one to learn from
 
 
@@ -69,12 +70,19 @@ def find_task(series: pl.Series, typed: bool, asked: str | None = None) -> Task:
     if len(rows) == 0:
         raise BadInput(f"the target column {name!r} holds no values")
     if len(rows) < LEAST_ROWS:
-        raise BadInput(f"only {len(rows)} rows have a value of {name!r}: at least {LEAST_ROWS} are needed to learn and to test")
+        raise BadInput(
+            f"only {len(rows)} rows have a value of {name!r}: at least {LEAST_ROWS} are needed to learn and to test"
+        )
     y = _labels(numbers, texts)[rows] if kind == "classes" else numbers.to_numpy()[rows]  # type: ignore[union-attr]
     if kind == "classes":
         y, rows = _without_tiny_classes(name, y, rows, notes)
     elif y.min() == y.max():
         raise BadInput(f"the target column {name!r} is {y[0]:g} in every row: there is nothing to predict")
+    elif not SMALLEST < np.abs(y).max() < LARGEST:
+        raise BadInput(
+            f"the target column {name!r} has values of size {np.abs(y).max():.0e}, whose squares leave the range of floats: "
+            "give it in another unit"
+        )
     return Task(kind, name, np.ascontiguousarray(y), rows, why, notes)
 
 
@@ -90,11 +98,15 @@ def _numbers_and_texts(series: pl.Series) -> tuple[pl.Series | None, pl.Series]:
     return as_numbers(texts)[0], texts
 
 
-def _kind(name: str, numbers: pl.Series | None, texts: pl.Series, asked: str | None) -> tuple[str, str | None]:
+def _kind(
+    name: str, numbers: pl.Series | None, texts: pl.Series, asked: str | None
+) -> tuple[str, str | None]:
     if numbers is None:
         if asked == "number":
             bad = texts.filter(texts.cast(pl.Float64, strict=False).is_null() & texts.is_not_null())
-            raise BadInput(f"the target column {name!r} cannot be read as a number: it holds {str(bad[0])[:40]!r}")
+            raise BadInput(
+                f"the target column {name!r} cannot be read as a number: it holds {str(bad[0])[:40]!r}"
+            )
         return "classes", None
     if asked is not None:
         return asked, None
@@ -103,7 +115,10 @@ def _kind(name: str, numbers: pl.Series | None, texts: pl.Series, asked: str | N
     if different == 2:
         return "classes", None
     if different <= FEW_INTEGERS and bool((values == values.round()).all()):
-        return "classes", f"{different} different whole numbers, taken for classes; --task number predicts the number"
+        return (
+            "classes",
+            f"{different} different whole numbers, taken for classes; --task number predicts the number",
+        )
     return "number", None
 
 
@@ -121,14 +136,22 @@ def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str]) ->
     values, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     tiny = counts < LEAST_CLASS_ROWS
     if len(values) == 1:
-        raise BadInput(f"the target column {name!r} is {str(values[0])[:40]!r} in every row: there is nothing to predict")
+        raise BadInput(
+            f"the target column {name!r} is {str(values[0])[:40]!r} in every row: there is nothing to predict"
+        )
     if (~tiny).sum() < 2:
-        raise BadInput(f"the target column {name!r} has {len(values):,} different values in {len(y):,} rows, and fewer than two of "
-                       f"them occur in at least {LEAST_CLASS_ROWS} rows: too few rows to learn classes from")
+        raise BadInput(
+            f"the target column {name!r} has {len(values):,} different values in {len(y):,} rows, and fewer than two of "
+            f"them occur in at least {LEAST_CLASS_ROWS} rows: too few rows to learn classes from"
+        )
     if not tiny.any():
         return y, rows
-    shown = ", ".join(f"{str(value)[:40]!r}" for value in values[tiny][:3]) + (" and others" if tiny.sum() > 3 else "")
+    shown = ", ".join(f"{str(value)[:40]!r}" for value in values[tiny][:3]) + (
+        " and others" if tiny.sum() > 3 else ""
+    )
     kept = ~tiny[codes.reshape(-1)]
-    notes.append(f"{tiny.sum()} class{'es' if tiny.sum() > 1 else ''} with fewer than {LEAST_CLASS_ROWS} rows left out "
-                 f"({shown}): {(~kept).sum():,} row{'s' if (~kept).sum() > 1 else ''}")
+    notes.append(
+        f"{tiny.sum()} class{'es' if tiny.sum() > 1 else ''} with fewer than {LEAST_CLASS_ROWS} rows left out "
+        f"({shown}): {(~kept).sum():,} row{'s' if (~kept).sum() > 1 else ''}"
+    )
     return y[kept], rows[kept]

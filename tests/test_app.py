@@ -1,0 +1,357 @@
+"""The command line: what it prints, where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tenfold
+from tenfold.app.commands import run
+from tenfold.app.show import Text, intervals
+from tenfold.app.words import clean, figure
+from tenfold.selection.race import Race
+
+PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def table(**columns: object) -> str:
+    pl.DataFrame(columns).write_csv("t.csv")
+    return "t.csv"
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def test_demo_reads_as_promised(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", "--folds", "4"]) == 0
+    out = capsys.readouterr().out
+    sections = [
+        "READ ",
+        "TASK ",
+        "COLUMNS ",
+        "CHECKS ",
+        "PLAN ",
+        "RACE ",
+        "HONEST ESTIMATE",
+        "CHOSEN ",
+        "SAVED ",
+        "NEXT ",
+        "done in",
+    ]
+    places = [out.index(f"\n{section}") for section in sections]
+    assert places == sorted(places)
+    assert (
+        "344 rows x 8 columns" in out
+        and "3 classes   Adelie 152 (44.2%)" in out
+        and "class frequencies" in out
+    )
+    assert "95% range" in out and "The board said" in out and "holds no training rows" in out
+    assert "\x1b" not in out
+    assert sorted(path.name for path in Path("penguins.tenfold").iterdir()) == ["model.tenfold", "run.json"]
+    for line in re.findall(
+        r"(?:NEXT    | {8}) (tenfold .*?)     ", out
+    ):  # the printed commands work as they are
+        assert run(line.split()[1:]) == 0
+    shown = capsys.readouterr().out
+    assert "chance of Adelie" in shown and "TableModel" in shown and "holds no training rows" in shown
+
+
+def test_predict_writes_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", "--folds", "3", "--quiet"]) == 0
+    line = capsys.readouterr().out
+    assert line.count("\n") == 1 and "log loss" in line and "penguins.tenfold" in line
+    assert run(["predict", "penguins.tenfold", str(PENGUINS), "--out", "answers.csv"]) == 0
+    answers = pl.read_csv("answers.csv")
+    assert (
+        answers.columns == ["species", "chance of Adelie", "chance of Chinstrap", "chance of Gentoo"]
+        and answers.height == 344
+    )
+    assert "344 answers written to answers.csv" in capsys.readouterr().out
+    assert sorted(path.name for path in Path().iterdir()) == ["answers.csv", "penguins.tenfold"]
+
+
+def test_labels_that_a_spreadsheet_would_run(capsys: pytest.CaptureFixture[str]) -> None:
+    x = rng().normal(size=60)
+    file = table(x=x, y=np.where(x > 0, "=cmd()", "fine"))
+    assert run(["select", file, "--target", "y", "--folds", "3"]) == 0
+    capsys.readouterr()
+    assert run(["predict", "t.tenfold", file]) == 0
+    assert "'=cmd()" in capsys.readouterr().out
+    assert run(["predict", "t.tenfold", file, "--raw"]) == 0
+    assert "\n=cmd()" in capsys.readouterr().out
+
+
+def test_json_is_one_object_for_each_event(capsys: pytest.CaptureFixture[str]) -> None:
+    file = table(x=rng().normal(size=50), y=rng().normal(size=50))
+    assert run(["select", file, "--target", "y", "--json", "--folds", "3"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    names = [event["event"] for event in events]
+    assert names[:6] == ["start", "read", "task", "columns", "checks", "plan"] and names[-1] == "done"
+    assert {"progress", "board", "estimate", "chosen", "saved"} <= set(names)
+    assert events[names.index("estimate")]["estimates"][0]["metric"] == "rmse"
+
+
+def test_no_signal_is_a_verdict_not_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    file = table(
+        a=rng().normal(size=120),
+        b=rng().choice(["u", "v"], 120),
+        y=np.random.default_rng(1).normal(7.3, 2, 120),
+    )
+    assert run(["select", file, "--target", "y"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        "VERDICT  No usable signal" in out
+        and "always guessing 7.197" in out
+        and "CHOSEN   always guessing" in out
+    )
+    assert run(["predict", "t.tenfold", file, "--out", "a.csv"]) == 0
+    assert pl.read_csv("a.csv")["y"].n_unique() == 1
+
+
+# --- wrong use and unusable data --------------------------------------------------------------------------------------
+
+
+def test_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [
+        (["select", str(PENGUINS), "--target", "Specis"], 2, "did you mean 'species'?"),
+        (["select", str(PENGUINS), "--target", "species", "--drop", "iland"], 2, "did you mean 'island'?"),
+        (["select", str(PENGUINS), "--target", "species", "--metric", "rmse"], 2, "log_loss"),
+        (["select", str(PENGUINS), "--target", "species", "--task", "ranking"], 2, "'classes' or 'number'"),
+        (
+            ["select", str(PENGUINS), "--target", "species", "--task", "number"],
+            3,
+            "cannot be read as a number: it holds 'Adelie'",
+        ),
+        (["select", str(PENGUINS), "--target", "species", "--folds", "2"], 2, "3"),
+        (["select", str(PENGUINS)], 2, "target"),
+        (["select", "absent.csv", "--target", "y"], 3, "there is no file absent.csv"),
+        (["select", ".", "--target", "y"], 3, "is a folder"),
+        (["predict", "absent", str(PENGUINS)], 3, "there is no folder absent"),
+        (["inspect", str(PENGUINS)], 3, "penguins.csv"),
+        (["frobnicate"], 2, "frobnicate"),
+    ]
+    for arguments, code, words in cases:
+        assert run(arguments) == code, arguments
+        err = capsys.readouterr().err
+        assert words in err and err.startswith("tenfold: ") and err.count("\n") == 1, (arguments, err)
+    assert list(Path().iterdir()) == []
+
+
+def test_somebody_elses_folder_is_refused_before_any_work(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("penguins.tenfold").mkdir()
+    Path("penguins.tenfold/precious.txt").write_text("mine")
+    assert run(["demo"]) == 3
+    captured = capsys.readouterr()
+    assert "was not made by tenfold select" in captured.err and captured.out == ""
+    assert Path("penguins.tenfold/precious.txt").read_text() == "mine"
+
+
+N = 60
+NASTY: dict[str, tuple[dict[str, object], int, str]] = {
+    "constant column": (dict(c=[1] * N, x=np.arange(N) % 7, y=np.arange(N) / 3), 0, "the same in every row"),
+    "all missing": (dict(c=[None] * N, x=np.arange(N) % 7, y=np.arange(N) / 3), 0, "holds no values"),
+    "id only": (dict(c=[f"k{i}" for i in range(N)], y=np.arange(N) / 3), 3, "no column is left"),
+    "target only": (dict(y=np.arange(N) / 3), 3, "the only column"),
+    "one class": (dict(x=np.arange(N) % 7, y=["a"] * N), 3, "'a' in every row"),
+    "constant number": (dict(x=np.arange(N) % 7, y=[2.5] * N), 3, "nothing to predict"),
+    "two rows": (dict(x=[1, 2], y=["a", "b"]), 3, "only 2 rows"),
+    "class of one row": (
+        dict(x=np.arange(N) % 7, y=["a"] * 30 + ["b"] * 29 + ["c"]),
+        0,
+        "1 class with fewer than 3 rows",
+    ),
+    "all classes tiny": (dict(x=np.arange(N) % 7, y=[f"c{i}" for i in range(N)]), 3, "60 different values"),
+    "target with blanks": (
+        dict(x=np.arange(N) % 7, y=[None if i % 3 else i / 7 for i in range(N)]),
+        0,
+        "40 rows without a value",
+    ),
+    "empty target": (dict(x=np.arange(N), y=[None] * N), 3, "holds no values"),
+    "perfect copy": (
+        dict(x=np.arange(N) % 11, z=np.arange(N) ** 2, y=np.arange(N) ** 2),
+        0,
+        "z alone tells the target",
+    ),
+    "all rows equal": (dict(x=[1.5] * N, c=["a"] * N, y=np.arange(N) / 3), 3, "no column is left"),
+    "all rows twice": (
+        dict(
+            x=np.tile(np.random.default_rng(1).normal(size=N // 2), 2),
+            z=np.tile(np.arange(N // 2) % 13, 2),
+            y=np.tile(np.arange(N // 2) / 3, 2),
+        ),
+        0,
+        "30 duplicate rows kept",
+    ),
+    "huge and tiny": (
+        dict(x=np.linspace(-1e300, 1e300, N), z=np.linspace(0, 1e-300, N), y=np.arange(N) / 3),
+        0,
+        "CHOSEN",
+    ),
+    "huge target": (
+        dict(x=np.arange(N) + 0.5, y=np.linspace(-1e120, 1e120, N)),
+        3,
+        "give it in another unit",
+    ),
+    "infinities": (
+        dict(x=[float("inf") if i % 9 == 0 else i % 7 for i in range(N)], y=np.arange(N) / 3),
+        0,
+        "read as missing",
+    ),
+    "odd names": (
+        {
+            "\x1b[2J": np.arange(N) % 7,
+            "[red]x[/red]": np.arange(N) % 5,
+            "‮evil": ["a", "b"] * (N // 2),
+            "y": np.arange(N) / 3,
+        },
+        0,
+        "CHOSEN",
+    ),
+    "dates": (
+        dict(d=[f"2024-03-{i % 28 + 1:02}" for i in range(N)], x=np.arange(N) % 7, y=np.arange(N) / 3),
+        0,
+        "dates are not used yet",
+    ),
+    "more columns than rows": (
+        {f"x{j}": np.random.default_rng(j).normal(size=20) for j in range(50)} | {"y": ["a", "b"] * 10},
+        0,
+        "CHOSEN",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_nasty_tables_end_in_words(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    columns, code, words = NASTY[name]
+    assert run(["select", table(**columns), "--target", "y", "--folds", "4"]) == code
+    captured = capsys.readouterr()
+    assert words in captured.out + captured.err
+    assert "\x1b" not in captured.out + captured.err and "‮" not in captured.out
+    assert "Traceback" not in captured.err and "Warning" not in captured.err
+    assert captured.err == "" if code == 0 else captured.err.count("\n") == 1
+    assert Path("t.tenfold").exists() == (code == 0)
+
+
+def test_a_hundred_thousand_categories(capsys: pytest.CaptureFixture[str]) -> None:
+    n = 100_000
+    made = rng().permutation(n)
+    file = table(
+        many=[f"c{i}" for i in np.minimum(made, n - 2)],
+        half=[f"h{i // 2}" for i in made],
+        some=[f"s{i % 1000}" for i in made],
+        x=rng().normal(size=n),
+        y=np.random.default_rng(1).normal(size=n),
+    )
+    assert run(["select", file, "--target", "y", "--folds", "3"]) == 0
+    out = capsys.readouterr().out
+    assert "99,999 different texts in 100,000 rows, left out" in out and "no value occurs in 5 rows" in out
+    assert (
+        "51 coded columns" in out
+    )  # the 50 most frequent levels of `some`, less the one of reference, the others together, and x
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"a,y\n", "no rows"),
+        (b"\x00\x01\x02\xff" * 40, "not a text file"),
+        (b"a,y\n1,2\n1,2,3,4\n", "cannot be read"),
+    ],
+)
+def test_files_that_are_no_tables(content: bytes, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.csv").write_bytes(content)
+    assert run(["select", "bad.csv", "--target", "y"]) == 3
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
+
+
+def test_ctrl_c_saves_what_is_complete(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work, done = Race._unit, []
+
+    def unit(self: Race, i: int, o: int) -> None:
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(i)
+        work(self, i, o)
+
+    monkeypatch.setattr(Race, "_unit", unit)
+    assert run(["demo", "--folds", "4"]) == 130
+    out = capsys.readouterr().out
+    assert "Stopped by you" in out and "after 3 of 10 training sets" in out and "HONEST ESTIMATE  none" in out
+    assert run(["predict", "penguins.tenfold", str(PENGUINS), "--out", "a.csv"]) == 0
+
+
+def test_without_the_extra_one_sentence() -> None:
+    for absent in ("typer", "polars"):
+        block = f"import sys; sys.modules[{absent!r}] = None; from tenfold.app.cli import main; main()"
+        done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
+        assert (
+            done.returncode == 2
+            and done.stderr.count("\n") == 1
+            and "pip install 'tenfold[app]'" in done.stderr
+        )
+
+
+def test_as_a_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tenfold.app.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"tenfold {tenfold.__version__}\n"
+    listed = subprocess.run(
+        [sys.executable, "-m", "tenfold.app.cli"], capture_output=True, text=True, check=True
+    )
+    assert all(command in listed.stdout for command in ("select", "demo", "predict", "inspect"))
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def test_figures_and_names() -> None:
+    shown = [figure(v) for v in (0.41269, 12.3456, 180796.0, 1e-7, 0.0, None, float("nan"))]
+    assert shown == ["0.4127", "12.35", "180,796", "1e-07", "0.0000", "-", "-"]
+    assert figure(0.8041, "accuracy") == "80.4%"
+    assert clean("a\x1b[31m\u202eb\u200b") == "a�[31m�b�"
+
+
+def test_bars_share_one_scale() -> None:
+    rows = [dict(score=s, error=0.1) for s in (1.0, 1.5, 2.0)] + [
+        dict(score=float("nan"), error=float("nan"))
+    ]
+    bars = intervals(rows)
+    assert bars[0].index("o") < bars[1].index("o") and bars[3] == ""
+    assert bars[0].startswith("|") and max(len(bar) for bar in bars) <= 21
+
+
+def test_events_have_a_method_each() -> None:
+    events = (
+        "start",
+        "read",
+        "task",
+        "columns",
+        "checks",
+        "plan",
+        "interrupted",
+        "board",
+        "estimate",
+        "chosen",
+        "saved",
+        "done",
+    )
+    assert all(hasattr(Text, f"_{event}") for event in events)

@@ -1,0 +1,532 @@
+"""tenfold.select: reading, coding, the race, the choice, and whether the estimate is honest."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+import tenfold
+from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
+from tenfold.evaluate.metrics import SCORES
+from tenfold.selection import run, store
+from tenfold.selection.candidates import families_for, settings_of
+from tenfold.selection.checks import duplicate_groups, leak_suspects
+from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate
+from tenfold.selection.coder import TableCoder
+from tenfold.selection.columns import look_at_columns
+from tenfold.selection.race import Race, make_folds
+from tenfold.selection.reading import read_table
+from tenfold.selection.task import find_task
+
+PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
+
+
+def kinds(frame: pl.DataFrame, typed: bool = False, **asked: list[str]) -> dict[str, str]:
+    return {column.name: column.kind for column in look_at_columns(frame, typed, **asked)[0]}
+
+
+def two_classes(n: int, seed: int, strength: float = 1.0) -> tuple[pl.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    y = rng.random(n) < 1 / (1 + np.exp(-strength * (X[:, 0] - X[:, 1] + 0.5 * X[:, 2])))
+    return pl.DataFrame({f"x{j}": X[:, j] for j in range(6)}), np.where(y, "yes", "no")
+
+
+# --- reading and columns ----------------------------------------------------------------------------------------------
+
+
+def test_the_same_table_from_every_kind_of_file(tmp_path: Path) -> None:
+    text = PENGUINS.read_text()
+    (tmp_path / "a.csv").write_text(text)
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "c.csv").write_text(text.replace(",", ";"))
+    pl.read_csv(tmp_path / "a.csv").write_parquet(tmp_path / "d.parquet")
+    matrices = []
+    for name in ("a.csv", "b.csv.gz", "c.csv", "d.parquet"):
+        raw = read_table(tmp_path / name)
+        used = look_at_columns(raw.frame.drop("species"), raw.typed)[1]
+        matrices.append(TableCoder().fit(used).transform(used))
+    frame = pl.read_csv(tmp_path / "a.csv").to_pandas()
+    used = look_at_columns(read_table(frame).frame.drop("species"), True)[1]
+    matrices.append(TableCoder().fit(used).transform(used))
+    for other in matrices[1:]:
+        np.testing.assert_array_equal(matrices[0], other)
+
+
+def test_columns_are_told_apart() -> None:
+    n = 40
+    frame = pl.DataFrame(
+        {
+            "number": [f" {i / 7} " for i in range(n)],
+            "blanks": ["" if i % 4 == 0 else str(i * 3 % 17) for i in range(n)],
+            "words": ["NA" if i % 9 == 0 else str(i % 7 + 0.5) for i in range(n)],
+            "huge": ["1e400" if i == 3 else str(i * i) for i in range(n)],
+            "category": ["NA" if i % 3 else "b" for i in range(n)],
+            "id": [f"row-{i}" for i in range(n)],
+            "counter": [str(i + 1) for i in range(n)],
+            "constant": ["7"] * n,
+            "empty": [" "] * n,
+            "date": [f"2024-01-{i % 5 + 1:02}" for i in range(n)],
+            "text": [f"a text {i if i < 30 else 0}" for i in range(n)],
+            "sometimes": ["1" if i % 5 else "" for i in range(n)],
+        }
+    )
+    found = kinds(frame)
+    assert found == {
+        "number": "number",
+        "blanks": "number",
+        "words": "number",
+        "huge": "number",
+        "category": "category",
+        "id": "id",
+        "counter": "row number",
+        "constant": "constant",
+        "empty": "empty",
+        "date": "date",
+        "text": "text",
+        "sometimes": "category",
+    }
+    kept = kinds(frame, keep=["counter", "date", "text"], drop=["number"])
+    assert (kept["counter"], kept["date"], kept["text"], kept["number"]) == (
+        "number",
+        "category",
+        "category",
+        "dropped",
+    )
+    with pytest.raises(BadParameter, match="did you mean 'category'"):
+        look_at_columns(frame, False, drop=["categry"])
+
+
+def test_types_of_a_frame_are_respected() -> None:
+    frame = pl.DataFrame(
+        {
+            "code": ["1", "2"] * 20,
+            "price": ["1.5", "2.25"] * 20,
+            "flag": [True, False] * 20,
+            "whole": list(range(3, 43)),
+            "list": [[1]] * 40,
+        }
+    )
+    assert kinds(frame, typed=True) == {
+        "code": "category",
+        "price": "number",
+        "flag": "category",
+        "whole": "number",
+        "list": "nested",
+    }
+    assert kinds(frame.select("code"), typed=False) == {"code": "number"}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["a", "b"] * 10, "classes"),
+        (["0", "1"] * 10, "classes"),
+        (["1.5", "2.5"] * 10, "classes"),
+        (["1", "2", "3", "4"] * 5, "classes"),
+        ([str(i) for i in range(20)], "number"),
+        ([str(i / 3) for i in range(20)], "number"),
+        (["true", "false"] * 10, "classes"),
+    ],
+)
+def test_task_from_the_target(values: list[str], kind: str) -> None:
+    task = find_task(pl.Series("y", values), typed=False)
+    assert task.kind == kind
+    assert len(task.y) == 20
+
+
+def test_task_drops_rows_and_tells() -> None:
+    task = find_task(pl.Series("y", ["a", "b", None, " ", "a"] * 6 + ["rare"]), typed=False)
+    assert len(task.y) == 18 and set(task.y) == {"a", "b"}
+    assert any("12 rows without a value" in note for note in task.notes) and any(
+        "'rare'" in note for note in task.notes
+    )
+    few = find_task(pl.Series("y", [1, 2, 3] * 10), typed=True)
+    assert "--task number" in str(few.why)
+    assert find_task(pl.Series("y", [1, 2, 3] * 10), typed=True, asked="number").kind == "number"
+    with pytest.raises(BadInput, match="cannot be read as a number: it holds 'a'"):
+        find_task(pl.Series("y", ["a", "b"] * 10), typed=False, asked="number")
+
+
+# --- coder ------------------------------------------------------------------------------------------------------------
+
+
+def test_coder_by_hand() -> None:
+    frame = pl.DataFrame({"x": [1.0, None, 3.0] + [4.0] * 9, "c": ["a"] * 6 + ["b"] * 5 + ["rare"]})
+    coder = TableCoder().fit(frame)
+    assert coder.names_out() == ["x", "c=b", "c=(other)"]  # two blanks only: no column of their own
+    new = pl.DataFrame(
+        {"c": ["a", "b", "rare", "unseen", None], "x": [1.0, 2.0, None, 4.0, 5.0], "more": [0] * 5}
+    )
+    np.testing.assert_array_equal(
+        coder.transform(new), [[1, 0, 0], [2, 1, 0], [np.nan, 0, 1], [4, 0, 1], [5, 0, 1]]
+    )
+    with pytest.raises(BadInput, match="no column 'x'"):
+        coder.transform(new.drop("x"))
+
+
+def test_coder_blanks_and_many_levels() -> None:
+    n = 400
+    frame = pl.DataFrame(
+        {
+            "x": [None if i % 4 == 0 else float(i) for i in range(n)],
+            "same": [None if i % 4 == 0 else 1.0 + i for i in range(n)],
+            "c": [None if i < 30 else "a" if i < 200 else "b" for i in range(n)],
+            "many": [f"v{i % 80}" for i in range(n)],
+        }
+    )
+    coder = TableCoder().fit(frame)
+    names = coder.names_out()
+    assert names[:3] == ["x", "x is blank", "same"]  # blanks in the same rows are told once
+    assert "c=(blank)" in names and "c=b" not in names and "c=a" in names
+    assert sum(name.startswith("many=") for name in names) == 50 and "many=(other)" in names
+    X = coder.transform(frame)
+    np.testing.assert_array_equal(X[:, 1], np.arange(n) % 4 == 0)
+
+
+def test_columns_of_extreme_size_are_brought_near_one() -> None:
+    frame = pl.DataFrame(
+        {
+            "huge": np.linspace(-1e300, 1e300, 30),
+            "tiny": np.linspace(0, 1e-300, 30),
+            "usual": np.linspace(0, 1e6, 30),
+        }
+    )
+    X = TableCoder().fit(frame).transform(frame)
+    assert np.abs(X).max(axis=0)[:2] == pytest.approx([1, 1], rel=0.5)
+    np.testing.assert_array_equal(X[:, 2], frame["usual"].to_numpy())
+
+
+# --- checks before the race -------------------------------------------------------------------------------------------
+
+
+def test_copies_stay_in_one_fold_unless_columns_are_coarse() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    X = np.vstack([X, X[:20]])
+    frame = pl.DataFrame({f"x{j}": X[:, j] for j in range(3)})
+    task = find_task(pl.Series("y", rng.normal(size=100)), typed=True)
+    groups, told = duplicate_groups(frame, task, 10)
+    assert groups is not None and told == "20 duplicate rows kept in the same fold"
+    fold = make_folds(task.codes, 10, 0, "regressor", groups)
+    np.testing.assert_array_equal(fold[:20], fold[80:])
+    coarse = pl.DataFrame({"a": rng.integers(0, 3, 100), "b": rng.integers(0, 3, 100)})
+    groups, told = duplicate_groups(coarse, task, 10)
+    assert groups is None and "coarse" in told
+
+
+def test_every_class_is_left_when_two_folds_are_out() -> None:
+    y = np.repeat([0, 1, 2], [40, 17, 3])
+    for seed in range(20):
+        fold = make_folds(y, 5, seed, "classifier", None)
+        for i in range(5):
+            for o in range(5):
+                assert set(y[(fold != i) & (fold != o)]) == {0, 1, 2}
+
+
+def test_leaks_are_seen_and_honest_columns_are_not() -> None:
+    frame, y = two_classes(400, 0, strength=3.0)
+    task = find_task(pl.Series("y", y), typed=True)
+    assert leak_suspects(frame, task) == []
+    planted = frame.with_columns(
+        number=pl.Series((y == "yes") + np.random.default_rng(1).normal(size=400) * 0.05),
+        category=pl.Series(np.where(y == "yes", "after", "before")),
+    )
+    assert [name for name, _ in leak_suspects(planted, task)] == ["number", "category"]
+    real = find_task(pl.Series("y", frame["x0"].to_numpy() * 3 + 1), typed=True)
+    assert [name for name, _ in leak_suspects(frame, real)] == ["x0"]
+
+
+# --- race and choice --------------------------------------------------------------------------------------------------
+
+
+def small_race(n: int = 90, folds: int = 4) -> Race:
+    frame, y = two_classes(n, 3)
+    X = frame.to_numpy().copy()
+    X[::7, 2] = np.nan
+    codes = (y == "yes").astype(np.int64)
+    return Race(
+        X,
+        codes,
+        make_folds(codes, folds, 0, "classifier", None),
+        families_for("classifier", n, 6, 2),
+        [SCORES["log_loss"], SCORES["accuracy"]],
+    )
+
+
+def test_a_column_of_the_table_is_a_race_without_that_fold() -> None:
+    """The choice repeated inside an outer round sees exactly what a run without the outer fold would see."""
+    race = small_race()
+    race.run(lambda done, of: None)
+    assert np.isfinite(race.scores["log_loss"]).all()
+    for o in range(race.K):
+        rest = race.fold != o
+        alone = Race(
+            race.X[rest],
+            race.y[rest],
+            np.unique(race.fold[rest], return_inverse=True)[1],
+            race.families,
+            race.judges,
+        )
+        alone.run(lambda done, of: None)
+        inner = np.delete(race.scores["log_loss"][:, :, o], o, axis=1)
+        diagonal = np.arange(race.K - 1)
+        np.testing.assert_allclose(inner, alone.scores["log_loss"][:, diagonal, diagonal], rtol=1e-9)
+
+
+def test_what_is_learned_of_columns_is_learned_in_training_rows() -> None:
+    race = small_race()
+    race.run(lambda done, of: None)
+    place = next(
+        c for c, setting in enumerate(race.settings) if setting.family.title == "linear discriminant"
+    )
+    for i in range(race.K):
+        steps = [tenfold.SimpleImputer(), tenfold.StandardScaler(), tenfold.LinearDiscriminantAnalysis()]
+        model = tenfold.make_pipeline(*steps).fit(race.X[race.fold != i], race.y[race.fold != i])
+        share = model.predict_proba(race.X[race.fold == i])
+        by_hand = -np.log(share[np.arange(len(share)), race.y[race.fold == i]]).mean()
+        assert race.scores["log_loss"][place, i, i] == pytest.approx(by_hand, rel=1e-9)
+
+
+def test_choice_prefers_the_simplest_that_is_as_good() -> None:
+    settings = settings_of(families_for("regressor", 100, 3, 1))[
+        :3
+    ]  # guess, linear regression, the first ridge
+    judge = SCORES["rmse"]
+    noise = np.array([0.1, -0.1, 0.05, -0.05, 0.0])
+
+    def against(linear: np.ndarray) -> tuple[str, str]:
+        choice = choose(settings, np.array([np.full(5, 2.0), linear, 1.0 + noise]), judge)
+        return settings[choice.chosen].family.title, next(p.against for p in choice.places if p.setting == 1)
+
+    assert against(1.0 + noise + 0.001) == (
+        "linear regression",
+        "as good",
+    )  # practically equal, though on every fold behind
+    assert against(1.01 + noise[::-1]) == ("linear regression", "as good")  # within the noise
+    assert against(1.2 + noise * 1.1) == ("ridge regression", "worse")
+    assert against(1.3 + 9 * noise) == (
+        "ridge regression",
+        "perhaps worse",
+    )  # a large error does not make it as good
+    assert against(np.array([1.0, np.nan, 1.0, 1.0, 1.0])) == ("ridge regression", "failed")
+    flat = choose(settings, np.array([np.full(5, 2.0), 2.1 + noise, 2.2 + noise]), judge)
+    assert settings[flat.chosen].family.is_guess and settings[flat.leader].family.is_guess
+
+
+def test_ranges_never_claim_certainty() -> None:
+    sure = honest_range(estimated("accuracy", np.ones(10), 10, ""), rows=100)
+    assert sure.high == 1.0 and sure.low == pytest.approx(0.963, abs=0.001)  # Wilson, 100 of 100
+    assert honest_range(estimated("log_loss", np.array([0.1, 0.9]), 10, ""), rows=100).low == 0.0
+
+
+def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise BadInput("not today: come back tomorrow")
+
+    monkeypatch.setattr(tenfold.GaussianNB, "_fit", fail)
+    frame, y = two_classes(60, 0)
+    found = tenfold.select(frame, y, folds=3)
+    row = next(row for row in found.leaderboard if row["family"] == "naive Bayes")
+    assert row["against"] == "failed" and row["reason"] == "not today: come back tomorrow"
+    assert sum(row["against"] == "failed" for row in found.leaderboard) == 1
+    monkeypatch.setattr(
+        run, "families_for", lambda *shape: [f for f in families_for(*shape) if f.rank in (0, 2)]
+    )
+    with pytest.raises(run.NothingFitted, match="naive Bayes: not today"):
+        tenfold.select(frame, y, folds=3)
+
+
+# --- honesty ----------------------------------------------------------------------------------------------------------
+
+
+def noise_run(seed: int) -> run.Run:
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame({f"x{j}": rng.normal(size=80) for j in range(5)})
+    return tenfold.select(
+        frame, rng.normal(size=80) if seed % 2 else rng.integers(0, 2, 80), folds=4, seed=seed
+    )
+
+
+def test_pure_noise_is_called_noise() -> None:
+    runs = [noise_run(seed) for seed in range(20)]
+    assert sum(bool(one.signal) for one in runs) <= 1
+    for one in runs:
+        if not one.signal:
+            assert "guess" in one.chosen and "guess" in str(one.estimate.method)
+
+
+def test_the_board_flatters_and_the_estimate_does_not() -> None:
+    """Against 4,000 hidden rows: the nested estimate is unbiased and its range covers; the board is too good on noise."""
+    off, covered, flattery = [], 0, []
+    hidden, truth = two_classes(4000, 999, strength=1.5)
+    for seed in range(12):
+        frame, y = two_classes(120, seed, strength=1.5)
+        found = tenfold.select(frame, y, folds=5, seed=seed)
+        share = found.predict_proba(hidden)
+        real = -np.log(share[np.arange(len(truth)), (truth == "yes").astype(int)]).mean()
+        estimate = found.estimate
+        assert found.signal
+        off.append(estimate.value - real)
+        covered += estimate.low <= real <= estimate.high
+        flattery.append(estimate.value - min(row["score"] for row in found.leaderboard))
+    assert abs(np.mean(off)) <= 2.5 * np.std(off, ddof=1) / np.sqrt(len(off))
+    assert covered >= 10
+    assert np.mean(flattery) > 0
+
+
+def test_nested_estimate_needs_two_complete_rounds() -> None:
+    race = small_race()
+    assert nested_estimate(race, SCORES["log_loss"]) is None
+    for i, o in race.units()[:7]:  # four single folds, then the pairs of outer fold 0
+        race._unit(i, o)
+        race.units_done += 1
+    assert race.complete_folds == [0, 1, 2, 3] and race.complete_outer == [0]
+    assert nested_estimate(race, SCORES["log_loss"]) is None
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def test_penguins_end_to_end(tmp_path: Path) -> None:
+    found = tenfold.select(PENGUINS, "species", folds=3)
+    assert found.signal and found.estimate.value < 0.15 and found.others["accuracy"].value > 0.95
+    assert found.estimate.low <= found.estimate.value <= found.estimate.high
+    assert {row["family"] for row in found.leaderboard} >= {
+        "class frequencies",
+        "logistic regression",
+        "linear discriminant",
+    }
+    assert found.chosen in repr(found) and "95% range" in repr(found)
+    found.save(tmp_path / "p.tenfold")
+    again = store.open_run(tmp_path / "p.tenfold")
+    np.testing.assert_array_equal(again.predict(PENGUINS), found.predict(PENGUINS))
+    np.testing.assert_array_equal(again.predict_proba(PENGUINS), found.predict_proba(PENGUINS))
+    assert (found.predict(PENGUINS) == pl.read_csv(PENGUINS)["species"].to_numpy()).mean() > 0.97
+    record = json.loads((tmp_path / "p.tenfold" / "run.json").read_text())
+    assert (
+        record["data"]["rows"] == 344
+        and record["settings"]["folds"] == 3
+        and len(record["folds_sha256"]) == 64
+    )
+    inside = tenfold.inspect(tmp_path / "p.tenfold" / "model.tenfold")
+    assert inside.kind == "TableModel" and not inside.holds_training_rows and not inside.resumable
+
+
+def test_regression_and_weak_types() -> None:
+    data = load_diabetes(as_frame=True, scaled=False)
+    found = tenfold.select(data.frame, "target", folds=5)
+    assert found.signal and 50 < found.estimate.value < 60 and 0.4 < found.others["r2"].value < 0.6
+    flowers = load_iris(as_frame=True)
+    by_name = tenfold.select(flowers.frame, "target", folds=3)
+    by_values = tenfold.select(flowers.data, flowers.target, folds=3)
+    assert by_name.estimate == by_values.estimate
+    assert set(by_name.predict(flowers.data)) == {0, 1, 2}
+    assert tenfold.select(flowers.frame, "target", folds=3, metric="accuracy").estimate.metric == "accuracy"
+    assert tenfold.select(flowers.frame, "target", folds=3, task="number").estimate.metric == "rmse"
+
+
+def test_same_seed_same_result() -> None:
+    frame, y = two_classes(70, 5)
+    first, second, other = (tenfold.select(frame, y, folds=4, seed=seed) for seed in (3, 3, 4))
+    assert (
+        first.leaderboard[0]["score"] == second.leaderboard[0]["score"] and first.estimate == second.estimate
+    )
+    assert first.record["folds_sha256"] == second.record["folds_sha256"] != other.record["folds_sha256"]
+
+
+def test_rare_levels_and_rows_do_not_reach_the_file(tmp_path: Path) -> None:
+    frame, y = two_classes(100, 1)
+    names = ["common"] * 60 + ["usual"] * 36 + ["Ada Lovelace"] * 4
+    frame = frame.with_columns(
+        person=pl.Series(names), exact=pl.Series(np.random.default_rng(0).permutation(100) + 0.123456789)
+    )
+    tenfold.select(frame, y, folds=3).save(tmp_path / "run")
+    for file in (tmp_path / "run").iterdir():
+        content = file.read_bytes()
+        for code in ("utf-8", "utf-32-le"):
+            assert "Lovelace".encode(code) not in content
+        assert np.float64(17.123456789).tobytes() not in content
+
+
+def test_folders_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
+    frame, y = two_classes(40, 1)
+    found = tenfold.select(frame, y, folds=3)
+    found.save(tmp_path / "mine")
+    found.save(tmp_path / "mine")  # ours: written anew
+    (tmp_path / "mine" / "thesis.txt").write_text("precious")
+    for folder in (tmp_path / "mine", tmp_path):
+        with pytest.raises(BadFile, match="was not made by tenfold select"):
+            found.save(folder)
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
+    with pytest.raises(BadFile, match="no folder"):
+        found.save(tmp_path / "absent" / "run")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
+
+
+def test_a_failed_write_leaves_the_old_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, y = two_classes(40, 1)
+    found = tenfold.select(frame, y, folds=3)
+    found.save(tmp_path / "run")
+    before = (tmp_path / "run" / "run.json").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store, "_write_text", full)
+    with pytest.raises(BadFile, match="No space left"):
+        found.save(tmp_path / "run")
+    assert (tmp_path / "run" / "run.json").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_new_rows_with_unknown_cells(tmp_path: Path) -> None:
+    found = tenfold.select(PENGUINS, "species", folds=3)
+    (tmp_path / "new.csv").write_text(
+        "sex,island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,year,note\n"
+        "male,Atlantis,39.1,18.7,181,heavy,2007,x\n,,,,,,,\n"
+    )
+    with pytest.warns(DataWarning, match=r"'body_mass_g': 1 cell\(s\) such as 'heavy'"):
+        share = found.predict_proba(tmp_path / "new.csv")
+    np.testing.assert_allclose(share.sum(axis=1), 1.0, rtol=1e-12)
+    with warnings.catch_warnings(), pytest.raises(BadParameter, match="no column 'bill_length_mm'"):
+        found.predict(pl.DataFrame({"island": ["Dream"]}))
+
+
+@pytest.mark.parametrize("stop", [0, 2, 5, 40])
+def test_interruption_keeps_what_is_complete(
+    stop: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    work, done = Race._unit, []
+
+    def unit(self: Race, i: int, o: int) -> None:
+        if len(done) == stop:
+            raise KeyboardInterrupt
+        done.append((i, o))
+        work(self, i, o)
+
+    monkeypatch.setattr(Race, "_unit", unit)
+    frame, y = two_classes(100, 2, strength=2.0)
+    with pytest.raises(KeyboardInterrupt):
+        tenfold.select(frame, y, folds=10)
+    done.clear()
+    found = tenfold.select(frame, y, folds=10, finish_early=True)
+    assert found.interrupted and len(found.predict(frame)) == 100
+    assert (found.estimate is None) == (stop < 40) and (found.leaderboard == []) == (stop == 0)
+    if stop == 40:
+        assert "outer rounds" in found.estimate.method and "10 outer" not in found.estimate.method
+    found.save(tmp_path / "stopped")
+
+
+def test_select_is_the_function_whatever_was_imported() -> None:
+    import importlib
+
+    importlib.import_module("tenfold.selection.run")
+    assert tenfold.select is run.select and callable(tenfold.select)
