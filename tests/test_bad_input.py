@@ -1,7 +1,7 @@
 """Bad input: every learner gives a finite answer (perhaps with one of our warnings) or one of our errors.
 
-Each test draws 200 cases, and each case is given to every public learner. Nothing else may come out: no warning
-of NumPy, no error of LAPACK, no NaN in a fitted attribute, no crash.
+Each test draws 200 cases, and each case is given to every public learner. Nothing else may come out: no
+warning of NumPy, no error of LAPACK, no NaN in a fitted attribute, no crash.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The public surface: names, docstrings, parameters, import times, layers, and what docs/catalog.md claims."""
+"""The public surface: names, docstrings, parameters, import time, layers, and what docs/catalog.md says."""
 
 from __future__ import annotations
 

@@ -264,8 +264,8 @@ def _from_frame(X: Any) -> tuple[Array, Array | None]:
 def _numeric_column(column: Any, name: Any) -> Array:
     """One column of a frame as numbers; a blank is NaN."""
     if column.dtype.is_numeric():
-        values = column.to_numpy()
-        return values if values.dtype.kind in "fiu" else values.astype(np.float64)
+        numbers: Array = column.to_numpy()
+        return numbers if numbers.dtype.kind in "fiu" else numbers.astype(np.float64)
     import narwhals as nw
 
     values = column.to_list() if column.dtype in (nw.Boolean, nw.Object, nw.Unknown) else None

@@ -240,14 +240,10 @@ class Classifier:
         return map_rows(self._log_probabilities, check.check_predict(self, X))
 
     def _probabilities(self, X: Any) -> Array:
-        return softmax(self._scores(X)).astype(X.dtype, copy=False)
+        return softmax(self._scores(X), X.dtype)
 
     def _log_probabilities(self, X: Any) -> Array:
-        logs = log_softmax(self._scores(X))
-        if logs.dtype == X.dtype:
-            return logs
-        single = softmax(self._scores(X)).astype(X.dtype)  # float32: the logarithm of what predict_proba returns
-        return np.where(single > 0, np.log(np.maximum(single, np.finfo(X.dtype).tiny)), logs.astype(X.dtype))
+        return log_softmax(self._scores(X), X.dtype)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted right."""
@@ -316,14 +312,14 @@ def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
     return whole
 
 
-def softmax(scores: Array) -> Array:
-    """exp(s) / Σ exp(s) by rows."""
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+def softmax(scores: Array, dtype: Any = np.float64) -> Array:
+    """exp(s) / Σ exp(s) by rows; only differences of scores are rounded to `dtype`."""
+    p = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
     p /= p.sum(axis=1, keepdims=True)
     return p
 
 
-def log_softmax(scores: Array) -> Array:
+def log_softmax(scores: Array, dtype: Any = np.float64) -> Array:
     """s − log Σ exp(s) by rows."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
+    shifted = (scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False)
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))

@@ -1,8 +1,8 @@
 """Operations on a block: the compiled kernel for NumPy arrays, its twin for every other array type.
 
-Each kernel has one name in `src/kernels`, in the binding, in `core.twins` and here. The twin is its specification,
-its test oracle, and what runs on arrays that live elsewhere (a GPU, say). A sparse block is made dense first: a
-block is small by construction, so this never makes a large table dense.
+Each kernel has one name in `src/kernels`, in the binding, in `core.twins` and here. The twin is its
+specification, its test oracle, and what runs on arrays that live elsewhere (a GPU, say). A sparse block is
+made dense first: a block is small by construction, so this never makes a large table dense.
 """
 
 from __future__ import annotations

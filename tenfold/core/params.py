@@ -75,7 +75,7 @@ class Domain:
     def _out_of_range(self, value: Any) -> str | None:
         if value != value and self.default == self.default:
             return "must not be NaN"
-        if isinstance(value, KINDS["int"]) and not -(2**63) <= value < 2**63:
+        if hasattr(value, "__index__") and not -(2**63) <= value < 2**63:
             return "must be a number of at most 64 bits"
         value = float(value)
         if abs(value) > 1e100 and self.at_most != math.inf:
@@ -106,7 +106,7 @@ def param(
 @dataclass_transform(field_specifiers=(param,))
 def estimator(cls: Class) -> Class:
     """Class decorator: generate the constructor from the declared parameters, and their documentation."""
-    made = dataclass(eq=False, repr=False)(cls)
+    made: Any = dataclass(eq=False, repr=False)(cls)
     made._domains = {f.name: _domain_of(f) for f in fields(made)}
     lines = [
         f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}"
@@ -114,7 +114,7 @@ def estimator(cls: Class) -> Class:
     ]
     if lines and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
-    return made
+    return made  # type: ignore[no-any-return]
 
 
 def _domain_of(declared: Any) -> Domain:

@@ -14,7 +14,7 @@ from tenfold.core.estimator import Classifier, OnePass, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
 from tenfold.generative.classes import class_priors, log_priors
-from tenfold.solve.columns import Distinct, check_magnitude
+from tenfold.solve.columns import SMALLEST_VALUE, Distinct, check_magnitude
 
 
 @estimator
@@ -131,7 +131,7 @@ class NearestCentroid(Classifier, OnePass):
 
     def _scores(self, X: Any) -> Array:
         deviation = self.within_class_std_dev_
-        scale = np.where(deviation > 0, deviation, 1.0)
+        scale = np.where(deviation > SMALLEST_VALUE, deviation, 1.0)
         constant = 2 * log_priors(self.class_prior_, self.class_weight_)
         if self.metric == "manhattan":
             return constant - manhattan(X, self.centroids_, 1 / scale) ** 2

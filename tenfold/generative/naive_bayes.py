@@ -14,7 +14,7 @@ from tenfold.core.estimator import Classifier, OnePass, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
 from tenfold.generative.classes import class_priors, log_priors
-from tenfold.solve.columns import check_magnitude
+from tenfold.solve.columns import SMALLEST_SQUARES, check_magnitude
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -66,13 +66,13 @@ class GaussianNB(Classifier, OnePass):
         pooled = squares.sum(axis=0) / total + share @ (apart * apart)
         epsilon = self.var_smoothing * float(pooled.max())
         var = squares / np.where(weight > 0, weight, 1.0)[:, None] + epsilon
-        if not var.min() > 0:
+        if not var.min() > SMALLEST_SQUARES:
             var = self._raised(var, mean, pooled, weight)
         return dict(theta_=mean, var_=var, class_count_=weight, class_prior_=prior, epsilon_=epsilon)
 
     def _raised(self, var: Array, mean: Array, pooled: Array, weight: Array) -> Array:
         """Variances of zero, raised to what rounding of the values alone would give."""
-        flat = (var <= 0) & (weight > 0)[:, None]
+        flat = (var <= SMALLEST_SQUARES) & (weight > 0)[:, None]
         if flat.any():
             k, j = (int(i) for i in np.argwhere(flat)[0])
             column = column_name(vars(self).get("feature_names_in_"), j)
@@ -84,7 +84,7 @@ class GaussianNB(Classifier, OnePass):
             )
         size = np.maximum(np.abs(mean).max(axis=0), np.sqrt(pooled))
         least = np.where(size > 0, np.finfo(float).eps * size, 1.0) ** 2
-        return np.where(var > 0, var, np.where(least > 0, least, 1.0))
+        return np.where(var > SMALLEST_SQUARES, var, np.where(least > SMALLEST_SQUARES, least, 1.0))
 
     def _scores(self, X: Any) -> Array:
         constant = log_priors(self.class_prior_, self.class_count_) - 0.5 * (LOG_2PI + np.log(self.var_)).sum(
