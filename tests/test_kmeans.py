@@ -1,4 +1,4 @@
-"""KMeans: brute force, scikit-learn's Lloyd, monotone objective, empty clusters, sameness under order and repetition."""
+"""KMeans: brute force, scikit-learn's Lloyd, a falling objective, empty clusters, order and repetition."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def test_fitted_attributes_belong_together() -> None:
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     np.testing.assert_allclose(model.inertia_, w @ distances.min(1) ** 2, rtol=1e-10)
     np.testing.assert_allclose(model.score(X, sample_weight=w), -model.inertia_, rtol=1e-10)
-    np.testing.assert_allclose(distances, np.sqrt(((X[:, None] - model.cluster_centers_) ** 2).sum(2)), rtol=1e-8)
+    np.testing.assert_allclose(
+        distances, np.sqrt(((X[:, None] - model.cluster_centers_) ** 2).sum(2)), rtol=1e-8
+    )
     assert model.get_feature_names_out().tolist() == [f"kmeans{k}" for k in range(7)]
     assert KMeans(7, random_state=0).fit_transform(X).shape == (5000, 7)
 
@@ -92,7 +94,7 @@ def test_inertia_never_rises() -> None:
     with tenfold.monitor(lambda record: records.append(record.loss)):
         KMeans(12, init=start, tol=0).fit(X)
     passes = [loss for loss in records if loss is not None]
-    assert len(passes) > 3 and all(b <= a * (1 + 1e-12) for a, b in zip(passes, passes[1:], strict=False))
+    assert len(passes) > 3 and all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(passes))
 
 
 def test_empty_clusters_move_to_far_rows() -> None:
@@ -103,7 +105,7 @@ def test_empty_clusters_move_to_far_rows() -> None:
         model = KMeans(3, init=start, tol=0).fit(X)
     assert np.bincount(model.labels_).min() == 10
     passes = [loss for loss in records if loss is not None]
-    assert all(b <= a * (1 + 1e-12) for a, b in zip(passes, passes[1:], strict=False))
+    assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(passes))
 
 
 def test_fewer_distinct_rows_than_clusters_are_told() -> None:
@@ -160,8 +162,18 @@ def test_ways_to_begin() -> None:
     assert KMeans(3, random_state=5).fit(X).inertia_ == KMeans(3, random_state=5).fit(X).inertia_
 
 
-@pytest.mark.parametrize("parameters", [{"init": "best"}, {"init": np.zeros((2, 4))}, {"init": np.full((3, 4), np.nan)},
-                                        {"n_init": 0}, {"n_init": "many"}, {"n_clusters": 0}, {"algorithm": "full"}])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"init": "best"},
+        {"init": np.zeros((2, 4))},
+        {"init": np.full((3, 4), np.nan)},
+        {"n_init": 0},
+        {"n_init": "many"},
+        {"n_clusters": 0},
+        {"algorithm": "full"},
+    ],
+)
 def test_parameters_outside_their_domain_are_refused(parameters: dict[str, object]) -> None:
     with pytest.raises(tenfold.BadParameter, match="KMeans"):
         KMeans(**{"n_clusters": 3, **parameters}).fit(load_iris(return_X_y=True)[0])

@@ -40,11 +40,12 @@ class KMeans(Clusterer, Transformer, Estimator):
 
     Model       cluster of x = argminₖ ‖x − cₖ‖²      (ties: the smallest k)
     Objective   min over c of  Σᵢ sᵢ minₖ ‖xᵢ − cₖ‖²      (a local minimum: it depends on the seeds)
-    Algorithm   seeds (greedy k-means++) and restarts on a sample of at most 20,000 distinct rows, chosen by a hash of
-                their content; Lloyd's steps there, then on all rows, one pass each; an empty cluster moves to the
-                sample row that adds most to the inertia
+    Algorithm   seeds (greedy k-means++) and restarts on a sample of at most 20,000 distinct rows, chosen by a
+                hash of their content; Lloyd's steps there, then on all rows, one pass each; an empty cluster
+                moves to the sample row that adds most to the inertia
     Cost        O(n p k) time a pass, O(k p) memory and the sample; n_iter_ counts the passes over all rows
-    Fails when  clusters are not round or differ much in size; there are fewer distinct rows than clusters (warns Degenerate)
+    Fails when  clusters are not round or differ much in size; there are fewer distinct rows than clusters
+                (warns Degenerate)
     Reference   Lloyd 1982; Arthur & Vassilvitskii 2007
 
     Fitted      cluster_centers_ (k, p), labels_ (n,), inertia_, n_iter_, n_features_in_
@@ -66,12 +67,21 @@ class KMeans(Clusterer, Transformer, Estimator):
     n_clusters: int = param(8, at_least=1, doc="number of centres")
     _: KW_ONLY
     init: str | Array | Callable = param(
-        "k-means++", one_of=("k-means++", "random"),
-        doc="how to seed; or the centres (k, p); or a function (rows, k, random_state) of the sample that returns them")
-    n_init: int | str = param("auto", at_least=1, at_most=10_000, one_of=("auto",),
-                              doc="restarts on the sample; 'auto': 1 for k-means++ and given centres, else 10")
+        "k-means++",
+        one_of=("k-means++", "random"),
+        doc="how to seed; or the centres (k, p); or a function (sample rows, k, random_state) that gives them",
+    )
+    n_init: int | str = param(
+        "auto",
+        at_least=1,
+        at_most=10_000,
+        one_of=("auto",),
+        doc="restarts on the sample; 'auto': 1 for k-means++ and given centres, else 10",
+    )
     max_iter: int = param(300, at_least=1, doc="most passes over the rows")
-    tol: float = param(1e-4, at_least=0, doc="bound on the squared shift of the centres over the mean variance of a column")
+    tol: float = param(
+        1e-4, at_least=0, doc="bound on the squared shift of the centres over the mean variance of a column"
+    )
     verbose: int = param(0, doc="no effect: use tenfold.progress()")
     random_state: int | RandomState | None = param(None, doc="seed of the sample and of the draws from it")
     copy_x: bool = param(True, doc="no effect: X is never changed")
@@ -81,18 +91,20 @@ class KMeans(Clusterer, Transformer, Estimator):
         k = self.n_clusters
         if source.n_rows is not None and source.n_rows < k:
             raise BadInput(f"n_samples={source.n_rows} should be >= n_clusters={k}: ask for fewer clusters")
-        try:
-            rng = generator(self.random_state)
-        except (TypeError, ValueError):
-            raise BadParameter(f"KMeans(random_state={self.random_state!r}): must be a whole number >= 0, a random generator, "
-                               "or None") from None
-        sampling = partial(_sample, k=max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * source.n_features)), 4 * k), seed=seed_of(rng))
+        rng = self._generator()
+        sample_rows = max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * source.n_features)), 4 * k)
+        sampling = partial(_sample, k=sample_rows, seed=seed_of(rng))
         given = not isinstance(self.init, str) and (isinstance(self.init, type) or not callable(self.init))
         survey = Survey(None, None)
         if not given or self.tol > 0:
             survey = yield partial(_survey, sampling=None if given else sampling, spread=self.tol > 0)
-        tol = _at_most_huge(self.tol) * float((survey.spread.scatter / survey.spread.weight).mean()) if survey.spread else 0.0
-        start = self._centers(self.init, source.n_features) if given else self._seeded(survey.sample, tol, sampling, rng)
+        tol = 0.0
+        if survey.spread is not None:
+            tol = _at_most_huge(self.tol) * float((survey.spread.scatter / survey.spread.weight).mean())
+        if given:
+            start = self._centers(self.init, source.n_features)
+        else:
+            start = self._seeded(survey.sample, tol, sampling, rng)
         best = yield from lloyd([start], tol, self.max_iter, sampling, measure=not isinstance(source, Arrays))
         self._tell(best.n_filled)
         return dict(cluster_centers_=best.centers, inertia_=best.inertia, n_iter_=best.n_iter)
@@ -103,14 +115,28 @@ class KMeans(Clusterer, Transformer, Estimator):
             return super()._finish(source)
         nearest = map_rows(lambda X: np.column_stack(ops.nearest(X, self.cluster_centers_)), source.whole())
         labels, distance2 = nearest[:, 0].astype(np.int32), np.ascontiguousarray(nearest[:, 1])
-        rows = slice(None) if source.rows is None else source.rows  # rows of weight zero have a label, but no inertia
+        # Rows of weight zero have a label, but no inertia.
+        rows = slice(None) if source.rows is None else source.rows
         inertia = float(distance2[rows].sum() if source.w is None else distance2[rows] @ source.w[rows])
         vars(self).update(labels_=labels, inertia_=inertia)
 
     def _tell(self, n_filled: int) -> None:
         if n_filled < self.n_clusters:
-            warnings.warn(f"KMeans(n_clusters={self.n_clusters}): only {n_filled} clusters have rows (there are few distinct "
-                          "rows): ask for fewer clusters", Degenerate, stacklevel=2)
+            warnings.warn(
+                f"KMeans(n_clusters={self.n_clusters}): only {n_filled} clusters have rows, for want of "
+                "distinct rows or of passes: ask for fewer clusters",
+                Degenerate,
+                stacklevel=2,
+            )
+
+    def _generator(self) -> np.random.Generator:
+        try:
+            return generator(self.random_state)
+        except (TypeError, ValueError):
+            raise BadParameter(
+                f"KMeans(random_state={self.random_state!r}): must be a whole number >= 0, a random generator, "
+                "or None"
+            ) from None
 
     def _centers(self, given: Any, p: int) -> Array:
         """The centres a user gave, or a user's function."""
@@ -118,10 +144,14 @@ class KMeans(Clusterer, Transformer, Estimator):
         try:
             centers = np.array(given, dtype=np.float64, order="C")
         except (TypeError, ValueError, OverflowError):
-            raise BadParameter(f"KMeans(init=...): must be 'k-means++', 'random', or {k} rows of {p} numbers") from None
+            raise BadParameter(
+                f"KMeans(init=...): must be 'k-means++', 'random', or {k} rows of {p} numbers"
+            ) from None
         if centers.shape != (k, p):
-            raise BadParameter(f"KMeans(init=...): the shape of the initial centers {centers.shape} does not match "
-                               f"(n_clusters, number of features) = {(k, p)}")
+            raise BadParameter(
+                f"KMeans(init=...): the shape of the initial centers {centers.shape} does not match "
+                f"(n_clusters, number of features) = {(k, p)}"
+            )
         if not np.isfinite(centers).all():
             raise BadParameter("KMeans(init=...): the initial centers must be finite")
         return centers
@@ -129,14 +159,22 @@ class KMeans(Clusterer, Transformer, Estimator):
     def _seeded(self, sample: Sample, tol: float, sampling: Any, rng: np.random.Generator) -> Array:
         """The best of `n_init` restarts on the sample, improved there."""
         k, rows, weight = self.n_clusters, sample.rows, sample.weight
-        n_init = self.n_init if isinstance(self.n_init, int) else 1 if self.init == "k-means++" else 10
+        n_init = self.n_init if self.n_init != "auto" else 1 if self.init == "k-means++" else 10
         if callable(self.init):
-            starts = [self._centers(self.init(rows, k, random_state=_legacy(rng)), rows.shape[1]) for _ in range(n_init)]
+            starts = [
+                self._centers(self.init(rows, k, random_state=_legacy(rng)), rows.shape[1])
+                for _ in range(n_init)
+            ]
         else:
             seed = plus_plus if self.init == "k-means++" else random_rows
             starts = [seed(rows, weight, k, rng) for _ in range(n_init)]
         here = Arrays(rows, None, weight, Target("none"), {}, trusted=True)
-        best = drive(_wrapped(lloyd(starts, tol, self.max_iter, sampling, measure=True)), here, Threads(), "KMeans on a sample")["run"]
+        best = drive(
+            _wrapped(lloyd(starts, tol, self.max_iter, sampling, measure=True)),
+            here,
+            Threads(),
+            "KMeans on a sample",
+        )["run"]
         return best.centers
 
     def _assign(self, X: Any) -> Array:

@@ -6,17 +6,18 @@ import warnings
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target
 from tenfold.core.engine import Summarize, Threads, drive
-from tenfold.core.errors import BadInput, BadParameter, Degenerate, NotConverged
-from tenfold.core.estimator import Classifier, Estimator, softmax
+from tenfold.core.errors import BadParameter, Degenerate, NotConverged
+from tenfold.core.estimator import Classifier, Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Counts, Spread, Stats, Terms
+from tenfold.core.stats import Counts, Spread, Stats
+from tenfold.linear.logistic_terms import Setting, many_classes, two_classes
 from tenfold.solve.newton import Loss, Metric, Solution, minimise
 
 SAMPLE_SHARE = 8  # one row in so many is in the sample that finds the start
@@ -31,7 +32,7 @@ SEPARATED = 1e-7  # mean loss below which every row is taken to be classified ri
 
 @dataclass(slots=True)
 class Survey(Stats):
-    """What is looked at before the first step: weight of the classes, size of the columns, some rows to start with."""
+    """What is looked at first: weight of the classes, size of the columns, rows to find a start with."""
 
     counts: Counts
     spread: Spread | None
@@ -40,22 +41,14 @@ class Survey(Stats):
     w: list[Array]
 
 
-class Setting(NamedTuple):
-    """How the rows enter the loss."""
-
-    class_weight: Array | None  # one factor for each class
-    shift: Array | None  # subtracted from the columns
-    fit_intercept: bool
-
-
 @estimator
 class LogisticRegression(Classifier, Estimator):
     """LogisticRegression: class probabilities from linear scores, with an L2 penalty.
 
     Model       P(class k | x) ∝ exp(wₖ·x + bₖ);  for two classes P(second | x) = 1 / (1 + exp(−w·x − b))
-    Objective   min over w, b of  C Σᵢ sᵢ log(1 / P(yᵢ | xᵢ)) + ½ ‖w‖²      (b is free; s: sample and class weight)
-    Algorithm   L-BFGS in the metric of the curvature of each class, which is renewed when that pays (two classes,
-                few columns: Newton); a large table starts at the solution for one row in eight
+    Objective   min over w, b of  C Σᵢ sᵢ log(1 / P(yᵢ | xᵢ)) + ½ ‖w‖²     (b free; s: row times class weight)
+    Algorithm   L-BFGS in the metric of the curvature of each class, which is renewed when that pays (with few
+                parameters: Newton); a large table starts at the solution for one row in eight
     Cost        O(n p K) time a pass, O(n p² K) for a curvature; O(p² K) memory, O(p K) above a million values
     Fails when  the classes can be separated and C is infinite: the optimum lies at infinity (stops on the way
                 there and warns Degenerate); columns are dependent and C is infinite (one of many solutions)
@@ -74,17 +67,25 @@ class LogisticRegression(Classifier, Estimator):
 
     sparse: ClassVar[bool] = True
 
-    penalty: str | None = param("deprecated", one_of=("deprecated", "l2", None),
-                                doc="'l2', or None for C=inf; as in scikit-learn, say C instead")
+    penalty: str | None = param(
+        "deprecated",
+        one_of=("deprecated", "l2", None),
+        doc="'l2', or None for C=inf; as in scikit-learn, say C instead",
+    )
     _: KW_ONLY
-    C: float = param(1.0, above=0, doc="inverse of the penalty strength; inf for none")
-    l1_ratio: float | None = param(0.0, at_least=0, at_most=0, doc="must be 0: L1 penalties are not offered yet")
+    C: float = param(
+        1.0, at_least=1e-100, at_most=np.inf, doc="inverse of the penalty strength; inf for none"
+    )
+    l1_ratio: float | None = param(
+        0.0, at_least=0, at_most=0, doc="must be 0: L1 penalties are not offered yet"
+    )
     dual: bool = param(False, doc="no effect: both problems have the same optimum")
     tol: float = param(1e-4, above=0, doc="bound on max |gradient| / Σ s")
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
     intercept_scaling: float = param(1, doc="no effect: the intercept is never penalised")
-    class_weight: dict | str | None = param(None, one_of=("balanced", None),
-                                            doc="weight of each class; 'balanced': Σ s / (K Σ s of the class)")
+    class_weight: dict | str | None = param(
+        None, one_of=("balanced", None), doc="weight of each class; 'balanced': Σ s / (K Σ s of the class)"
+    )
     random_state: int | None = param(None, doc="no effect: nothing is drawn")
     solver: str = param("lbfgs", doc="no effect: the method is chosen by the shape of the table")
     max_iter: int = param(100, at_least=1, doc="most passes over all rows")
@@ -96,27 +97,33 @@ class LogisticRegression(Classifier, Estimator):
         """`start` (1 or K, p + 1), if given, holds coefficients and intercepts to begin with."""
         K, q = len(self.classes_), source.n_features + 1
         rows = 1 if K == 2 else K
-        survey = yield partial(_survey, k=K, share=0 if start is not None else _sample_share(source))
+        survey = yield partial(_survey, k=K, share=_sample_share(source, rows * q) if start is None else 0.0)
         shift = _far_shift(survey.spread, self.fit_intercept)
         setting = Setting(self._class_weights(survey.counts.weight), shift, self.fit_intercept)
         l2 = np.full((rows, q), 1 / self._C())
         l2[:, -1] = 0.0
-        loss = Loss(partial(two_classes if K == 2 else many_classes, setting=setting), l2, *_curvatures(rows, q))
-        theta, metric = (np.zeros_like(l2), None) if start is None else (_shifted(start, shift, 1), None)
+        terms = partial(two_classes if K == 2 else many_classes, setting=setting)
+        loss = Loss(terms, l2, *_curvatures(rows, q))
+        theta, metric = np.zeros_like(l2) if start is None else _shifted(start, shift, 1), None
         if survey.X:
             theta, metric = self._start(loss, survey, theta)
-        found = yield from minimise(loss, theta, tol=self.tol, max_iter=self.max_iter, metric=metric, floor=self._floor())
+        found = yield from minimise(
+            loss, theta, tol=self.tol, max_iter=self.max_iter, metric=metric, floor=self._floor()
+        )
         self._tell(found)
         theta = _shifted(found.theta, shift, -1)
-        return dict(coef_=np.ascontiguousarray(theta[:, :-1]), intercept_=np.ascontiguousarray(theta[:, -1]),
-                    n_iter_=np.array([found.n_pass], dtype=np.int32))
+        return dict(
+            coef_=np.ascontiguousarray(theta[:, :-1]),
+            intercept_=np.ascontiguousarray(theta[:, -1]),
+            n_iter_=np.array([found.n_pass], dtype=np.int32),
+        )
 
     def _start(self, loss: Loss, survey: Survey, theta: Array) -> tuple[Array, Metric | None]:
         """The solution for the sample to within a tenth of its sampling error, and the curvature there."""
         y, w = np.concatenate(survey.y), np.concatenate(survey.w)
         if np.bincount(y, minlength=len(self.classes_)).min() < 10:
             return theta, None
-        X = np.concatenate(survey.X)
+        X = _stacked(survey.X)
         share = float(w.sum() / survey.counts.weight.sum())
         here = Arrays(X, y, w, Target("label"), {}, trusted=True)
         part = loss._replace(l2=loss.l2 * share)
@@ -141,12 +148,18 @@ class LogisticRegression(Classifier, Estimator):
             return None
         if isinstance(self.class_weight, str):
             return weight.sum() / (len(weight) * weight)
-        refusal = BadParameter(f"LogisticRegression(class_weight={self.class_weight!r}): must be 'balanced', None, or a dict of "
-                               "class: weight, with finite weights that are not negative nor all zero")
+        refusal = BadParameter(
+            f"LogisticRegression(class_weight={self.class_weight!r}): must be 'balanced', None, or a dict of "
+            "class: weight, with finite weights that are not negative nor all zero"
+        )
         if not isinstance(self.class_weight, dict):
             raise refusal
         factors = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()])
-        if factors.dtype.kind not in "fiub" or not (np.isfinite(factors) & (factors >= 0)).all() or not factors.any():
+        if (
+            factors.dtype.kind not in "fiub"
+            or not (np.isfinite(factors) & (factors >= 0)).all()
+            or not factors.any()
+        ):
             raise refusal
         return factors.astype(np.float64)
 
@@ -154,15 +167,30 @@ class LogisticRegression(Classifier, Estimator):
         """Warn where the result is not what was asked for."""
         free = np.isinf(self._C())
         if found.loss <= SEPARATED * found.weight:
-            effect = ("the optimum lies at infinity: returned coefficients on the way there, lower C for others" if free
-                      else f"only the penalty (C={self.C:g}) keeps the coefficients finite")
-            warnings.warn(f"LogisticRegression: the classes are separated perfectly, and {effect}", Degenerate, stacklevel=2)
+            effect = (
+                "the optimum lies at infinity: returned coefficients on the way there, lower C for others"
+                if free
+                else f"only the penalty (C={self.C:g}) keeps the coefficients finite"
+            )
+            warnings.warn(
+                f"LogisticRegression: the classes are separated perfectly, and {effect}",
+                Degenerate,
+                stacklevel=2,
+            )
         elif not found.converged:
-            warnings.warn(f"LogisticRegression: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} "
-                          f"passes, above tol={self.tol:g}: raise max_iter or scale the columns", NotConverged, stacklevel=2)
+            warnings.warn(
+                f"LogisticRegression: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} "
+                f"passes, above tol={self.tol:g}: raise max_iter or scale the columns",
+                NotConverged,
+                stacklevel=2,
+            )
         elif free and (found.metric.singular or not found.settled):
-            warnings.warn("LogisticRegression(C=inf): the classes are separated, wholly or in part, or columns are linearly "
-                          "dependent, so that the optimum is not unique or lies at infinity: lower C", Degenerate, stacklevel=2)
+            warnings.warn(
+                "LogisticRegression(C=inf): the classes are separated, wholly or in part, or columns are "
+                "linearly dependent, so that the optimum is not unique or lies at infinity: lower C",
+                Degenerate,
+                stacklevel=2,
+            )
 
     def _scores(self, X: Any) -> Array:
         if ops.is_sparse(X):
@@ -174,91 +202,8 @@ class LogisticRegression(Classifier, Estimator):
         return scores if scores.shape[1] > 1 else np.hstack([np.zeros_like(scores), scores])
 
 
-# --- sums over a block ------------------------------------------------------------------------------------------------
-
-
-def two_classes(block: Block, theta: Array, curvature: str | None, setting: Setting) -> Terms:
-    """Loss, gradient and, if asked, curvature at θ = [w b], of shape (1, p + 1)."""
-    X, w = _entering(block, setting)
-    beta = theta[0]
-    if ops.is_sparse(X):
-        eta = X @ beta[:-1] + beta[-1]
-        e = np.exp(-np.abs(eta))
-        loss = float(w @ (np.maximum(eta, 0.0) + np.log1p(e) - block.y * eta))
-        residual = w * (np.where(eta >= 0, 1.0, e) / (1 + e) - block.y)
-        gradient = np.append(X.T @ residual, residual.sum())
-    else:
-        loss, gradient = ops.logistic_terms(X, block.y, w, beta)
-    second = None
-    if curvature == "blocks":
-        second = ops.logistic_curvature(X, w, beta)[None]
-    elif curvature == "diagonal":
-        mu = 1 / (1 + np.exp(-np.clip(X @ beta[:-1] + beta[-1], -700, 700)))
-        second = _squares(X, (w * mu * (1 - mu))[:, None])
-    return _terms(loss, gradient[None], w, second, setting)
-
-
-def many_classes(block: Block, theta: Array, curvature: str | None, setting: Setting) -> Terms:
-    """Loss, gradient and, if asked, curvature of each class at θ, one row [wₖ bₖ] for each class."""
-    X, w = _entering(block, setting)
-    P = None
-    if curvature or ops.is_sparse(X):
-        scores = X @ theta[:, :-1].T + theta[:, -1]
-        P = softmax(scores)
-    if ops.is_sparse(X):
-        rows = np.arange(len(w))
-        top = scores.max(axis=1)
-        loss = float(w @ (np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top - scores[rows, block.y]))
-        R = P * w[:, None]
-        R[rows, block.y] -= w
-        gradient = np.column_stack([(X.T @ R).T, R.sum(axis=0)])
-    else:
-        loss, gradient = ops.softmax_terms(X, block.y, w, theta)
-    second = None if curvature is None else _second(X, w, P, curvature)
-    return _terms(loss, gradient, w, second, setting)
-
-
-def _entering(block: Block, setting: Setting) -> tuple[Any, Array]:
-    X = block.X if setting.shift is None else block.X - setting.shift
-    return X, block.w if setting.class_weight is None else block.w * setting.class_weight[block.y]
-
-
-def _second(X: Any, w: Array, P: Array, shape: str) -> Array:
-    """Curvature of the softmax loss: Σ w pₖ([k = j] − pⱼ) [x 1]ᵀ[x 1], for all classes k and j or for k = j only."""
-    K, q = P.shape[1], X.shape[1] + 1
-    if shape == "diagonal":
-        return _squares(X, w[:, None] * P * (1 - P))
-    X, P = ops.dense(X), P.T
-    if shape == "blocks":
-        if (P == P[0, 0]).all():  # at θ = 0
-            return np.repeat(ops.weighted_gram(X, w * P[0] * (1 - P[0]))[None], K, axis=0)
-        return np.stack([ops.weighted_gram(X, w * p * (1 - p)) for p in P])
-    full = np.empty((K, q, K, q))
-    for k in range(K):
-        full[k, :, k] = ops.weighted_gram(X, w * P[k] * (1 - P[k]))
-        for j in range(k):
-            full[k, :, j] = full[j, :, k] = -ops.weighted_gram(X, w * P[k] * P[j])
-    return full
-
-
-def _squares(X: Any, d: Array) -> Array:
-    """The diagonals of Σ dₖ [x 1]ᵀ[x 1], one row for each class."""
-    return np.column_stack([(X.multiply(X) if ops.is_sparse(X) else X * X).T.dot(d).T, d.sum(axis=0)])
-
-
-def _terms(loss: float, gradient: Array, w: Array, second: Array | None, setting: Setting) -> Terms:
-    if not setting.fit_intercept:
-        gradient[:, -1] = 0.0
-        if second is not None:
-            second[:, -1] = second[..., -1] = 0.0
-    return Terms(loss, gradient, float(w.sum()), second)
-
-
-# --- the survey -------------------------------------------------------------------------------------------------------
-
-
 def _survey(block: Block, k: int, share: float) -> Survey:
-    """The sample is drawn by the place of a row in its block: the optimum does not depend on where the search starts."""
+    """The sample is drawn by the place of a row in its block: the optimum does not depend on the start."""
     X, y, w, n = block.X, block.y, block.w, len(block)
     spread = None if ops.is_sparse(X) else Spread.of(X[:GLANCE], w[:GLANCE])
     picked: tuple[list[Any], ...] = ([], [], [])
@@ -268,22 +213,28 @@ def _survey(block: Block, k: int, share: float) -> Survey:
     return Survey(Counts.of(y, w, k), spread, *picked)
 
 
-def _sample_share(source: Source) -> float:
+def _sample_share(source: Source, n_parameters: int) -> float:
     """Which share of the rows finds the start; 0 for small tables and for those of unknown length."""
-    n, row_bytes = source.n_rows or 0, 8 * source.n_features
-    rows = min(n // SAMPLE_SHARE, SAMPLE_BYTES // row_bytes)
-    return rows / n if rows >= SAMPLE_LEAST else 0.0
+    n = source.n_rows or 0
+    rows = min(n // SAMPLE_SHARE, SAMPLE_BYTES // (8 * source.n_features))
+    return rows / n if rows >= max(SAMPLE_LEAST, 5 * n_parameters) else 0.0
+
+
+def _stacked(parts: list[Any]) -> Any:
+    if not ops.is_sparse(parts[0]):
+        return np.concatenate(parts)
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")
 
 
 def _far_shift(spread: Spread | None, fit_intercept: bool) -> Array | None:
     """Column means, if some are so far from zero that products with [x 1] would lose digits."""
     if spread is None or not fit_intercept:
         return None
-    mean, variance = spread.mean[0], spread.scatter[0] / spread.weight[0]
-    if not np.isfinite(variance).all():
-        column = int(np.flatnonzero(~np.isfinite(variance))[0])
-        raise BadInput(f"the values of column {column} of X are too large to be squared (beyond about 1e150): rescale it first")
-    return mean if (np.abs(mean) > FAR * np.sqrt(variance)).any() and (variance > 0).any() else None
+    mean, deviation = spread.mean[0], np.sqrt(spread.scatter[0] / spread.weight[0])
+    far = np.abs(mean) > FAR * np.where(deviation > 0, deviation, 1.0)
+    return mean if far.any() and np.isfinite(mean).all() else None
 
 
 def _shifted(theta: Array, shift: Array | None, sign: int) -> Array:

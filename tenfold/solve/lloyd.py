@@ -36,7 +36,9 @@ class Run:
 
     centers: Array
     n_iter: int = 0
-    inertia: float = np.inf  # of these centres if they are settled or measured, else of those before the last step
+    inertia: float = (
+        np.inf
+    )  # of these centres if they are settled or measured, else of those before the last step
     settled: bool = False  # the last step moved nothing
     done: bool = False
     n_filled: int = 0  # clusters that have rows
@@ -48,13 +50,15 @@ def step(block: Any, centers: list[Array]) -> Steps:
     return Steps([Clusters.of(X, block.w, one) for one in centers])
 
 
-def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any, measure: bool) -> Generator[Any, Any, Run]:
+def lloyd(
+    starts: list[Array], tol: float, max_iter: int, sampling: Any, measure: bool
+) -> Generator[Any, Any, Run]:
     """Lloyd's steps from every start, side by side; the run that ends with the least inertia.
 
-    A run ends when its centres move by at most `tol` (sum of squares). A cluster without rows is moved to the row of a
-    sample that adds most to the inertia: an empty cluster adds nothing, so this never raises it. `sampling` is
-    the summary that gives the sample; it is asked for only when a cluster is empty. With `measure` one last pass, where
-    needed, finds the inertia of the final centres.
+    A run ends when its centres move by at most `tol` (sum of squares). A cluster without rows is moved to the
+    row of a sample that adds most to the inertia: an empty cluster adds nothing, so this never raises it.
+    `sampling` is the summary that gives the sample; it is asked for only when a cluster is empty. With
+    `measure` one last pass, where needed, finds the inertia of the final centres.
     """
     runs, sample = [Run(start) for start in starts], None
     for _ in range(max_iter):
@@ -85,13 +89,13 @@ def _advance(run: Run, found: Clusters, tol: float, sample: Sample | None) -> No
 
 
 def _farthest(sample: Sample, centers: Array, idle: Array) -> Array:
-    """New places for idle centres, one after the other: the sample row that adds most to the inertia; none left: no change."""
+    """New places for idle centres, one after the other: the sample row that adds most to the inertia."""
     _, distance2 = ops.nearest(sample.rows, np.ascontiguousarray(centers))
     places = idle.copy()
     for place in places:
         row = int(np.argmax(sample.weight * distance2))
         if distance2[row] == 0:
-            break
+            break  # no row is left without a centre on it
         place[:] = sample.rows[row]
         np.minimum(distance2, ((sample.rows - place) ** 2).sum(axis=1), out=distance2)
     return places

@@ -1,7 +1,7 @@
 """Smooth convex losses: quasi-Newton steps in the metric of a curvature that is renewed when that pays.
 
-The minimiser is a generator: it yields the summary of a block that it wants (`Terms` at a trial point, with or
-without curvature) and receives that summary of all rows, so each trial point costs exactly one pass.
+The minimiser is a generator: it yields the summary of a block that it wants (`Terms` at a trial point, with
+or without curvature) and receives that summary of all rows, so each trial point costs exactly one pass.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEAST_EIGENVALUE = 1e-11  # of an equilibrated metric
 class Loss(NamedTuple):
     """What is minimised over θ (K, q): Σ w loss(θ) + ½ Σ l2 θ².
 
-    `terms(block, theta, curvature)` gives `Terms`; `curvature` is None or one of the shapes that a `Metric` knows.
+    `terms(block, theta, curvature)` gives `Terms`; `curvature` is None or a shape that `Metric` knows.
     """
 
     terms: Callable[..., Terms]
@@ -75,7 +75,7 @@ class Metric:
         self.factors = [self._factor(one, scale) for one, scale in zip(blocks, self.scale, strict=False)]
 
     def _factor(self, curvature: Array, scale: Array) -> Array:
-        """Lower triangular L with the equilibrated H = L Lᵀ; small eigenvalues are lifted where H is nearly singular."""
+        """Lower triangular L with the equilibrated H = L Lᵀ; where that is nearly singular, not quite H."""
         H = curvature * scale
         H *= scale[:, None]
         H.flat[:: len(H) + 1] = 1.0  # here the penalty enters: `scale` knows it
@@ -96,7 +96,10 @@ class Metric:
 
 
 def _with_common_shift(curvature: Array, size: Array) -> tuple[Array, Array]:
-    """A shift common to all K rows of θ changes no probability, so it has no curvature: it is given some, which moves no other step."""
+    """A shift common to all K rows of θ changes no probability and has no curvature: it is given some.
+
+    The gradient has no part along that shift, so no other part of a step changes.
+    """
     K, q = size.shape
     extra = size.mean(axis=0) / K
     curvature = curvature.copy()
@@ -104,8 +107,16 @@ def _with_common_shift(curvature: Array, size: Array) -> tuple[Array, Array]:
     return curvature, size + extra
 
 
-def minimise(loss: Loss, start: Array, *, tol: float, max_iter: int, metric: Metric | None = None,
-             fine: float = FINE, floor: float = 0.0) -> Generator[Any, Terms, Solution]:
+def minimise(
+    loss: Loss,
+    start: Array,
+    *,
+    tol: float,
+    max_iter: int,
+    metric: Metric | None = None,
+    fine: float = FINE,
+    floor: float = 0.0,
+) -> Generator[Any, Terms, Solution]:
     """Minimise from `start` until max |gradient| / Σ w ≤ tol, and on while steps are cheap and help.
 
     `floor`: stop as soon as the mean loss is below it, for losses without a minimum.
@@ -143,7 +154,11 @@ def minimise(loss: Loss, start: Array, *, tol: float, max_iter: int, metric: Met
         note(certificate)
         end = fine * s.weight
         converged = certificate <= tol or slope <= end
-        if slope <= end or value <= floor * s.weight or converged and _hopeless(track, renewals, loss.renewed, floor):
+        if (
+            slope <= end
+            or value <= floor * s.weight
+            or (converged and _hopeless(track, renewals, loss.renewed, floor))
+        ):
             settled = slope <= end
             break
         ask = loss.renewed if _renewal_pays(track, end, loss.cost) else None
@@ -168,8 +183,8 @@ def _remember(pairs: list[tuple[Array, Array, float]], moved: Array, change: Arr
 def _direction(gradient: Array, pairs: list[tuple[Array, Array, float]], metric: Metric) -> Array:
     """H⁻¹ g with H the metric corrected by the pairs: the two loops of L-BFGS.
 
-    With several classes the gradient sums to zero over them, and so must the step: a shift common to all classes
-    changes no probability.
+    With several classes the gradient sums to zero over them, and so must the step: a shift common to all
+    classes changes no probability.
     """
     g, shares = gradient.copy(), []
     for moved, change, inverse in reversed(pairs):
@@ -184,7 +199,7 @@ def _direction(gradient: Array, pairs: list[tuple[Array, Array, float]], metric:
 def _hopeless(track: list[tuple[int, float]], renewals: list[float], renewed: str, floor: float) -> bool:
     """Whether more passes would help little: the last two renewals did not, or diagonals are all there is.
 
-    Without a minimum (`floor`) the slope falls by e a step, for ever: Newton's method at a minimum is faster than that.
+    Without a minimum (`floor`) the slope falls by e a step, for ever: at a minimum Newton's method is faster.
     """
     if renewed == "diagonal":
         return len(track) > 2 and track[-1][1] > 0.5 * track[-3][1]
