@@ -147,7 +147,7 @@ def check_width(learner: Any, width: int, expected: int) -> None:
 
 def check_names(learner: Any, names: Array | None) -> None:
     """Column names as in fit, in the same order; scikit-learn's words, as users look for them."""
-    fitted, name = getattr(learner, "feature_names_in_", None), type(learner).__name__
+    fitted, name = vars(learner).get("feature_names_in_"), type(learner).__name__
     if fitted is None and names is None:
         return
     if fitted is None:
