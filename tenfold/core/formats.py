@@ -51,7 +51,8 @@ class Table:
         """Those columns, some rows at a time, as polars frames.
 
         Parquet is decoded by pyarrow, page by page in the calling thread: about a third of the memory that
-        polars takes by reading row groups ahead. CSV is parsed by polars, on threads of its own (POLARS_MAX_THREADS).
+        polars takes by reading row groups ahead. CSV is parsed by polars, on threads of its own
+        (POLARS_MAX_THREADS).
         """
         pl = polars()
         wide = (pl.Decimal, pl.Int128, pl.UInt128, pl.Null)  # types NumPy does not have
