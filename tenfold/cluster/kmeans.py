@@ -69,7 +69,7 @@ class KMeans(Clusterer, Transformer, Estimator):
     init: str | Array | Callable = param(
         "k-means++",
         one_of=("k-means++", "random"),
-        doc="how to seed; or the centres (k, p); or a function (sample rows, k, random_state) that gives them",
+        doc="how to seed; or the centres (k, p); or a function (rows, k, random_state) that gives them",
     )
     n_init: int | str = param(
         "auto",
@@ -134,7 +134,7 @@ class KMeans(Clusterer, Transformer, Estimator):
             return generator(self.random_state)
         except (TypeError, ValueError):
             raise BadParameter(
-                f"KMeans(random_state={self.random_state!r}): must be a whole number >= 0, a random generator, "
+                f"KMeans(random_state={self.random_state!r}): must be a whole number >= 0, a generator, "
                 "or None"
             ) from None
 
