@@ -12,6 +12,7 @@ PUBLIC = {
     "bayes_error": "bayes",
     "bootstrap": "intervals",
     "bootstrap_bias_correction": "winner",
+    "bootstrap_error": "resample",
     "compare": "comparison",
     "corrected_t": "comparison",
     "cover_hart": "bayes",
