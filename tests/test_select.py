@@ -21,6 +21,7 @@ from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import look_at_columns
+from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.race import Race, make_folds
 from tenfold.selection.reading import read_table
 from tenfold.selection.task import find_task
@@ -39,7 +40,7 @@ def two_classes(n: int, seed: int, strength: float = 1.0) -> tuple[pl.DataFrame,
     return pl.DataFrame({f"x{j}": X[:, j] for j in range(6)}), np.where(y, "yes", "no")
 
 
-# --- reading and columns ----------------------------------------------------------------------------------------------
+# --- reading and columns -------------------------------------------------------------------------------
 
 
 def test_the_same_table_from_every_kind_of_file(tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def test_task_drops_rows_and_tells() -> None:
         find_task(pl.Series("y", ["a", "b"] * 10), typed=False, asked="number")
 
 
-# --- coder ------------------------------------------------------------------------------------------------------------
+# --- coder ---------------------------------------------------------------------------------------------
 
 
 def test_coder_by_hand() -> None:
@@ -204,7 +205,7 @@ def test_columns_of_extreme_size_are_brought_near_one() -> None:
     np.testing.assert_array_equal(X[:, 2], frame["usual"].to_numpy())
 
 
-# --- checks before the race -------------------------------------------------------------------------------------------
+# --- checks before the race ----------------------------------------------------------------------------
 
 
 def test_copies_stay_in_one_fold_unless_columns_are_coarse() -> None:
@@ -244,7 +245,7 @@ def test_leaks_are_seen_and_honest_columns_are_not() -> None:
     assert [name for name, _ in leak_suspects(frame, real)] == ["x0"]
 
 
-# --- race and choice --------------------------------------------------------------------------------------------------
+# --- race and choice -----------------------------------------------------------------------------------
 
 
 def small_race(n: int = 90, folds: int = 4) -> Race:
@@ -264,7 +265,7 @@ def small_race(n: int = 90, folds: int = 4) -> Race:
 def test_a_column_of_the_table_is_a_race_without_that_fold() -> None:
     """The choice repeated inside an outer round sees exactly what a run without the outer fold would see."""
     race = small_race()
-    race.run(lambda done, of: None)
+    race.run()
     assert np.isfinite(race.scores["log_loss"]).all()
     for o in range(race.K):
         rest = race.fold != o
@@ -275,7 +276,7 @@ def test_a_column_of_the_table_is_a_race_without_that_fold() -> None:
             race.families,
             race.judges,
         )
-        alone.run(lambda done, of: None)
+        alone.run()
         inner = np.delete(race.scores["log_loss"][:, :, o], o, axis=1)
         diagonal = np.arange(race.K - 1)
         np.testing.assert_allclose(inner, alone.scores["log_loss"][:, diagonal, diagonal], rtol=1e-9)
@@ -283,7 +284,7 @@ def test_a_column_of_the_table_is_a_race_without_that_fold() -> None:
 
 def test_what_is_learned_of_columns_is_learned_in_training_rows() -> None:
     race = small_race()
-    race.run(lambda done, of: None)
+    race.run()
     place = next(
         c for c, setting in enumerate(race.settings) if setting.family.title == "linear discriminant"
     )
@@ -340,11 +341,11 @@ def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         run, "families_for", lambda *shape: [f for f in families_for(*shape) if f.rank in (0, 2)]
     )
-    with pytest.raises(run.NothingFitted, match="naive Bayes: not today"):
+    with pytest.raises(NothingFitted, match="naive Bayes: not today"):
         tenfold.select(frame, y, folds=3)
 
 
-# --- honesty ----------------------------------------------------------------------------------------------------------
+# --- honesty -------------------------------------------------------------------------------------------
 
 
 def noise_run(seed: int) -> run.Run:
@@ -364,7 +365,7 @@ def test_pure_noise_is_called_noise() -> None:
 
 
 def test_the_board_flatters_and_the_estimate_does_not() -> None:
-    """Against 4,000 hidden rows: the nested estimate is unbiased and its range covers; the board is too good on noise."""
+    """Against 4,000 hidden rows: the estimate is unbiased and its range covers; the board is too good."""
     off, covered, flattery = [], 0, []
     hidden, truth = two_classes(4000, 999, strength=1.5)
     for seed in range(12):
@@ -392,7 +393,7 @@ def test_nested_estimate_needs_two_complete_rounds() -> None:
     assert nested_estimate(race, SCORES["log_loss"]) is None
 
 
-# --- runs -------------------------------------------------------------------------------------------------------------
+# --- runs ----------------------------------------------------------------------------------------------
 
 
 def test_penguins_end_to_end(tmp_path: Path) -> None:

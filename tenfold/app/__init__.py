@@ -1,1 +1,1 @@
-"""The command line: `tenfold select FILE --target COLUMN`, `tenfold demo`, `tenfold predict`, `tenfold inspect`."""
+"""The command line: tenfold select, demo, predict, inspect."""

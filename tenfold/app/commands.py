@@ -1,6 +1,7 @@
 """The commands, and what their failures look like: one sentence on standard error and an exit code.
 
-0 done    1 a fault in tenfold    2 wrong use    3 the data cannot be used    4 nothing could be fitted    130 stopped by Ctrl-C, what was done is saved
+    0 done                    1 a fault in tenfold          2 wrong use
+    3 the data are unusable   4 nothing could be fitted     130 stopped by Ctrl-C, what was done is saved
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from tenfold.app.words import clean, counted, file_size
 from tenfold.core.engine import thread_budget
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.selection.answers import write_answers
-from tenfold.selection.run import NothingFitted, select
+from tenfold.selection.outcome import NothingFitted
+from tenfold.selection.run import select
 from tenfold.selection.store import MODEL, check_folder, open_run
 
 FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
@@ -66,7 +68,8 @@ def run(arguments: list[str] | None = None) -> int:
         if os.environ.get("TENFOLD_DEBUG"):
             raise
         return _fail(
-            f"a fault in tenfold, not in your table ({type(wrong).__name__}: {wrong}); TENFOLD_DEBUG=1 shows where",
+            f"a fault in tenfold, not in your table ({type(wrong).__name__}: {wrong}); "
+            "TENFOLD_DEBUG=1 shows where",
             FAULT,
         )
 
@@ -160,7 +163,8 @@ def inspect_command(
     for title, text in (
         (
             "FILE",
-            f"{inside.path}   {file_size(inside.size)}   format {inside.format_version}, written by tenfold {inside.written_by}",
+            f"{inside.path}   {file_size(inside.size)}   format {inside.format_version}, "
+            f"written by tenfold {inside.written_by}",
         ),
         ("KIND", f"{inside.kind}" + (f" of {', '.join(inside.parts)}" if inside.parts else "")),
         ("COLUMNS", f"{inside.n_features}: {', '.join(columns)}"),

@@ -16,7 +16,7 @@ FORMULA = r"^[=+\-@\t\r\x00]"  # a spreadsheet would run a cell that starts so
 
 
 def write_answers(model: TableModel, table: Any, out: Path | None, raw: bool = False) -> int:
-    """One line for each row: the answer, and for classes the probability of each. Returns the number of rows."""
+    """A line for each row: the answer, and the probability of each class. Returns the number of rows."""
     matrix = model.matrix(table)
     pipeline: Any = model.pipeline
     columns = {model.target_: pl.Series(pipeline.predict(matrix).tolist())}

@@ -13,10 +13,10 @@ LEAK_ROWS = 20_000  # rows looked at for leaks
 
 
 def duplicate_groups(frame: pl.DataFrame, task: Task, folds: int) -> tuple[Array | None, str]:
-    """A number for each row, the same for copies, where copies are to stay in one fold; and what to say about copies.
+    """A number for each row, the same for copies, where copies are to stay in one fold; and what to say.
 
-    Copies are rows with equal columns, whatever their target. Where the columns are so coarse that copies arise by chance, they are ordinary
-    rows: to keep them together would hide whole kinds of rows from training.
+    Copies are rows with equal columns, whatever their target. Where the columns are so coarse that copies
+    arise by chance, they are ordinary rows: together they would hide whole kinds of rows from training.
     """
     groups = frame.hash_rows(seed=0).rank("dense").to_numpy().astype(np.int64) - 1
     n, sizes = len(groups), np.bincount(groups)
@@ -66,7 +66,7 @@ def leak_suspects(frame: pl.DataFrame, task: Task) -> list[tuple[str, str]]:
 
 
 def _level_means(column: pl.Series, y: Array, task: Task) -> Array | None:
-    """A category as a number: the mean code of its level. Only for a few levels of many rows, where that is no memory of single rows."""
+    """A category as a number: the mean code of its level. Only for few levels: many remember single rows."""
     codes = column.fill_null("").rank("dense").to_numpy().astype(np.int64) - 1
     sizes = np.bincount(codes)
     if len(sizes) > len(y) / 10:
@@ -75,7 +75,7 @@ def _level_means(column: pl.Series, y: Array, task: Task) -> Array | None:
 
 
 def _one_column(x: Array, y: Array, task: Task) -> float | None:
-    """How well the order of one column tells the target: the smallest one-against-rest AUC, or |Spearman's correlation|."""
+    """How well a column orders the target: least one-against-rest AUC, or |Spearman's correlation|."""
     there = np.isfinite(x)
     if there.sum() < 20 or there.mean() < 0.5:
         return None

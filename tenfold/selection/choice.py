@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -64,12 +63,12 @@ class Choice:
 
 
 def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
-    """The choice from scores (settings, folds): the simplest family that is as good as the leader, at its best setting.
+    """From scores (settings, folds): the simplest family that is as good as the leader, at its best setting.
 
-    A family is as good if it is at most one corrected standard error of the paired difference behind the leader
-    (Breiman's rule with the correction of Nadeau & Bengio), and at most 5 % of what the leader gains over the guess: a
-    learner that fails badly on one fold has a large error, and must not pass for as good because of it. The guess is
-    taken only where it leads.
+    A family is as good if it is behind the leader by at most one corrected standard error of the paired
+    difference (Breiman's rule with the correction of Nadeau & Bengio), and by at most 5 % of what the leader
+    gains over the guess: a learner that fails badly on one fold has a large error, and must not pass for as
+    good because of it. The guess is taken only where it leads.
     """
     usable = np.isfinite(scores).all(axis=1)
     mean = np.where(usable, judge.sign * np.where(usable[:, None], scores, 0.0).mean(axis=1), -np.inf)
@@ -138,7 +137,7 @@ class Nested:
 
 
 def nested_estimate(race: Race, judge: Score) -> Nested | None:
-    """In each outer round the complete choice is made again from the other folds, then scored on the outer one."""
+    """In each outer round the complete choice is made again from the other folds, and scored on that one."""
     rounds = race.complete_outer
     if len(rounds) < 2:
         return None
@@ -176,8 +175,9 @@ def nested_estimate(race: Race, judge: Score) -> Nested | None:
 def _gain(name: str, gain: Array) -> Estimate:
     """Mean and range of the gain, row by row.
 
-    Rows are taken as independent, without the correction for shared training rows. That is safe for the one question it
-    serves, whether there is any signal: where there is none a search can only lose against the guess, so the gain lies below zero, not around it.
+    Rows are taken as independent, without the correction for shared training rows. That is safe for the one
+    question it serves, whether there is any signal: where there is none a search can only lose against the
+    guess, so the gain lies below zero, not around it.
     """
     value, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(gain.size))
     reach = float(ndtri(0.5 + LEVEL / 2)) * error
@@ -192,7 +192,8 @@ LIMITS: dict[str, tuple[float, float]] = {"accuracy": (0.0, 1.0), "r2": (-np.inf
 def honest_range(estimate: Estimate, rows: int) -> Estimate:
     """The range cut at what the score can be; for accuracy, at least as wide as so many coin throws allow.
 
-    Where every fold has the same accuracy, 100 % for instance, the folds alone would claim to know it exactly: Wilson's range does not.
+    Where every fold has the same accuracy, 100 % say, the folds alone would claim to know it exactly;
+    Wilson's range does not.
     """
     least, most = LIMITS.get(estimate.metric, (0.0, np.inf))
     low, high = estimate.low, estimate.high
@@ -204,18 +205,3 @@ def honest_range(estimate: Estimate, rows: int) -> Estimate:
             max(high, (middle + reach) / (1 + z * z / rows)),
         )
     return replace(estimate, low=float(max(low, least)), high=float(min(high, most)))
-
-
-def describe_place(place: Place, race: Race, seconds_each: Any) -> dict[str, Any]:
-    """A place as plain values."""
-    setting = race.settings[place.setting]
-    return dict(
-        model=setting.label if np.isfinite(place.mean) else setting.family.title,
-        family=setting.family.title,
-        score=place.mean,
-        error=place.error,
-        against=place.against,
-        rank=setting.family.rank,
-        seconds=seconds_each,
-        reason=race.failures.get(setting.family.title),
-    )

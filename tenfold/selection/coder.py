@@ -21,15 +21,16 @@ HUGE, TINY = 1e100, 1e-100  # beyond these the squares of a column leave the ran
 class TableCoder(Estimator):
     """TableCoder: a frame of numbers and categories as a matrix of numbers.
 
-    Model       a number stays itself (NaN where it is missing), with a column 0/1 for "is blank" where at least `least_rows` were;
+    Model       a number stays itself (NaN where missing), with a column 0/1 for "is blank" if enough are;
                 a category becomes one column 0/1 for each level but the most frequent one
     Objective   none: the target is not looked at, so the list of levels may come from the whole table
-    Algorithm   counts the levels; those of fewer than `least_rows` rows, and all beyond `most_levels`, become "other"
+    Algorithm   counts levels; those of fewer than least_rows rows, and all beyond most_levels, become "other"
     Cost        one pass
     Fails when  a column of the table it was fitted on is missing (refused)
     Reference   none
 
-    Fitted      category_, blank_, pooled_, reference_ (p,), levels_ (a list of p arrays), scale_ (p,), feature_names_in_, n_features_in_
+    Fitted      category_, blank_, pooled_, reference_ (p,), levels_ (a list of p arrays), scale_ (p,),
+                feature_names_in_, n_features_in_
     """
 
     kind: ClassVar[str] = "one pass"
@@ -43,7 +44,7 @@ class TableCoder(Estimator):
     most_levels: int = param(50, at_least=1, doc="levels kept for one category, the most frequent first")
 
     def fit(self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn levels, blanks and scales from a frame of Float64 and String columns (`look_at_columns` makes it)."""
+        """Learn levels, blanks and scales from a frame of Float64 and String columns (look_at_columns)."""
         columns = list(X.iter_columns())
         category = np.array([column.dtype == pl.String for column in columns])
         counted = [
@@ -65,7 +66,7 @@ class TableCoder(Estimator):
         return self
 
     def _levels(self, column: pl.Series) -> tuple[str, list[str], bool]:
-        """The reference level, those that get a column, and whether there is a column for the others. A blank is the level ""."""
+        """The reference level, those with a column, and whether the others have one. A blank is level ""."""
         counts = (
             column.fill_null("")
             .value_counts(sort=False)
@@ -122,7 +123,7 @@ class TableCoder(Estimator):
 
 
 def _blanks_that_tell(columns: list[pl.Series], least_rows: int) -> list[bool]:
-    """Columns with enough blanks for a column of their own, and not in the same rows as those of an earlier column."""
+    """Columns with enough blanks for a column of their own, and not in the rows of an earlier column's."""
     seen: set[bytes] = set()
     told = []
     for column in columns:

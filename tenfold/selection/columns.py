@@ -12,7 +12,7 @@ import numpy as np
 from tenfold.core.errors import BadParameter
 from tenfold.selection.reading import pl
 
-# Words that stand for "missing" in a column whose other cells are numbers. In a column of categories they are levels.
+# Words that stand for "missing" in a column whose other cells are numbers. In a category they are levels.
 MISSING_WORDS = (
     "na",
     "n/a",
@@ -52,7 +52,7 @@ class Column:
 def look_at_columns(
     frame: pl.DataFrame, typed: bool, keep: Collection[str] = (), drop: Collection[str] = ()
 ) -> tuple[list[Column], pl.DataFrame]:
-    """The kind of every column, and a frame of the used ones: numbers as Float64, categories as String, null for missing."""
+    """The kind of every column, and a frame of the used ones: Float64 or String, null for missing."""
     for name in [*keep, *drop]:
         check_name(name, frame.columns)
     columns, series = [], []
@@ -133,7 +133,7 @@ def _look_texts(name: str, texts: pl.Series, keep: bool) -> tuple[Column, pl.Ser
     return Column(name, "category"), texts
 
 
-# --- cells ------------------------------------------------------------------------------------------------------------
+# --- cells ---------------------------------------------------------------------------------------------
 
 
 def as_texts(series: pl.Series) -> pl.Series:

@@ -83,7 +83,8 @@ def _tell_misread(column: pl.Series) -> None:
     bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_WORDS)))
     if len(bad):
         warnings.warn(
-            f"column {column.name!r}: {len(bad):,} cell(s) such as {bad[0][:40]!r} are not numbers and count as missing",
+            f"column {column.name!r}: {len(bad):,} cell(s) such as {bad[0][:40]!r} are not numbers "
+            "and count as missing",
             DataWarning,
             stacklevel=4,
         )

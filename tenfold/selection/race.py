@@ -1,9 +1,9 @@
 """The race: every setting on every fold, and on every pair of folds.
 
-`scores[name][c, i, o]` is the score on fold i of setting c, trained without folds i and o; for o = i, without fold i alone. The diagonal is
-an ordinary cross-validation, which ranks the settings. Column o without its diagonal is a cross-validation inside the rows
-that remain when fold o is taken away: it repeats the choice without looking at fold o. So K(K + 1)/2 training sets give the
-board and the nested estimate, and no training set is used twice for the same thing.
+`scores[name][c, i, o]` is the score on fold i of setting c, trained without folds i and o; for o = i, without
+fold i alone. The diagonal is an ordinary cross-validation, which ranks the settings. Column o without its
+diagonal is a cross-validation inside the rows that remain when fold o is taken away: it repeats the choice
+without looking at fold o. So K(K + 1)/2 training sets give the board and the nested estimate.
 """
 
 from __future__ import annotations
@@ -70,17 +70,16 @@ class Race:
         self.told: dict[str, str] = {}  # family -> what it warned of, once
 
     def units(self) -> list[tuple[int, int]]:
-        """Single folds first: they make the board. Then pairs, so that one outer fold after the other is complete."""
+        """Single folds first: they make the board. Then pairs, completing one outer fold after another."""
         K = self.K
         return [(i, i) for i in range(K)] + [(i, o) for o in range(K) for i in range(o + 1, K)]
 
-    def run(self, tick: Callable[[int, int], None]) -> None:
-        """Do all units; `tick(done, of)` hears of each."""
-        todo = self.units()
-        for i, o in todo[self.units_done :]:
+    def run(self, tick: Callable[[int], None] = lambda done: None) -> None:
+        """Do all units that are still to do; `tick` hears how many are done."""
+        for i, o in self.units()[self.units_done :]:
             self._unit(i, o)
             self.units_done += 1
-            tick(self.units_done, len(todo))
+            tick(self.units_done)
 
     @property
     def complete_folds(self) -> list[int]:
@@ -118,10 +117,8 @@ class Race:
             warnings.simplefilter("always", TenfoldWarning)
             models = self._path(family, Z, y)
         for one in caught:
-            self.told.setdefault(
-                family.title,
-                first_line(one.message) if isinstance(one.message, BaseException) else str(one.message),
-            )
+            if isinstance(one.message, TenfoldWarning):
+                self.told.setdefault(family.title, first_line(one.message))
         yield from models
 
     def _path(self, family: Family, Z: Array, y: Array) -> list[Any]:

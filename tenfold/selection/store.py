@@ -82,7 +82,7 @@ def open_run(folder: Path) -> TableModel:
     model = tenfold.load(path)
     if not isinstance(model, TableModel):
         raise BadFile(
-            f"{path} holds a {type(model).__name__}, not a model for tables: load it in Python with tenfold.load"
+            f"{path} holds a {type(model).__name__}, not a model for tables: load it with tenfold.load"
         )
     return model
 

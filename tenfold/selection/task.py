@@ -71,7 +71,7 @@ def find_task(series: pl.Series, typed: bool, asked: str | None = None) -> Task:
         raise BadInput(f"the target column {name!r} holds no values")
     if len(rows) < LEAST_ROWS:
         raise BadInput(
-            f"only {len(rows)} rows have a value of {name!r}: at least {LEAST_ROWS} are needed to learn and to test"
+            f"only {len(rows)} rows have a value of {name!r}: at least {LEAST_ROWS} are needed"
         )
     y = _labels(numbers, texts)[rows] if kind == "classes" else numbers.to_numpy()[rows]  # type: ignore[union-attr]
     if kind == "classes":
@@ -80,8 +80,8 @@ def find_task(series: pl.Series, typed: bool, asked: str | None = None) -> Task:
         raise BadInput(f"the target column {name!r} is {y[0]:g} in every row: there is nothing to predict")
     elif not SMALLEST < np.abs(y).max() < LARGEST:
         raise BadInput(
-            f"the target column {name!r} has values of size {np.abs(y).max():.0e}, whose squares leave the range of floats: "
-            "give it in another unit"
+            f"the target column {name!r} has values of size {np.abs(y).max():.0e}, whose squares leave the "
+            "range of floats: give it in another unit"
         )
     return Task(kind, name, np.ascontiguousarray(y), rows, why, notes)
 
@@ -141,8 +141,8 @@ def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str]) ->
         )
     if (~tiny).sum() < 2:
         raise BadInput(
-            f"the target column {name!r} has {len(values):,} different values in {len(y):,} rows, and fewer than two of "
-            f"them occur in at least {LEAST_CLASS_ROWS} rows: too few rows to learn classes from"
+            f"the target column {name!r} has {len(values):,} different values in {len(y):,} rows, and fewer "
+            f"than two of them occur in at least {LEAST_CLASS_ROWS} rows: too few rows to learn classes from"
         )
     if not tiny.any():
         return y, rows
@@ -151,7 +151,7 @@ def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str]) ->
     )
     kept = ~tiny[codes.reshape(-1)]
     notes.append(
-        f"{tiny.sum()} class{'es' if tiny.sum() > 1 else ''} with fewer than {LEAST_CLASS_ROWS} rows left out "
-        f"({shown}): {(~kept).sum():,} row{'s' if (~kept).sum() > 1 else ''}"
+        f"{tiny.sum()} class{'es' if tiny.sum() > 1 else ''} with fewer than {LEAST_CLASS_ROWS} rows "
+        f"left out ({shown}): {(~kept).sum():,} row{'s' if (~kept).sum() > 1 else ''}"
     )
     return y[kept], rows[kept]
