@@ -35,7 +35,8 @@ def _judge_time(workload: Workload, ours: Row, peers: Sequence[Row], report: Rep
         key = workload.judgement.key
         text += f", but {key} is worse ({ours.quality[key]:.8g}, theirs {fastest.quality[key]:.8g})"
         met = False
-    report.findings.append(Finding(ours.workload, text, ours.ratio, f">= {LEAST_RATIO:g}", met))
+    doubtful = ours.disturbed or fastest.disturbed
+    report.findings.append(Finding(ours.workload, text, ours.ratio, f">= {LEAST_RATIO:g}", met, doubtful))
 
 
 def _judge_memory(ours: Row, report: Report) -> None:
@@ -59,7 +60,10 @@ def _judge_own_cost(workload: Workload, ours: Row, report: Report) -> None:
         return
     multiple = fit_seconds(ours) / (fit_seconds(reference) + (reference.predict_s or 0.0))
     text = f"own cost: {ours.who} / {reference.who}"
-    report.findings.append(Finding(ours.workload, text, multiple, f"<= {bound:g}", multiple <= bound))
+    doubtful = ours.disturbed or reference.disturbed
+    report.findings.append(
+        Finding(ours.workload, text, multiple, f"<= {bound:g}", multiple <= bound, doubtful)
+    )
 
 
 def fit_seconds(row: Row) -> float:

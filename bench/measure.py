@@ -16,7 +16,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MEGABYTE = 1e6
 SAMPLE_EVERY_S = 0.002
-BUSY_SHARE = 0.2  # of the machine, used by other programs: worth telling
 TELLING_S = 0.3  # the system counts CPU time in ticks of 10 ms: shares of shorter times tell nothing
 
 
@@ -126,10 +125,9 @@ class Neighbours:
         self.cpu_s = max(0.0, self.cpu_s + _cpu_of_others_s())
 
 
-def busy_note(wall_s: float, others_s: float) -> list[str]:
-    """What to say beside a time that others may have lengthened: nothing, or one note."""
-    share = others_s / (wall_s * (os.cpu_count() or 1)) if wall_s > TELLING_S else 0.0
-    return [f"others used {share:.0%} of the machine"] if share > BUSY_SHARE else []
+def busy_share(wall_s: float, others_s: float) -> float:
+    """The part of the machine that others used meanwhile; 0 for times too short to tell."""
+    return others_s / (wall_s * (os.cpu_count() or 1)) if wall_s > TELLING_S else 0.0
 
 
 def _cpu_of_others_s() -> float:

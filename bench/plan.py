@@ -15,6 +15,7 @@ Data = Mapping[str, np.ndarray]
 Quality = dict[str, float]
 Run = Callable[[Data, Meter], Quality]
 Role = Literal["tenfold", "peer", "reference"]
+BUSY_SHARE = 0.2  # of the machine, used by other programs: above it times are doubtful
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class Row:
     memory_mb: float | None = None
     repeats: int = 0
     notes: list[str] = field(default_factory=list)
+    busy: float = 0.0  # part of the machine that other programs used meanwhile
     ratio: float | None = None
     predict_ratio: float | None = None
     memory_ratio: float | None = None
@@ -112,19 +114,28 @@ class Row:
     def ok(self) -> bool:
         return self.status == "ok"
 
+    @property
+    def disturbed(self) -> bool:
+        return self.busy > BUSY_SHARE
+
     def record(self) -> dict[str, Any]:
         return asdict(self)
 
 
 @dataclass
 class Finding:
-    """One figure that has a target: `met` is None where the figure is only told."""
+    """One figure that has a target: `met` is None where the figure is only told.
+
+    `doubtful` marks times taken on a busy machine. They favour whoever waits least for its own threads, so
+    that neither a met nor a missed target counts.
+    """
 
     workload: str
     text: str
     value: float
     target: str = ""
     met: bool | None = None
+    doubtful: bool = False
 
     def record(self) -> dict[str, Any]:
         return asdict(self)

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from .data import save
 from .judge import judge
-from .measure import busy_note
+from .measure import busy_share
 from .plan import Contender, Options, Report, Row, Workload
 from .processes import environment, last_line
 
@@ -79,7 +79,7 @@ class Racer:
 
     def __exit__(self, *exception: object) -> None:
         self._dismiss()
-        self.row.notes += busy_note(self.wall_s, self.others_s)
+        self.row.busy = busy_share(self.wall_s, self.others_s)
 
     def wait_until_ready(self) -> None:
         self._receive(START_LIMIT_S)

@@ -43,7 +43,8 @@ def _cells(row: Row) -> list[str]:
     who = row.who if row.role != "reference" else f"({row.who})"
     figures = ", ".join(f"{name} {value:.6g}" for name, value in row.quality.items())
     problem = [] if row.ok else [row.status]
-    remarks = problem + [figures] * bool(figures) + [f"[{note}]" for note in row.notes]
+    notes = row.notes + [f"others used {row.busy:.0%} of the machine"] * row.disturbed
+    remarks = problem + [figures] * bool(figures) + [f"[{note}]" for note in notes]
     return [
         row.workload,
         who,
@@ -58,10 +59,13 @@ def _cells(row: Row) -> list[str]:
 
 
 def findings_table(findings: Sequence[Finding]) -> str:
-    verdicts = {True: "met", False: "MISSED", None: ""}
     headings = ("workload", "figure", "value", "target", "")
-    lines = [(f.workload, f.text, f"{f.value:.3g}", f.target, verdicts[f.met]) for f in findings]
-    return table(headings, lines)
+    return table(headings, [(f.workload, f.text, f"{f.value:.3g}", f.target, _verdict(f)) for f in findings])
+
+
+def _verdict(finding: Finding) -> str:
+    verdict = {True: "met", False: "MISSED", None: ""}[finding.met]
+    return f"{verdict}? busy machine" if finding.doubtful else verdict
 
 
 def seconds(value: float | None) -> str:

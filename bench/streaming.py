@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .measure import MEGABYTE, Neighbours, busy_note, reset_peak, status_bytes
+from .measure import MEGABYTE, Neighbours, busy_share, reset_peak, status_bytes
 from .plan import Entry, Finding, Options, Report, Role, Row, build
 from .processes import ProcessFailed, ask_python
 
@@ -86,7 +86,8 @@ def _compare(learner: str, file: Path, in_memory: bool, options: Options, report
             row.status = f"error: {failure}"
             continue
         row.fit_s, row.memory_mb, row.repeats = answer["fit_s"], answer["peak_mb"], 1
-        row.notes = ["memory is the whole process", *busy_note(row.fit_s, answer["others_s"])]
+        row.notes.append("memory is the whole process")
+        row.busy = busy_share(answer["fit_s"], answer["others_s"])
         results[mode] = dict(np.load(learned))
         if mode == "stream":
             met = row.memory_mb < MOST_RESIDENT_MB
