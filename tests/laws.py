@@ -324,8 +324,8 @@ def bounded_memory(model: Any, table: Table, place: Place) -> None:
     with tenfold.engine(place.engine), warnings.catch_warnings():
         warnings.simplefilter("ignore", TenfoldWarning)  # passes are limited: it is memory that counts here
         short = made(model)
-        if "max_iter" in short.get_params() and short.max_iter is not None:
-            short.set_params(max_iter=2)
+        limits = [key for key, value in short.get_params().items() if key.endswith("max_iter") and value]
+        short.set_params(**dict.fromkeys(limits, 2))
         tracemalloc.start()
         try:
             short.fit(stream)
