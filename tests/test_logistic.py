@@ -90,8 +90,11 @@ def test_many_classes_without_penalty_as_statsmodels() -> None:
 @pytest.mark.parametrize("k", [2, 4])
 def test_large_tables_obey_the_laws(k: int) -> None:
     """Large enough for a start on a sample: order and repetition change the sample, not the result."""
-    X, y = made(24_000, 6, k)
-    model = LogisticRegression().fit(X, y)
+    X, y = made(24_000, 80, k)
+    records: list[tenfold.core.monitor.Record] = []
+    with tenfold.monitor(records.append):
+        model = LogisticRegression().fit(X, y)
+    assert any("sample" in record.learner for record in records)
     assert np.abs(gradient(model, X, y)).max() / len(X) < 1e-8
     order = np.random.default_rng(2).permutation(len(X))
     shuffled = LogisticRegression().fit(X[order], y[order])
@@ -104,6 +107,13 @@ def test_large_tables_obey_the_laws(k: int) -> None:
         one = LogisticRegression().fit(X, y)
     np.testing.assert_array_equal(one.coef_, model.coef_)
     np.testing.assert_array_equal(one.intercept_, model.intercept_)
+
+
+def test_rows_sorted_by_class_are_no_worse() -> None:
+    X, y = made(24_000, 80, 3)
+    order = np.argsort(y, kind="stable")
+    model, other = LogisticRegression().fit(X, y), LogisticRegression().fit(X[order], y[order])
+    np.testing.assert_allclose(other.coef_, model.coef_, rtol=1e-8, atol=1e-9)
 
 
 def test_blocks_do_not_matter() -> None:
@@ -130,7 +140,7 @@ def test_sparse_is_dense(k: int, wide: bool, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_large_sparse_tables_start_on_a_sample() -> None:
-    X, y = made(20_000, 5, 3)
+    X, y = made(20_000, 80, 3)
     X[np.random.default_rng(5).random(X.shape) < 0.5] = 0.0
     dense, sparse = LogisticRegression().fit(X, y), LogisticRegression().fit(sp.csr_array(X), y)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-8, atol=1e-9)

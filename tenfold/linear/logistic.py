@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Block, Source, Target
+from tenfold.core.data import Array, Arrays, Block, Mapped, Source
 from tenfold.core.engine import Summarize, Threads, drive
 from tenfold.core.errors import BadParameter, Degenerate, NotConverged
 from tenfold.core.estimator import Classifier, Estimator
@@ -20,9 +20,8 @@ from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.linear.logistic_terms import Setting, many_classes, two_classes
 from tenfold.solve.newton import Loss, Metric, Solution, minimise
 
-SAMPLE_SHARE = 8  # one row in so many is in the sample that finds the start
+SAMPLE_SHARE = 8  # one block in so many finds the start
 SAMPLE_LEAST = 2048  # a table whose sample has fewer rows is done without one
-SAMPLE_BYTES = 1 << 26
 GLANCE = 64  # rows of a block that tell about the size of the columns
 LARGEST = 1 << 20  # values of a curvature
 SMALL = 64  # parameters up to which Newton's method is as cheap as any
@@ -32,13 +31,25 @@ SEPARATED = 1e-7  # mean loss below which every row is taken to be classified ri
 
 @dataclass(slots=True)
 class Survey(Stats):
-    """What is looked at first: weight of the classes, size of the columns, rows to find a start with."""
+    """What is looked at first: the weight of the classes and the size of the columns."""
 
     counts: Counts
     spread: Spread | None
-    X: list[Any]
-    y: list[Array]
-    w: list[Array]
+
+
+class Some(Source):
+    """Every eighth block of a table in memory, not copied. If it stands badly for the rest, that costs passes."""
+
+    def __init__(self, inner: Source) -> None:
+        self.inner, self.n_features = inner, inner.n_features
+        self.chosen = list(inner.parts())[::SAMPLE_SHARE]
+        self.n_parts = len(self.chosen)
+
+    def parts(self) -> Iterator[Any]:
+        return iter(self.chosen)
+
+    def load(self, part: Any) -> Block:
+        return self.inner.load(part)
 
 
 @estimator
@@ -48,7 +59,7 @@ class LogisticRegression(Classifier, Estimator):
     Model       P(class k | x) ∝ exp(wₖ·x + bₖ);  for two classes P(second | x) = 1 / (1 + exp(−w·x − b))
     Objective   min over w, b of  C Σᵢ sᵢ log(1 / P(yᵢ | xᵢ)) + ½ ‖w‖²     (b free; s: row times class weight)
     Algorithm   L-BFGS in the metric of the curvature of each class, which is renewed when that pays (with few
-                parameters: Newton); a large table starts at the solution for one row in eight
+                parameters: Newton); a large table starts at the solution for one block in eight
     Cost        O(n p K) time a pass, O(n p² K) for a curvature; O(p² K) memory, O(p K) above a million values
     Fails when  the classes can be separated and C is infinite: the optimum lies at infinity (stops on the way
                 there and warns Degenerate); columns are dependent and C is infinite (one of many solutions)
@@ -97,7 +108,7 @@ class LogisticRegression(Classifier, Estimator):
         """`start` (1 or K, p + 1), if given, holds coefficients and intercepts to begin with."""
         K, q = len(self.classes_), source.n_features + 1
         rows = 1 if K == 2 else K
-        survey = yield partial(_survey, k=K, share=_sample_share(source, rows * q) if start is None else 0.0)
+        survey = yield partial(_survey, k=K)
         shift = _far_shift(survey.spread, self.fit_intercept)
         setting = Setting(self._class_weights(survey.counts.weight), shift, self.fit_intercept)
         l2 = np.full((rows, q), 1 / self._C())
@@ -105,8 +116,8 @@ class LogisticRegression(Classifier, Estimator):
         terms = partial(two_classes if K == 2 else many_classes, setting=setting)
         loss = Loss(terms, l2, *_curvatures(rows, q))
         theta, metric = np.zeros_like(l2) if start is None else _shifted(start, shift, 1), None
-        if survey.X:
-            theta, metric = self._start(loss, survey, theta)
+        if start is None and _is_large(source, rows * q):
+            theta, metric = self._start(loss, Some(source), survey.counts.weight)
         found = yield from minimise(
             loss, theta, tol=self.tol, max_iter=self.max_iter, metric=metric, floor=self._floor()
         )
@@ -118,19 +129,18 @@ class LogisticRegression(Classifier, Estimator):
             n_iter_=np.array([found.n_pass], dtype=np.int32),
         )
 
-    def _start(self, loss: Loss, survey: Survey, theta: Array) -> tuple[Array, Metric | None]:
+    def _start(self, loss: Loss, sample: Some, weight: Array) -> tuple[Array, Metric | None]:
         """The solution for the sample to within a tenth of its sampling error, and the curvature there."""
-        y, w = np.concatenate(survey.y), np.concatenate(survey.w)
-        if np.bincount(y, minlength=len(self.classes_)).min() < 10:
-            return theta, None
-        X = _stacked(survey.X)
-        share = float(w.sum() / survey.counts.weight.sum())
-        here = Arrays(X, y, w, Target("label"), {}, trusted=True)
+        nowhere, on = np.zeros_like(loss.l2), Threads()
+        shares = on.run(partial(_survey, k=len(weight)), sample).counts.weight / weight
+        if shares.max() > 3 * shares.min():  # rows sorted by class
+            return nowhere, None
+        share = float(np.average(shares, weights=weight))
+        settled = 0.01 * nowhere.size * SAMPLE_SHARE / sample.inner.n_rows
         part = loss._replace(l2=loss.l2 * share)
-        settled = 0.01 * theta.size / len(w)
-        rough = partial(minimise, part, tol=np.inf, max_iter=self.max_iter, fine=settled, floor=self._floor())
-        found = drive(_named(rough(theta)), here, Threads(), "LogisticRegression on a sample")["found"]
-        terms = Threads().run(partial(loss.terms, theta=found.theta, curvature=loss.first), here)
+        rough = minimise(part, nowhere, tol=np.inf, max_iter=self.max_iter, fine=settled, floor=self._floor())
+        found = drive(_named(rough), sample, on, "LogisticRegression on a sample")["found"]
+        terms = on.run(partial(loss.terms, theta=found.theta, curvature=loss.first), sample)
         return found.theta, Metric(terms.curvature / share, loss.l2)
 
     def _C(self) -> float:
@@ -202,30 +212,19 @@ class LogisticRegression(Classifier, Estimator):
         return scores if scores.shape[1] > 1 else np.hstack([np.zeros_like(scores), scores])
 
 
-def _survey(block: Block, k: int, share: float) -> Survey:
-    """The sample is drawn by the place of a row in its block: the optimum does not depend on the start."""
-    X, y, w, n = block.X, block.y, block.w, len(block)
-    spread = None if ops.is_sparse(X) else Spread.of(X[:GLANCE], w[:GLANCE])
-    picked: tuple[list[Any], ...] = ([], [], [])
-    if share:
-        rows = np.flatnonzero(np.random.default_rng(n).random(n) < share)
-        picked = ([X[rows]], [y[rows]], [w[rows]])
-    return Survey(Counts.of(y, w, k), spread, *picked)
+def _survey(block: Block, k: int) -> Survey:
+    spread = None if ops.is_sparse(block.X) else Spread.of(block.X[:GLANCE], block.w[:GLANCE])
+    return Survey(Counts.of(block.y, block.w, k), spread)
 
 
-def _sample_share(source: Source, n_parameters: int) -> float:
-    """Which share of the rows finds the start; 0 for small tables and for those of unknown length."""
-    n = source.n_rows or 0
-    rows = min(n // SAMPLE_SHARE, SAMPLE_BYTES // (8 * source.n_features))
-    return rows / n if rows >= max(SAMPLE_LEAST, 5 * n_parameters) else 0.0
-
-
-def _stacked(parts: list[Any]) -> Any:
-    if not ops.is_sparse(parts[0]):
-        return np.concatenate(parts)
-    from scipy.sparse import vstack
-
-    return vstack(parts, format="csr")
+def _is_large(source: Source, n_parameters: int) -> bool:
+    """Whether to find a start on a sample: only where a block can be read without the others."""
+    inner = source
+    while isinstance(inner, Mapped):
+        inner = inner.inner
+    if not isinstance(inner, Arrays) or inner.n_parts < 2 * SAMPLE_SHARE:
+        return False
+    return inner.n_rows >= SAMPLE_SHARE * max(SAMPLE_LEAST, 5 * n_parameters)
 
 
 def _far_shift(spread: Spread | None, fit_intercept: bool) -> Array | None:
