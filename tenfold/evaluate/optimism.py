@@ -138,7 +138,7 @@ def vc_bound(n: int, dimension: float, confidence: float = 0.95) -> float:
 
     >>> from tenfold.evaluate import vc_bound
     >>> round(vc_bound(10_000, 11), 3)
-    0.101
+    0.099
     """
     if not (n >= 1 and 0 < dimension and 0 < confidence < 1):
         raise BadParameter(
