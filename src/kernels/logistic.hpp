@@ -84,35 +84,39 @@ void logistic_curvature(Rows<const T> X, Weights w, const double* beta, double* 
     weighted_gram<T>(X, {d.data(), X.n}, hess);
 }
 
-// softmax of one row of scores in place, with the residuals of class y: scores_c = w (softmax_c - [c = y]).
-// The scores that fill the last panel are -infinity on entry. Returns the loss w (log sum_c e^score_c - score_y).
-TENFOLD_INLINE double softmax_row(const Tile& scores, size_t r, size_t y, double w) {
+// The softmax of rows r .. r + L - 1 of scores in place, as residuals of the classes y: w (softmax_c - [c = y]). Returns the
+// loss w (log sum_c e^score_c - score_y) of the first `count` rows; the others are computed and mean nothing. The scores
+// that fill the last panel are -infinity on entry.
+TENFOLD_INLINE double softmax_rows(const Tile& scores, size_t r, size_t count, const std::int64_t* y, const double* w) {
     const size_t k = scores.panels * PANEL;
-    constexpr double LOWEST = -std::numeric_limits<double>::infinity();
-    V top = splat(LOWEST);
-    for (size_t j = 0; j < k; j += L) {
-        V s = load(&scores.at(r, j));
-        top = s > top ? s : top;
+    V top[L], total[L] = {};
+    for (size_t l = 0; l < L; ++l) {
+        top[l] = load(&scores.at(r + l, 0));
+        for (size_t j = L; j < k; j += L) top[l] = larger(top[l], load(&scores.at(r + l, j)));
     }
-    double highest = top[0];
-    for (size_t l = 1; l < L; ++l) highest = std::max(highest, top[l]);
-    const double chosen = scores.at(r, y);
-    V total{};
-    for (size_t j = 0; j < k; j += L) {
-        V e = exp_negative(load(&scores.at(r, j)) - highest);
-        store(&scores.at(r, j), e);
-        total += e;
+    const V highest = largest_each(top);
+    double loss = 0;
+    for (size_t l = 0; l < count; ++l) loss += w[l] * (highest[l] - scores.at(r + l, static_cast<size_t>(y[l])));
+    for (size_t l = 0; l < L; ++l)
+        for (size_t j = 0; j < k; j += L) {
+            V e = exp_negative(load(&scores.at(r + l, j)) - highest[l]);
+            store(&scores.at(r + l, j), e);
+            total[l] += e;
+        }
+    const V sum = sum_each(total);
+    for (size_t l = 0; l < count; ++l) {
+        loss += w[l] * std::log(sum[l]);
+        const double scale = w[l] / sum[l];
+        for (size_t j = 0; j < k; j += L) store(&scores.at(r + l, j), load(&scores.at(r + l, j)) * scale);
+        scores.at(r + l, static_cast<size_t>(y[l])) -= w[l];
     }
-    const double sum = sum_lanes(total), scale = w / sum;
-    for (size_t j = 0; j < k; j += L) store(&scores.at(r, j), load(&scores.at(r, j)) * scale);
-    scores.at(r, y) -= w;
-    return w * (std::log(sum) + (highest - chosen));
+    return loss;
 }
 
 // softmax_terms: with scores B [x 1]: loss = sum w (log sum_c e^score_c - score_y);  grad_c = sum w (softmax_c - [c = y]) [x 1]
 template <class T>
 void softmax_terms(Rows<const T> X, Labels y, Weights w, Rows<const double> B, double& loss, double* grad) {
-    const size_t k = B.n, inner = X.p + 1, depth = std::min(X.n, Tile::DEPTH);
+    const size_t k = B.n, inner = X.p + 1, depth = std::min<size_t>(X.n, 48);  // rows and scores in the first-level cache
     Tile rows(inner, depth), scores(k, depth), factor(k, inner);
     for (size_t c = 0; c < k; ++c)
         for (size_t j = 0; j < inner; ++j) factor.at(j, c) = B[c][j];
@@ -132,12 +136,17 @@ void softmax_terms(Rows<const T> X, Labels y, Weights w, Rows<const double> B, d
                 for (size_t v = 0; v < PARTS; ++v)
                     store(scores.slot(r0 + r, b) + v * L, product[r][v] + load(hidden.data() + b * PANEL + v * L));
         });
-        for (size_t r = 0; r < count; ++r)
-            loss += softmax_row(scores, r, static_cast<size_t>(y[start + r]), w[start + r]);
+        for (size_t r = 0; r < count; r += L) {
+            const size_t i = start + r;
+            loss += softmax_rows(scores, r, std::min(L, count - r), y.data() + i, w.data() + i);
+        }
         for (size_t b = 0; b < rows.panels; b += REACH)
-            for (size_t a = 0; a < scores.panels; ++a)
-                add_outer(std::min(REACH, rows.panels - b), scores, a, rows, b, count,
-                          [&](size_t column) { return blocks.data() + a * row_of_blocks + column * BLOCK; });
+            for (size_t a = 0; a < scores.panels; ++a) {
+                const size_t reach = std::min(REACH, rows.panels - b);
+                auto block = [&](size_t column) { return blocks.data() + a * row_of_blocks + column * BLOCK; };
+                if (k - a * PANEL > PANEL / 2) add_outer(reach, scores, a, rows, b, count, block);
+                else add_outer<PANEL / 2>(reach, scores, a, rows, b, count, block);
+            }
     }
     for (size_t c = 0; c < k; ++c)
         for (size_t j = 0; j < inner; ++j)

@@ -49,7 +49,10 @@ void moments(Rows<const T> X, Rows<const double> Y, Weights w, double& weight, d
     Scratch<double> mean_x(padded(p)), mean_y(padded(q)), shift(padded(p + q) + PANEL), shift_y(q);
     weight = 0;
     for (double mass : w) weight += mass;
-    if (!(weight > 0)) return;
+    if (!(weight > 0)) {
+        std::fill_n(scatter, (p + q) * (p + q), 0.0);
+        return;
+    }
     add_rows(X, w.data(), mean_x.data());
     add_rows(Y, w.data(), mean_y.data());
     for (size_t j = 0; j < p; ++j) center[j] = mean_x[j] = mean_x[j] / weight;

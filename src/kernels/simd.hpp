@@ -80,25 +80,51 @@ TENFOLD_INLINE void for_vectors(size_t p, F&& f) {
     if (j < p) f(j, [=](const auto* row) __attribute__((always_inline)) { return load_part(row + j, p - j); });
 }
 
-template <size_t Step, size_t... Lane>
-TENFOLD_INLINE V add_neighbours(V a, V b, std::index_sequence<Lane...>) {
+template <size_t Step, class Fold, size_t... Lane>
+TENFOLD_INLINE V fold_neighbours(V a, V b, Fold fold, std::index_sequence<Lane...>) {
     // Blocks of 2 Step lanes: the first half of each comes from a, the second from b.
     constexpr auto from = [](size_t lane, size_t half) {
         size_t block = lane / (2 * Step) * (2 * Step), place = lane % (2 * Step);
         return (place < Step ? block + place : L + block + place - Step) + half * Step;
     };
-    return __builtin_shufflevector(a, b, from(Lane, 0)...) + __builtin_shufflevector(a, b, from(Lane, 1)...);
+    return fold(__builtin_shufflevector(a, b, from(Lane, 0)...), __builtin_shufflevector(a, b, from(Lane, 1)...));
 }
 
-// {sum of the lanes of v[0], sum of the lanes of v[1], ...}
-template <size_t Step = 1>
-TENFOLD_INLINE V sum_each(const V* v) {
+// {fold of the lanes of v[0], fold of the lanes of v[1], ...}
+template <size_t Step = 1, class Fold>
+TENFOLD_INLINE V fold_each(const V* v, Fold fold) {
     if constexpr (Step == L) return v[0];
     else {
         V half[L / (2 * Step)];
         for (size_t i = 0; i < L / (2 * Step); ++i)
-            half[i] = add_neighbours<Step>(v[2 * i], v[2 * i + 1], std::make_index_sequence<L>{});
-        return sum_each<2 * Step>(half);
+            half[i] = fold_neighbours<Step>(v[2 * i], v[2 * i + 1], fold, std::make_index_sequence<L>{});
+        return fold_each<2 * Step>(half, fold);
+    }
+}
+
+TENFOLD_INLINE V larger(V a, V b) { return a > b ? a : b; }
+
+TENFOLD_INLINE V sum_each(const V* v) {
+    return fold_each(v, [](V a, V b) __attribute__((always_inline)) { return a + b; });
+}
+TENFOLD_INLINE V largest_each(const V* v) {
+    return fold_each(v, [](V a, V b) __attribute__((always_inline)) { return larger(a, b); });
+}
+
+template <size_t Step, size_t... Lane>
+TENFOLD_INLINE void exchange(V& a, V& b, std::index_sequence<Lane...>) {
+    V first = __builtin_shufflevector(a, b, (Lane & Step ? L + Lane - Step : Lane)...);
+    b = __builtin_shufflevector(a, b, (Lane & Step ? L + Lane : Lane + Step)...);
+    a = first;
+}
+
+// The L x L matrix of rows v[0], v[1], .. becomes its transpose.
+template <size_t Step = 1>
+TENFOLD_INLINE void transpose(V* v) {
+    if constexpr (Step < L) {
+        for (size_t i = 0; i < L; ++i)
+            if (!(i & Step)) exchange<Step>(v[i], v[i + Step], std::make_index_sequence<L>{});
+        transpose<2 * Step>(v);
     }
 }
 

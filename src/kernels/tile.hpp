@@ -19,7 +19,7 @@ constexpr size_t BLOCK = PANEL * PANEL;
 
 class Tile {
 public:
-    static constexpr size_t DEPTH = 128;  // four panels of so many rows fit the first-level cache
+    static constexpr size_t DEPTH = 96;  // four panels of so many rows fit the first-level cache
 
     // Room for `depth` rows (rounded up to PANEL) of `width` columns; columns and rows beyond stay zero.
     Tile(size_t width, size_t depth)
@@ -56,32 +56,33 @@ private:
     Scratch<double> data_;
 };
 
-// block(b + v) += (panel a of left)^T (panel b + v of right) for v = 0 .. N - 1, over the first `rows` rows of both.
-template <size_t N, class Block>
+// block(b + v) += (first H columns of panel a of left)^T (panel b + v of right) for v = 0 .. N - 1, over the first `rows`
+// rows of both.
+template <size_t N, size_t H, class Block>
 TENFOLD_INLINE void add_outer(const Tile& left, size_t a, const Tile& right, size_t b, size_t rows, Block block) {
     const double* x = left.slot(0, a);
     const double* z = right.slot(0, b);
     const size_t stride = right.depth * PANEL;
-    V sum[PANEL][N * PARTS] = {};
+    V sum[H][N * PARTS] = {};
     for (size_t r = 0; r < rows; ++r, x += PANEL, z += PANEL) {
         V part[N * PARTS];
         for (size_t v = 0; v < N * PARTS; ++v) part[v] = load(z + v / PARTS * stride + v % PARTS * L);
-        for (size_t i = 0; i < PANEL; ++i)
+        for (size_t i = 0; i < H; ++i)
             for (size_t v = 0; v < N * PARTS; ++v) sum[i][v] += splat(x[i]) * part[v];
     }
     for (size_t v = 0; v < N * PARTS; ++v) {
         double* to = block(b + v / PARTS) + v % PARTS * L;
-        for (size_t i = 0; i < PANEL; ++i, to += PANEL) store(to, load(to) + sum[i][v]);
+        for (size_t i = 0; i < H; ++i, to += PANEL) store(to, load(to) + sum[i][v]);
     }
 }
 
 // The same for N known at run time, 1 .. REACH.
-template <class Block>
+template <size_t H = PANEL, class Block>
 TENFOLD_INLINE void add_outer(size_t N, const Tile& left, size_t a, const Tile& right, size_t b, size_t rows, Block block) {
-    if (N == REACH) return add_outer<REACH>(left, a, right, b, rows, block);
+    if (N == REACH) return add_outer<REACH, H>(left, a, right, b, rows, block);
     if constexpr (REACH > 1) {
-        if (N == 2) add_outer<2>(left, a, right, b, rows, block);
-        else add_outer<1>(left, a, right, b, rows, block);
+        if (N == 2) add_outer<2, H>(left, a, right, b, rows, block);
+        else add_outer<1, H>(left, a, right, b, rows, block);
     }
 }
 
@@ -123,6 +124,19 @@ TENFOLD_INLINE void multiply_all(const Tile& X, size_t rows, size_t inner, const
         }
 }
 
+// to = from^T, both PANEL x PANEL
+TENFOLD_INLINE void transpose_block(const double* from, double* to) {
+    if constexpr (PANEL == L) {
+        V row[L];
+        for (size_t i = 0; i < L; ++i) row[i] = load(from + i * L);
+        transpose(row);
+        for (size_t i = 0; i < L; ++i) store(to + i * L, row[i]);
+    } else {
+        for (size_t i = 0; i < PANEL; ++i)
+            for (size_t j = 0; j < PANEL; ++j) to[j * PANEL + i] = from[i * PANEL + j];
+    }
+}
+
 // C = sum of z z^T over rows z of p columns that are packed into `tile` and added. Only blocks a <= b are computed.
 class Gram {
 public:
@@ -147,14 +161,14 @@ public:
             for (size_t b = a; b < p_; b += PANEL) {
                 const double* sum = block(a / PANEL, b / PANEL);
                 const size_t height = std::min(PANEL, p_ - a), width = std::min(PANEL, p_ - b);
-                alignas(64) double value[BLOCK];
+                alignas(64) double value[BLOCK], mirrored[BLOCK];
                 for (size_t at = 0; at < BLOCK; at += L) {
                     V product = offset[a + at / PANEL] * load(offset + b + at % PANEL);
                     store(value + at, load(sum + at) - weight * product);
                 }
-                for (size_t i = 0; i < height; ++i) std::memcpy(C + (a + i) * p_ + b, value + i * PANEL, width * sizeof(double));
-                for (size_t j = 0; j < width; ++j)
-                    for (size_t i = 0; i < height; ++i) C[(b + j) * p_ + a + i] = value[i * PANEL + j];
+                transpose_block(value, mirrored);
+                copy_block(value, height, width, C + a * p_ + b);
+                copy_block(mirrored, width, height, C + b * p_ + a);
             }
     }
 
@@ -163,6 +177,13 @@ public:
     Tile tile;
 
 private:
+    TENFOLD_INLINE void copy_block(const double* block, size_t height, size_t width, double* to) const {
+        if (height == PANEL && width == PANEL)
+            for (size_t at = 0; at < BLOCK; at += L) store(to + at / PANEL * p_ + at % PANEL, load(block + at));
+        else
+            for (size_t i = 0; i < height; ++i)
+                for (size_t j = 0; j < width; ++j) to[i * p_ + j] = block[i * PANEL + j];
+    }
     double* block(size_t a, size_t b) const { return blocks_.data() + (b * (b + 1) / 2 + a) * BLOCK; }
     size_t size() const { return tile.panels * (tile.panels + 1) / 2 * BLOCK; }
 
