@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class SimpleImputer(Transformer, OnePass):
     keep_empty_features: bool = param(
         False, doc="keep columns without any value, filled with 0 or fill_value"
     )
+
+    fills: ClassVar[bool] = True  # what comes behind need not take missing values
 
     @property
     def kind(self) -> str:

@@ -59,7 +59,11 @@ class Pipeline(Estimator):
 
     @property
     def missing(self) -> bool:  # type: ignore[override]
-        return self._active()[0][1].missing
+        """Missing values pass if every step takes them, up to one that fills them."""
+        for _, step in self._active():
+            if not step.missing or getattr(step, "fills", False):
+                return bool(step.missing)
+        return True
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
@@ -161,16 +165,20 @@ class Pipeline(Estimator):
     def _names_out(self) -> list[str]:
         return list(self._last.get_feature_names_out())
 
+    def _score_of_last(self, X: Any, y: Any = None, **more: Any) -> float:
+        score: float = self._last.score(self._through(check.check_predict(self, X)), y, **more)
+        return score
+
     def __getattr__(self, name: str) -> Any:
         if name in BY_ROWS or name in ("score", "fit_predict", "fit_transform"):
             last = self._last
-            if not hasattr(last, "predict" if name in ("score", "fit_predict") else name):
+            if not hasattr(last, "predict" if name == "fit_predict" else name):
                 raise AttributeError(f"this Pipeline has no {name}: its last step, {type(last).__name__}, has none")
             if name in BY_ROWS:
                 return partial(self._by_rows, name)
-            return partial(
-                getattr(type(last), name), self
-            )  # written in the mixins in terms of fit, predict and transform
+            if name == "score" and last.role not in ("regressor", "classifier"):
+                return self._score_of_last
+            return partial(getattr(type(last), name), self)  # in the mixins, in terms of fit, predict and transform
         if name == "classes_" and "classes_" not in vars(self) and "steps" in vars(self):
             return self._last.classes_
         return super().__getattr__(name)
@@ -191,7 +199,8 @@ class Pipeline(Estimator):
         return len(self.steps)
 
     def _parts_inside(self) -> dict[str, Any]:
-        return dict(self.steps) if isinstance(self.steps, (list, tuple)) else {}
+        pairs = self.steps if isinstance(self.steps, (list, tuple)) else []
+        return {pair[0]: pair[1] for pair in pairs if isinstance(pair, tuple) and len(pair) == 2}
 
     def _replace_inside(self, name: str, learner: Any) -> None:
         self.steps = [(key, learner if key == name else step) for key, step in self.steps]
