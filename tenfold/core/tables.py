@@ -245,10 +245,12 @@ class Files(Source):
     def _count(self, name: str) -> Array:
         """The distinct labels. A CSV is read as text: what it holds is decided when all was seen."""
         distinct: set[Any] = set()
+        self.n_rows = 0  # known after this pass, so that a learner that looks at it does as it would in memory
         for table in self.tables:
             table.want_labels(name, "O")
         for piece in self.pieces([name]):
             column, index = piece.columns[0], Places([piece])
+            self.n_rows += len(piece)
             if column.null_count():
                 row = index[int(column.is_null().arg_max())]
                 raise BadInput(f"Input y contains NaN in row {row}: drop the rows without a label first")
