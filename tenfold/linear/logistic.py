@@ -38,7 +38,7 @@ class Survey(Stats):
 
 
 class Some(Source):
-    """Every eighth block of a table in memory, not copied. If it stands badly for the rest, that costs passes."""
+    """Every eighth block of a table in memory, not copied; if they stand badly for the rest, it costs passes."""
 
     def __init__(self, inner: Source) -> None:
         self.inner, self.n_features = inner, inner.n_features
