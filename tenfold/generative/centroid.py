@@ -139,13 +139,13 @@ class NearestCentroid(Classifier, OnePass):
 
     def predict(self, X: Any) -> Array:
         """The class of each row: the nearest centroid for equal priors, else the best score."""
-        X = check.check_predict(self, X)
+        return self.classes_[map_rows(self._chosen, check.check_predict(self, X))]
+
+    def _chosen(self, X: Any) -> Array:
+        """The number of the class, which is that of the best score only where priors differ."""
         prior, K = self.class_prior_, len(self.classes_)
         equal = np.abs(prior - 1 / K).max() <= 1e-8 + 1e-5 / K
-        return self.classes_[map_rows(self._nearest if equal else self._most_probable, X)]
-
-    def _most_probable(self, X: Any) -> Array:
-        return self._scores(X).argmax(axis=1)
+        return self._nearest(X) if equal else self._scores(X).argmax(axis=1)
 
     def _nearest(self, X: Any) -> Array:
         known = np.flatnonzero(self.class_weight_)

@@ -1,0 +1,172 @@
+"""Leave-one-out without refitting: what each row would be predicted by a fit on all the others.
+
+Least squares and ridge: with the leverage hᵢ and the residual eᵢ of the full fit, row i is missed by eᵢ / (1 − hᵢ). Gaussian
+classes: taking one row out of the moments is a change of rank one (`leave_out_classes`). One fit and one more pass do for all
+rows. A row whose removal would cost digits (1 − h near zero) is refitted, so that every output equals that of refitting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Arrays, Block
+from tenfold.core.engine import Threads, current_engine, each, single_blas
+from tenfold.core.protocol import fresh
+from tenfold.core.stats import Moments, Rows, Triangle
+from tenfold.evaluate import leave_out_classes
+from tenfold.linear.affine import centred
+from tenfold.solve.least_squares import triangle_of
+from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
+
+Array = np.ndarray[Any, Any]
+Form = Callable[[Block], Array]
+
+EPS = float(np.finfo(float).eps)
+LEAST = 1e-6  # 1 − h below this: the row is refitted
+
+
+def leave_one_out_outputs(full: Any, source: Arrays) -> Array | None:
+    """Class scores or values of every row by the model of all other rows; None where no closed form is known.
+
+    `full` is fitted on all rows of the source. Classifiers that choose by another rule than the largest score have the number
+    of the chosen class in one more column.
+    """
+    form = _form_of(full, source)
+    if form is None:
+        return None
+    with single_blas:
+        out = Threads().run(lambda block: Rows.of(form(block)), source).whole()
+        lost = np.flatnonzero(np.isnan(out).any(axis=1))
+        if len(lost):
+            out[lost] = np.concatenate(each(lambda row: _refitted(full, source, row), lost.tolist()))
+    return out
+
+
+def _form_of(full: Any, source: Arrays) -> Form | None:
+    if "stats_" not in vars(full):
+        return None
+    kind = type(full).__name__
+    if kind in ("LinearRegression", "Ridge"):
+        leverage = None if full.positive else Leverage(full, source)
+        return None if leverage is None else leverage.outputs
+    make = leave_out_classes.FORMS.get(kind)
+    return None if make is None else make(full)
+
+
+def others(n: int, row: int) -> Array:
+    """All rows but one."""
+    return np.delete(np.arange(n), row)
+
+
+def _refitted(full: Any, source: Arrays, row: int) -> Array:
+    """The output of one row, honestly."""
+    n = source.n_rows or 0
+    model = fresh(full)._fit(source.select(others(n, row)))
+    return outputs_with_choice(model, source.select(np.array([row])).load(0).X)
+
+
+def outputs_with_choice(model: Any, X: Any) -> Array:
+    """Values, or class scores; with the number of the class in one more column where it is not that of the largest score."""
+    if model.role != "classifier":
+        values = model._predict(X)
+        return values if values.ndim == 2 else values[:, None]
+    scores = model._scores(X)
+    inner, X = (model._last, model._through(X)) if hasattr(type(model), "_through") else (model, X)
+    return np.column_stack([scores, inner._chosen(X)]) if hasattr(inner, "_chosen") else scores
+
+
+class Leverage:
+    """Leverages hᵢ = wᵢ (‖(xᵢ − x̄) F‖² + 1/Σw), with F Fᵀ = (Sxx + alpha I)⁻¹, of a fitted least squares or ridge.
+
+    Without an intercept x̄ is zero, and so is the last term.
+    """
+
+    def __init__(self, full: Any, source: Arrays) -> None:
+        self.full, stats = full, full.stats_
+        p, self.fit_intercept = full.n_features_in_, full.fit_intercept
+        if isinstance(stats, Moments) and not full._exact(stats):  # cross-products are not exact enough, a triangle is
+            stats = current_engine().run(partial(triangle_of, fit_intercept=self.fit_intercept), source)
+        if isinstance(stats, Triangle):
+            first = int(self.fit_intercept)
+            self.center = stats.R[0, 1 : p + 1] / stats.R[0, 0] if first else np.zeros(p)
+            F, self.condition = _inverse_triangle(stats.R[first:, first : first + p], p)
+        else:
+            mean, Sxx, _ = centred(stats, p, self.fit_intercept)
+            self.center = mean[:p] if self.fit_intercept else np.zeros(p)
+            F, self.condition = _inverse_root(Sxx + getattr(full, "alpha", 0.0) * np.eye(p))
+        self.F, self.weight = np.ascontiguousarray(F), float(stats.weight)
+        self.coef = np.ascontiguousarray(np.atleast_2d(full.coef_), dtype=np.float64)
+        self.intercept = np.broadcast_to(np.asarray(full.intercept_, dtype=np.float64), len(self.coef)).copy()
+
+    def of(self, block: Block) -> tuple[Array, Array]:
+        """Leverages, and residuals divided by 1 − h; NaN where that would lose digits."""
+        h = -2 * ops.quadratic_scores(block.X, self.center[None], self.F[None], np.zeros(1))[:, 0]
+        h = block.w * (h + (1 / self.weight if self.fit_intercept else 0.0))
+        residual = block.y - ops.linear_scores(block.X, self.coef, self.intercept)
+        keep = 1 - h
+        least = np.maximum(LEAST, 1e8 * EPS * self.condition * h)
+        return h, residual / np.where(keep < least, np.nan, keep)[:, None]
+
+    def outputs(self, block: Block) -> Array:
+        return block.y - self.of(block)[1]
+
+    def models(self, block: Block) -> Array:
+        """The coefficients (n, p + 1) of the fit without each row, the intercept last; for one target.
+
+        w₍ᵢ₎ = w − A⁻¹(xᵢ − x̄) sᵢ with sᵢ = wᵢ eᵢ / (1 − hᵢ), and the value at x̄ falls by sᵢ / Σw.
+        """
+        missed = block.w * self.of(block)[1][:, 0]
+        moved = (np.asarray(ops.dense(block.X), dtype=np.float64) - self.center) @ self.F @ self.F.T
+        coef = self.coef[0] - moved * missed[:, None]
+        if not self.fit_intercept:
+            return np.column_stack([coef, np.where(np.isnan(missed), np.nan, 0.0)])
+        level = self.intercept[0] + self.center @ self.coef[0] - missed / self.weight
+        return np.column_stack([coef, level - coef @ self.center])
+
+
+def leave_one_out_coefficients(full: Any, source: Arrays) -> Array | None:
+    """The coefficients (n, p + 1) of a linear regression without each row, the intercept last; None for other learners."""
+    known = type(full).__name__ in ("LinearRegression", "Ridge") and "stats_" in vars(full)
+    if not known or full.positive or source.n_targets > 1:
+        return None
+    leverage = Leverage(full, source)
+    with single_blas:
+        out = Threads().run(lambda block: Rows.of(leverage.models(block)), source).whole()
+        for row in np.flatnonzero(np.isnan(out).any(axis=1)):
+            model = fresh(full)._fit(source.select(others(len(out), row)))
+            out[row] = np.append(np.ravel(model.coef_), model.intercept_)
+    return out
+
+
+def _inverse_root(A: Array) -> tuple[Array, float]:
+    """F with F Fᵀ = A⁻¹ (its inverse where it has one), and the condition of A with its diagonal scaled to one."""
+    scale = np.sqrt(np.maximum(np.diagonal(A), 0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = A / scale[:, None] / scale
+    L = cholesky(scaled)
+    rcond = 0.0 if L is None else reciprocal_condition(scaled, L)
+    if L is not None and rcond > 1e-14:
+        return invert_triangle(L).T / scale[:, None], 1 / rcond
+    values, vectors = eigh(A)
+    keep = values > values.max(initial=0.0) * len(values) * EPS
+    root = np.where(keep, 1 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
+    return vectors * root, float(values.max(initial=0.0) / values[keep].min(initial=np.inf))
+
+
+def _inverse_triangle(R: Array, p: int) -> tuple[Array, float]:
+    """F with F Fᵀ = (RᵀR)⁻¹, and the condition of R with its columns scaled to length one."""
+    R = np.vstack([R, np.zeros((max(p - len(R), 0), p))])[:, :p]
+    size = np.sqrt((R * R).sum(axis=0))
+    size = np.where(size > 0, size, 1.0)
+    _, S, Vt = np.linalg.svd(R / size)
+    keep = S > S.max(initial=0.0) * EPS * max(R.shape)
+    if keep.all():
+        return invert_triangle(np.ascontiguousarray(R[:p].T)).T, float(S[0] / S[-1])
+    _, S, Vt = np.linalg.svd(R)
+    keep = S > S.max(initial=0.0) * EPS * max(R.shape)
+    return Vt.T * np.where(keep, 1 / np.where(keep, S, 1.0), 0.0), float(S[0] / S[keep].min(initial=np.inf))
