@@ -112,6 +112,8 @@ class Pipeline(Estimator):
         """Fit the transformers; returns the rows as the last step sees them."""
         for i, (_, step) in enumerate(self._active()[:-1]):
             yield from _learn_step(step, source, self._changes(i))
+            if "absent_" in vars(step):
+                step._finish(source)  # there are too few rows for it: refused as in its own fit
             source = source.map(step._transform, len(step.get_feature_names_out()))
         return source
 
@@ -179,8 +181,8 @@ class Pipeline(Estimator):
             if name == "score" and last.role not in ("regressor", "classifier"):
                 return self._score_of_last
             return partial(getattr(type(last), name), self)  # in the mixins, in terms of fit, predict and transform
-        if name == "classes_" and "classes_" not in vars(self) and "steps" in vars(self):
-            return self._last.classes_
+        if name in ("classes_", "labels_") and name not in vars(self) and "steps" in vars(self):
+            return getattr(self._last, name)
         return super().__getattr__(name)
 
     # --- steps by name and place ---

@@ -221,8 +221,8 @@ class PCA(Transformer, OnePass):
                 int(k)
                 if k <= most
                 else (
-                    f"PCA: n_components={k} must be between 0 and min(n_samples, n_features)={most}: "
-                    "lower it, or give more rows"
+                    f"PCA: n_components={k} must be between 0 and {most}, the smaller of n_samples={n:g} and "
+                    f"n_features={p}: lower it, or give more rows"
                 )
             )
         if not 0 < k < 1:
