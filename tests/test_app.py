@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -259,9 +260,7 @@ def test_a_hundred_thousand_categories(capsys: pytest.CaptureFixture[str]) -> No
     assert run(["select", file, "--target", "y", "--folds", "3"]) == 0
     out = capsys.readouterr().out
     assert "99,999 different texts in 100,000 rows, left out" in out and "no value occurs in 5 rows" in out
-    assert (
-        "7 coded columns" in out
-    )  # the 50 most frequent levels of `some`, less the one of reference, the others together, and x
+    assert "7 coded columns" in out  # x, and six of the seven levels of `some`
 
 
 @pytest.mark.parametrize(
@@ -307,6 +306,14 @@ def test_without_the_extra_one_sentence() -> None:
             and done.stderr.count("\n") == 1
             and "pip install 'tenfold[app]'" in done.stderr
         )
+
+
+def test_a_terminal_without_unicode() -> None:
+    table(**{"größe": rng().normal(size=40), "y": rng().normal(size=40)})
+    command = [sys.executable, "-m", "tenfold.app.cli", "select", "t.csv", "--target", "y", "--folds", "3"]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, env=ascii_only, check=False)
+    assert done.returncode == 0 and b"gr??e" in done.stdout
 
 
 def test_as_a_program() -> None:

@@ -192,6 +192,12 @@ def test_coder_blanks_and_many_levels() -> None:
     np.testing.assert_array_equal(X[:, 1], np.arange(n) % 4 == 0)
 
 
+def test_levels_are_fewer_where_the_table_is_long() -> None:
+    narrow = pl.DataFrame({"c": ["a"] * 1000})
+    wide = pl.DataFrame({f"c{j}": ["a"] * 100_000 for j in range(60)})
+    assert run.levels_for(narrow) == 50 and run.levels_for(wide) == 16
+
+
 def test_columns_of_extreme_size_are_brought_near_one() -> None:
     frame = pl.DataFrame(
         {

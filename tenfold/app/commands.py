@@ -44,6 +44,9 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="one JSON object for each
 def run(arguments: list[str] | None = None) -> int:
     """Parse, run, and turn every failure into a sentence and a code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without Unicode shows "?" and goes on
     try:
         code = app(args=arguments or ["--help"], prog_name="tenfold", standalone_mode=False)
         return code if isinstance(code, int) else 0

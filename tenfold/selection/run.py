@@ -32,6 +32,7 @@ from tenfold.selection.task import Task, find_task
 Listener = Callable[..., None]
 # The judge, and a score beside it.
 METRICS = {"classifier": ("log_loss", "accuracy"), "regressor": ("rmse", "r2")}
+LARGEST_TABLE = 100_000_000  # cells of coded categories
 LEAST_ROWS_FOR_R2 = 10  # in a fold; the spread of fewer rows is no yardstick
 
 
@@ -114,7 +115,7 @@ class _Job:
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, asked["keep"], asked["drop"])
         self.tell("columns", columns=[asdict(column) for column in columns])
-        coder = TableCoder().fit(used) if used.width else None
+        coder = TableCoder(most_levels=levels_for(used)).fit(used) if used.width else None
         if coder is None or not coder.names_out():
             raise BadInput(_why_no_columns(columns, target))
         X = coder.transform(used)
@@ -166,6 +167,12 @@ class _Job:
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began
+
+
+def levels_for(frame: pl.DataFrame) -> int:
+    """The most levels of a category that get a column, so that the coded table fits in memory."""
+    categories = sum(kind == pl.String for kind in frame.dtypes)
+    return int(min(max(LARGEST_TABLE // (frame.height * max(categories, 1)), 5), 50))
 
 
 def refit(race: Race, task: Task, chosen: int) -> Any:
