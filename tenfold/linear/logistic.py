@@ -38,7 +38,7 @@ class Survey(Stats):
 
 
 class Some(Source):
-    """Every eighth block of a table in memory, not copied. Blocks unlike the rest cost passes, no accuracy."""
+    """Every eighth block of a table in memory, not copied. Blocks unlike the rest cost time, no accuracy."""
 
     def __init__(self, inner: Source) -> None:
         self.inner, self.n_features = inner, inner.n_features
