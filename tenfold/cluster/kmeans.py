@@ -22,7 +22,7 @@ from tenfold.core.sketch import Sample
 from tenfold.core.stats import Spread, Stats
 from tenfold.solve.lloyd import Run, lloyd, plus_plus, random_rows
 
-SAMPLE_ROWS = 20_000
+SAMPLE_ROWS = 16_384
 SAMPLE_BYTES = 1 << 26
 
 
@@ -40,7 +40,7 @@ class KMeans(Clusterer, Transformer, Estimator):
 
     Model       cluster of x = argminₖ ‖x − cₖ‖²      (ties: the smallest k)
     Objective   min over c of  Σᵢ sᵢ minₖ ‖xᵢ − cₖ‖²      (a local minimum: it depends on the seeds)
-    Algorithm   seeds (greedy k-means++) and restarts on a sample of at most 20,000 distinct rows, chosen by a
+    Algorithm   seeds (greedy k-means++) and restarts on a sample of at most 16,384 distinct rows, chosen by a
                 hash of their content; Lloyd's steps there, then on all rows, one pass each; an empty cluster
                 moves to the sample row that adds most to the inertia
     Cost        O(n p k) time a pass, O(k p) memory and the sample; n_iter_ counts the passes over all rows
