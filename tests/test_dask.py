@@ -18,7 +18,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import tenfold
-from tenfold.core.cluster import current_client
+from tenfold.sources.cluster import current_client
 from tenfold.core.data import block_rows
 
 # Of distributed itself: sockets of workers that die because we kill them.

@@ -19,7 +19,7 @@ from golden.make import table as golden_table
 from mutants import make, without_code
 
 import tenfold
-from tenfold.core import files, kinds
+from tenfold.saved import files, kinds
 from tenfold.core.errors import BadFile, BadParameter, NotFitted
 
 HERE = Path(__file__).parent

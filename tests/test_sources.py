@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 import tenfold
 from tenfold.core.data import block_rows
-from tenfold.core.stream import is_dask, is_stream
-from tenfold.core.tables import is_path, open_files
+from tenfold.sources.stream import is_dask, is_stream
+from tenfold.sources.tables import is_path, open_files
 
 NAMES = [f"x{j}" for j in range(6)]
 N = 3 * block_rows(6) + 1234  # blocks of 16,384 rows, and a rest

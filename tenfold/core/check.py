@@ -53,12 +53,12 @@ def check_fit(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, cl
     """Everything a learner needs to fit, as a source of clean blocks."""
     check_params(learner)
     if type(X) is not np.ndarray:
-        from tenfold.core import stream, tables
+        from tenfold.sources import stream, tables
 
         if tables.is_path(X):
             return tables.open_files(learner, X, y, sample_weight, classes)
         if stream.is_dask(X):
-            from tenfold.core.collection import open_collection
+            from tenfold.sources.collection import open_collection
 
             return open_collection(learner, X, y, sample_weight, classes)
         if stream.is_stream(X):
@@ -114,12 +114,12 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     check_fitted(learner)
     width = learner.n_features_in_ if width is None else width
     if type(X) is not np.ndarray:
-        from tenfold.core import stream, tables
+        from tenfold.sources import stream, tables
 
         if tables.is_path(X):
             return tables.open_files(learner, X, None, None, None, plain=True)
         if stream.is_dask(X):
-            from tenfold.core.collection import open_collection
+            from tenfold.sources.collection import open_collection
 
             return open_collection(learner, X, None, None, None, plain=True)
         if stream.is_stream(X):

@@ -1,7 +1,7 @@
 """Sources: rows as blocks, wherever they are.
 
 A source hands out `parts` in a fixed order and turns a part into a `Block` with `load`; engines call `load` from many threads or workers.
-`Arrays` (here) holds tables in memory; `core.tables` reads CSV and Parquet, `core.stream` iterators of blocks.
+`Arrays` (here) holds tables in memory; `sources.tables` reads CSV and Parquet, `sources.stream` iterators of blocks.
 
 Rows per block depend on the width of a row alone (`block_rows`), because blocks are part of the bits of a result.
 """

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.core.files import VERSION
+from tenfold.saved.files import VERSION
 
 
 def table() -> tuple[Any, Any, Any]:

@@ -1,7 +1,7 @@
 """Saved models: `save`, `load`, `inspect`.
 
-A file holds numbers, texts, arrays, and kinds by their number in the fixed tables of `core.kinds`: it cannot
-name code, and nothing here would run it. The container is in `core.archive`; docs/format.md specifies all.
+A file holds numbers, texts, arrays, and kinds by their number in the fixed tables of `saved.kinds`: it cannot
+name code, and nothing here would run it. The container is in `saved.archive`; docs/format.md specifies all.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.core import archive, kinds
-from tenfold.core.archive import require
+from tenfold.saved import archive, kinds
+from tenfold.saved.archive import require
 from tenfold.core.check import check_fitted, check_params
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.params import domains
@@ -225,7 +225,7 @@ class _Reader:
 
 
 def kind_name(record: dict[str, Any]) -> str:
-    """The class of a record, from the tables of `core.kinds`."""
+    """The class of a record, from the tables of `saved.kinds`."""
     learner = "kind" in record
     number = record.get("kind" if learner else "statistic")
     fields = ("params", "fitted") if learner else ("fields",)

@@ -5,7 +5,7 @@
 
 Merges follow the same tree as in one process: the same blocks give the same bits, with any number of workers.
 Every task can be run again from what the scheduler holds, so a worker that dies costs time, not the fit.
-Dask collections are sources of their own: see `core.collection`.
+Dask collections are sources of their own: see `sources.collection`.
 """
 
 from __future__ import annotations
