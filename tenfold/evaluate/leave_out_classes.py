@@ -62,19 +62,22 @@ def rows_of(block: Block) -> Array:
 
 
 def naive_bayes(full: Any) -> Form | None:
-    """GaussianNB: variances of the row's own class, and the smoothing, which depends on all rows."""
+    """GaussianNB: variances of the row's own class, and the smoothing, which depends on all rows.
+
+    With v the variances of the full fit and g = d² / v, what is left of them is  v (n/(n − w) + b/v − γ/(n − w) g),
+    b being what the smoothing ε changes to minus ε n/(n − w).
+    """
     weight, mean, squares = full.stats_.weight, full.stats_.mean, full.stats_.scatter
     total = weight.sum()
     overall = (weight / total) @ mean
     whole = squares.sum(axis=0) + weight @ (mean - overall) ** 2  # of all classes together
     widest = int(whole.argmax())
-    constant = -0.5 * (LOG_2PI + np.log(full.var_)).sum(axis=1)
+    level = -0.5 * (LOG_2PI + np.log(full.var_)).sum(axis=1)
+    inverse, least = 1 / full.var_, full.var_[weight > 0].min()
     safe = np.where(weight > 0, weight, 1.0)[:, None]
 
     def smoothing(X: Array, block: Block, gone: Removal) -> Array:
         """var_smoothing times the largest variance of a column among the rows left."""
-        if full.var_smoothing == 0:
-            return np.zeros(len(block))
         fall = block.w * total / gone.total
         largest = whole[widest] - fall * (X[:, widest] - overall[widest]) ** 2
         rivals = np.flatnonzero(whole >= largest.min())  # no other column can become the widest
@@ -83,42 +86,62 @@ def naive_bayes(full: Any) -> Form | None:
         largest[largest < 1e-4 * whole[widest]] = np.nan
         return full.var_smoothing * largest / gone.total
 
+    def other_classes(X: Array, block: Block, epsilon: Array) -> Array:
+        if not np.abs(epsilon - full.epsilon_).max(initial=0.0) > 1e-12 * least:
+            return ops.spread_scores(block.X, full.theta_, inverse, level)
+        scores = np.empty((len(block), len(weight)))
+        for k in range(len(weight)):
+            var = squares[k] / safe[k] + epsilon[:, None]
+            var[~(var > 0)] = np.nan
+            scores[:, k] = -0.5 * (LOG_2PI + np.log(var) + (X - mean[k]) ** 2 / var).sum(axis=1)
+        return scores
+
+    def own_class(D: Array, k: int, here: Array, gone: Removal, epsilon: Array) -> Array:
+        """The score of class k for rows of class k; D is their distance from its mean, (p, rows)."""
+        beta, left, gamma = gone.beta[here], gone.left[here], gone.gamma[here]
+        grown, b = weight[k] / left, epsilon[here] - full.epsilon_ * weight[k] / left
+        D *= D
+        D *= inverse[k][:, None]
+        kept = D * (-gamma / left)
+        kept += grown
+        if not np.abs(b).max(initial=0.0) <= 1e-13 * least:
+            kept += inverse[k][:, None] * b
+        with np.errstate(divide="ignore", invalid="ignore"):
+            D /= kept
+            distance = (1 + beta) ** 2 * D.sum(axis=0)
+            score = level[k] - 0.5 * (log_products(kept) + distance)
+        score[~(np.abs(distance) * gamma < weight[k] / LEAST)] = np.nan  # some column has hardly any spread left
+        return score
+
     def outputs(block: Block) -> Array:
         X, gone = rows_of(block), removal(weight, block)
         epsilon = smoothing(X, block, gone)
-        change = np.abs(epsilon - full.epsilon_)
-        if np.nanmax(change, initial=0.0) <= 1e-12 * full.var_[weight > 0].min():
-            scores = ops.spread_scores(block.X, full.theta_, 1 / full.var_, constant)
-        else:
-            scores = np.empty((len(block), len(weight)))
-            for k in range(len(weight)):
-                var = squares[k] / safe[k] + epsilon[:, None]
-                var[var <= 0] = np.nan
-                scores[:, k] = -0.5 * (LOG_2PI + np.log(var) + (X - mean[k]) ** 2 / var).sum(axis=1)
-        D2 = X - mean[block.y]
-        D2 *= D2
-        was = squares[block.y]
-        var = was - gone.gamma[:, None] * D2
-        var += (epsilon * gone.left)[:, None]
-        lost = ((var < LEAST * was) | (var <= 0)).any(axis=1)
-        var[lost] = np.nan
-        D2 /= var
-        ratio = var
-        ratio /= gone.left[:, None]
-        own = log_sums(ratio) + (1 + gone.beta) ** 2 * gone.left * D2.sum(axis=1)
-        scores[np.arange(len(block)), block.y] = -0.5 * (X.shape[1] * LOG_2PI + own)
+        scores = other_classes(X, block, epsilon)
+        for k, here in by_class(block):
+            scores[here, k] = own_class(distances(X, here, mean[k]), k, here, gone, epsilon)
         return scores + priors_left(full, full.class_prior_, weight, block, gone)
 
     return outputs
 
 
-def log_sums(values: Array) -> Array:
-    """Σⱼ log vⱼ of each row, by the logarithms of products of a few columns, each scaled to mantissa and exponent."""
-    mantissa, exponent = np.frexp(values)  # in [½, 1): sixty-four of them do not underflow
-    pieces = [
-        np.log(np.multiply.reduce(mantissa[:, i : i + 64], axis=1)) for i in range(0, values.shape[1], 64)
-    ]
-    return sum(pieces) + np.log(2.0) * exponent.sum(axis=1)
+def by_class(block: Block) -> list[tuple[int, Array]]:
+    """The classes in a block, each with its rows."""
+    order = np.argsort(block.y.astype(np.uint16), kind="stable")  # short integers are sorted by counting
+    ends = np.cumsum(np.bincount(block.y))
+    return [(k, here) for k, here in enumerate(np.split(order, ends[:-1])) if len(here)]
+
+
+def distances(X: Array, here: Array, mean: Array) -> Array:
+    """x − mean of some rows, column by column: (p, rows), so that numbers of a row meet in long loops."""
+    D = np.ascontiguousarray(X.take(here, axis=0).T)
+    D -= mean[:, None]
+    return D
+
+
+def log_products(values: Array) -> Array:
+    """Σ log over the columns (the first axis), for values between 1e-6 and 1e6: thirty-two of them stay in range."""
+    starts = range(0, len(values), 32)
+    return sum(np.log(np.multiply.reduce(values[i : i + 32], axis=0)) for i in starts)
 
 
 # --- nearest centroid ---------------------------------------------------------------------------------------
@@ -126,33 +149,45 @@ def log_sums(values: Array) -> Array:
 
 def nearest_centroid(full: Any) -> Form | None:
     """NearestCentroid with means: the scale of every column changes with every row; the choice does not use it."""
-    if full.metric != "euclidean" or full.shrink_threshold:
-        return None
-    weight, mean, squares = full.stats_.weight, full.stats_.mean, full.stats_.scatter.sum(axis=0)
+    weight = full.class_weight_
+    if full.metric != "euclidean" or full.shrink_threshold or not full.stats_.scatter.sum(axis=0).all():
+        return None  # a column without spread counts in its own unit
+    mean, squares = full.stats_.mean, full.stats_.scatter.sum(axis=0)
     n_classes, prior = int(np.count_nonzero(weight)), full.class_prior_
-    center = (weight / weight.sum()) @ mean
-    apart = mean - center
+    unit = 1 / np.sqrt(squares)
+    scaled = mean * unit
     equal = np.abs(prior - 1 / len(prior)).max() <= 1e-8 + 1e-5 / len(prior)
 
+    def one_class(D: Array, k: int, here: Array, gone: Removal) -> Array:
+        """−Σⱼ (x − c)² / sⱼ² to every centre for rows of class k, the row taken out of k and s; D as in `distances`.
+
+        With r the share of a column's spread that is left, and x − cᵢ = d + (cₖ − cᵢ):  Σ d²/r + 2 (cₖ − cᵢ)·(d/r) + (cₖ − cᵢ)²·(1/r).
+        """
+        gamma, apart = gone.gamma[here], scaled[k] - scaled
+        D *= unit[:, None]
+        square = D * D
+        inverse = square * -gamma
+        inverse += 1.0
+        np.reciprocal(inverse, out=inverse)
+        square *= inverse
+        own = square.sum(axis=0)
+        D *= inverse
+        scores = -(2 * apart @ D) - (apart * apart) @ inverse - own
+        scores[k] = -((1 + gone.beta[here]) ** 2) * own
+        scores *= gone.total[here] - n_classes
+        scores[:, ~(np.abs(own) * gamma < 1 / LEAST) | ~(gone.total[here] > n_classes)] = np.nan
+        return scores.T
+
     def outputs(block: Block) -> Array:
-        X, gone, rows = rows_of(block) - center, removal(weight, block), np.arange(len(block))
-        D2 = (X - apart[block.y]) ** 2
-        spread = squares - gone.gamma[:, None] * D2
-        lost = ((spread < LEAST * squares) | (spread < 0)).any(axis=1)
-        flat = spread <= 0  # a column without spread counts in its own unit
-        inverse = np.where(flat, 1.0, (gone.total - n_classes)[:, None] / np.where(flat, 1.0, spread))
-        scaled = inverse * X
-        scores = 2 * (scaled @ apart.T) - inverse @ (apart * apart).T - (scaled * X).sum(axis=1)[:, None]
-        grown = (1 + gone.beta) ** 2
-        scores[rows, block.y] = -grown * (D2 * inverse).sum(axis=1)
+        X, gone, rows = rows_of(block), removal(weight, block), np.arange(len(block))
+        scores = np.empty((len(block), len(weight)))
+        for k, here in by_class(block):
+            scores[here] = one_class(distances(X, here, mean[k]), k, here, gone)
         scores += 2 * priors_left(full, prior, weight, block, gone)
-        scores[lost | ~(gone.total > n_classes)] = np.nan
+        near = scores
         if equal:
-            near = 2 * (X @ apart.T) - (apart * apart).sum(axis=1) - (X * X).sum(axis=1)[:, None]
-            near[rows, block.y] = -grown * D2.sum(axis=1)
-            near[:, weight == 0] = -np.inf
-        else:
-            near = np.where(np.isnan(scores), -np.inf, scores)
+            near = ops.spread_scores(block.X, mean, np.full_like(mean, 2.0), np.where(weight > 0, 0.0, -np.inf))
+            near[rows, block.y] *= (1 + gone.beta) ** 2
         return np.column_stack([scores, near.argmax(axis=1)])
 
     return outputs
@@ -179,45 +214,49 @@ def linear_discriminant(full: Any) -> Form | None:
         if values[0] / total < max(SINGULAR, 4 * full.tol**2 if full.solver == "svd" else 0.0):
             return None
         vectors = vectors * np.sqrt(total / values)
-    A = vectors / scale[:, None]
+    A = np.ascontiguousarray(vectors / scale[:, None])
     apart = (mean - center) @ A
     if full.solver == "svd" and not _all_axes(apart, full, values, total, share):
         return None
     trace, turn, shift = float(values.sum()), np.ascontiguousarray(A.T), -(center @ A)
 
-    def mahalanobis(Z: Array, block: Block, gone: Removal) -> tuple[Array, Array]:
-        """Squared distances of every row to every centre, and 1 − γ dᵀA⁻¹d, in rotated coordinates."""
-        rows, d = np.arange(len(block)), Z - apart[block.y]
-        if whitened:
-            gamma, unit = gone.gamma / total, (gone.total / total)[:, None]
-            cross = Z @ apart.T
-            own = (Z * Z).sum(axis=1)[:, None]
-            plain = own - 2 * cross + (apart * apart).sum(axis=1)
-            with_d = own - cross - cross[rows, block.y][:, None] + (apart @ apart.T)[block.y]
-            q = (d * d).sum(axis=1)
-        else:  # (1 − s) (S − γ d dᵀ)/n + s tr(S − γ d dᵀ)/(n p) I: the second part changes with every row
-            gamma, unit = (1 - share) * gone.gamma, gone.total[:, None]
-            spare = share * (trace - gone.gamma * (d * d).sum(axis=1)) / p
-            inverse = 1 / ((1 - share) * np.maximum(values, 0.0) + spare[:, None])
-            plain, with_d = np.empty((len(block), K)), np.empty((len(block), K))
-            for k in range(K):
-                delta = Z - apart[k]
-                plain[:, k] = (delta * delta * inverse).sum(axis=1)
-                with_d[:, k] = (d * delta * inverse).sum(axis=1)
-            q = (d * d * inverse).sum(axis=1)
-        rest = 1 - gamma * q
-        rest[~(rest > LEAST)] = np.nan
-        distance = unit * (plain + (gamma / rest)[:, None] * with_d**2)
-        distance[rows, block.y] = (1 + gone.beta) ** 2 * unit[:, 0] * q / rest
-        return distance, rest
+    inner, coef = apart @ apart.T, np.ascontiguousarray(apart @ A.T)
+    offset, start = -(coef @ center), np.zeros(1)
+
+    def whitened_terms(block: Block, gone: Removal) -> tuple[Array, Array, Array, Array, Array]:
+        """γ, the unit, squared distances to the centres, products with d, and dᵀA⁻¹d: all from two products with X."""
+        cross = ops.linear_scores(block.X, coef, offset)
+        own = -2 * ops.quadratic_scores(block.X, center[None], A[None], start)
+        mine = cross[np.arange(len(block)), block.y][:, None]
+        plain = own - 2 * cross + np.diagonal(inner)
+        with_d = own - mine - cross + inner[block.y]
+        q = (own - 2 * mine)[:, 0] + np.diagonal(inner)[block.y]
+        return gone.gamma / total, gone.total / total, plain, with_d, q
+
+    def shrunk_terms(block: Block, gone: Removal) -> tuple[Array, Array, Array, Array, Array]:
+        """The same for (1 − s) (S − γ d dᵀ)/n + s tr(S − γ d dᵀ)/(n p) I, whose second part changes with every row."""
+        Z = ops.linear_scores(block.X, turn, shift)
+        d = Z - apart[block.y]
+        spare = share * (trace - gone.gamma * (d * d).sum(axis=1)) / p
+        inverse = 1 / ((1 - share) * np.maximum(values, 0.0) + spare[:, None])
+        plain, with_d = np.empty((len(block), K)), np.empty((len(block), K))
+        for k in range(K):
+            delta = Z - apart[k]
+            plain[:, k] = (delta * delta * inverse).sum(axis=1)
+            with_d[:, k] = (d * delta * inverse).sum(axis=1)
+        return (1 - share) * gone.gamma, gone.total, plain, with_d, (d * d * inverse).sum(axis=1)
 
     def outputs(block: Block) -> Array:
         gone = removal(weight, block)
-        Z = ops.linear_scores(block.X, turn, shift)
-        distance, rest = mahalanobis(Z, block, gone)
-        scores = priors_left(full, full.priors_, weight, block, gone) - 0.5 * distance
-        scores[np.isnan(rest)] = np.nan
-        return scores
+        gamma, unit, distance, with_d, q = (whitened_terms if whitened else shrunk_terms)(block, gone)
+        rest = 1 - gamma * q
+        rest[~(rest > LEAST)] = np.nan
+        with_d *= with_d
+        with_d *= (gamma / rest)[:, None]
+        distance += with_d
+        distance[np.arange(len(block)), block.y] = (1 + gone.beta) ** 2 * q / rest
+        distance *= (-0.5 * unit)[:, None]
+        return distance + priors_left(full, full.priors_, weight, block, gone)
 
     return outputs
 
