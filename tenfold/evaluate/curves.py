@@ -1,0 +1,357 @@
+"""Learning and validation curves: scores on training and held-out rows, along the number of rows or along a parameter.
+
+A one-pass learner is summarised once. Each fold is cut into layers; the first layers of a fold merge to its prefixes, and the
+prefixes of all folds but one are the training statistics of one point of the curve: one pass over the rows, then solves.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import check
+from tenfold.core.data import Arrays, Block
+from tenfold.core.engine import current_engine, each, single_blas
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.estimator import OnePass, map_rows
+from tenfold.core.protocol import fresh
+from tenfold.core.random import generator
+from tenfold.core.stats import Keyed, all_but_one
+from tenfold.evaluate.folds import assign_folds, check_class_sizes
+from tenfold.evaluate.metrics import Score, find_score
+from tenfold.evaluate.result import corrected_error
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Abstract: scores (points, folds x repeats) on the rows that were learned and on held-out rows."""
+
+    model: str
+    score: Score
+    train_scores: Array
+    test_scores: Array
+    folds: int
+    method: str  # "merged statistics" or "refitted"
+    seconds: float
+
+    @property
+    def train_mean(self) -> Array:
+        return self.train_scores.mean(axis=1)
+
+    @property
+    def test_mean(self) -> Array:
+        return self.test_scores.mean(axis=1)
+
+    @property
+    def train_error(self) -> Array:
+        """Standard errors of `train_mean`, corrected for the overlap of training sets (Nadeau & Bengio 2003)."""
+        return np.array([corrected_error(row, self.folds) for row in self.train_scores])
+
+    @property
+    def test_error(self) -> Array:
+        """Standard errors of `test_mean`, corrected likewise."""
+        return np.array([corrected_error(row, self.folds) for row in self.test_scores])
+
+    def _table(self, head: str, values: list[Any]) -> str:
+        lines = [
+            f"{self.model}   {self.folds} folds, {self.method}, {self.seconds:.3g} s",
+            f"{head:>14}  {self.score.name} on held-out rows, on training rows",
+        ]
+        error, train = self.test_error, self.train_mean
+        for i, value in enumerate(values):
+            lines.append(f"{value!s:>14.14}  {self.test_mean[i]:.4f} ± {error[i]:.4f}   {train[i]:.4f}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class LearningCurve(Curve):
+    """Scores for growing training sets; `sizes` are the mean numbers of training rows."""
+
+    sizes: Array
+
+    def __str__(self) -> str:
+        return self._table("training rows", [round(size) for size in self.sizes])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Both curves with bands of one corrected standard error; returns the axes."""
+        from tenfold.draw.curves import draw_learning_curve
+
+        return draw_learning_curve(self, ax)
+
+
+@dataclass(frozen=True)
+class ValidationCurve(Curve):
+    """Scores along the values of a parameter."""
+
+    name: str
+    values: list[Any]
+
+    @property
+    def best_index(self) -> int:
+        return int(np.argmax(self.score.sign * self.test_mean))
+
+    @property
+    def best(self) -> Any:
+        """The value with the best held-out mean. That score flatters it: it was chosen for it."""
+        return self.values[self.best_index]
+
+    def one_standard_error(self, simplest: str = "last") -> Any:
+        """The simplest value whose held-out mean is within one standard error of the best (Breiman et al. 1984).
+
+        simplest: "last" or "first", the end of `values` at which the model is simplest (for Ridge's rising alpha, the last).
+        """
+        if simplest not in ("first", "last"):
+            raise BadParameter(f"simplest={simplest!r}: must be 'first' or 'last'")
+        good = self.score.sign * self.test_mean
+        near = np.flatnonzero(good >= good[self.best_index] - np.nan_to_num(self.test_error[self.best_index]))
+        return self.values[int(near[-1 if simplest == "last" else 0])]
+
+    def __str__(self) -> str:
+        return self._table(self.name, self.values) + f"\nbest {self.name} {self.best}"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Both curves with bands of one corrected standard error, the best value marked; returns the axes."""
+        from tenfold.draw.curves import draw_validation_curve
+
+        return draw_validation_curve(self, ax)
+
+
+def learning_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sizes: Any = 8,
+    folds: int = 10,
+    repeats: int = 1,
+    score: Any = None,
+    random_state: Any = 0,
+) -> LearningCurve:
+    """The score on held-out and on training rows as the training set grows.
+
+    sizes: how many sizes (from a tenth of the training rows to all of them), or shares of the training rows in (0, 1], or numbers
+    of rows. A smaller training set is a part of each larger one; classes keep their shares.
+
+    >>> import numpy as np, tenfold
+    >>> from tenfold.evaluate import learning_curve
+    >>> X = np.random.default_rng(0).normal(size=(80, 5)); y = X.sum(axis=1)
+    >>> curve = learning_curve(tenfold.Ridge(), X, y, sizes=[10, 20, 72])
+    >>> bool(curve.test_mean[0] < curve.test_mean[-1]), [round(size) for size in curve.sizes]
+    (True, [10, 20, 72])
+    """
+    source, judge, assigned, began = _begin(model, X, y, folds, repeats, score, random_state)
+    n = source.n_rows or 0
+    wanted = _sizes(sizes, n - n / folds, folds)
+    train, test, counts, method = [], [], [], ""
+    rng = generator(random_state)
+    for fold in assigned:
+        layers = _layers(source, fold, folds, wanted, rng)
+        points, method = _grown(model, source, fold, layers, folds, len(wanted), judge)
+        counts.append(
+            np.mean([[(layers <= t)[fold != k].sum() for k in range(folds)] for t in range(len(wanted))], axis=1)
+        )
+        train.append(points[..., 0])
+        test.append(points[..., 1])
+    both = np.concatenate(train, axis=1), np.concatenate(test, axis=1)
+    return LearningCurve(repr(model), judge, *both, folds, method, time.perf_counter() - began, np.mean(counts, axis=0))
+
+
+def validation_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    name: str,
+    values: Any,
+    *,
+    folds: int = 10,
+    repeats: int = 1,
+    score: Any = None,
+    random_state: Any = 0,
+) -> ValidationCurve:
+    """The score on held-out and on training rows for each value of a parameter; along a path all values cost about one fit.
+
+    >>> import numpy as np, tenfold
+    >>> from tenfold.evaluate import validation_curve
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)); y = X @ [1.0, 2.0, 3.0]
+    >>> validation_curve(tenfold.Ridge(), X, y, "alpha", [0.01, 1.0, 100.0]).best
+    0.01
+    """
+    source, judge, assigned, began = _begin(model, X, y, folds, repeats, score, random_state)
+    values = list(np.asarray(values).tolist())
+    if not values:
+        raise BadParameter("values: give at least one value")
+    for value in values:
+        check.check_params(fresh(model).set_params(**{name: value}))
+    train, test, method = [], [], ""
+    template = _template(model, source)
+    for fold in assigned:
+        stats = _fold_statistics(template, source, fold, np.zeros_like(fold), folds) if name == model.path else None
+        trained = None if stats is None else all_but_one([stats[k, 0] for k in range(folds)])
+        merged = trained is not None and all(map(template._exact, trained))
+
+        def scores(
+            k: int, fold: Array = fold, trained: Any = trained, merged: bool = merged
+        ) -> list[tuple[float, float]]:
+            if merged:
+                fits = template._solve_path(trained[k], values)
+                models = [template._like(fit, **{name: value}) for value, fit in zip(values, fits, strict=True)]
+            else:
+                models = fresh(model)._fit_path(source.select(np.flatnonzero(fold != k)), name, values)
+            return [_both_scores(one, source, fold, k, None, judge) for one in models]
+
+        with single_blas:
+            points = np.array(each(scores, list(range(folds))))  # (folds, values, 2)
+        train.append(points[..., 0].T)
+        test.append(points[..., 1].T)
+        method = "merged statistics" if merged else "refitted"
+    both = np.concatenate(train, axis=1), np.concatenate(test, axis=1)
+    return ValidationCurve(repr(model), judge, *both, folds, method, time.perf_counter() - began, name, values)
+
+
+# --- the work ---------------------------------------------------------------------------------------------------------
+
+
+def _begin(
+    model: Any, X: Any, y: Any, folds: int, repeats: int, score: Any, random_state: Any
+) -> tuple[Arrays, Score, list[Array], float]:
+    if getattr(model, "role", None) not in ("classifier", "regressor"):
+        raise BadInput(f"{type(model).__name__} predicts no target: give a classifier or a regressor of Tenfold")
+    if not isinstance(repeats, (int, np.integer)) or repeats < 1:
+        raise BadParameter(f"repeats={repeats!r}: must be a whole number of at least 1")
+    source = check.in_memory(model, X, y)
+    judge, rng, codes = find_score(score, model.role), generator(random_state), None
+    if model.role == "classifier":
+        codes = source.y
+        check_class_sizes(codes, source.facts["classes_"])
+    assigned = [assign_folds(source.n_rows or 0, folds, rng, codes=codes) for _ in range(repeats)]
+    return source, judge, assigned, time.perf_counter()
+
+
+def _sizes(sizes: Any, most: float, folds: int) -> Array:
+    """Growing shares of the training rows."""
+    if isinstance(sizes, (int, np.integer)) and not isinstance(sizes, bool):
+        if sizes < 1:
+            raise BadParameter(f"sizes={sizes}: must be at least 1")
+        return np.linspace(0.1, 1.0, int(sizes)) if sizes > 1 else np.ones(1)
+    wanted = np.asarray(sizes, dtype=np.float64).reshape(-1)
+    shares = wanted if wanted.size and wanted.max() <= 1 else wanted / most
+    if not shares.size or not (np.diff(shares) > 0).all() or not shares[0] > 0 or shares[-1] > 1 + folds / most:
+        raise BadParameter(
+            f"sizes={sizes!r}: must grow, from above 0 to the {most:g} rows of a training set, or be shares of them up to 1"
+        )
+    return np.minimum(shares, 1.0)
+
+
+def _layers(source: Arrays, fold: Array, folds: int, shares: Array, rng: np.random.Generator) -> Array:
+    """For each row the first point of the curve whose training sets hold it; one above the last if none does.
+
+    Rows are put in random order inside each fold; classes alternate in proportion, so that they grow alike.
+    """
+    n = len(fold)
+    classes = np.zeros(n, dtype=np.int64) if source.target.classes is None else source.y
+    order = rng.permutation(n)
+    place = np.empty(n)
+    for k in range(folds):
+        inside = order[fold[order] == k]
+        for c in np.unique(classes[inside]):
+            rows = inside[classes[inside] == c]
+            place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+        ranked = inside[np.argsort(place[inside], kind="stable")]
+        place[ranked] = np.arange(len(ranked))
+    # Training sets hold about share x (n - n/folds) rows: the remainders of the folds are spread by shifting each fold's start.
+    start = (np.arange(folds) + 0.5) / folds
+    held = np.array([np.floor(share * np.bincount(fold, minlength=folds) + start * (share < 1)) for share in shares])
+    layers = (place[None, :] >= held[:, fold]).sum(axis=0)
+    if source.target.classes is not None:
+        for k in range(folds):
+            found = np.bincount(source.y[(fold != k) & (layers == 0)], minlength=len(source.target.classes))
+            if found.min() == 0:
+                absent = source.target.classes[int(found.argmin())]
+                raise BadInput(
+                    f"the smallest training set holds no row of class {absent!r}: begin with more rows in sizes="
+                )
+    if min(((fold != k) & (layers == 0)).sum() for k in range(folds)) == 0:
+        raise BadInput("the smallest training set holds no rows: begin with more rows in sizes=")
+    return layers
+
+
+def _template(model: Any, source: Arrays) -> Any:
+    template = fresh(model)
+    vars(template).update(source.facts)
+    return template
+
+
+def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
+    return Keyed({block.key: summarize(block)})
+
+
+def _fold_statistics(template: Any, source: Arrays, fold: Array, layers: Array, folds: int) -> Keyed | None:
+    """Statistics of each (fold, layer), from one pass; None for learners of many passes."""
+    if not isinstance(template, OnePass):
+        return None
+    groups = [((k, t), np.flatnonzero((fold == k) & (layers == t))) for k in range(folds) for t in np.unique(layers)]
+    keyed = source.by_key([(key, rows) for key, rows in groups if len(rows)])
+    with single_blas:
+        stats: Keyed = current_engine().run(partial(_summarize_keyed, template._summarize), keyed)
+    return stats
+
+
+def _grown(
+    model: Any, source: Arrays, fold: Array, layers: Array, folds: int, points: int, judge: Score
+) -> tuple[Array, str]:
+    """Scores (points, folds, 2) on training and held-out rows."""
+    template = _template(model, source)
+    stats = _fold_statistics(template, source, fold, layers, folds)
+    training = None if stats is None else _prefixes(stats, folds, points)
+    merged = training is not None and all(template._exact(one) for row in training for one in row)
+
+    def scores(at: tuple[int, int]) -> tuple[float, float]:
+        t, k = at
+        if merged and training is not None:
+            one = template._like(template._solve(training[t][k]))
+        else:
+            one = fresh(model)._fit(source.select(np.flatnonzero((fold != k) & (layers <= t))))
+        return _both_scores(one, source, fold, k, layers <= t, judge)
+
+    with single_blas:
+        found = np.array(each(scores, [(t, k) for t in range(points) for k in range(folds)]))
+    return found.reshape(points, folds, 2), "merged statistics" if merged else "refitted"
+
+
+def _prefixes(stats: Keyed, folds: int, points: int) -> list[list[Any]]:
+    """For each point t and fold k, the merge of the layers up to t of all folds but k."""
+    training: list[list[Any]] = []
+    grown: list[Any] = [None] * folds
+    for t in range(points):
+        for k in range(folds):
+            if (k, t) in stats:
+                grown[k] = stats[k, t] if grown[k] is None else grown[k] + stats[k, t]
+        if any(one is None for one in grown):  # a fold of which no row is needed yet
+            here = [[one for j, one in enumerate(grown) if j != k and one is not None] for k in range(folds)]
+            training.append([sum(rest[1:], start=rest[0]) for rest in here])
+        else:
+            training.append(all_but_one(grown))
+    return training
+
+
+def _both_scores(
+    one: Any, source: Arrays, fold: Array, k: int, held: Array | None, judge: Score
+) -> tuple[float, float]:
+    """The score of a model on the rows it learned (those of other folds that are `held`) and on fold k."""
+    learned = fold != k if held is None else (fold != k) & held
+    verb = one._scores if one.role == "classifier" else one._predict
+    answers = []
+    for rows in (np.flatnonzero(learned), np.flatnonzero(fold == k)):
+        output = np.asarray(map_rows(verb, _plain(source.select(rows))))
+        answers.append(judge.of(source.y[rows], output.reshape(len(rows), -1), np.ones(len(rows))))
+    return answers[0], answers[1]
+
+
+def _plain(source: Arrays) -> Arrays:
+    return Arrays(source.X, None, None, source.target, source.facts, rows=source.rows, missing=source.missing)

@@ -1,0 +1,184 @@
+"""Permutation importance: how much worse a predictor becomes when one column tells it nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from tenfold.core import check, ops
+from tenfold.core.data import Arrays
+from tenfold.core.engine import each, single_blas
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.estimator import map_rows
+from tenfold.core.protocol import fresh
+from tenfold.core.random import generator
+from tenfold.evaluate.folds import assign_folds, check_class_sizes
+from tenfold.evaluate.metrics import Score, find_score
+from tenfold.evaluate.result import corrected_error
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Importance:
+    """How much the score falls when a column is shuffled. `drops` is (columns, folds, repeats); more is more important.
+
+    The range of a mean is that of Student's t over the folds, with the correction for overlapping training sets; of a model
+    that was fitted before, over the shuffles: it then tells how exactly the drop is known for these rows, not for others.
+    """
+
+    columns: list[str]
+    score: Score
+    baseline: float  # the score with all columns as they are
+    drops: Array = field(repr=False)
+    level: float
+
+    @property
+    def importances_mean(self) -> Array:
+        return self.drops.mean(axis=(1, 2))
+
+    @property
+    def importances_std(self) -> Array:
+        return self.drops.reshape(len(self.drops), -1).std(axis=1)
+
+    @property
+    def importances(self) -> Array:
+        """Drops (columns, folds x repeats)."""
+        return self.drops.reshape(len(self.drops), -1)
+
+    @property
+    def standard_error(self) -> Array:
+        folds = self.drops.shape[1]
+        if folds > 1:
+            return np.array([corrected_error(one, folds) for one in self.drops.mean(axis=2)])
+        repeats = self.drops.shape[2]
+        return self.drops[:, 0].std(axis=1, ddof=1) / repeats**0.5 if repeats > 1 else np.full(len(self.drops), np.nan)
+
+    @property
+    def interval(self) -> Array:
+        """(columns, 2): the range of each mean at `level`."""
+        free = max(self.drops.shape[1] if self.drops.shape[1] > 1 else self.drops.shape[2], 2) - 1
+        half = stdtrit(free, 0.5 + self.level / 2) * self.standard_error
+        return np.column_stack([self.importances_mean - half, self.importances_mean + half])
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.score.name} {self.baseline:.4g} on held-out rows; fall when a column is shuffled, {100 * self.level:g}% range"
+        ]
+        width = max(len(name) for name in self.columns)
+        for j in np.argsort(-self.importances_mean, kind="stable"):
+            low, high = self.interval[j]
+            lines.append(f"{self.columns[j]:>{width}}  {self.importances_mean[j]:8.4g}   {low:.4g} to {high:.4g}")
+        return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """One dot with its range for each column; returns the axes."""
+        from tenfold.draw.importance import draw_importance
+
+        return draw_importance(self, ax)
+
+
+def permutation_importance(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    folds: int | None = 10,
+    n_repeats: int = 5,
+    score: Any = None,
+    level: float = 0.95,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+) -> Importance:
+    """The fall of the score on held-out rows when a column of theirs is shuffled (Breiman 2001; Fisher, Rudin & Dominici 2019).
+
+    Each fold is judged by a model of the others, with each column shuffled `n_repeats` times:
+    importance_j = mean over folds and shuffles of  sign (score(y, f(X)) − score(y, f(X with column j shuffled))).
+    folds=None: the model is fitted already, and (X, y) are rows that are new to it. Columns that stand for one another share
+    their importance, or hide it: shuffling one leaves the other.
+
+    >>> import numpy as np, tenfold
+    >>> from tenfold.evaluate import permutation_importance
+    >>> X = np.random.default_rng(0).normal(size=(100, 3)); y = 3 * X[:, 0] + X[:, 1]
+    >>> found = permutation_importance(tenfold.Ridge(), X, y)
+    >>> found.importances_mean.argsort().tolist()
+    [2, 1, 0]
+    """
+    if getattr(model, "role", None) not in ("classifier", "regressor"):
+        raise BadInput(f"{type(model).__name__} predicts no target: give a classifier or a regressor of Tenfold")
+    if not isinstance(n_repeats, (int, np.integer)) or n_repeats < 1:
+        raise BadParameter(f"n_repeats={n_repeats!r}: must be a whole number of at least 1")
+    if not 0 < level < 1:
+        raise BadParameter(f"level={level!r}: must lie between 0 and 1, 0.95 for example")
+    if folds is None:
+        check.check_predict(model, X)
+    source = check.in_memory(
+        model, X, y, sample_weight, model.classes_ if folds is None and model.role == "classifier" else None
+    )
+    if ops.is_sparse(source.X):
+        raise BadInput("columns are shuffled one by one, which takes a dense table: use X.toarray()")
+    judge, rng = find_score(score, model.role), generator(random_state)
+    parts = _parts(model, source, folds, rng)
+    jobs = [(held, int(rng.integers(0, 2**63))) for held in parts]
+
+    def one_fold(job: tuple[Array, int]) -> tuple[float, Array]:
+        held, seed = job
+        orders = shuffles(seed, len(held), n_repeats, source.n_features)
+        fitted = model
+        if folds is not None:
+            rest = np.ones(source.n_rows or 0, dtype=bool)
+            rest[held] = False
+            fitted = fresh(model)._fit(source.select(np.flatnonzero(rest)))
+        return drops_of(fitted, source.select(held), orders, judge)
+
+    with single_blas:
+        found = each(one_fold, jobs)
+    baseline = float(np.mean([one for one, _ in found]))
+    names = source.facts.get("feature_names_in_")
+    columns = [f"x{j}" for j in range(source.n_features)] if names is None else [str(name) for name in names]
+    return Importance(columns, judge, baseline, np.stack([drop for _, drop in found], axis=1), level)
+
+
+def _parts(model: Any, source: Arrays, folds: int | None, rng: np.random.Generator) -> list[Array]:
+    """Numbers of the rows that are held out together."""
+    n = source.n_rows or 0
+    if folds is None:
+        return [np.arange(n)]
+    codes = None
+    if model.role == "classifier":
+        codes = source.y if source.rows is None else source.y[source.rows]
+        check_class_sizes(codes, source.facts["classes_"])
+    fold = assign_folds(n, folds, rng, codes=codes)
+    return [np.flatnonzero(fold == k) for k in range(folds)]
+
+
+def shuffles(seed: int, n: int, repeats: int, columns: int) -> Iterator[Array]:
+    """For each column, random orders (repeats, n) of n rows."""
+    rng = np.random.default_rng(seed)
+    for _ in range(columns):
+        yield rng.permuted(np.tile(np.arange(n), (repeats, 1)), axis=1)
+
+
+def drops_of(model: Any, held: Arrays, orders: Iterable[Array], judge: Score) -> tuple[float, Array]:
+    """The score of a fitted model on some rows, and its falls (columns, repeats) when the columns are put in these orders."""
+    rows: Any = slice(None) if held.rows is None else held.rows
+    X = np.array(held.X[rows], dtype=np.result_type(held.X.dtype, np.float32), order="C")
+    truth, w = held.y[rows], np.ones(len(X)) if held.w is None else held.w[rows]
+    verb = model._scores if model.role == "classifier" else model._predict
+
+    def scored(table: Array) -> float:
+        return judge.of(truth, np.asarray(map_rows(verb, table)).reshape(len(truth), -1), w)
+
+    whole = scored(X)
+    drops = []
+    for j, repeats in enumerate(orders):
+        kept = X[:, j].copy()
+        for order in repeats:
+            X[:, j] = kept[order]
+            drops.append(judge.sign * (whole - scored(X)))
+        X[:, j] = kept
+    return whole, np.array(drops).reshape(X.shape[1], -1)

@@ -1,0 +1,101 @@
+"""A fitted predictor as a plain function of rows: what importance and dependence look at from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.errors import BadInput
+from tenfold.core.estimator import map_rows, softmax
+
+Array = np.ndarray[Any, Any]
+
+ROWS_AT_ONCE = 65_536  # altered copies of rows are made in batches of about so many
+
+
+@dataclass(frozen=True)
+class Response:
+    """`of(X)` has one column for each output: values, the probability of the second of two classes, or of each of several."""
+
+    of: Callable[[Array], Array] = field(repr=False)
+    X: Array = field(repr=False)  # (n, p) float64
+    columns: list[str]
+    outputs: list[str]
+
+    def column(self, which: Any) -> int:
+        """The number of a column given by number or name."""
+        if isinstance(which, (int, np.integer)) and not isinstance(which, bool):
+            if not -len(self.columns) <= which < len(self.columns):
+                raise BadInput(f"there is no column {which}: the rows have {len(self.columns)} columns, counted from 0")
+            return int(which) % len(self.columns)
+        if which not in self.columns:
+            raise BadInput(f"there is no column {which!r}: the columns are {', '.join(self.columns[:10])}")
+        return self.columns.index(which)
+
+
+def response_of(model: Any, X: Any) -> Response:
+    """The response of a fitted learner, of a fitted learner of another library, or of a function of rows."""
+    if getattr(model, "role", None) in ("classifier", "regressor"):
+        table = check.check_predict(model, X)
+        if ops.is_sparse(table) or not isinstance(table, np.ndarray):
+            raise BadInput(
+                "the columns are altered one by one, which takes a dense table in memory: use X.toarray() or read it first"
+            )
+        names = getattr(model, "feature_names_in_", None) if "feature_names_in_" in vars(model) else None
+        if model.role == "regressor":
+            function: Callable[[Array], Array] = lambda rows: _as_columns(map_rows(model._predict, rows))  # noqa: E731
+        else:
+            function = lambda rows: _without_first(softmax(map_rows(model._scores, rows)))  # noqa: E731
+        classes = model.classes_ if model.role == "classifier" else None
+    else:
+        function, classes = _foreign(model)
+        names, table = getattr(X, "columns", None), X
+    rows = np.array(table, dtype=np.float64, order="C")
+    if rows.ndim != 2 or not rows.size:
+        raise BadInput(f"X has shape {rows.shape}: give a table of at least one row and one column")
+    columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
+    width = function(rows[:1]).shape[1]
+    outputs = [f"output {k}" for k in range(width)]
+    if classes is not None:
+        outputs = [f"P({label})" for label in (classes[1:] if len(classes) == 2 else classes)]
+    elif width == 1:
+        outputs = ["prediction"]
+    return Response(function, rows, columns, outputs)
+
+
+def _foreign(model: Any) -> tuple[Callable[[Array], Array], Any]:
+    if hasattr(model, "predict_proba"):
+        return lambda rows: _without_first(np.asarray(model.predict_proba(rows))), model.classes_
+    if hasattr(model, "predict"):
+        return lambda rows: _as_columns(np.asarray(model.predict(rows))), None
+    if callable(model):
+        return lambda rows: _as_columns(np.asarray(model(rows), dtype=np.float64)), None
+    raise BadInput(
+        f"{type(model).__name__} predicts nothing: give a fitted classifier or regressor, or a function of rows"
+    )
+
+
+def _as_columns(values: Array) -> Array:
+    return values.reshape(len(values), -1)
+
+
+def _without_first(probabilities: Array) -> Array:
+    """Of two probabilities, the second says it all."""
+    return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
+
+
+def altered(response: Response, columns: list[int], points: Array) -> Array:
+    """The response (points, n, outputs) of all rows with `columns` set to each of the `points` (points, columns)."""
+    X, n = response.X, len(response.X)
+    together = max(1, ROWS_AT_ONCE // n)
+    answers = []
+    for start in range(0, len(points), together):
+        some = points[start : start + together]
+        copies = np.tile(X, (len(some), 1))
+        copies[:, columns] = np.repeat(some, n, axis=0)
+        answers.append(response.of(copies).reshape(len(some), n, -1))
+    return np.concatenate(answers)
