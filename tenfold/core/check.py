@@ -1,8 +1,7 @@
-"""The one gate. Parameters, containers, types, labels and weights are checked here and nowhere else.
+"""The one gate. What users give is checked here, in `core.containers` and in `core.targets`, and nowhere else.
 
 `check_fit` turns whatever the user gave into a `Source` of clean blocks; `check_predict` into an array of the
-right width.
-What the gate found out (`n_features_in_`, `feature_names_in_`, `classes_`) travels as `source.facts`.
+right width. What the gate found out (`n_features_in_`, `feature_names_in_`, `classes_`) travels as `source.facts`.
 """
 
 from __future__ import annotations
@@ -13,29 +12,29 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import (
-    Array,
-    Arrays,
-    Source,
-    Target,
-    as_floats,
-    check_finite,
-    column_name,
-    objection,
-    row_number,
-)
-from tenfold.core.errors import (
-    BadInput,
-    BadParameter,
-    BadType,
-    DataWarning,
-    column_vector_warning,
-    not_fitted,
-)
+from tenfold.core.containers import as_table, column_names, is_frame, listed, short, split_target
+from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, not_fitted
 from tenfold.core.params import domains
+from tenfold.core.targets import (
+    ALL,
+    as_column,
+    as_target,
+    as_weights,
+    check_classes,
+    check_length,
+    drop_unseen_classes,
+    encode,
+    flat_labels,
+    real_target,
+)
 
-SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
-ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from
+# The rest of the gate, for the sources that open files and streams.
+__all__ = [
+    "ALL", "as_column", "as_table", "as_target", "as_weights", "check_classes", "check_fit", "check_fitted", "check_length",
+    "check_names", "check_params", "check_predict", "check_width", "column_names", "encode", "facts_of", "flat_labels",
+    "in_memory", "is_frame", "listed", "real_target", "short", "split_target",
+]  # fmt: skip
 
 
 def check_params(learner: Any) -> None:
@@ -46,7 +45,7 @@ def check_params(learner: Any) -> None:
             continue
         objection = domain.objection(value)
         if objection:
-            raise BadParameter(f"{type(learner).__name__}({name}={_short(value)}): {objection}")
+            raise BadParameter(f"{type(learner).__name__}({name}={short(value)}): {objection}")
 
 
 def check_fit(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Source:
@@ -76,7 +75,7 @@ def in_memory(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, cl
     rows = None
     if w is not None and not w.all():
         rows = np.flatnonzero(w)
-        codes, target = _drop_unseen_classes(codes, target, rows, classes)
+        codes, target = drop_unseen_classes(codes, target, rows, classes)
         check_classes(learner, target)
     n = X.shape[0] if rows is None else len(rows)
     if n < learner.least_rows:
@@ -176,367 +175,3 @@ def check_names(learner: Any, names: Array | None) -> None:
 def _listed(names: list[str]) -> str:
     shown = [f"- {str(name)[:80]}\n" for name in names[:5]]
     return "".join(shown) + ("- ...\n" if len(names) > 5 else "")
-
-
-# --- tables -------------------------------------------------------------------------------------------------
-
-
-def as_table(learner: Any, X: Any) -> tuple[Any, Array | None]:
-    """X as a 2-D array or CSR matrix of numbers, with its column names if it has any."""
-    names = None
-    if type(X) is not np.ndarray:
-        X, names = _unpacked(learner, X)
-    if X.dtype.kind not in "fiub" and not ops.is_sparse(X):
-        X = _numbers(X)
-    if X.ndim != 2:
-        shape = "scalar" if X.ndim == 0 else f"{X.ndim}D"
-        raise BadInput(
-            f"Expected 2D array, got {shape} array instead (shape={X.shape}). Reshape your data: "
-            "X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
-        )
-    n, p = X.shape
-    if n < 1:
-        raise BadInput(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
-    if p < 1:
-        raise BadInput(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
-    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
-        X = X.astype(np.float32 if X.dtype.itemsize < 4 else np.float64)
-    if names is None and type(X) is np.ndarray and not X.flags.aligned:
-        X = X.copy()
-    return X, names
-
-
-def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
-    """The array inside a sparse matrix, a frame, or a list of rows."""
-    if ops.is_sparse(X):
-        if not learner.sparse:
-            raise BadType(
-                f"Sparse data was passed, but {type(learner).__name__} takes dense data only: use X.toarray()"
-            )
-        if X.ndim != 2:
-            raise BadInput(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data")
-        if X.dtype.kind == "c":
-            raise BadInput("Complex data not supported: give real numbers")
-        return X.tocsr(), None
-    if is_frame(X):
-        return _from_frame(X)
-    try:
-        table = None if X is None or isinstance(X, (str, bytes, dict, set)) else np.asarray(X)
-    except ValueError:
-        raise BadInput(
-            "X is not a table: its rows have different lengths, or hold things of different shapes"
-        ) from None
-    if table is None or (table.ndim == 0 and table.dtype.kind == "O"):
-        raise BadType(
-            f"X must be a table of numbers, not {type(X).__name__}: give an array, a data frame, "
-            "a sparse matrix, a path to a CSV or Parquet file, or blocks of rows"
-        )
-    return table, None
-
-
-def is_frame(X: Any) -> bool:
-    """pandas, polars, Arrow tables, and whatever narwhals knows."""
-    module = type(X).__module__.partition(".")[0]
-    if module in ("numpy", "builtins", "scipy"):
-        return False
-    if module in ("pandas", "polars", "pyarrow", "modin", "cudf"):
-        return hasattr(X, "columns")
-    return hasattr(X, "__narwhals_dataframe__")
-
-
-def _from_frame(X: Any) -> tuple[Array, Array | None]:
-    import narwhals as nw
-
-    names = column_names(list(X.column_names if hasattr(X, "column_names") else X.columns))
-    frame = nw.from_native(X, eager_only=True)
-    arrays = [_numeric_column(column, column.name) for column in frame.iter_columns()]
-    if not arrays:
-        return np.empty((frame.shape[0], 0)), names
-    kind = np.result_type(*arrays)
-    table = np.empty(
-        (len(arrays[0]), len(arrays)), dtype=kind if kind in (np.float32, np.float64) else np.float64
-    )
-    for j, values in enumerate(arrays):
-        table[:, j] = values
-    return table, names
-
-
-def _numeric_column(column: Any, name: Any) -> Array:
-    """One column of a frame as numbers; a blank is NaN."""
-    if column.dtype.is_numeric():
-        numbers: Array = column.to_numpy()
-        return numbers if numbers.dtype.kind in "fiu" else numbers.astype(np.float64)
-    import narwhals as nw
-
-    values = column.to_list() if column.dtype in (nw.Boolean, nw.Object, nw.Unknown) else None
-    if values is None:
-        first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
-        raise BadInput(
-            f"could not convert string to float: column {str(name)[:80]!r} holds {column.dtype} "
-            f"(row {first}: {_short(column[first])}): code it as numbers first"
-        )
-    return _to_floats(values, f"column {str(name)[:80]!r}")
-
-
-def _to_floats(values: Any, where: str) -> Array:
-    out = np.empty(len(values))
-    for i, value in enumerate(values):
-        try:
-            out[i] = np.nan if value is None else float(value)
-        except (TypeError, ValueError, OverflowError) as reason:
-            kind = BadType if isinstance(reason, TypeError) else BadInput
-            raise kind(f"{reason} ({where}, row {i}): code it as a number first") from None
-    return out
-
-
-def _numbers(X: Array) -> Array:
-    """An array of another type (objects, text) as numbers."""
-    if X.dtype.kind == "c":
-        raise BadInput("Complex data not supported: give real numbers")
-    if X.dtype.kind in "mM":
-        raise BadType(
-            f"X holds dates ({X.dtype}): turn them into numbers first, days since a day for example"
-        )
-    try:
-        return X.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        if X.ndim != 2:
-            raise BadInput(
-                "X is not a table of numbers: its rows have different lengths or hold text"
-            ) from None
-    columns = [_to_floats(X[:, j], column_name(None, j)) for j in range(X.shape[1])]
-    return np.column_stack(columns)
-
-
-def column_names(columns: Any) -> Array | None:
-    """Names as an array of str; None where they are not text."""
-    if len(set(columns)) < len(columns):
-        twice = next(name for name in columns if list(columns).count(name) > 1)
-        raise BadInput(
-            f"the column name {str(twice)[:80]!r} occurs more than once: rename one of the columns"
-        )
-    text = [isinstance(name, str) for name in columns]
-    if any(text) and not all(text):
-        raise BadType(
-            "Feature names are only supported if all input features have string names, but your input has "
-            "mixed types of names: convert them with X.columns = X.columns.astype(str)"
-        )
-    return np.array(columns, dtype=object) if all(text) and text else None
-
-
-def split_target(X: Any, name: str) -> tuple[Any, Any]:
-    """A frame without the named column, and that column."""
-    if not is_frame(X):
-        raise BadType(
-            f"y={name!r} names a column, but X is {type(X).__name__} and has no names: give y as an array"
-        )
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    if name not in frame.columns:
-        raise BadInput(
-            f"there is no column {name!r} to be the target: the columns are {_names(frame.columns)}"
-        )
-    return frame.drop(name).to_native(), frame[name].to_numpy()
-
-
-def _names(columns: Any) -> str:
-    shown = ", ".join(str(name)[:40] for name in columns[:8])
-    return shown + (f" and {len(columns) - 8} more" if len(columns) > 8 else "")
-
-
-# --- targets and weights ------------------------------------------------------------------------------------
-
-
-def as_target(
-    learner: Any, y: Any, n: int, classes: Any = None, index: Any = ALL
-) -> tuple[Target, Array | None]:
-    """y as the learner wants it: float64 (n, q) for "real", codes (n,) for "label", nothing for "none"."""
-    kind = learner.target
-    if kind == "none":
-        return Target("none"), None
-    if y is None:
-        raise BadInput(f"{type(learner).__name__} requires y to be passed, but the target y is None")
-    y = _as_column(y)
-    if kind == "label":
-        values, codes = encode(flat_labels(y, n, index), classes, index)
-        target = Target("label", values)
-        check_classes(learner, target)
-        return target, codes
-    flat = y.ndim == 1
-    values = real_target(y, n, index)
-    if not flat and values.shape[1] == 1 and not learner.multi_output:
-        warn_column_vector()
-    if values.shape[1] > 1 and not learner.multi_output:
-        raise BadInput(
-            f"y should be a 1d array, got an array of shape {y.shape} instead: "
-            f"{type(learner).__name__} predicts one column"
-        )
-    return Target("real", flat=flat or not learner.multi_output, width=values.shape[1]), values
-
-
-def check_classes(learner: Any, target: Target) -> None:
-    if target.classes is not None and len(target.classes) < learner.least_classes:
-        raise BadInput(
-            f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one "
-            f"class: {target.classes[0]!r}"
-        )
-
-
-def _as_column(y: Any) -> Array:
-    if ops.is_sparse(y):
-        raise BadType("y is sparse, but a dense target is required: use y.toarray()")
-    if hasattr(y, "__array__") or isinstance(y, (list, tuple)):
-        return np.asarray(y)
-    if np.ndim(y) == 0:
-        raise BadInput(f"y should be a 1d array, got {_short(y)} instead")
-    return np.asarray(y)
-
-
-def check_length(what: str, length: int, n: int) -> None:
-    if length != n:
-        raise BadInput(
-            f"Found input variables with inconsistent numbers of samples: X has {n} rows, "
-            f"but {what} has {length}"
-        )
-
-
-def real_target(y: Array, n: int, index: Any = ALL) -> Array:
-    """Numbers, finite, as a (n, q) array."""
-    if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
-        raise BadInput(
-            f"y should be a 1d array, or 2d for several targets, got an array of shape {y.shape} instead"
-        )
-    check_length("y", y.shape[0], n)
-    if y.dtype.kind == "c":
-        raise BadInput("Complex data not supported: y must hold real numbers")
-    if y.dtype.kind not in "fiub":
-        y = (
-            _to_floats(y, "target y")
-            if y.ndim == 1
-            else np.column_stack([_to_floats(c, "target y") for c in y.T])
-        )
-    values = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
-    if not ops.all_usable(values):
-        row, column = (int(i) for i in np.argwhere(~(np.abs(values) <= ops.LARGEST[values.dtype]))[0])
-        where = f"in row {row_number(index, row)}"
-        raise BadInput(f"Input y contains {objection(values[row, column], where, 'targets')}")
-    return values
-
-
-def flat_labels(y: Array, n: int, index: Any = ALL) -> Array:
-    """Labels as a 1-D array."""
-    if y.ndim == 2 and y.shape[1] == 1:
-        warn_column_vector()
-        y = y[:, 0]
-    if y.ndim != 1:
-        raise BadInput(f"y should be a 1d array, got an array of shape {y.shape} instead")
-    check_length("y", y.shape[0], n)
-    if y.dtype.kind == "c":
-        raise BadInput("Complex data not supported: y must hold labels")
-    if y.dtype.kind == "f":
-        if not ops.all_finite(np.ascontiguousarray(y)):
-            row = int(np.flatnonzero(~np.isfinite(y))[0])
-            where = f"in row {row_number(index, row)}"
-            raise BadInput(f"Input y contains {objection(y[row], where, 'labels')}")
-        if (y != np.trunc(y)).any():
-            row = int(np.flatnonzero(y != np.trunc(y))[0])
-            raise BadInput(
-                f"Unknown label type: continuous. Row {row_number(index, row)} of y is {y[row]:g}: "
-                "a classifier needs classes; use a regressor, or bin the target first"
-            )
-    return y
-
-
-def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Array]:
-    """Sorted classes, and each label as its number among them."""
-    if classes is None:
-        return _distinct(y)
-    values = np.unique(np.asarray(classes))
-    try:
-        place = np.searchsorted(values, y)
-        known = values[np.minimum(place, len(values) - 1)] == y
-    except TypeError:
-        raise BadInput(
-            f"the labels ({y.dtype}) are not of the same type as the classes ({values.dtype})"
-        ) from None
-    if not np.all(known):
-        row = int(np.flatnonzero(~known)[0])
-        raise BadInput(
-            f"y has the label {y[row]!r} in row {row_number(index, row)}, which is not among the classes "
-            f"{_names(values)}: give all of them in classes="
-        )
-    return values, place.astype(np.int64)
-
-
-def _distinct(y: Array) -> tuple[Array, Array]:
-    if y.dtype.kind in "iub" and y.size and y.dtype != np.uint64:
-        low, high = int(y.min()), int(y.max())
-        if high - low < 1024:  # few whole numbers: counting beats sorting
-            present = np.bincount(y.astype(np.int64) - low, minlength=high - low + 1) > 0
-            values = np.flatnonzero(present) + low
-            codes = (np.cumsum(present) - 1)[y.astype(np.int64) - low]
-            return values.astype(y.dtype), codes
-    try:
-        values, codes = np.unique(y, return_inverse=True)
-    except TypeError:
-        kinds = {type(v).__name__: i for i, v in reversed(list(enumerate(y)))}
-        told = " and ".join(
-            f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2]
-        )
-        raise BadInput(f"y holds labels of mixed type, {told}: make them all text or all numbers") from None
-    if y.dtype.kind == "O" and any(v is None or v != v for v in values):
-        row = next(i for i, v in enumerate(y) if v is None or v != v)
-        raise BadInput(f"Input y contains NaN in row {row}: drop the rows without a label first")
-    return values, codes.reshape(-1).astype(np.int64)
-
-
-def _drop_unseen_classes(
-    codes: Array | None, target: Target, rows: Array, classes: Any
-) -> tuple[Array | None, Target]:
-    """A class all of whose rows have weight zero is absent, unless the user listed the classes."""
-    if target.classes is None or codes is None or classes is not None:
-        return codes, target
-    present = np.unique(codes[rows])
-    if len(present) == len(target.classes):
-        return codes, target
-    place = np.zeros(len(target.classes), dtype=np.int64)
-    place[present] = np.arange(len(present))
-    return place[codes], Target("label", target.classes[present])
-
-
-def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
-    """float64 (n,), none below zero, not all zero; None where every row counts the same."""
-    if weights is None:
-        return None
-    w = np.asarray(weights)
-    if w.ndim == 0 and w.dtype.kind in "fiub":
-        w = np.full(n, float(w))
-    if w.ndim != 1 or w.dtype.kind not in "fiub":
-        raise BadInput(f"sample_weight must be a 1D array of numbers, got shape {w.shape} of {w.dtype}")
-    check_length("sample_weight", len(w), n)
-    w = np.ascontiguousarray(w, dtype=np.float64)
-    if not w.min() >= SMALLEST_WEIGHT or not w.max() <= LARGEST_WEIGHT:  # written so that NaN is caught
-        bad = ~((w == 0) | (w >= SMALLEST_WEIGHT) & (w <= LARGEST_WEIGHT))
-        if bad.any():
-            row = int(np.flatnonzero(bad)[0])
-            raise BadInput(
-                f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be zero or from "
-                f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, not negative and not missing"
-            )
-        if index is ALL and not w.any():
-            raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
-    return w
-
-
-def warn_column_vector() -> None:
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected: use y.ravel()",
-        column_vector_warning(),
-        stacklevel=5,
-    )
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -119,7 +119,7 @@ class OnePass(Estimator):
             return dict(stats_=stats, **self._solve(stats))
         return dict(stats_=stats, **(yield from self._refine(source, stats)))
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn more rows; equal to a fit on all rows so far. The first call names all `classes` of a classifier."""
         source = self._more(X, y, sample_weight, classes)
         with single_blas:
@@ -157,7 +157,7 @@ class OnePass(Estimator):
             return source
         known = self.classes_ if self.target == "label" else None
         if classes is not None and not np.array_equal(np.unique(classes), known if known is not None else []):
-            raise BadInput(f"classes={check._short(classes)} is not the same as on the last call to partial_fit")
+            raise BadInput(f"classes={check.short(classes)} is not the same as on the last call to partial_fit")
         source = check.check_fit(self, X, y, sample_weight, known)
         check.check_width(self, source.n_features, self.n_features_in_)
         check.check_names(self, source.facts.get("feature_names_in_"))

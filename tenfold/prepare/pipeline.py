@@ -18,6 +18,9 @@ from tenfold.core.protocol import fresh
 # What a pipeline can do is what its last step can do.
 BY_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
 
+# What the gate tells a step that has no use for the target.
+COLUMN_FACTS = ("n_features_in_", "feature_names_in_")
+
 
 @estimator
 class Pipeline(Estimator):
@@ -214,7 +217,8 @@ def _learn_step(
     """Fit one step in place; `changes` are the transformers before it."""
     check.check_params(step)
     step._forget_fit()
-    vars(step).update(source.facts)
+    facts = source.facts if step.target != "none" else {k: v for k, v in source.facts.items() if k in COLUMN_FACTS}
+    vars(step).update(facts)
     vars(step).update((yield from _behind(changes, step._learn(source))))
 
 

@@ -179,10 +179,7 @@ def refit(race: Race, task: Task, chosen: int) -> Any:
     """The chosen setting on all rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TenfoldWarning)  # told on the board
-        pipeline = tenfold.Pipeline([*front(), ("model", race.settings[chosen].learner)]).fit(race.X, task.y)
-    for _, step in pipeline.steps[:-1]:
-        vars(step).pop("classes_", None)  # of no use to a transformer, and not part of what is saved of one
-    return pipeline
+        return tenfold.Pipeline([*front(), ("model", race.settings[chosen].learner)]).fit(race.X, task.y)
 
 
 def _with_target(frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, str]:

@@ -160,6 +160,8 @@ def minimise(
             or (converged and _hopeless(track, renewals, loss.renewed, floor))
         ):
             settled = slope <= end
+            if settled:  # the last step is known and safe this close to the optimum: it costs no pass
+                theta = theta - step
             break
         ask = loss.renewed if _renewal_pays(track, end, loss.cost) else None
         damping, trial = 1.0, theta - step

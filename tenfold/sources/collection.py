@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import check
-from tenfold.sources.cluster import Dask, current_client, guarded, received
 from tenfold.core.data import Array, Block, Source, Target
 from tenfold.core.engine import chosen_engine, single_blas
 from tenfold.core.errors import BadInput, BadType
+from tenfold.sources.cluster import Dask, current_client, guarded, received
 from tenfold.sources.stream import Blocks, in_block, is_dask, union_of_labels
 
 

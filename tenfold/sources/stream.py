@@ -209,7 +209,7 @@ class Blocks(Source):
                 f"{type(self.learner).__name__} requires y to be passed, but the target y is None: "
                 "give (X, y)"
             )
-        y = check.flat_labels(check._as_column(y), len(y))
+        y = check.flat_labels(check.as_column(y), len(y))
         y = y if w is None or np.shape(w) != y.shape else y[np.asarray(w) != 0]
         return check.encode(y)[0]
 

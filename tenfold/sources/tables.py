@@ -47,7 +47,7 @@ def open_files(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, p
     for name in [*targets, *([] if weight is None else [weight])]:
         if name not in columns:
             raise BadInput(
-                f"there is no column {name!r} in {tables[0]}: the columns are {check._names(columns)}"
+                f"there is no column {name!r} in {tables[0]}: the columns are {check.listed(columns)}"
             )
     fitted = getattr(learner, "feature_names_in_", None) if plain else None
     names = (
@@ -58,7 +58,7 @@ def open_files(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, p
     if not names:
         raise BadInput(
             f"{tables[0]} has no column left to learn from: it needs at least one besides "
-            f"{check._names(columns)}"
+            f"{check.listed(columns)}"
         )
     for table in tables:
         table.expect([*names, *targets, *([] if weight is None else [weight])], exactly=not plain)
@@ -101,7 +101,7 @@ def _target_names(learner: Any, y: Any) -> list[str]:
     if isinstance(y, (list, tuple)) and y and all(isinstance(name, str) for name in y):
         if len(y) > 1 and not learner.multi_output:
             raise BadInput(
-                f"{type(learner).__name__} predicts one column: give one name, not {check._names(list(y))}"
+                f"{type(learner).__name__} predicts one column: give one name, not {check.listed(list(y))}"
             )
         return list(y)
     raise BadType(f"with a file, y is the name of a column of it, not {type(y).__name__}: give the name")
@@ -180,7 +180,7 @@ class Files(Source):
         if total < max(1, self.least_rows):
             weighed = "" if self.weight is None else f" with {self.weight!r} above zero"
             raise BadInput(
-                f"Found {total} sample(s) in {check._names(self.tables)}{weighed}, "
+                f"Found {total} sample(s) in {check.listed(self.tables)}{weighed}, "
                 f"while a minimum of {max(1, self.least_rows)} is required"
             )
 
@@ -223,7 +223,7 @@ class Files(Source):
         if codes.dtype.kind == "f":
             place = index[int(np.flatnonzero(np.isnan(codes))[0])]
             raise BadInput(
-                f"y is blank, or a label not among the classes {check._names(self.target.classes)}, "
+                f"y is blank, or a label not among the classes {check.listed(self.target.classes)}, "
                 f"in row {place}: "
                 "give all of them in classes="
             )
@@ -262,7 +262,7 @@ class Files(Source):
             distinct.update(column.unique().to_list())
         if not distinct:
             raise BadInput(
-                f"Found 0 sample(s) in {check._names(self.tables)} while a minimum of 1 is required"
+                f"Found 0 sample(s) in {check.listed(self.tables)} while a minimum of 1 is required"
             )
         if all(isinstance(value, str) for value in distinct):
             return (

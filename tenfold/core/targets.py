@@ -1,0 +1,206 @@
+"""The gate for targets and weights: numbers, labels as codes of classes, weights that can be used."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.containers import listed, short, to_floats
+from tenfold.core.data import Array, Target, objection, row_number
+from tenfold.core.errors import BadInput, BadType, column_vector_warning
+
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
+ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from
+
+
+def as_target(
+    learner: Any, y: Any, n: int, classes: Any = None, index: Any = ALL
+) -> tuple[Target, Array | None]:
+    """y as the learner wants it: float64 (n, q) for "real", codes (n,) for "label", nothing for "none"."""
+    kind = learner.target
+    if kind == "none":
+        return Target("none"), None
+    if y is None:
+        raise BadInput(f"{type(learner).__name__} requires y to be passed, but the target y is None")
+    y = as_column(y)
+    if kind == "label":
+        values, codes = encode(flat_labels(y, n, index), classes, index)
+        target = Target("label", values)
+        check_classes(learner, target)
+        return target, codes
+    flat = y.ndim == 1
+    values = real_target(y, n, index)
+    if not flat and values.shape[1] == 1 and not learner.multi_output:
+        warn_column_vector()
+    if values.shape[1] > 1 and not learner.multi_output:
+        raise BadInput(
+            f"y should be a 1d array, got an array of shape {y.shape} instead: "
+            f"{type(learner).__name__} predicts one column"
+        )
+    return Target("real", flat=flat or not learner.multi_output, width=values.shape[1]), values
+
+
+def check_classes(learner: Any, target: Target) -> None:
+    if target.classes is not None and len(target.classes) < learner.least_classes:
+        raise BadInput(
+            f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one "
+            f"class: {target.classes[0]!r}"
+        )
+
+
+def as_column(y: Any) -> Array:
+    if ops.is_sparse(y):
+        raise BadType("y is sparse, but a dense target is required: use y.toarray()")
+    if hasattr(y, "__array__") or isinstance(y, (list, tuple)):
+        return np.asarray(y)
+    if np.ndim(y) == 0:
+        raise BadInput(f"y should be a 1d array, got {short(y)} instead")
+    return np.asarray(y)
+
+
+def check_length(what: str, length: int, n: int) -> None:
+    if length != n:
+        raise BadInput(
+            f"Found input variables with inconsistent numbers of samples: X has {n} rows, "
+            f"but {what} has {length}"
+        )
+
+
+def real_target(y: Array, n: int, index: Any = ALL) -> Array:
+    """Numbers, finite, as a (n, q) array."""
+    if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
+        raise BadInput(
+            f"y should be a 1d array, or 2d for several targets, got an array of shape {y.shape} instead"
+        )
+    check_length("y", y.shape[0], n)
+    if y.dtype.kind == "c":
+        raise BadInput("Complex data not supported: y must hold real numbers")
+    if y.dtype.kind not in "fiub":
+        y = (
+            to_floats(y, "target y")
+            if y.ndim == 1
+            else np.column_stack([to_floats(c, "target y") for c in y.T])
+        )
+    values = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
+    if not ops.all_usable(values):
+        row, column = (int(i) for i in np.argwhere(~(np.abs(values) <= ops.LARGEST[values.dtype]))[0])
+        where = f"in row {row_number(index, row)}"
+        raise BadInput(f"Input y contains {objection(values[row, column], where, 'targets')}")
+    return values
+
+
+def flat_labels(y: Array, n: int, index: Any = ALL) -> Array:
+    """Labels as a 1-D array."""
+    if y.ndim == 2 and y.shape[1] == 1:
+        warn_column_vector()
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise BadInput(f"y should be a 1d array, got an array of shape {y.shape} instead")
+    check_length("y", y.shape[0], n)
+    if y.dtype.kind == "c":
+        raise BadInput("Complex data not supported: y must hold labels")
+    if y.dtype.kind == "f":
+        if not ops.all_finite(np.ascontiguousarray(y)):
+            row = int(np.flatnonzero(~np.isfinite(y))[0])
+            where = f"in row {row_number(index, row)}"
+            raise BadInput(f"Input y contains {objection(y[row], where, 'labels')}")
+        if (y != np.trunc(y)).any():
+            row = int(np.flatnonzero(y != np.trunc(y))[0])
+            raise BadInput(
+                f"Unknown label type: continuous. Row {row_number(index, row)} of y is {y[row]:g}: "
+                "a classifier needs classes; use a regressor, or bin the target first"
+            )
+    return y
+
+
+def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Array]:
+    """Sorted classes, and each label as its number among them."""
+    if classes is None:
+        return _distinct(y)
+    values = np.unique(np.asarray(classes))
+    try:
+        place = np.searchsorted(values, y)
+        known = values[np.minimum(place, len(values) - 1)] == y
+    except TypeError:
+        raise BadInput(
+            f"the labels ({y.dtype}) are not of the same type as the classes ({values.dtype})"
+        ) from None
+    if not np.all(known):
+        row = int(np.flatnonzero(~known)[0])
+        raise BadInput(
+            f"y has the label {y[row]!r} in row {row_number(index, row)}, which is not among the classes "
+            f"{listed(values)}: give all of them in classes="
+        )
+    return values, place.astype(np.int64)
+
+
+def _distinct(y: Array) -> tuple[Array, Array]:
+    if y.dtype.kind in "iub" and y.size and y.dtype != np.uint64:
+        low, high = int(y.min()), int(y.max())
+        if high - low < 1024:  # few whole numbers: counting beats sorting
+            place = y.astype(np.int64, copy=False)
+            place = place - low if low else place
+            present = np.bincount(place, minlength=high - low + 1) > 0
+            values = (np.flatnonzero(present) + low).astype(y.dtype)
+            return values, place if present.all() else (np.cumsum(present) - 1)[place]
+    try:
+        values, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = {type(v).__name__: i for i, v in reversed(list(enumerate(y)))}
+        told = " and ".join(
+            f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2]
+        )
+        raise BadInput(f"y holds labels of mixed type, {told}: make them all text or all numbers") from None
+    if y.dtype.kind == "O" and any(v is None or v != v for v in values):
+        row = next(i for i, v in enumerate(y) if v is None or v != v)
+        raise BadInput(f"Input y contains NaN in row {row}: drop the rows without a label first")
+    return values, codes.reshape(-1).astype(np.int64)
+
+
+def drop_unseen_classes(
+    codes: Array | None, target: Target, rows: Array, classes: Any
+) -> tuple[Array | None, Target]:
+    """A class all of whose rows have weight zero is absent, unless the user listed the classes."""
+    if target.classes is None or codes is None or classes is not None:
+        return codes, target
+    present = np.unique(codes[rows])
+    if len(present) == len(target.classes):
+        return codes, target
+    place = np.zeros(len(target.classes), dtype=np.int64)
+    place[present] = np.arange(len(present))
+    return place[codes], Target("label", target.classes[present])
+
+
+def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
+    """float64 (n,), none below zero, not all zero; None where every row counts the same."""
+    if weights is None:
+        return None
+    w = np.asarray(weights)
+    if w.ndim == 0 and w.dtype.kind in "fiub":
+        w = np.full(n, float(w))
+    if w.ndim != 1 or w.dtype.kind not in "fiub":
+        raise BadInput(f"sample_weight must be a 1D array of numbers, got shape {w.shape} of {w.dtype}")
+    check_length("sample_weight", len(w), n)
+    w = np.ascontiguousarray(w, dtype=np.float64)
+    if not w.min() >= SMALLEST_WEIGHT or not w.max() <= LARGEST_WEIGHT:  # written so that NaN is caught
+        bad = ~((w == 0) | (w >= SMALLEST_WEIGHT) & (w <= LARGEST_WEIGHT))
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            raise BadInput(
+                f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be zero or from "
+                f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, not negative and not missing"
+            )
+        if index is ALL and not w.any():
+            raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
+    return w
+
+
+def warn_column_vector() -> None:
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected: use y.ravel()",
+        column_vector_warning(),
+        stacklevel=5,
+    )
