@@ -320,6 +320,16 @@ Doubles quadratic_scores_of(Table<T> X, Matrix mean, const Input<double, 3>& W, 
     return scores.array;
 }
 
+template <class T>
+std::tuple<double, double, double> rank_pairs_of(const Input<T, 1>& s, Integers y, Vector w) {
+    check_rows(s.size(0), y.size(0));
+    if (w.size(0)) check_rows(s.size(0), w.size(0));
+    require(kernels->of<T>().all_finite(s.span()), "scores must be finite");
+    double out[3] = {};
+    unlocked([&] { kernels->of<T>().rank_pairs(s.span(), y.span(), w.span(), out); });
+    return {out[0], out[1], out[2]};
+}
+
 std::tuple<Doubles, Doubles, Doubles> extended_gradient_of(Matrix X, Matrix Y, Vector w, Matrix Bhi, Matrix Blo) {
     size_t p = X.size(1), q = Y.size(1);
     check_rows(X.size(0), Y.size(0));
@@ -358,6 +368,7 @@ void define(nb::module_& m) {
     m.def("assign_sums", &assign_sums_of<T>, X, w, C);
     m.def("linear_scores", &linear_scores_of<T>, X, B, "b"_a.noconvert());
     m.def("spread_scores", &spread_scores_of<T>, X, mean, "inverse"_a.noconvert(), constant);
+    m.def("rank_pairs", &rank_pairs_of<T>, "s"_a.noconvert(), y, w);
     m.def("quadratic_scores", &quadratic_scores_of<T>, X, mean, "W"_a.noconvert(), constant);
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/logistic.hpp"
 #include "kernels/moments.hpp"
 #include "kernels/nearest.hpp"
+#include "kernels/ranks.hpp"
 #include "kernels/rows.hpp"
 #include "kernels/scores.hpp"
 #include "kernels/table.hpp"
@@ -25,6 +26,7 @@ constexpr Table<T> table_of{
     .assign_sums = TENFOLD_LEVEL::assign_sums<T>,
     .linear_scores = TENFOLD_LEVEL::linear_scores<T>,
     .spread_scores = TENFOLD_LEVEL::spread_scores<T>,
+    .rank_pairs = TENFOLD_LEVEL::rank_pairs<T>,
     .quadratic_scores = TENFOLD_LEVEL::quadratic_scores<T>,
 };
 

@@ -62,6 +62,7 @@ def arguments(n: int, p: int, q: int, k: int, dtype: Any = np.float64, seed: int
         "linear_scores": (X, C, c),
         "spread_scores": (X, C, r.random((k, p)) / scale**2, c),
         "quadratic_scores": (X, C, normal(k, p, p) / scale, c),
+        "rank_pairs": ((np.round(normal(n), 1) * scale).astype(dtype), y, w),
     }
     if dtype == np.float64:
         given["extended_gradient"] = (X, Y, w, normal(p, q), 1e-17 * normal(p, q))

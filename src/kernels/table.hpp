@@ -23,6 +23,7 @@ struct Table {
     void (*assign_sums)(Rows<const T>, Weights, Rows<const double> C, double* weight, double* sum, double& inertia);
     void (*linear_scores)(Rows<const T>, Rows<const double> B, const double* b, double* out);
     void (*spread_scores)(Rows<const T>, Rows<const double> mean, const double* inverse, const double* constant, double* out);
+    void (*rank_pairs)(std::span<const T> s, Labels, Weights, double* out);
     void (*quadratic_scores)(Rows<const T>, Rows<const double> mean, const double* W, const double* constant, double* out);
 };
 

@@ -63,6 +63,7 @@ extended_gram = _dispatch("extended_gram")
 spread_scores = _dispatch("spread_scores")
 quadratic_scores = _dispatch("quadratic_scores")
 linear_scores = _dispatch("linear_scores")
+rank_pairs = _dispatch("rank_pairs")
 
 
 def all_finite(X: Any) -> bool:

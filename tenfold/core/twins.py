@@ -117,6 +117,15 @@ def quadratic_scores(X: Array, mean: Array, W: Array, constant: Array) -> Array:
     return constant - 0.5 * xp.sum(V * V, axis=2).T
 
 
+def rank_pairs(s: Array, y: Array, w: Array) -> tuple[float, float, float]:
+    """Weight of the positives (y ≠ 0), of the negatives, and of the pairs the positive wins, ties half; no w: all ones."""
+    xp = s.__array_namespace__()
+    weight = w if w.shape[0] else xp.ones(s.shape, dtype=xp.float64, device=s.device)
+    up, down = weight * _double(y != 0), weight * _double(y == 0)
+    won = _double(s[:, None] > s[None, :]) + 0.5 * _double(s[:, None] == s[None, :])
+    return float(xp.sum(up)), float(xp.sum(down)), float(xp.sum(up * (won @ down)))
+
+
 def hash_rows(X: Array, seed: int) -> Array:
     """mix(seed + G p + Σⱼ mix(bits(float32(xⱼ)) + G (j + 1))) modulo 2⁶⁴, with −0 as 0 and one NaN."""
     golden = np.uint64(0x9E3779B97F4A7C15)

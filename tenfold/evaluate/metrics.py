@@ -1,4 +1,7 @@
-"""Scores: how good predictions are, as a mean over rows or from a few sums."""
+"""Scores by name, for cross-validation: functions of (codes of the truth, scores of the classes) or (truth, values), and weights.
+
+Each is made of the statistics of the public scores; there is no second way to compute one. The rows were checked before.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core import targets
 from tenfold.core.errors import BadParameter
-from tenfold.core.estimator import log_softmax
+from tenfold.core.estimator import log_softmax, softmax
+from tenfold.evaluate.confusion import Confusion
+from tenfold.evaluate.inputs import Array, Labels, Scores, Values
+from tenfold.evaluate.means import Mean
+from tenfold.evaluate.probability import squared_distance, surprise
+from tenfold.evaluate.ranking import auc_of
+from tenfold.evaluate.ranks import RankRows
+from tenfold.evaluate.regression import ValueSums
 
-Array = np.ndarray[Any, Any]
+LEAST_LOG = float(np.log(np.finfo(float).tiny))
 
 
 @dataclass(frozen=True)
@@ -31,38 +42,42 @@ class Score:
 
 def accuracy(codes: Array, scores: Array, w: Array) -> float:
     """Σ w [argmax s = y] / Σ w."""
-    return float(np.average(scores.argmax(axis=1) == codes, weights=w))
+    return Mean.of(scores.argmax(axis=1) == codes, w).value()
+
+
+def balanced_accuracy(codes: Array, scores: Array, w: Array) -> float:
+    """The mean recall of the classes present."""
+    return _confusion(codes, scores, w).balanced_accuracy()
+
+
+def f1_macro(codes: Array, scores: Array, w: Array) -> float:
+    """The mean F₁ of the classes present, true or predicted."""
+    return float(_confusion(codes, scores, w).by_class(None, "macro").fbeta(1.0, 0))
+
+
+def _confusion(codes: Array, scores: Array, w: Array) -> Confusion:
+    return Confusion.of_labels(Labels(*targets.encode(codes), *targets.encode(scores.argmax(axis=1)), w))
 
 
 def log_loss(codes: Array, scores: Array, w: Array) -> float:
     """−Σ w log p(y) / Σ w, with p the softmax of the scores, not below the smallest float."""
-    log_p = log_softmax(scores)[np.arange(len(codes)), codes]
-    return float(np.average(-np.maximum(log_p, np.log(np.finfo(float).tiny)), weights=w))
+    return Mean.of(surprise(log_softmax(scores)[np.arange(len(codes)), codes], LEAST_LOG), w).value()
 
 
 def brier(codes: Array, scores: Array, w: Array) -> float:
     """Σ w ‖p − e_y‖² / Σ w."""
-    p = np.exp(log_softmax(scores))
-    p[np.arange(len(codes)), codes] -= 1.0
-    return float(np.average((p * p).sum(axis=1), weights=w))
+    return Mean.of(squared_distance(codes, softmax(scores)), w).value()
 
 
-def mean_squared_error(truth: Array, value: Array, w: Array) -> float:
-    """Σ w (y − ŷ)² / Σ w, averaged over targets."""
-    return float(np.average(((truth - value) ** 2).mean(axis=1), weights=w))
+def roc_auc(codes: Array, scores: Array, w: Array) -> float:
+    """The area under the ROC curve; of each class against the others, averaged, where there are more than two."""
+    k = scores.shape[1]
+    ranked = scores[:, 1:] - scores[:, :1] if k == 2 else log_softmax(scores)  # log odds do not saturate
+    return float(auc_of(RankRows.of(Scores(np.arange(k), codes, ranked, w)), multi_class="ovr").value)
 
 
-def mean_absolute_error(truth: Array, value: Array, w: Array) -> float:
-    """Σ w |y − ŷ| / Σ w, averaged over targets."""
-    return float(np.average(np.abs(truth - value).mean(axis=1), weights=w))
-
-
-def r2(truth: Array, value: Array, w: Array) -> float:
-    """1 − Σ w (y − ŷ)² / Σ w (y − ȳ)², averaged over targets."""
-    rest = w @ (truth - value) ** 2
-    spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
-    flat = spread == 0
-    return float(np.mean(np.where(flat, np.where(rest == 0, 1.0, 0.0), 1 - rest / np.where(flat, 1.0, spread))))
+def _sums(truth: Array, value: Array, w: Array) -> ValueSums:
+    return ValueSums.of_values(Values(truth, value, w))
 
 
 SCORES = {
@@ -71,10 +86,13 @@ SCORES = {
         Score("accuracy", "classifier", True, accuracy),
         Score("log_loss", "classifier", False, log_loss),
         Score("brier", "classifier", False, brier),
-        Score("r2", "regressor", True, r2),
-        Score("mse", "regressor", False, mean_squared_error),
-        Score("rmse", "regressor", False, lambda t, v, w: mean_squared_error(t, v, w) ** 0.5),
-        Score("mae", "regressor", False, mean_absolute_error),
+        Score("balanced_accuracy", "classifier", True, balanced_accuracy),
+        Score("f1_macro", "classifier", True, f1_macro),
+        Score("roc_auc", "classifier", True, roc_auc),
+        Score("r2", "regressor", True, lambda t, v, w: _sums(t, v, w).explained()),
+        Score("mse", "regressor", False, lambda t, v, w: _sums(t, v, w).mse()),
+        Score("rmse", "regressor", False, lambda t, v, w: _sums(t, v, w).mse() ** 0.5),
+        Score("mae", "regressor", False, lambda t, v, w: _sums(t, v, w).mae()),
     )
 }
 

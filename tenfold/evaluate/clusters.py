@@ -1,0 +1,180 @@
+"""Scores of groupings: against known groups, from their table of counts; or by themselves, from distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import targets
+from tenfold.core.engine import each
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.random import generator
+from tenfold.evaluate.confusion import Confusion
+from tenfold.evaluate.inputs import Array, check_choice, truth_and_groups
+
+DISTANCES_AT_ONCE = 2**22
+
+
+class Contingency(Confusion):
+    """Weight of the rows in each pair of groups; groups of the two groupings have nothing to do with each other."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Contingency:
+        return cls.of_labels(truth_and_groups(y_true, y_pred, sample_weight))
+
+    def adjusted_rand(self) -> float:
+        n, squares = float(self.weight.sum()), float((self.weight.astype(np.float64) ** 2).sum())
+        rows, columns = (float((self.weight.sum(axis=a).astype(np.float64) ** 2).sum()) for a in (1, 0))
+        both, first, second = squares - n, rows - squares, columns - squares
+        neither = n * n - rows - columns + squares
+        if first == 0 and second == 0:
+            return 1.0
+        return (
+            2
+            * (both * neither - first * second)
+            / ((both + first) * (first + neither) + (both + second) * (second + neither))
+        )
+
+    def mutual_information(self) -> float:
+        if 1 in self.weight.shape:
+            return 0.0
+        n = self.weight.sum()
+        i, j = np.nonzero(self.weight)
+        cell = self.weight[i, j] / n
+        rows, columns = self.weight.sum(axis=1) / n, self.weight.sum(axis=0) / n
+        return max(0.0, float(cell @ (np.log(cell) - np.log(rows[i]) - np.log(columns[j]))))
+
+    def normalized_information(self, average_method: str = "arithmetic") -> float:
+        means = {"arithmetic": np.mean, "max": max, "min": min, "geometric": lambda pair: np.sqrt(pair[0] * pair[1])}
+        check_choice("average_method", average_method, tuple(means))
+        if self.weight.shape == (1, 1):
+            return 1.0
+        shared = self.mutual_information()
+        if shared <= np.finfo(float).eps:
+            return 0.0
+        return float(shared / means[average_method]([_entropy(self.weight.sum(axis=a)) for a in (1, 0)]))
+
+
+def _entropy(weight: Array) -> float:
+    share = weight / weight.sum()
+    return float(-share @ np.log(share))
+
+
+def adjusted_rand_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
+    """The share of pairs of rows that both groupings treat alike, rescaled: 1 if they are the same, 0 on average by chance.
+
+    With a the pairs together in both, b and c in only one, d in neither: 2 (a d − b c) / ((a + b)(b + d) + (a + c)(c + d)).
+    Weights count copies of a row. The names of the groups do not matter.
+
+    >>> from tenfold.evaluate import adjusted_rand_score
+    >>> adjusted_rand_score([0, 0, 1, 1], ["b", "b", "a", "a"])
+    1.0
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).adjusted_rand()
+
+
+def mutual_info_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
+    """Σ pᵢⱼ log(pᵢⱼ / (pᵢ pⱼ)), in nats: what one grouping tells about the other; 0 where one of them is a single group.
+
+    >>> from tenfold.evaluate import mutual_info_score
+    >>> round(mutual_info_score([0, 0, 1, 1], [1, 1, 0, 0]), 4)
+    0.6931
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).mutual_information()
+
+
+def normalized_mutual_info_score(
+    labels_true: Any, labels_pred: Any, *, average_method: str = "arithmetic", sample_weight: Any = None
+) -> float:
+    """Mutual information over the mean entropy of the two groupings, between 0 and 1; two single groups are the same: 1.
+
+    average_method: the mean, "arithmetic", "geometric", "min" or "max".
+
+    >>> from tenfold.evaluate import normalized_mutual_info_score
+    >>> normalized_mutual_info_score([0, 0, 1, 1], [0, 1, 0, 1])
+    0.0
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).normalized_information(average_method)
+
+
+def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", sample_weight: Any = None) -> Array:
+    """(b − a) / max(a, b) of each row: a is its mean distance to the rest of its group, b to the nearest other group.
+
+    A row alone in its group has 0. Takes O(n²) time, and memory for a part of the distances at a time. metric: any name or function
+    that SciPy's `cdist` takes, or "precomputed" for X that holds the distances. Weights count copies of a row.
+
+    >>> from tenfold.evaluate import silhouette_samples
+    >>> silhouette_samples([[0.0], [1.0], [10.0]], [0, 0, 1]).round(3)
+    array([0.9  , 0.889, 0.   ])
+    """
+    X = np.ascontiguousarray(np.asarray(X, dtype=np.float64))
+    given = np.asarray(labels).reshape(-1)
+    if X.ndim != 2 or len(X) != len(given):
+        raise BadInput(
+            f"X has shape {X.shape} and there are {len(given)} labels: give a table with a row for each label"
+        )
+    if not np.isfinite(X).all():
+        raise BadInput(f"X is not finite in row {int(np.argwhere(~np.isfinite(X))[0][0])}: drop or repair that row")
+    if isinstance(metric, str) and metric == "precomputed" and (X.shape[0] != X.shape[1] or np.diagonal(X).any()):
+        raise BadInput("metric='precomputed': X must be a square table of distances with zeros on its diagonal")
+    groups, code = targets.encode(given)
+    if not 2 <= len(groups) < len(X):
+        raise BadInput(f"{len(groups)} groups of {len(X)} rows: a silhouette needs 2 to {len(X) - 1} groups")
+    w = targets.as_weights(sample_weight, len(X))
+    member = np.zeros((len(X), len(groups)))
+    member[np.arange(len(X)), code] = 1.0 if w is None else w
+    rows = np.array_split(np.arange(len(X)), max(1, len(X) ** 2 // DISTANCES_AT_ONCE))
+    sums = np.concatenate(each(lambda part: _distances(X, part, metric) @ member, rows))
+    return _silhouettes(sums, code, member.sum(axis=0))
+
+
+def _distances(X: Array, rows: Array, metric: Any) -> Array:
+    if isinstance(metric, str) and metric == "precomputed":
+        return X[rows]
+    from scipy.spatial.distance import cdist
+
+    return cdist(X[rows], X, metric=metric)
+
+
+def _silhouettes(sums: Array, code: Array, weight: Array) -> Array:
+    """From the sum of distances of each row to each group."""
+    rows, own = np.arange(len(code)), weight[code] - 1
+    alone = own <= 0
+    within = np.divide(sums[rows, code], own, out=np.zeros(len(code)), where=~alone)
+    means = np.divide(sums, weight, out=np.full(sums.shape, np.inf), where=weight > 0)
+    means[rows, code] = np.inf
+    between = means.min(axis=1)
+    largest = np.maximum(within, between)
+    score = np.divide(between - within, largest, out=np.zeros(len(code)), where=largest > 0)
+    return np.where(alone, 0.0, score)
+
+
+def silhouette_score(
+    X: Any,
+    labels: Any,
+    *,
+    metric: Any = "euclidean",
+    sample_size: int | None = None,
+    random_state: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """The mean of `silhouette_samples`, over all rows or over a random sample of `sample_size`.
+
+    >>> from tenfold.evaluate import silhouette_score
+    >>> round(silhouette_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]), 3)
+    0.9
+    """
+    X, labels, w = np.asarray(X), np.asarray(labels), None if sample_weight is None else np.asarray(sample_weight)
+    if sample_size is not None:
+        if not isinstance(sample_size, (int, np.integer)) or not 1 <= sample_size <= len(X):
+            raise BadParameter(
+                f"sample_size={sample_size!r}: must be a whole number from 1 to {len(X)}, the number of rows"
+            )
+        rows = generator(random_state).permutation(len(X))[:sample_size]
+        distances = isinstance(metric, str) and metric == "precomputed"
+        X = X[np.ix_(rows, rows)] if distances else X[rows]
+        labels, w = labels[rows], None if w is None else w[rows]
+    return float(np.average(silhouette_samples(X, labels, metric=metric, sample_weight=w), weights=w))

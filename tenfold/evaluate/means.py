@@ -1,0 +1,29 @@
+"""A weighted mean as a statistic: what most scores are, one loss for each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from tenfold.core.stats import Stats
+from tenfold.evaluate.inputs import Array
+
+
+@dataclass(slots=True)
+class Mean(Stats):
+    """Σ w and Σ w v over rows; v may have columns."""
+
+    weight: float
+    sum: Any
+
+    @classmethod
+    def of(cls, values: Array, w: Array | None) -> Self:
+        if w is None:
+            return cls(float(len(values)), values.sum(axis=0))
+        return cls(float(w.sum()), w @ values)
+
+    def value(self, normalize: bool = True) -> float:
+        """Σ w v / Σ w, or the sum alone."""
+        return float(np.mean(self.sum / self.weight)) if normalize else float(np.sum(self.sum))

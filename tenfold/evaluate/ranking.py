@@ -1,0 +1,235 @@
+"""Scores of rankings: the ROC curve and the area under it, precision against recall, average precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.evaluate.inputs import Array, Scores, check_choice, positive_class, truth_and_scores
+from tenfold.evaluate.ranks import Bounded, Curve, RankRows, RankSketch
+
+Ranks = RankRows | RankSketch
+
+
+def roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: str | None = "macro",
+    sample_weight: Any = None,
+    max_fpr: float | None = None,
+    multi_class: str = "raise",
+    labels: Any = None,
+) -> Any:
+    """The area under the ROC curve: the probability that a positive row outranks a negative one, ties counted half.
+
+    Two classes: y_score is one column, of the larger label. More: a column for each class, and multi_class says which pairs are
+    ranked: "ovr" each class against all others by its own column, "ovo" each pair of classes by both of their columns (the mean of
+    the two). average: "macro", "weighted" by the rows of each class (of each pair), None for one of each class (ovr), "micro" all
+    columns as one (ovr). max_fpr: the area up to that false positive rate only, rescaled so that guessing is ½ (McClish 1989).
+
+    All scores equal give ½. A truth of one class is refused: there is no pair to rank.
+
+    >>> from tenfold.evaluate import roc_auc_score
+    >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    given = truth_and_scores(y_true, y_score, sample_weight, labels)
+    return auc_of(RankRows.of(given), average, max_fpr, multi_class)[0]
+
+
+def auc_of(
+    ranks: Ranks, average: str | None = "macro", max_fpr: float | None = None, multi_class: str = "raise"
+) -> Any:
+    """The area, and a bound on its error, from a statistic of ranks."""
+    check_choice("multi_class", multi_class, ("raise", "ovr", "ovo"))
+    k = len(ranks.classes)
+    if k < 2:
+        raise BadInput(f"the AUC needs rows of both classes: the truth holds only {ranks.classes[0]!r}")
+    if ranks.width == 1 or (k == 2 and ranks.width == 2):
+        if k > 2:
+            raise BadInput(f"the truth holds {k} classes and there is one column of scores: give one for each class")
+        column = ranks.width - 1
+        if max_fpr is None or max_fpr == 1:
+            return ranks.auc(column, 1)
+        curve = ranks.curve(column, 1)
+        if curve.rounded:
+            raise BadParameter(f"max_fpr={max_fpr!r}: needs all rows in memory; use exact=True")
+        return Bounded(_partial_area(curve, max_fpr), 0.0)
+    if ranks.width != k:
+        raise BadInput(f"the truth holds {k} classes and there are {ranks.width} columns of scores: give labels=")
+    if multi_class == "raise":
+        raise BadParameter(f"there are {k} classes: choose multi_class='ovr' or 'ovo'")
+    if max_fpr not in (None, 1):
+        raise BadParameter(f"max_fpr={max_fpr!r}: is for two classes only")
+    return _one_vs_rest(ranks, average) if multi_class == "ovr" else _one_vs_one(ranks, average)
+
+
+def _one_vs_rest(ranks: Ranks, average: str | None) -> Any:
+    check_choice("average", average, ("macro", "weighted", "micro", None))
+    if average == "micro":
+        return ranks.pooled_auc()
+    weights = ranks.weights()
+    _all_present(ranks.classes, weights)
+    values, bounds = np.array([ranks.auc(a, a) for a in range(len(weights))]).T
+    if average is None:
+        return values, bounds
+    return _mean(values, bounds, weights if average == "weighted" else None)
+
+
+def _one_vs_one(ranks: Ranks, average: str | None) -> Bounded:
+    check_choice("average", average, ("macro", "weighted"))
+    weights = ranks.weights()
+    _all_present(ranks.classes, weights)
+    pairs = [(a, b) for a in range(len(weights)) for b in range(a + 1, len(weights))]
+    both = np.array([[ranks.auc(a, a, b), ranks.auc(b, b, a)] for a, b in pairs]).mean(axis=1)
+    share = np.array([weights[a] + weights[b] for a, b in pairs]) if average == "weighted" else None
+    return _mean(both[:, 0], both[:, 1], share)
+
+
+def _all_present(classes: Array, weights: Array) -> None:
+    if not weights.all():
+        absent = classes[int(np.flatnonzero(weights == 0)[0])]
+        raise BadInput(
+            f"class {absent!r} has no row in the truth, so there is nothing to rank: leave it out of labels="
+        )
+
+
+def _mean(values: Array, bounds: Array, weights: Array | None) -> Bounded:
+    return Bounded(*(float(np.average(part, weights=weights)) for part in (values, bounds)))
+
+
+def _partial_area(curve: Curve, most: float) -> float:
+    """Area up to a false positive rate m, rescaled: ½ (1 + (area − m²/2) / (m − m²/2))."""
+    if not 0 < most < 1:
+        raise BadParameter(f"max_fpr={most!r}: must be above 0 and at most 1")
+    fpr, tpr = (np.append(0.0, part / part[-1]) for part in (curve.negatives, curve.positives))
+    stop = int(np.searchsorted(fpr, most, side="right"))
+    end = np.interp(most, fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
+    area = np.trapezoid(np.append(tpr[:stop], end), np.append(fpr[:stop], most))
+    least = most**2 / 2
+    return float((1 + (area - least) / (most - least)) / 2)
+
+
+def roc_curve(
+    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = True
+) -> tuple[Array, Array, Array]:
+    """False positive rates, true positive rates and thresholds: rows that score at least the threshold are called positive.
+
+    It starts at (0, 0) with the threshold ∞. drop_intermediate leaves out points on a straight line between their neighbours.
+
+    >>> from tenfold.evaluate import roc_curve
+    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> tpr
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    """
+    curve = _curve(y_true, y_score, pos_label, sample_weight)
+    if not curve.negatives[-1] or not curve.positives[-1]:
+        raise BadInput("a ROC curve needs rows of both classes: the truth holds only one")
+    if drop_intermediate and len(curve.thresholds) > 2:
+        bends = (np.diff(curve.negatives, 2) != 0) | (np.diff(curve.positives, 2) != 0)
+        curve = _kept(curve, np.concatenate([[True], bends, [True]]))
+    thresholds = np.append(np.inf, curve.thresholds)
+    fpr, tpr = (np.append(0.0, part) / part[-1] for part in (curve.negatives, curve.positives))
+    return fpr, tpr, thresholds
+
+
+def precision_recall_curve(
+    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = False
+) -> tuple[Array, Array, Array]:
+    """Precision and recall when rows that score at least the threshold are called positive, thresholds ascending.
+
+    A last point, precision 1 and recall 0, has no threshold. drop_intermediate keeps only the first and last point of each recall.
+
+    >>> from tenfold.evaluate import precision_recall_curve
+    >>> precision, recall, thresholds = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> recall
+    array([1. , 1. , 0.5, 0.5, 0. ])
+    """
+    curve = _curve(y_true, y_score, pos_label, sample_weight)
+    _need_positives(curve)
+    if drop_intermediate and len(curve.thresholds) > 2:
+        moved = np.diff(curve.positives) != 0
+        curve = _kept(curve, np.concatenate([[True], moved[:-1] | moved[1:], [True]]))
+    precision = curve.positives / (curve.positives + curve.negatives)
+    recall = curve.positives / curve.positives[-1]
+    return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), curve.thresholds[::-1]
+
+
+def average_precision_score(
+    y_true: Any, y_score: Any, *, average: str | None = "macro", pos_label: Any = 1, sample_weight: Any = None
+) -> Any:
+    """Σ (Rₙ − Rₙ₋₁) Pₙ over the thresholds: the mean precision at the positives, ties as one threshold.
+
+    More than two classes: a column of scores for each, each class against the others, averaged as in `roc_auc_score`.
+
+    >>> from tenfold.evaluate import average_precision_score
+    >>> round(average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.8333
+    """
+    return average_precision_of(RankRows.of(truth_and_scores(y_true, y_score, sample_weight)), average, pos_label)[0]
+
+
+def average_precision_of(ranks: Ranks, average: str | None = "macro", pos_label: Any = 1) -> Any:
+    """The average precision, and a bound on its error, from a statistic of ranks."""
+    check_choice("average", average, ("macro", "weighted", "micro", None))
+    k = len(ranks.classes)
+    if ranks.width == 1:
+        if k > 2:
+            raise BadInput(f"the truth holds {k} classes and there is one column of scores: give one for each class")
+        return step_area(ranks.curve(0, positive_class(ranks.classes, pos_label)))
+    if ranks.width != k:
+        raise BadInput(f"the truth holds {k} classes and there are {ranks.width} columns of scores: give as many")
+    if average == "micro":
+        return step_area(_pooled(ranks).curve(0, 1))
+    values, bounds = np.array([step_area(ranks.curve(a, a)) for a in range(k)]).T
+    if average is None:
+        return values, bounds
+    return _mean(values, bounds, ranks.weights() if average == "weighted" else None)
+
+
+def step_area(curve: Curve) -> Bounded:
+    """Area under precision against recall, as steps.
+
+    At a rounded score with p positives the precision lies between that of all its negatives first and that of all its positives
+    first: that bounds the error.
+    """
+    _need_positives(curve)
+    up = np.diff(curve.positives, prepend=0.0)
+    area = float(up @ (curve.positives / (curve.positives + curve.negatives)) / curve.positives[-1])
+    if not curve.rounded:
+        return Bounded(area, 0.0)
+    before = curve.positives - up, np.append(0.0, curve.negatives[:-1])
+    with np.errstate(invalid="ignore"):
+        least = up @ np.nan_to_num(before[0] / (before[0] + curve.negatives)) / curve.positives[-1]
+        most = up @ np.nan_to_num(curve.positives / (curve.positives + before[1])) / curve.positives[-1]
+    return Bounded(area, float(max(area - least, most - area)))
+
+
+def _pooled(ranks: Ranks) -> RankRows:
+    if isinstance(ranks, RankSketch):
+        raise BadParameter("average='micro': needs all rows in memory; use exact=True")
+    truth, scores, w = ranks._whole()
+    k = scores.shape[1]
+    codes = (truth[:, None] == np.arange(k)).astype(np.int64).reshape(-1)
+    return RankRows.of(Scores(np.array([0, 1]), codes, scores.reshape(-1, 1), None if w is None else np.repeat(w, k)))
+
+
+def _curve(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> Curve:
+    given = truth_and_scores(y_true, y_score, sample_weight)
+    if given.scores.shape[1] > 1:
+        raise BadInput(f"y_score has {given.scores.shape[1]} columns: give one score for each row")
+    if len(given.classes) > 2 and pos_label is None:
+        raise BadParameter(f"there are {len(given.classes)} classes: say which is positive with pos_label=")
+    return RankRows.of(given).curve(0, positive_class(given.classes, pos_label))
+
+
+def _need_positives(curve: Curve) -> None:
+    if not curve.positives[-1]:
+        raise BadInput("recall needs rows of the positive class: the truth holds none")
+
+
+def _kept(curve: Curve, which: Array) -> Curve:
+    return Curve(curve.thresholds[which], curve.positives[which], curve.negatives[which], curve.rounded)

@@ -1,0 +1,236 @@
+"""Scores of predicted numbers. All but the median come from a few sums over rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import xlogy
+
+from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.stats import Stats
+from tenfold.evaluate.inputs import Array, Values, truth_and_values
+from tenfold.evaluate.means import Mean
+from tenfold.evaluate.ranks import MOST_DISTINCT, Bounded, Distinct
+
+
+@dataclass(slots=True)
+class ValueSums(Stats):
+    """For each target, with r = y − ŷ: Σ w, the mean and Σ w (y − ȳ)² of y, Σ w r², and Σ w of r above and below zero."""
+
+    rows: int
+    weight: float
+    mean: Array
+    spread: Array
+    squared: Array
+    above: Array
+    below: Array
+
+    @classmethod
+    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Self:
+        return cls.of_values(truth_and_values(y_true, y_pred, sample_weight))
+
+    @classmethod
+    def of_values(cls, given: Values) -> Self:
+        y, w = given.truth, np.ones(len(given.truth)) if given.w is None else given.w
+        weight, r = float(w.sum()), y - given.value
+        mean = (w @ y) / weight
+        mean = mean + (w @ (y - mean)) / weight
+        above = np.maximum(r, 0.0)
+        return cls(len(y), weight, mean, w @ (y - mean) ** 2, w @ r**2, w @ above, w @ (above - r))
+
+    def __add__(self, other: Self) -> Self:
+        weight = self.weight + other.weight
+        share, gap = other.weight / weight, other.mean - self.mean
+        return type(self)(
+            self.rows + other.rows,
+            weight,
+            self.mean + gap * share,
+            self.spread + other.spread + gap**2 * (self.weight * share),
+            self.squared + other.squared,
+            self.above + other.above,
+            self.below + other.below,
+        )
+
+    def mse(self, multioutput: Any = "uniform_average") -> Any:
+        return over_targets(self.squared / self.weight, multioutput)
+
+    def rmse(self, multioutput: Any = "uniform_average") -> Any:
+        return over_targets(np.sqrt(self.squared / self.weight), multioutput)
+
+    def mae(self, multioutput: Any = "uniform_average") -> Any:
+        return over_targets((self.above + self.below) / self.weight, multioutput)
+
+    def pinball(self, alpha: float = 0.5, multioutput: Any = "uniform_average") -> Any:
+        if not 0 <= alpha <= 1:
+            raise BadParameter(f"alpha={alpha!r}: must lie between 0 and 1")
+        return over_targets((alpha * self.above + (1 - alpha) * self.below) / self.weight, multioutput)
+
+    def r2(self, multioutput: Any = "uniform_average", force_finite: bool = True) -> Any:
+        if self.rows < 2:
+            warnings.warn(Degenerate("R² of one row is NaN, as one row has no spread: give at least 2"), stacklevel=3)
+            return float("nan")
+        return self.explained(multioutput, force_finite)
+
+    def explained(self, multioutput: Any = "uniform_average", force_finite: bool = True) -> Any:
+        """R², also of one row."""
+        flat, exact = self.spread == 0, self.squared == 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = 1 - self.squared / self.spread
+        if force_finite:
+            scores = np.where(flat, np.where(exact, 1.0, 0.0), scores)
+        if isinstance(multioutput, str) and multioutput == "variance_weighted":
+            multioutput = self.spread if self.spread.any() else "uniform_average"
+        return over_targets(scores, multioutput)
+
+
+def over_targets(values: Array, multioutput: Any) -> Any:
+    """The values of all targets as they are, their mean, or a weighted mean."""
+    if isinstance(multioutput, str):
+        if multioutput == "raw_values":
+            return values
+        if multioutput == "uniform_average":
+            return float(values.mean())
+        raise BadParameter(
+            f"multioutput={multioutput!r}: must be 'raw_values', 'uniform_average' or a weight for each target"
+        )
+    weights = None if multioutput is None else np.asarray(multioutput, dtype=np.float64)
+    if weights is not None and weights.shape != values.shape:
+        raise BadParameter(f"multioutput has {weights.size} weights for {len(values)} targets: give one for each")
+    return float(np.average(values, weights=weights))
+
+
+def r2_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    multioutput: Any = "uniform_average",
+    force_finite: bool = True,
+) -> Any:
+    """R² = 1 − Σ w (y − ŷ)² / Σ w (y − ȳ)²: the share of the spread that is explained.
+
+    multioutput: "raw_values" one for each target, "uniform_average" their mean, "variance_weighted" by spread, or weights.
+    force_finite: a constant truth gives 1 if predicted exactly and 0 if not, instead of NaN and −∞. One row gives NaN and a warning.
+
+    >>> from tenfold.evaluate import r2_score
+    >>> r2_score([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    0.5
+    """
+    return ValueSums.of(y_true, y_pred, sample_weight).r2(multioutput, force_finite)
+
+
+def mean_squared_error(
+    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
+) -> Any:
+    """Σ w (y − ŷ)² / Σ w. multioutput: "raw_values" one for each target, "uniform_average" their mean, or weights.
+
+    >>> from tenfold.evaluate import mean_squared_error
+    >>> mean_squared_error([1.0, 2.0], [1.0, 4.0])
+    2.0
+    """
+    return ValueSums.of(y_true, y_pred, sample_weight).mse(multioutput)
+
+
+def root_mean_squared_error(
+    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
+) -> Any:
+    """√(Σ w (y − ŷ)² / Σ w) of each target; multioutput as for `mean_squared_error`.
+
+    >>> from tenfold.evaluate import root_mean_squared_error
+    >>> root_mean_squared_error([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 6.0])
+    1.0
+    """
+    return ValueSums.of(y_true, y_pred, sample_weight).rmse(multioutput)
+
+
+def mean_absolute_error(
+    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
+) -> Any:
+    """Σ w |y − ŷ| / Σ w; multioutput as for `mean_squared_error`.
+
+    >>> from tenfold.evaluate import mean_absolute_error
+    >>> mean_absolute_error([1.0, 2.0], [1.0, 4.0])
+    1.0
+    """
+    return ValueSums.of(y_true, y_pred, sample_weight).mae(multioutput)
+
+
+def mean_pinball_loss(
+    y_true: Any, y_pred: Any, *, sample_weight: Any = None, alpha: float = 0.5, multioutput: Any = "uniform_average"
+) -> Any:
+    """Σ w max(α r, (α − 1) r) / Σ w with r = y − ŷ: smallest for the α-quantile. multioutput as for `mean_squared_error`.
+
+    >>> from tenfold.evaluate import mean_pinball_loss
+    >>> mean_pinball_loss([1.0, 2.0, 3.0], [0.0, 2.0, 3.0], alpha=0.75)
+    0.25
+    """
+    return ValueSums.of(y_true, y_pred, sample_weight).pinball(alpha, multioutput)
+
+
+def mean_poisson_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """2 Σ w (y log(y/μ) − y + μ) / Σ w, for counts y ≥ 0 and predicted means μ > 0 (0 log 0 is 0).
+
+    >>> from tenfold.evaluate import mean_poisson_deviance
+    >>> round(mean_poisson_deviance([2, 0, 1, 4], [0.5, 0.5, 2.0, 2.0]), 4)
+    1.426
+    """
+    return poisson_sums(y_true, y_pred, sample_weight).value()
+
+
+def poisson_sums(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Mean:
+    """The statistic of the Poisson deviance."""
+    y, mu, w = truth_and_values(y_true, y_pred, sample_weight)
+    if y.shape[1] > 1:
+        raise BadInput(f"there are {y.shape[1]} targets: the Poisson deviance is of one")
+    for values, bad, rule in ((y, y < 0, "y_true must be at least 0"), (mu, mu <= 0, "y_pred must be above 0")):
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            raise BadInput(
+                f"{rule}, but is {values[row, 0]:g} in row {row}: the Poisson deviance is of counts and means"
+            )
+    return Mean.of(2 * (xlogy(y, y / mu) - y + mu)[:, 0], w)
+
+
+def median_absolute_error(
+    y_true: Any, y_pred: Any, *, multioutput: Any = "uniform_average", sample_weight: Any = None
+) -> Any:
+    """The median of |y − ŷ|, where half of the weight is below; between two rows, their mean.
+
+    >>> from tenfold.evaluate import median_absolute_error
+    >>> median_absolute_error([1.0, 2.0, 3.0, 10.0], [1.0, 2.0, 4.0, 0.0])
+    0.5
+    """
+    return AbsoluteErrors.of(y_true, y_pred, sample_weight, most=2**62).median(multioutput)[0]
+
+
+@dataclass(slots=True)
+class AbsoluteErrors(Stats):
+    """The distinct absolute errors of each target with their weights, rounded once there are too many."""
+
+    targets: list[Distinct]
+
+    @classmethod
+    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None, *, most: int = MOST_DISTINCT) -> Self:
+        y, value, w = truth_and_values(y_true, y_pred, sample_weight)
+        one_group = np.zeros(len(y), dtype=np.int64)
+        return cls([Distinct.of(error, one_group, w, 1, most) for error in np.abs(y - value).T])
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)([one + two for one, two in zip(self.targets, other.targets, strict=True)])
+
+    def median(self, multioutput: Any = "uniform_average") -> Any:
+        """The median, and how far rounding may have moved it."""
+        lows, highs = (np.array([_middle(one, values) for one in self.targets]) for values in ("lows", "highs"))
+        value, bound = (over_targets(part, multioutput) for part in ((lows + highs) / 2, (highs - lows) / 2))
+        return Bounded(value, bound)
+
+
+def _middle(errors: Distinct, values: str) -> float:
+    reached = np.cumsum(errors.weight[:, 0])
+    half, points = reached[-1] / 2, getattr(errors, values)
+    first = int(np.searchsorted(reached, half * (1 - 1e-15)))
+    is_between = abs(reached[first] - half) <= 1e-15 * half and first + 1 < len(points)
+    return float((points[first] + points[first + 1]) / 2 if is_between else points[first])
