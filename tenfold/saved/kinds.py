@@ -10,7 +10,8 @@ A file names a kind by its number and nothing else, so it cannot name code. Numb
     Moments(p+q)                            a statistic, with the shape of its leading array
     int:p                                   a number that fixes the size p
 
-Sizes are numbers, letters or sums of them; a letter means one size throughout a model, `*` any size.
+Sizes are numbers, letters or sums of them; a letter means one size throughout a model, M one of at least 3 (with
+two classes there is one row of coefficients), `*` any size.
 `a|b` is either form, `name?` may be absent, and `;` separates whole variants.
 """
 
@@ -40,15 +41,15 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(p) intercept_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
         coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool stats_?=Moments(p+q)"""),
     3: ("LogisticRegression", """
-        classes_=label(K) coef_=float(K,p) intercept_=float(K) n_iter_=int(*) ;
+        classes_=label(M) coef_=float(M,p) intercept_=float(M) n_iter_=int(*) ;
         classes_=label(2) coef_=float(1,p) intercept_=float(1) n_iter_=int(*)"""),
     4: ("GaussianNB", """
         classes_=label(K) theta_=float(K,p) var_=float(K,p) class_count_=float(K) class_prior_=float(K)
         epsilon_=float stats_?=Spread(K,p)"""),
     5: ("LinearDiscriminantAnalysis", """
-        classes_=label(K) coef_=float(K,p) intercept_=real(K) means_=float(K,p) priors_=float(K)
+        classes_=label(M) coef_=float(M,p) intercept_=real(M) means_=float(M,p) priors_=float(M)
         scalings_=float(p,r) xbar_=float(p) explained_variance_ratio_=float(*) covariance_?=float(p,p)
-        stats_?=Moments(K,p) ;
+        stats_?=Moments(M,p) ;
         classes_=label(2) coef_=float(1,p) intercept_=real(1) means_=float(2,p) priors_=float(2)
         scalings_=float(p,r) xbar_=float(p) explained_variance_ratio_=float(*) covariance_?=float(p,p)
         stats_?=Moments(2,p)"""),
@@ -191,6 +192,8 @@ def _agrees(size: int, dim: str, sizes: Sizes) -> bool:
     if dim == "*":
         return True
     if dim.isalpha():
+        if dim == "M" and size < 3:
+            return False
         return sizes.setdefault(dim, size) == size
     known = sum(int(part) if part.isdigit() else sizes[part] for part in dim.split("+"))
     return known == size
