@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#8A8A8A"
+SKY, BLACK = "#56B4E9", "#000000"
+# Several curves in one picture differ in colour and in dash, so that they are told apart in black and white too.
+COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK)
+DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)))
+AMOUNTS, SIGNED = "cividis", "PuOr_r"  # colour maps: of amounts, and of what may be above or below zero
 
 
-def new_axes(ax: Any = None) -> Any:
+def new_axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     """The given axes, or new ones, dressed."""
     if ax is None:
-        from matplotlib.figure import Figure
         from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)  # needs no screen; figure.savefig works everywhere
         ax = figure.add_subplot()
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     return ax
+
+
+def style(k: int) -> dict[str, Any]:
+    """Colour and dash of the k-th curve."""
+    return dict(color=COLOURS[k % len(COLOURS)], linestyle=DASHES[k % len(DASHES)])
+
+
+def short(text: str, most: int = 60) -> str:
+    """A title that fits."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def said(score: str) -> str:
+    """A score's name for people: no underscores, abbreviations as they are written."""
+    known = {"r2": "R²", "mse": "mean squared error", "rmse": "root mean squared error", "mae": "mean absolute error"}
+    return known.get(score, score.replace("_", " "))
+
+
+def tool(name: str, module: str | None = None) -> Any:
+    """A public function of `tenfold.evaluate`, or one of a module of it, found when a picture is made from rows.
+
+    Results of evaluation draw themselves with this package, which therefore lies below and does not import them.
+    """
+    return getattr(import_module("tenfold.evaluate" + (f".{module}" if module else "")), name)

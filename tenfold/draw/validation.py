@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import BLUE, GREY, ORANGE, new_axes
+from tenfold.draw.look import BLUE, GREY, ORANGE, new_axes, said, short
 
 
 def draw_folds(result: Any, ax: Any = None) -> Any:
@@ -25,7 +25,7 @@ def draw_folds(result: Any, ax: Any = None) -> Any:
         lw=0,
         zorder=1,
     )
-    ax.set(xlabel="fold", ylabel=f"{result.score.name} on held-out rows", title=short(result.model))
+    ax.set(xlabel="fold", ylabel=f"{said(result.score.name)} on held-out rows", title=short(result.model))
     ax.set_xticks(place)
     ax.legend()
     return ax
@@ -40,12 +40,7 @@ def draw_path(result: Any, ax: Any = None) -> Any:
     ax.axvline(values[result.best_index], color=ORANGE, ls="--", label=f"best: {result.name} = {result.best:.4g}")
     if values.min() > 0 and values.max() / values.min() > 50:
         ax.set_xscale("log")
-    ax.set(xlabel=result.name, ylabel=f"{result.score.name} on held-out rows", title=short(result.model))
+    ax.set(xlabel=result.name, ylabel=f"{said(result.score.name)} on held-out rows", title=short(result.model))
     ax.tick_params(colors=GREY, labelcolor="black")
     ax.legend()
     return ax
-
-
-def short(text: str) -> str:
-    """A title that fits."""
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,77 @@
+"""Bias and variance as pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.draw.look import BLACK, BLUE, GREEN, GREY, RED, new_axes
+
+
+def draw_bias_variance(found: Any, ax: Any = None) -> Any:
+    """The parts of the error: bars that build it up, or curves along a parameter.
+
+    >>> import numpy as np, tenfold
+    >>> from tenfold.evaluate import bias_variance
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> ax = bias_variance(tenfold.Ridge(), X, X[:, 0], replicates=20).plot()
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['bias²', 'variance', 'noise', 'error']
+    """
+    bias = "bias²" if found.loss == "squared" else "bias"
+    error = "squared error" if found.loss == "squared" else "share of rows predicted wrong"
+    parts = (("bias", bias, BLUE), ("variance", "variance", RED), ("noise", "noise", GREY))
+    if hasattr(found, "values"):
+        return _along(found, new_axes(ax), parts, error)
+    ax = new_axes(ax, (6.4, 2.4))
+    sizes = [getattr(found, key) for key, _, _ in parts]
+    starts = np.concatenate([[0.0], np.cumsum(sizes)])
+    for place, ((_, _, colour), size, start) in enumerate(zip(parts, sizes, starts[:-1], strict=True)):
+        ax.barh(place, size, left=start, color=colour, height=0.62)
+    ax.barh(3, found.error, color=GREEN, height=0.62)
+    ends = np.maximum(np.concatenate([starts[:-1], [0.0]]), np.append(starts[1:], found.error))
+    for place, (size, end) in enumerate(zip([*sizes, found.error], ends, strict=True)):
+        ax.annotate(f"{size:.3g}", (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+    ax.set_yticks(range(4), [name for _, name, _ in parts] + ["error"])
+    ax.invert_yaxis()
+    ax.margins(x=0.12)
+    ax.set_xlim(left=min(0.0, starts.min()))
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(error)
+    return ax
+
+
+def _along(found: Any, ax: Any, parts: Any, error: str) -> Any:
+    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in found.values)
+    place = np.asarray(found.values if numbers else range(len(found.values)), dtype=np.float64)
+    few = len(place) <= 25
+    for (key, name, colour), dash, marker in zip(
+        parts, ((0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2))), "^sD", strict=True
+    ):
+        if key != "noise" or np.any(found.column("noise") != 0):
+            ax.plot(
+                place,
+                found.column(key),
+                color=colour,
+                linestyle=dash,
+                marker=marker if few else None,
+                markersize=4,
+                label=name,
+            )
+    ax.plot(
+        place,
+        found.column("error"),
+        color=BLACK,
+        linewidth=2.0,
+        marker="o" if few else None,
+        markersize=4,
+        label="error",
+    )
+    if numbers and place.min() > 0 and place.max() / place.min() > 50:
+        ax.set_xscale("log")
+    if not numbers:
+        ax.set_xticks(place, [str(value) for value in found.values])
+    ax.set(xlabel=found.name, ylabel=error)
+    ax.legend(fontsize=9)
+    return ax
