@@ -1,32 +1,29 @@
-"""Cross-validation: fold statistics are merged, not refitted, wherever that is exact.
+"""Cross-validation: training statistics are merged, not made again, wherever that is exact.
 
-A one-pass learner is summarised once, fold by fold; the statistics of every training set are merges of all folds but one, and
-each costs a solve. Other learners are fitted again on each training set, folds side by side on all threads. Either way every
-row is predicted by a model that has not seen it.
+A one-pass learner is summarised once, fold by fold; the statistics of every training set are merges, and each costs a solve.
+Leave-one-out has closed forms (`leave_out`). Other learners are fitted again on each training set, side by side on all threads,
+from the solution for all rows where they can start there. Either way every row is predicted by a model that has not seen it.
 """
 
 from __future__ import annotations
 
 import time
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tenfold.core import check
-from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.engine import Threads, current_engine, each, single_blas
+from tenfold.core.data import Array, Arrays
+from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.core.estimator import OnePass, softmax
+from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
-from tenfold.core.random import generator
-from tenfold.core.stats import Keyed, Rows, all_but_one
-from tenfold.evaluate.metrics import Score, find_score
+from tenfold.core.stats import Rows
+from tenfold.evaluate.held_out import held_out, path_outputs, training_and_folds
+from tenfold.evaluate.metrics import SCORES, Score, find_score
 from tenfold.evaluate.result import CrossValidation, ValidationPath
-from tenfold.evaluate.splits import assign_folds, check_class_sizes
-
-# Below this share of Σ w y², a squared error computed from moments has lost digits: predict the rows instead.
-SMALLEST_SHARE = 1e-6
+from tenfold.evaluate.rounds import Round, plan, truth_of
 
 
 def cross_validate(
@@ -34,18 +31,28 @@ def cross_validate(
     X: Any,
     y: Any = None,
     *,
-    folds: int = 10,
+    folds: Any = 10,
     repeats: int = 1,
     stratify: Any = "auto",
     groups: Any = None,
     score: Any = None,
     sample_weight: Any = None,
     random_state: Any = 0,
+    kind: str = "k-fold",
 ) -> CrossValidation:
-    """Score a learner on rows it has not seen: k-fold cross-validation, repeated if asked.
+    """Score a learner on rows it has not seen.
 
-    score: "accuracy", "log_loss", "brier", "r2", "mse", "rmse", "mae", or a function of (truth, prediction).
-    stratify: "auto" spreads classes evenly over the folds. groups: rows of one group are never split.
+    folds: a number; or a splitter (KFold, TimeSeriesSplit, LeaveOneOut, ..., scikit-learn's too); or pairs (train, test) of row
+    numbers. repeats: how often, with new folds. stratify: "auto" spreads classes evenly over the folds. groups: rows of one group
+    are never split; "duplicates" keeps equal rows together. score: "accuracy", "log_loss", "brier", "r2", "mse", "rmse", "mae",
+    or a function of (truth, prediction).
+
+    kind: "k-fold" trains on all folds but one and tests on that one. "reversed" trains on one fold and tests on the rest: less
+    variance, but harder on models that need many rows. "corrected" estimates the optimism instead of the test error:
+    err + mean over folds l of (Errₗ − errₗ), with err the error of the fit to all rows on all rows, Errₗ that of the model of
+    fold l on its held-out rows, and errₗ that of the same model on all rows (Burman 1989); it removes the bias of small folds.
+
+    Folds of one row are judged together where the score is not a mean over rows (R², RMSE), or rows have weights.
 
     >>> import numpy as np, tenfold
     >>> X = np.random.default_rng(0).normal(size=(60, 3)); y = X @ [1.0, 2.0, 3.0]
@@ -54,21 +61,43 @@ def cross_validate(
     """
     source = _in_memory(model, X, y, sample_weight)
     judge = find_score(score, model.role)
-    began, scores, outputs, assigned = time.perf_counter(), [], [], []
-    for fold in _assignments(model, source, folds, repeats, stratify, groups, random_state):
-        output, method = held_out_outputs(model, source, fold)
-        scores.append(fold_scores(judge, source, fold, output))
-        outputs.append(output)
-        assigned.append(fold)
+    began, scores, training = time.perf_counter(), [], float("nan")
+    rounds = plan(
+        model,
+        source,
+        folds=folds,
+        repeats=repeats,
+        stratify=stratify,
+        groups=groups,
+        random_state=random_state,
+        kind=kind,
+    )
+    tally = Tally(model, source)
+    for one in rounds:
+        if kind == "corrected":
+            whole, everywhere, method = training_and_folds(model, source, one)
+            training, corrected = _corrected(judge, source, one, whole, everywhere)
+            scores.append(corrected)
+            for k, output in enumerate(everywhere):
+                tally.add(one.test_rows(k), output[one.test_rows(k)])
+        else:
+            outputs, method = held_out(model, source, one)
+            scores.append(round_scores(judge, source, one, outputs))
+            for rows, output in zip(one.parts, outputs, strict=True):
+                tally.add(rows, output)
     return CrossValidation(
         repr(model),
         judge,
         np.array(scores),
-        np.array(assigned),
-        _predictions(source, outputs),
-        _probabilities(model, outputs),
+        np.concatenate([one.label(source.n_rows or 0) for one in rounds]),
+        tally.predictions(),
+        tally.probabilities(),
         method,
         time.perf_counter() - began,
+        kind=kind,
+        ratio=rounds[0].ratio,
+        training=training,
+        rows=tally.rows(),
     )
 
 
@@ -77,7 +106,7 @@ def cross_val_predict(
     X: Any,
     y: Any = None,
     *,
-    folds: int = 10,
+    folds: Any = 10,
     stratify: Any = "auto",
     groups: Any = None,
     sample_weight: Any = None,
@@ -95,6 +124,10 @@ def cross_val_predict(
         sample_weight=sample_weight,
         random_state=random_state,
     )
+    if result.rows is not None:
+        raise BadInput(
+            f"only {len(result.rows)} rows are ever held out by these folds: use cross_validate, whose result tells which"
+        )
     if method == "predict":
         return result.predictions
     if method != "predict_proba" or result.probabilities is None:
@@ -109,7 +142,7 @@ def validation_path(
     name: str,
     values: Any,
     *,
-    folds: int = 10,
+    folds: Any = 10,
     repeats: int = 1,
     stratify: Any = "auto",
     groups: Any = None,
@@ -132,127 +165,93 @@ def validation_path(
     for value in values:
         check.check_params(fresh(model).set_params(**{name: value}))
     judge = find_score(score, model.role)
-    began, scores = time.perf_counter(), []
-    for fold in _assignments(model, source, folds, repeats, stratify, groups, random_state):
-        scores.append(path_scores(model, source, fold, name, values, judge))
-    table = np.concatenate(scores, axis=1)  # (values, repeats x folds)
-    return ValidationPath(repr(model), name, values, judge, table, folds, source.n_rows, time.perf_counter() - began)
+    began = time.perf_counter()
+    rounds = plan(
+        model,
+        source,
+        folds=folds,
+        repeats=repeats,
+        stratify=stratify,
+        groups=groups,
+        random_state=random_state,
+    )
+    table = np.concatenate([path_scores(model, source, one, name, values, judge) for one in rounds], axis=1)
+    seconds = time.perf_counter() - began
+    return ValidationPath(
+        repr(model), name, values, judge, table, len(rounds[0]), source.n_rows, seconds, ratio=rounds[0].ratio
+    )
 
 
-# --- the work ---------------------------------------------------------------------------------------------------------
+def path_scores(model: Any, source: Arrays, one: Round, name: str, values: list[Any], judge: Score) -> Array:
+    """Scores (values, splits) on held-out rows."""
+    direct, outputs = path_outputs(model, source, one, name, values, judge)
+    if direct is not None:
+        return direct
+    return np.array([round_scores(judge, source, one, output) for output in outputs])
 
 
-def held_out_outputs(model: Any, source: Arrays, fold: Array) -> tuple[Array, str]:
-    """For every row the output (class scores or values) of the model of its fold, and how the models were made."""
-    parts = fold_rows(fold)
-    template = prepared(model, source)
-    with single_blas:
-        trained = merged_training(template, source, parts)
-        if trained is not None:
-            models = each(lambda stats: template._like(template._solve(stats)), trained[1])
-        else:
-            models = each(lambda rows: fresh(model)._fit(source.select(rows)), _all_but(parts))
-        return outputs_of(models, source, parts), "refitted" if trained is None else "merged statistics"
+# --- scores -------------------------------------------------------------------------------------------------
 
 
-def path_scores(model: Any, source: Arrays, fold: Array, name: str, values: list[Any], judge: Score) -> Array:
-    """Scores (values, folds) on held-out rows."""
-    parts = fold_rows(fold)
-    template = prepared(model, source)
-    with single_blas:
-        trained = merged_training(template, source, parts) if name == model.path else None
-        if trained is None:
-            paths = each(lambda rows: fresh(model)._fit_path(source.select(rows), name, values), _all_but(parts))
-        else:
-            fits = each(lambda stats: template._solve_path(stats, values), trained[1])
-            direct = scores_from_moments(template, trained[0], fits, judge)
-            if direct is not None:
-                return direct
-            paths = [
-                [template._like(fit, **{name: value}) for value, fit in zip(values, one, strict=True)] for one in fits
-            ]
-        columns = [outputs_of([path[v] for path in paths], source, parts) for v in range(len(values))]
-        return np.array([fold_scores(judge, source, fold, output) for output in columns])
+def round_scores(judge: Score, source: Arrays, one: Round, outputs: list[Array]) -> list[float]:
+    """The score of each split; of all rows at once where splits of one row cannot be scored."""
+    if one.single and judge.name in ROW_SCORES and source.w is None:
+        return ROW_SCORES[judge.name](*_judged(judge, source, slice(None), outputs[0])[:2]).tolist()
+    return [score_of(judge, source, rows, output) for rows, output in zip(one.parts, outputs, strict=True)]
 
 
-def merged_training(template: Any, source: Arrays, parts: list[Array]) -> tuple[list[Any], list[Any]] | None:
-    """Statistics of each fold and of all folds but it; None where they would not be exact."""
-    if not isinstance(template, OnePass):
-        return None
-    keyed = source.by_key(list(enumerate(parts)))
-    stats = current_engine().run(partial(_summarize_keyed, template._summarize), keyed)
-    by_fold = [stats[k] for k in range(len(parts))]
-    training = all_but_one(by_fold)
-    return (by_fold, training) if all(map(template._exact, training)) else None
+def score_of(judge: Score, source: Arrays, rows: Any, output: Array) -> float:
+    """The score of outputs as `outputs_with_choice` gives them."""
+    return judge.of(*_judged(judge, source, rows, output))
 
 
-def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
-    return Keyed({block.key: summarize(block)})
-
-
-def scores_from_moments(
-    template: Any, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score
-) -> Array | None:
-    """Squared errors on held-out rows from those rows' own moments; None where the score is another or digits would be lost."""
-    if judge.name not in ("mse", "rmse", "r2") or not hasattr(template, "_held_out_squares"):
-        return None
-    scores = []
-    for stats, path in zip(held_out, fits, strict=True):
-        squares, share = template._held_out_squares(stats, path)
-        p = template.n_features_in_
-        if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (judge.name == "r2" and stats.scatter.shape[0] - p > 1):
-            return None
-        q = stats.scatter.shape[0] - p
-        mse = squares / stats.weight / q
-        spread = stats.scatter[p, p] / stats.weight
-        if judge.name == "r2" and spread == 0:
-            return None
-        scores.append({"mse": mse, "rmse": np.sqrt(mse), "r2": 1 - mse / (spread or 1.0)}[judge.name])
-    return np.array(scores).T
-
-
-def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> Array:
-    """Row by row, the output of the model of the row's fold: one pass over the rows, on all threads."""
-    keyed = source.by_key(list(enumerate(parts)))
-    verb = "_scores" if models[0].role == "classifier" else "_predict"
-    rows = Threads().run(lambda block: Rows.of(getattr(models[block.key], verb)(block.X)), keyed).whole()
-    out = np.empty((source.n_rows or 0, *rows.shape[1:]))
-    out[np.concatenate(parts)] = rows
-    return out
-
-
-def fold_scores(judge: Score, source: Arrays, fold: Array, output: Array) -> list[float]:
-    """The score of each fold."""
+def _judged(judge: Score, source: Arrays, rows: Any, output: Array) -> tuple[Array, Array, Array]:
+    """Truth, outputs as the score wants them, and weights."""
     truth, w = truth_of(source)
-    output = output if output.ndim == 2 else output[:, None]
-    return [judge.of(truth[rows], output[rows], w[rows]) for rows in fold_rows(fold)]
+    if source.target.classes is not None:
+        output, codes = split_choice(output, len(source.target.classes))
+        by_class = judge.name == "accuracy" or judge.name not in SCORES
+        if codes is not None and by_class:
+            output = (codes[:, None] == np.arange(output.shape[1])).astype(np.float64)
+    return truth[rows], output, w[rows]
 
 
-def truth_of(source: Arrays) -> tuple[Array, Array]:
-    """Target and weights of the rows of a source."""
-    rows: Any = slice(None) if source.rows is None else source.rows
-    y = source.y[rows] if source.y is not None else np.empty(0)
-    return y, np.ones(len(y)) if source.w is None else source.w[rows]
+# Scores that are means over rows, row by row: then the mean over folds of one row is the score of all rows.
+ROW_SCORES: dict[str, Callable[[Array, Array], Array]] = {
+    "accuracy": lambda codes, scores: (scores.argmax(axis=1) == codes).astype(np.float64),
+    "log_loss": lambda codes, scores: (
+        -np.maximum(log_softmax(scores)[np.arange(len(codes)), codes], np.log(np.finfo(float).tiny))
+    ),
+    "brier": lambda codes, scores: ((softmax(scores) - np.eye(scores.shape[1])[codes]) ** 2).sum(axis=1),
+    "mse": lambda truth, value: ((truth - value) ** 2).mean(axis=1),
+    "mae": lambda truth, value: np.abs(truth - value).mean(axis=1),
+}
 
 
-def fold_rows(fold: Array) -> list[Array]:
-    """Row numbers of each fold."""
-    order = np.argsort(fold, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(fold))[:-1])
+def split_choice(output: Array, n_classes: int) -> tuple[Array, Array | None]:
+    """Class scores, and the number of the chosen class where one more column tells it."""
+    if output.shape[1] == n_classes:
+        return output, None
+    return output[:, :n_classes], output[:, n_classes].astype(np.int64)
 
 
-def _all_but(parts: list[Array]) -> list[Array]:
-    return [np.sort(np.concatenate(parts[:k] + parts[k + 1 :])) for k in range(len(parts))]
+def _corrected(
+    judge: Score, source: Arrays, one: Round, whole: Array, everywhere: list[Array]
+) -> tuple[float, list[float]]:
+    """The error of the fit to all rows, and that plus the optimism of each fold's model."""
+    if one.single and judge.name not in ROW_SCORES:
+        raise BadParameter(
+            f"kind='corrected' cannot judge folds of one row by {judge.name}: take fewer folds"
+        )
+    every = slice(None)
+    training = score_of(judge, source, every, whole)
+    tests = [one.test_rows(k) for k in range(len(one))]
+    held = [score_of(judge, source, rows, out[rows]) for rows, out in zip(tests, everywhere, strict=True)]
+    seen = [score_of(judge, source, every, out) for out in everywhere]
+    return training, [training + error - low for error, low in zip(held, seen, strict=True)]
 
 
-def prepared(model: Any, source: Source) -> Any:
-    """An unfitted copy that knows the facts of the gate."""
-    template = fresh(model)
-    vars(template).update(source.facts)
-    return template
-
-
-# --- the gate and the answer ------------------------------------------------------------------------------------------
+# --- the gate and the answer ------------------------------------------------------------------------------
 
 
 def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
@@ -269,33 +268,47 @@ def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
     return Arrays(columns[0], columns[1], columns[2], source.target, source.facts, missing=model.missing)
 
 
-def _assignments(
-    model: Any, source: Arrays, folds: int, repeats: int, stratify: Any, groups: Any, random_state: Any
-) -> list[Array]:
-    if not isinstance(repeats, (int, np.integer)) or repeats < 1:
-        raise BadParameter(f"repeats={repeats!r}: must be a whole number of at least 1")
-    if stratify not in ("auto", True, False):
-        raise BadParameter(f"stratify={stratify!r}: must be 'auto', True or False")
-    codes = None
-    if model.role == "classifier":
-        codes = truth_of(source)[0]
-        check_class_sizes(codes, source.facts["classes_"])
-    if groups is not None and source.rows is not None:
-        groups = np.asarray(groups)[source.rows]
-    rng = generator(random_state)
-    spread = codes if stratify in ("auto", True) and groups is None else None
-    return [assign_folds(source.n_rows or 0, folds, rng, codes=spread, groups=groups) for _ in range(repeats)]
+class Tally:
+    """Held-out outputs, summed row by row: a row may be held out several times, or never."""
 
+    def __init__(self, model: Any, source: Arrays) -> None:
+        self.n, self.classes, self.flat = source.n_rows or 0, source.target.classes, source.target.flat
+        self.count = np.zeros(self.n)
+        self.total: Array | None = None
+        self.chance: Array | None = None
+        self.votes: Array | None = None  # where the class is not that of the largest score
 
-def _predictions(source: Arrays, outputs: list[Array]) -> Array:
-    """The mean output over repeats, as labels or values."""
-    mean = sum(outputs) / len(outputs)
-    if source.target.classes is not None:
-        return source.target.classes[mean.argmax(axis=1)]
-    return mean
+    def add(self, rows: Array, output: Array) -> None:
+        codes = None
+        if self.classes is not None:
+            output, codes = split_choice(output, len(self.classes))
+        if self.total is None:
+            self.total = np.zeros((self.n, output.shape[1]))
+            self.chance = None if self.classes is None else np.zeros_like(self.total)
+            self.votes = None if codes is None else np.zeros_like(self.total)
+        self.count[rows] += 1
+        self.total[rows] += output
+        if self.chance is not None:
+            self.chance[rows] += softmax(output)
+        if self.votes is not None and codes is not None:
+            self.votes[rows, codes] += 1
 
+    def rows(self) -> Array | None:
+        """Rows that were held out; None if all were."""
+        return None if self.count.all() else np.flatnonzero(self.count)
 
-def _probabilities(model: Any, outputs: list[Array]) -> Array | None:
-    if model.role != "classifier":
-        return None
-    return sum(softmax(output) for output in outputs) / len(outputs)
+    def predictions(self) -> Array:
+        """The mean output over the times a row was held out, as labels or values."""
+        assert self.total is not None
+        seen = self.count > 0
+        if self.classes is not None:
+            best = self.total if self.votes is None else self.votes
+            return self.classes[best[seen].argmax(axis=1)]
+        mean = self.total[seen] / self.count[seen, None]
+        return mean[:, 0] if self.flat else mean
+
+    def probabilities(self) -> Array | None:
+        if self.chance is None:
+            return None
+        seen = self.count > 0
+        return self.chance[seen] / self.count[seen, None]

@@ -89,7 +89,9 @@ class Leverage:
     def __init__(self, full: Any, source: Arrays) -> None:
         self.full, stats = full, full.stats_
         p, self.fit_intercept = full.n_features_in_, full.fit_intercept
-        if isinstance(stats, Moments) and not full._exact(stats):  # cross-products are not exact enough, a triangle is
+        if isinstance(stats, Moments) and not full._exact(
+            stats
+        ):  # cross-products are not exact enough, a triangle is
             stats = current_engine().run(partial(triangle_of, fit_intercept=self.fit_intercept), source)
         if isinstance(stats, Triangle):
             first = int(self.fit_intercept)
@@ -164,9 +166,9 @@ def _inverse_triangle(R: Array, p: int) -> tuple[Array, float]:
     size = np.sqrt((R * R).sum(axis=0))
     size = np.where(size > 0, size, 1.0)
     _, S, Vt = np.linalg.svd(R / size)
-    keep = S > S.max(initial=0.0) * EPS * max(R.shape)
+    keep = S.max(initial=0.0) * EPS * max(R.shape) < S
     if keep.all():
         return invert_triangle(np.ascontiguousarray(R[:p].T)).T, float(S[0] / S[-1])
     _, S, Vt = np.linalg.svd(R)
-    keep = S > S.max(initial=0.0) * EPS * max(R.shape)
+    keep = S.max(initial=0.0) * EPS * max(R.shape) < S
     return Vt.T * np.where(keep, 1 / np.where(keep, S, 1.0), 0.0), float(S[0] / S[keep].min(initial=np.inf))

@@ -110,7 +110,9 @@ def naive_bayes(full: Any) -> Form | None:
             D /= kept
             distance = (1 + beta) ** 2 * D.sum(axis=0)
             score = level[k] - 0.5 * (log_products(kept) + distance)
-        score[~(np.abs(distance) * gamma < weight[k] / LEAST)] = np.nan  # some column has hardly any spread left
+        score[~(np.abs(distance) * gamma < weight[k] / LEAST)] = (
+            np.nan
+        )  # some column has hardly any spread left
         return score
 
     def outputs(block: Block) -> Array:
@@ -186,7 +188,9 @@ def nearest_centroid(full: Any) -> Form | None:
         scores += 2 * priors_left(full, prior, weight, block, gone)
         near = scores
         if equal:
-            near = ops.spread_scores(block.X, mean, np.full_like(mean, 2.0), np.where(weight > 0, 0.0, -np.inf))
+            near = ops.spread_scores(
+                block.X, mean, np.full_like(mean, 2.0), np.where(weight > 0, 0.0, -np.inf)
+            )
             near[rows, block.y] *= (1 + gone.beta) ** 2
         return np.column_stack([scores, near.argmax(axis=1)])
 
@@ -263,7 +267,11 @@ def linear_discriminant(full: Any) -> Form | None:
 
 def _all_axes(apart: Array, full: Any, values: Array, total: float, share: float) -> bool:
     """Whether every direction between the class means counts, with some room: then it counts without any row too."""
-    spread = np.ones_like(values) if share == 0 else np.sqrt(((1 - share) * values + share * values.mean()) / total)
+    spread = (
+        np.ones_like(values)
+        if share == 0
+        else np.sqrt(((1 - share) * values + share * values.mean()) / total)
+    )
     S = np.linalg.svd(apart / spread * np.sqrt(full.priors_)[:, None], compute_uv=False)
     most = min(len(apart) - 1, apart.shape[1])
     return bool(most == 0 or S[most - 1] > 4 * full.tol * S[0])

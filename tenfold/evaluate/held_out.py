@@ -1,0 +1,163 @@
+"""Models of the splits, and what they say of the rows they have not seen: by merging, in closed form, or by fitting again."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array, Arrays, Block, Source
+from tenfold.core.engine import Threads, current_engine, drive, each, single_blas
+from tenfold.core.estimator import OnePass
+from tenfold.core.protocol import fresh
+from tenfold.core.stats import Keyed, Rows
+from tenfold.evaluate.leave_out import leave_one_out_outputs, outputs_with_choice
+from tenfold.evaluate.metrics import Score
+from tenfold.evaluate.rounds import Round
+
+# Below this share of Σ w y², a squared error computed from moments has lost digits: predict the rows instead.
+SMALLEST_SHARE = 1e-6
+MERGED, CLOSED, REFITTED = "merged statistics", "closed form", "refitted"
+
+
+def held_out(model: Any, source: Arrays, one: Round) -> tuple[list[Array], str]:
+    """The outputs for the rows of each of the round's parts by models that have not seen them, and how these were made."""
+    with single_blas:
+        if one.single:
+            outputs = leave_one_out_outputs(fresh(model)._fit(source), source)
+            if outputs is not None:
+                return [outputs], CLOSED
+        models, method = split_models(model, source, one)
+        return test_outputs(models, source, one), method
+
+
+def training_and_folds(model: Any, source: Arrays, one: Round) -> tuple[Array, list[Array], str]:
+    """Outputs for all rows, of the fit to all rows and of each fold's model; and how the latter were made."""
+    everything = np.arange(source.n_rows or 0)
+    with single_blas:
+        models, method = split_models(model, source, one)
+        whole = outputs_of([fresh(model)._fit(source)], source, [everything])[0]
+        everywhere = [outputs_of([fitted], source, [everything])[0] for fitted in models]
+    return whole, everywhere, method
+
+
+def path_outputs(
+    model: Any, source: Arrays, one: Round, name: str, values: list[Any], judge: Score
+) -> tuple[Array | None, list[list[Array]]]:
+    """For each value of a parameter the outputs of each split; or scores (values, splits), where moments give them at once."""
+    with single_blas:
+        if one.single:
+            fulls = fresh(model)._fit_path(source, name, values)
+            outputs = [leave_one_out_outputs(full, source) for full in fulls]
+            if all(output is not None for output in outputs):
+                return None, [[output] for output in outputs if output is not None]
+        template = prepared(model, source)
+        trained = training_statistics(template, source, one) if name == model.path else None
+        if trained is None:
+            rows = [one.train_rows(k) for k in range(len(one))]
+            paths = each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows)
+        else:
+            fits = each(lambda stats: template._solve_path(stats, values), trained[1])
+            direct = scores_from_moments(template, trained[0], fits, judge) if one.kind == "folds" else None
+            if direct is not None:
+                return direct, []
+            paths = [
+                [template._like(fit, **{name: value}) for value, fit in zip(values, path, strict=True)]
+                for path in fits
+            ]
+        return None, [test_outputs([path[v] for path in paths], source, one) for v in range(len(values))]
+
+
+def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str]:
+    """A fitted model for each split, and how they were made."""
+    template = prepared(model, source)
+    with single_blas:
+        trained = training_statistics(template, source, one)
+        if trained is not None:
+            return each(lambda stats: template._like(template._solve(stats)), trained[1]), MERGED
+        rows = [one.train_rows(k) for k in range(len(one))]
+        start = start_of(model, source) if one.kind != "reversed" and len(one) > 2 else None
+        return each(lambda train: fit_from(model, source.select(train), start), rows), REFITTED
+
+
+def training_statistics(template: Any, source: Arrays, one: Round) -> tuple[list[Any], list[Any]] | None:
+    """Statistics of each group of rows and of each training set; None where they would not be exact, or not pay."""
+    if not isinstance(template, OnePass) or not one.merges:
+        return None
+    keyed = source.by_key(list(enumerate(one.groups)))
+    stats = current_engine().run(partial(_summarize_keyed, template._summarize), keyed)
+    by_group = [stats[k] for k in range(len(one.groups))]
+    training = one.training(by_group)
+    return (by_group, training) if all(map(template._exact, training)) else None
+
+
+def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
+    return Keyed({block.key: summarize(block)})
+
+
+def start_of(model: Any, source: Arrays) -> Array | None:
+    """The solution for all rows, near which that of every training set lies, if the learner can start somewhere."""
+    if "start" not in inspect.signature(model._learn).parameters:
+        return None
+    full = fresh(model)._fit(source)
+    return np.column_stack([full.coef_, full.intercept_])
+
+
+def fit_from(model: Any, source: Source, start: Array | None) -> Any:
+    """A fit that begins at `start`. Where it ends does not depend on it."""
+    learner = fresh(model)
+    if start is None:
+        return learner._fit(source)
+    vars(learner).update(source.facts)
+    with single_blas:
+        on = current_engine(source)
+        vars(learner).update(drive(learner._learn(source, start=start), source, on, type(learner).__name__))
+        learner._finish(source)
+    return learner
+
+
+def scores_from_moments(
+    template: Any, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score
+) -> Array | None:
+    """Squared errors on held-out rows from those rows' own moments; None for other scores, and where digits would be lost."""
+    if judge.name not in ("mse", "rmse", "r2") or not hasattr(template, "_held_out_squares"):
+        return None
+    scores = []
+    for stats, path in zip(held_out, fits, strict=True):
+        squares, share = template._held_out_squares(stats, path)
+        p = template.n_features_in_
+        q = stats.scatter.shape[0] - p
+        if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (judge.name == "r2" and q > 1):
+            return None
+        mse = squares / stats.weight / q
+        spread = stats.scatter[p, p] / stats.weight
+        if judge.name == "r2" and spread == 0:
+            return None
+        scores.append({"mse": mse, "rmse": np.sqrt(mse), "r2": 1 - mse / (spread or 1.0)}[judge.name])
+    return np.array(scores).T
+
+
+def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> list[Array]:
+    """The outputs of each model for its rows: one pass over all of them, on all threads."""
+    keyed = source.by_key(list(enumerate(parts)))
+    rows = (
+        Threads().run(lambda block: Rows.of(outputs_with_choice(models[block.key], block.X)), keyed).whole()
+    )
+    return np.split(rows.astype(np.float64, copy=False), np.cumsum([len(part) for part in parts])[:-1])
+
+
+def test_outputs(models: list[Any], source: Arrays, one: Round) -> list[Array]:
+    """The outputs of each model for its test rows, arranged as the round's parts."""
+    outputs = outputs_of(models, source, [one.test_rows(k) for k in range(len(one))])
+    if not one.single:
+        return outputs
+    return [np.concatenate(outputs)[np.argsort(np.concatenate(one.groups))]]
+
+
+def prepared(model: Any, source: Source) -> Any:
+    """An unfitted copy that knows the facts of the gate."""
+    template = fresh(model)
+    vars(template).update(source.facts)
+    return template
