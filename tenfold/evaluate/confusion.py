@@ -149,7 +149,7 @@ class Counted:
         if empty.any():
             share[empty] = check_zero_division(zero_division)
             if isinstance(zero_division, str):
-                which = "any class" if self.average == "micro" else f"class {self.labels[empty][0]!r}"
+                which = "any class" if self.average == "micro" else f"class {self.labels[empty].tolist()[0]!r}"
                 warnings.warn(
                     Degenerate(
                         f"{name} of {which} is set to 0, as no row is {what}: choose its value by zero_division="
@@ -182,7 +182,9 @@ def joined(first: Array, second: Array) -> Array:
     if first.shape == second.shape and (first == second).all():
         return first
     if (first.dtype.kind in "biuf") != (second.dtype.kind in "biuf"):
-        raise BadInput(f"labels {first[0]!r} and {second[0]!r} are of different types: make all text or all numbers")
+        raise BadInput(
+            f"labels {first.tolist()[0]!r} and {second.tolist()[0]!r} are of different types: make all text or all numbers"
+        )
     return np.union1d(first, second)
 
 

@@ -202,6 +202,12 @@ def _coded(truth: Array, labels: Any) -> tuple[Array, Array]:
         )
     if _kind(given) != _kind(truth):
         raise BadInput(f"y_true holds {_kind(truth)} and labels {_kind(given)}: make both text or both numbers")
+    known = np.isin(truth, given)
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        raise BadInput(
+            f"y_true has the label {truth[row : row + 1].tolist()[0]!r} in row {row}, which is not in labels={_listed(given)}: add it"
+        )
     return targets.encode(truth, given)
 
 

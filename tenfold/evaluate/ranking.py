@@ -47,7 +47,7 @@ def auc_of(
     check_choice("multi_class", multi_class, ("raise", "ovr", "ovo"))
     k = len(ranks.classes)
     if k < 2:
-        raise BadInput(f"the AUC needs rows of both classes: the truth holds only {ranks.classes[0]!r}")
+        raise BadInput(f"the AUC needs rows of both classes: the truth holds only {ranks.classes.tolist()[0]!r}")
     if ranks.width == 1 or (k == 2 and ranks.width == 2):
         if k > 2:
             raise BadInput(f"the truth holds {k} classes and there is one column of scores: give one for each class")
@@ -91,7 +91,7 @@ def _one_vs_one(ranks: Ranks, average: str | None) -> Bounded:
 
 def _all_present(classes: Array, weights: Array) -> None:
     if not weights.all():
-        absent = classes[int(np.flatnonzero(weights == 0)[0])]
+        absent = classes[weights == 0].tolist()[0]
         raise BadInput(
             f"class {absent!r} has no row in the truth, so there is nothing to rank: leave it out of labels="
         )
