@@ -101,7 +101,7 @@ class Arrays(Source):
         self.n_features = X.shape[1]
         self.size = block_rows(self.n_features)
         self.n_rows = X.shape[0] if rows is None else len(rows)
-        self.cuts = [(None, start, min(start + self.size, self.n_rows)) for start in range(0, self.n_rows, self.size)]
+        self.cuts: list[tuple[Any, int, int]] = [(None, start, min(start + self.size, self.n_rows)) for start in range(0, self.n_rows, self.size)]
         if keys is not None:
             self.cuts = [(k, start, min(start + self.size, len(index)))
                          for k, (_, index) in enumerate(keys) for start in range(0, len(index), self.size)]

@@ -14,7 +14,7 @@ Each class is abstract or final, and none is deeper than two. The protocol of sc
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -187,7 +187,14 @@ class OnePass(Estimator):
 FACTS = ("n_features_in_", "feature_names_in_", "classes_", "_flat")
 
 
-class Regressor:
+# Mixins stand beside an Estimator; the type checker is told so, Python need not know.
+if TYPE_CHECKING:
+    _Beside = Estimator
+else:
+    _Beside = object
+
+
+class Regressor(_Beside):
     """Mixin: predicts numbers."""
 
     role: ClassVar[str] = "regressor"
@@ -213,7 +220,7 @@ class Regressor:
         return float(np.mean(np.where(flat, np.where(rest == 0, 1.0, 0.0), 1 - rest / np.where(flat, 1.0, spread))))
 
 
-class Classifier:
+class Classifier(_Beside):
     """Mixin: predicts labels, with probabilities where `_scores` are log posteriors."""
 
     role: ClassVar[str] = "classifier"
@@ -251,7 +258,7 @@ class Classifier:
         return float(np.average(right, weights=check.as_weights(sample_weight, len(right))))
 
 
-class Clusterer:
+class Clusterer(_Beside):
     """Mixin: finds groups of rows."""
 
     role: ClassVar[str] = "clusterer"
@@ -265,7 +272,8 @@ class Clusterer:
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, and return `labels_`."""
-        return self.fit(X, y, sample_weight).labels_
+        labels: Array = self.fit(X, y, sample_weight).labels_
+        return labels
 
     def _finish(self, source: Source) -> None:
         """`labels_`: one last pass, if the rows can be read again."""
@@ -275,7 +283,7 @@ class Clusterer:
         vars(self)["labels_"] = map_rows(self._assign, source.whole())
 
 
-class Transformer:
+class Transformer(_Beside):
     """Mixin: turns rows into other rows."""
 
     role: ClassVar[str] = "transformer"
@@ -316,10 +324,10 @@ def softmax(scores: Array, dtype: Any = np.float64) -> Array:
     """exp(s) / Σ exp(s) by rows; only differences of scores are rounded to `dtype`."""
     p = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
     p /= p.sum(axis=1, keepdims=True)
-    return p
+    return np.asarray(p)
 
 
 def log_softmax(scores: Array, dtype: Any = np.float64) -> Array:
     """s − log Σ exp(s) by rows."""
     shifted = (scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))

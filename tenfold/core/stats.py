@@ -127,12 +127,6 @@ class Moments(Centred):
     def _variances(self, scatter: Array) -> Array:
         return np.diagonal(scatter, axis1=-2, axis2=-1)
 
-    def pooled(self) -> Moments:
-        """All groups as one."""
-        groups = [Moments(self.weight[k], self.center[k], self.offset[k], self.scatter[k])
-                  for k in range(len(self.weight)) if self.weight[k] > 0]
-        return merge(groups)
-
 
 @dataclass(slots=True)
 class Spread(Centred):
@@ -153,12 +147,6 @@ class Spread(Centred):
     def _variances(self, scatter: Array) -> Array:
         return scatter
 
-    def pooled(self) -> Spread:
-        """All groups as one, kept as a leading axis of length 1."""
-        groups = [Spread(self.weight[k : k + 1], self.center[k : k + 1], self.offset[k : k + 1], self.scatter[k : k + 1])
-                  for k in range(len(self.weight)) if self.weight[k] > 0]
-        return merge(groups)
-
 
 @dataclass(slots=True)
 class Triangle(Stats):
@@ -176,7 +164,7 @@ class Triangle(Stats):
 
 
 def _upper(Z: Array) -> Array:
-    R: Array = np.linalg.qr(Z, mode="r")
+    R = np.asarray(np.linalg.qr(Z, mode="r"))
     sign = np.where(np.diagonal(R) < 0, -1.0, 1.0)
     R[: len(sign)] *= sign[:, None]
     return R
@@ -232,7 +220,8 @@ class Rows(Stats):
     def of(cls, rows: Any) -> Rows:
         return cls([rows])
 
-    def whole(self) -> Array:
+    def whole(self) -> Any:
+        """All rows as one array, or one CSR matrix."""
         if len(self.parts) == 1:
             return self.parts[0]
         if ops.is_sparse(self.parts[0]):
