@@ -1,65 +1,15 @@
 // Python bindings of the kernels. Arguments are checked here, and only here, before native loops see them.
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <climits>
 #include <string>
+#include <vector>
 
+#include "arrays.hpp"
 #include "kernels/table.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
-using namespace tenfold;
-
-constexpr int ANY = -1;
-
-// A C-contiguous, aligned array of T with N axes (or ANY), borrowed through the buffer protocol for the length of a call.
-template <class T, int N>
-class Input {
-public:
-    Input() = default;
-    Input(const Input&) = delete;
-    ~Input() { PyBuffer_Release(&view); }
-
-    bool acquire(PyObject* source) noexcept {
-        if (PyObject_GetBuffer(source, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
-            PyErr_Clear();
-            return false;
-        }
-        return (N == ANY || view.ndim == N) && view.itemsize == sizeof(T) && view.format && has_format(view.format) &&
-               reinterpret_cast<std::uintptr_t>(view.buf) % alignof(T) == 0;
-    }
-    size_t size(int axis) const { return static_cast<size_t>(view.shape[axis]); }
-    const T* data() const { return static_cast<const T*>(view.buf); }
-    std::span<const T> span() const { return {data(), static_cast<size_t>(view.len) / sizeof(T)}; }
-    Rows<const T> rows() const { return {data(), size(0), size(1)}; }
-
-private:
-    static bool has_format(const char* format) {
-        const char code = format[1] == '\0' ? format[0] : '\0';  // a byte-order mark means "not native": refused
-        if constexpr (std::is_same_v<T, double>) return code == 'd';
-        if constexpr (std::is_same_v<T, float>) return code == 'f';
-        return code == 'l' || code == 'q';
-    }
-    Py_buffer view{};
-};
-
-template <class T>
-struct Numpy;
-template <>
-struct Numpy<double> { static constexpr auto name = nb::detail::const_name("float64"); };
-template <>
-struct Numpy<float> { static constexpr auto name = nb::detail::const_name("float32"); };
-template <>
-struct Numpy<std::int64_t> { static constexpr auto name = nb::detail::const_name("int64"); };
-
-template <class T, int N>
-struct nb::detail::type_caster<Input<T, N>> {
-    using Array = Input<T, N>;
-    NB_TYPE_CASTER(Array, const_name("numpy.typing.NDArray[numpy.") + Numpy<T>::name + const_name("]"))
-    bool from_python(handle source, uint32_t, cleanup_list*) noexcept { return value.acquire(source.ptr()); }
-};
 
 namespace {
 
@@ -74,8 +24,8 @@ std::vector<Level> find_levels() {
     std::vector<Level> levels{{"baseline", &kernels_baseline, true}};
 #if TENFOLD_X86_LEVELS
     __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                      __builtin_cpu_supports("bmi2");
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
     levels.push_back({"avx2", &kernels_avx2, avx2});
@@ -88,7 +38,8 @@ const std::vector<Level> levels = find_levels();
 const Level* level = nullptr;
 const Kernels* kernels = nullptr;  // of the level in use
 
-// Chooses the instruction set of all later calls by name ("best": the best of this machine); returns the one before.
+// Chooses the instruction set of all later calls by name ("best": the best of this machine); returns the one
+// before.
 std::string use_level(const std::string& name) {
     const std::string before = level ? level->name : "";
     const Level* found = nullptr;
@@ -98,47 +49,6 @@ std::string use_level(const std::string& name) {
     level = found;
     kernels = found->kernels;
     return before;
-}
-
-using Vector = const Input<double, 1>&;
-using Integers = const Input<std::int64_t, 1>&;
-using Matrix = const Input<double, 2>&;
-template <class T>
-using Table = const Input<T, 2>&;
-
-// NumPy arrays that are results; the names are for the stub.
-bool is_array(nb::handle) { return true; }
-
-struct Doubles : nb::object {
-    NB_OBJECT(Doubles, nb::object, "numpy.typing.NDArray[numpy.float64]", is_array)
-};
-struct Int64s : nb::object {
-    NB_OBJECT(Int64s, nb::object, "numpy.typing.NDArray[numpy.int64]", is_array)
-};
-struct UInt64s : nb::object {
-    NB_OBJECT(UInt64s, nb::object, "numpy.typing.NDArray[numpy.uint64]", is_array)
-};
-
-// A new zero-filled NumPy array and its data. NumPy itself refuses sizes that overflow.
-struct Output {
-    Doubles array;
-    double* data;
-};
-
-PyObject* numpy_zeros = nullptr;
-
-void* buffer_of(const nb::object& array) {
-    Py_buffer view;
-    if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
-    void* data = view.buf;
-    PyBuffer_Release(&view);
-    return data;
-}
-
-template <class... Sizes>
-Output zeros(Sizes... sizes) {
-    auto array = nb::borrow<Doubles>(nb::borrow(numpy_zeros)(nb::make_tuple(sizes...)));
-    return {array, static_cast<double*>(buffer_of(array))};
 }
 
 // Runs a kernel without the interpreter's lock; no Python object may be touched inside.
@@ -164,7 +74,8 @@ void check_labels(Labels labels, size_t k) {
     for (size_t i = 0; i < labels.size(); ++i)
         if (static_cast<std::uint64_t>(labels[i]) >= k)
             throw nb::value_error(("row " + std::to_string(i) + " has label " + std::to_string(labels[i]) +
-                                   ", outside 0.." + std::to_string(k) + "-1").c_str());
+                                   ", outside 0.." + std::to_string(k) + "-1")
+                                      .c_str());
 }
 
 template <class T>
@@ -187,8 +98,11 @@ std::tuple<double, Doubles, Doubles, Doubles> moments_of(Table<T> X, Matrix Y, V
     check_rows(X.size(0), w.size(0));
     check_width(p);
     double weight = 0;
-    Output center = zeros(p), offset = zeros(p), scatter = zeros(p, p);
-    unlocked([&] { kernels->of<T>().moments(X.rows(), Y.rows(), w.span(), weight, center.data, offset.data, scatter.data); });
+    Output center = zeros(p), offset = zeros(p), scatter = unfilled(p, p);
+    unlocked([&] {
+        kernels->of<T>().moments(X.rows(), Y.rows(), w.span(), weight, center.data, offset.data,
+                                 scatter.data);
+    });
     return {weight, center.array, offset.array, scatter.array};
 }
 
@@ -200,7 +114,10 @@ std::tuple<Doubles, Doubles, Doubles, Doubles> group_moments_of(Table<T> X, Inte
     check_width(p);
     check_labels(g.span(), k);
     Output weight = zeros(k), center = zeros(k, p), offset = zeros(k, p), scatter = zeros(k, p, p);
-    unlocked([&] { kernels->of<T>().group_moments(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data, scatter.data); });
+    unlocked([&] {
+        kernels->of<T>().group_moments(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data,
+                                       scatter.data);
+    });
     return {weight.array, center.array, offset.array, scatter.array};
 }
 
@@ -211,7 +128,10 @@ std::tuple<Doubles, Doubles, Doubles, Doubles> group_spreads_of(Table<T> X, Inte
     check_rows(X.size(0), w.size(0));
     check_labels(g.span(), k);
     Output weight = zeros(k), center = zeros(k, p), offset = zeros(k, p), spread = zeros(k, p);
-    unlocked([&] { kernels->of<T>().group_spreads(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data, spread.data); });
+    unlocked([&] {
+        kernels->of<T>().group_spreads(X.rows(), g.span(), w.span(), k, weight.data, center.data, offset.data,
+                                       spread.data);
+    });
     return {weight.array, center.array, offset.array, spread.array};
 }
 
@@ -219,7 +139,7 @@ template <class T>
 Doubles weighted_gram_of(Table<T> X, Vector d) {
     check_rows(X.size(0), d.size(0));
     check_width(X.size(1) + 1);
-    Output gram = zeros(X.size(1) + 1, X.size(1) + 1);
+    Output gram = unfilled(X.size(1) + 1, X.size(1) + 1);
     unlocked([&] { kernels->of<T>().weighted_gram(X.rows(), d.span(), gram.data); });
     return gram.array;
 }
@@ -232,7 +152,8 @@ std::tuple<double, Doubles> logistic_terms_of(Table<T> X, Integers y, Vector w, 
     require(beta.size(0) == X.size(1) + 1, "beta must have one value per column and one for the intercept");
     double loss = 0;
     Output grad = zeros(beta.size(0));
-    unlocked([&] { kernels->of<T>().logistic_terms(X.rows(), y.span(), w.span(), beta.data(), loss, grad.data); });
+    unlocked(
+        [&] { kernels->of<T>().logistic_terms(X.rows(), y.span(), w.span(), beta.data(), loss, grad.data); });
     return {loss, grad.array};
 }
 
@@ -242,7 +163,7 @@ Doubles logistic_curvature_of(Table<T> X, Vector w, Vector beta) {
     check_rows(X.size(0), w.size(0));
     check_width(p);
     require(beta.size(0) == p, "beta must have one value per column and one for the intercept");
-    Output hess = zeros(p, p);
+    Output hess = unfilled(p, p);
     unlocked([&] { kernels->of<T>().logistic_curvature(X.rows(), w.span(), beta.data(), hess.data); });
     return hess.array;
 }
@@ -257,7 +178,8 @@ std::tuple<double, Doubles> softmax_terms_of(Table<T> X, Integers y, Vector w, M
     require(B.size(1) == X.size(1) + 1, "B must have one column per column of X and one for the intercept");
     double loss = 0;
     Output grad = zeros(B.size(0), B.size(1));
-    unlocked([&] { kernels->of<T>().softmax_terms(X.rows(), y.span(), w.span(), B.rows(), loss, grad.data); });
+    unlocked(
+        [&] { kernels->of<T>().softmax_terms(X.rows(), y.span(), w.span(), B.rows(), loss, grad.data); });
     return {loss, grad.array};
 }
 
@@ -285,7 +207,8 @@ std::tuple<Doubles, Doubles, double> assign_sums_of(Table<T> X, Vector w, Matrix
     check_centers<T>(X, C);
     double inertia = 0;
     Output weight = zeros(C.size(0)), sum = zeros(C.size(0), C.size(1));
-    unlocked([&] { kernels->of<T>().assign_sums(X.rows(), w.span(), C.rows(), weight.data, sum.data, inertia); });
+    unlocked(
+        [&] { kernels->of<T>().assign_sums(X.rows(), w.span(), C.rows(), weight.data, sum.data, inertia); });
     return {weight.array, sum.array, inertia};
 }
 
@@ -305,7 +228,9 @@ Doubles spread_scores_of(Table<T> X, Matrix mean, Matrix inverse, Vector constan
     require(mean.size(1) == p && inverse.size(0) == k && inverse.size(1) == p && constant.size(0) == k,
             "mean and inverse must be (k, p) and constant (k,)");
     Output scores = zeros(X.size(0), k);
-    unlocked([&] { kernels->of<T>().spread_scores(X.rows(), mean.rows(), inverse.data(), constant.data(), scores.data); });
+    unlocked([&] {
+        kernels->of<T>().spread_scores(X.rows(), mean.rows(), inverse.data(), constant.data(), scores.data);
+    });
     return scores.array;
 }
 
@@ -316,7 +241,9 @@ Doubles quadratic_scores_of(Table<T> X, Matrix mean, const Input<double, 3>& W, 
             "mean must be (k, p), W (k, p, p) and constant (k,)");
     check_width(p);
     Output scores = zeros(X.size(0), k);
-    unlocked([&] { kernels->of<T>().quadratic_scores(X.rows(), mean.rows(), W.data(), constant.data(), scores.data); });
+    unlocked([&] {
+        kernels->of<T>().quadratic_scores(X.rows(), mean.rows(), W.data(), constant.data(), scores.data);
+    });
     return scores.array;
 }
 
@@ -330,13 +257,18 @@ std::tuple<double, double, double> rank_pairs_of(const Input<T, 1>& s, Integers 
     return {out[0], out[1], out[2]};
 }
 
-std::tuple<Doubles, Doubles, Doubles> extended_gradient_of(Matrix X, Matrix Y, Vector w, Matrix Bhi, Matrix Blo) {
+std::tuple<Doubles, Doubles, Doubles> extended_gradient_of(Matrix X, Matrix Y, Vector w, Matrix Bhi,
+                                                           Matrix Blo) {
     size_t p = X.size(1), q = Y.size(1);
     check_rows(X.size(0), Y.size(0));
     check_rows(X.size(0), w.size(0));
-    require(Bhi.size(0) == p && Bhi.size(1) == q && Blo.size(0) == p && Blo.size(1) == q, "Bhi and Blo must be (p, q)");
+    require(Bhi.size(0) == p && Bhi.size(1) == q && Blo.size(0) == p && Blo.size(1) == q,
+            "Bhi and Blo must be (p, q)");
     Output hi = zeros(p, q), lo = zeros(p, q), rss = zeros(q);
-    unlocked([&] { kernels->extended_gradient(X.rows(), Y.rows(), w.span(), Bhi.data(), Blo.data(), hi.data, lo.data, rss.data); });
+    unlocked([&] {
+        kernels->extended_gradient(X.rows(), Y.rows(), w.span(), Bhi.data(), Blo.data(), hi.data, lo.data,
+                                   rss.data);
+    });
     return {hi.array, lo.array, rss.array};
 }
 
@@ -375,7 +307,9 @@ void define(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_kernels, m) {
-    numpy_zeros = nb::object(nb::module_::import_("numpy").attr("zeros")).release().ptr();
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    numpy_zeros = nb::object(numpy.attr("zeros")).release().ptr();
+    numpy_empty = nb::object(numpy.attr("empty")).release().ptr();
 
     use_level("best");
 

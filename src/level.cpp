@@ -12,7 +12,7 @@
 namespace tenfold {
 
 template <class T>
-constexpr Table<T> table_of{
+constexpr KernelsOf<T> table_of{
     .all_finite = TENFOLD_LEVEL::all_finite<T>,
     .hash_rows = TENFOLD_LEVEL::hash_rows<T>,
     .moments = TENFOLD_LEVEL::moments<T>,

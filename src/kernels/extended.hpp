@@ -27,8 +27,8 @@ TENFOLD_INLINE V fused(V a, V b, V c) {
 #endif
 }
 
-// Exact: a b = hi + lo. The asm keeps the compiler from fusing the rounded product into a later sum, which the proof of
-// two_sum could not bear.
+// Exact: a b = hi + lo. The asm keeps the compiler from fusing the rounded product into a later sum, which
+// the proof of two_sum could not bear.
 template <class N>
 TENFOLD_INLINE Twofold<N> two_product(N a, N b) {
     N product = a * b;
@@ -125,7 +125,8 @@ inline void extended_gradient(Rows<const double> X, Rows<const double> Y, Weight
         for (size_t i = 0; i < X.n; ++i) {
             if (i % 256 == 0 && stopped()) return;
             Twofold<V> dot;
-            for_vectors(p, [&](size_t j, auto at) __attribute__((always_inline)) { dot = dot + b.at(j) * at(X[i]); });
+            for_vectors(
+                p, [&](size_t j, auto at) __attribute__((always_inline)) { dot = dot + b.at(j) * at(X[i]); });
             Twofold<double> r{Y[i][c], 0};
             for (size_t l = 0; l < L; ++l) r = r - Twofold<double>{dot.hi[l], dot.lo[l]};
             const Twofold<double> wr = r * w[i];
@@ -139,23 +140,29 @@ inline void extended_gradient(Rows<const double> X, Rows<const double> Y, Weight
     }
 }
 
-// extended_gram: sum w z z^T as hi + lo over the rows z = [x R^-1, y], R upper triangular without zeros on its diagonal
-inline void extended_gram(Rows<const double> X, Rows<const double> Y, Weights w, const double* R, double* hi, double* lo) {
+// extended_gram: sum w z z^T as hi + lo over the rows z = [x R^-1, y], R upper triangular without zeros on
+// its diagonal
+inline void extended_gram(Rows<const double> X, Rows<const double> Y, Weights w, const double* R, double* hi,
+                          double* lo) {
     const size_t p = X.p, m = X.p + Y.p;
     TwofoldRow z(m), sums(m * padded(m));
     Scratch<double> beyond(p * z.width);  // R right of its diagonal, zero elsewhere
-    for (size_t a = 0; a < p; ++a) std::copy(R + a * p + a + 1, R + a * p + p, beyond.data() + a * z.width + a + 1);
+    for (size_t a = 0; a < p; ++a)
+        std::copy(R + a * p + a + 1, R + a * p + p, beyond.data() + a * z.width + a + 1);
     for (size_t i = 0; i < X.n; ++i) {
         if (i % 16 == 0 && stopped()) return;
         for (size_t j = 0; j < m; ++j) z.set(j, {j < p ? X[i][j] : Y[i][j - p], 0});
-        for (size_t a = 0; a < p; ++a) {  // z_a is final; take z_a R_a. from the rest, a vector of columns at a time
+        for (size_t a = 0; a < p;
+             ++a) {  // z_a is final; take z_a R_a. from the rest, a vector of columns at a time
             const Twofold<double> done = z.one(a) / R[a * p + a];
-            for (size_t j = a / L * L; j < p; j += L) z.put(j, z.at(j) - splat(done) * load(beyond.data() + a * z.width + j));
+            for (size_t j = a / L * L; j < p; j += L)
+                z.put(j, z.at(j) - splat(done) * load(beyond.data() + a * z.width + j));
             z.set(a, done);
         }
         for (size_t a = 0; a < m; ++a) {
             const Twofold<V> wz = splat(z.one(a) * w[i]);
-            for (size_t j = a / L * L; j < m; j += L) sums.put(a * z.width + j, sums.at(a * z.width + j) + wz * z.at(j));
+            for (size_t j = a / L * L; j < m; j += L)
+                sums.put(a * z.width + j, sums.at(a * z.width + j) + wz * z.at(j));
         }
     }
     for (size_t a = 0; a < m; ++a)

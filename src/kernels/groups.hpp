@@ -1,4 +1,4 @@
-// Weighted means and spreads of each of k groups of rows. Groups are numbered 0 .. k - 1; an empty group gives zeros.
+// Weighted means and spreads of k groups of rows, numbered 0 .. k - 1. An empty group gives zeros.
 #pragma once
 
 #include "moments.hpp"
@@ -7,7 +7,8 @@ namespace tenfold::TENFOLD_LEVEL {
 
 // weight_k and mean_k of each group; mean has rows of padded(p) values.
 template <class T>
-TENFOLD_INLINE void group_means(Rows<const T> X, Labels g, Weights w, size_t k, double* weight, double* mean) {
+TENFOLD_INLINE void group_means(Rows<const T> X, Labels g, Weights w, size_t k, double* weight,
+                                double* mean) {
     const size_t width = padded(X.p);
     for (size_t i = 0; i < X.n; ++i) {
         double* sum = mean + g[i] * width;
@@ -17,18 +18,21 @@ TENFOLD_INLINE void group_means(Rows<const T> X, Labels g, Weights w, size_t k, 
         });
     }
     for (size_t c = 0; c < k; ++c)
-        for (size_t j = 0; j < width; ++j) mean[c * width + j] = weight[c] > 0 ? mean[c * width + j] / weight[c] : 0.0;
+        for (size_t j = 0; j < width; ++j)
+            mean[c * width + j] = weight[c] > 0 ? mean[c * width + j] / weight[c] : 0.0;
 }
 
-// group_moments: `moments` of the rows of each group. Row numbers are sorted by group, each group is then one run of tiles.
+// group_moments: `moments` of the rows of each group. Row numbers are sorted by group, each group is then one
+// run of tiles.
 template <class T>
-void group_moments(Rows<const T> X, Labels g, Weights w, size_t k, double* weight, double* center, double* offset,
-                   double* scatter) {
+void group_moments(Rows<const T> X, Labels g, Weights w, size_t k, double* weight, double* center,
+                   double* offset, double* scatter) {
     const size_t p = X.p, width = padded(p);
     Scratch<double> mean(k * width), shift(width + PANEL);
     group_means(X, g, w, k, weight, mean.data());
 
-    Scratch<size_t> end(k + 1), order(X.n);  // end[c]: first the start, in the end the end of group c's run in order
+    // A counting sort. end[c] is where group c starts in order, and after the last loop where it ends.
+    Scratch<size_t> end(k + 1), order(X.n);
     for (size_t i = 0; i < X.n; ++i) ++end[g[i] + 1];
     for (size_t c = 0; c < k; ++c) end[c + 1] += end[c];
     for (size_t i = 0; i < X.n; ++i) order[end[g[i]]++] = i;
@@ -40,8 +44,9 @@ void group_moments(Rows<const T> X, Labels g, Weights w, size_t k, double* weigh
         std::fill_n(shift.data(), width, 0.0);
         for (; start < end[c] && !stopped(); start += gram.depth()) {
             const size_t rows = std::min(gram.depth(), end[c] - start);
-            pack_rows<T>(gram.tile, rows, p, mean.data() + c * width, shift.data(),
-                         [&](size_t r) { return X[order[start + r]]; }, [&](size_t r) { return w[order[start + r]]; });
+            pack_rows<T>(
+                gram.tile, rows, p, mean.data() + c * width, shift.data(),
+                [&](size_t r) { return X[order[start + r]]; }, [&](size_t r) { return w[order[start + r]]; });
             gram.add(rows);
         }
         for (size_t j = 0; j < p; ++j) {
@@ -54,8 +59,8 @@ void group_moments(Rows<const T> X, Labels g, Weights w, size_t k, double* weigh
 
 // group_spreads: as group_moments, with only the diagonal of each scatter.
 template <class T>
-void group_spreads(Rows<const T> X, Labels g, Weights w, size_t k, double* weight, double* center, double* offset,
-                   double* spread) {
+void group_spreads(Rows<const T> X, Labels g, Weights w, size_t k, double* weight, double* center,
+                   double* offset, double* spread) {
     const size_t p = X.p, width = padded(p);
     Scratch<double> mean(k * width), shift(k * width), square(k * width);
     group_means(X, g, w, k, weight, mean.data());

@@ -84,10 +84,11 @@ void logistic_curvature(Rows<const T> X, Weights w, const double* beta, double* 
     weighted_gram<T>(X, {d.data(), X.n}, hess);
 }
 
-// The softmax of rows r .. r + L - 1 of scores in place, as residuals of the classes y: w (softmax_c - [c = y]). Returns the
-// loss w (log sum_c e^score_c - score_y) of the first `count` rows; the others are computed and mean nothing. The scores
-// that fill the last panel are -infinity on entry.
-TENFOLD_INLINE double softmax_rows(const Tile& scores, size_t r, size_t count, const std::int64_t* y, const double* w) {
+// The softmax of rows r .. r + L - 1 of scores in place, as residuals of the classes y: w (softmax_c - [c =
+// y]). Returns the loss w (log sum_c e^score_c - score_y) of the first `count` rows; the others are computed
+// and mean nothing. The scores that fill the last panel are -infinity on entry.
+TENFOLD_INLINE double softmax_rows(const Tile& scores, size_t r, size_t count, const std::int64_t* y,
+                                   const double* w) {
     const size_t k = scores.panels * PANEL;
     V top[L], total[L] = {};
     for (size_t l = 0; l < L; ++l) {
@@ -96,7 +97,8 @@ TENFOLD_INLINE double softmax_rows(const Tile& scores, size_t r, size_t count, c
     }
     const V highest = largest_each(top);
     double loss = 0;
-    for (size_t l = 0; l < count; ++l) loss += w[l] * (highest[l] - scores.at(r + l, static_cast<size_t>(y[l])));
+    for (size_t l = 0; l < count; ++l)
+        loss += w[l] * (highest[l] - scores.at(r + l, static_cast<size_t>(y[l])));
     for (size_t l = 0; l < L; ++l)
         for (size_t j = 0; j < k; j += L) {
             V e = exp_negative(load(&scores.at(r + l, j)) - highest[l]);
@@ -113,16 +115,19 @@ TENFOLD_INLINE double softmax_rows(const Tile& scores, size_t r, size_t count, c
     return loss;
 }
 
-// softmax_terms: with scores B [x 1]: loss = sum w (log sum_c e^score_c - score_y);  grad_c = sum w (softmax_c - [c = y]) [x 1]
+// softmax_terms: with scores B [x 1]: loss = sum w (log sum_c e^score_c - score_y);  grad_c = sum w
+// (softmax_c - [c = y]) [x 1]
 template <class T>
 void softmax_terms(Rows<const T> X, Labels y, Weights w, Rows<const double> B, double& loss, double* grad) {
-    const size_t k = B.n, inner = X.p + 1, depth = std::min<size_t>(X.n, 48);  // rows and scores in the first-level cache
+    const size_t k = B.n, inner = X.p + 1,
+                 depth = std::min<size_t>(X.n, 48);  // rows and scores in the first-level cache
     Tile rows(inner, depth), scores(k, depth), factor(k, inner);
     for (size_t c = 0; c < k; ++c)
         for (size_t j = 0; j < inner; ++j) factor.at(j, c) = B[c][j];
     const size_t row_of_blocks = rows.panels * BLOCK;
     Scratch<double> blocks(scores.panels * row_of_blocks), hidden(scores.panels * PANEL);
-    std::fill(hidden.data() + k, hidden.data() + scores.panels * PANEL, -std::numeric_limits<double>::infinity());
+    std::fill(hidden.data() + k, hidden.data() + scores.panels * PANEL,
+              -std::numeric_limits<double>::infinity());
 
     loss = 0;
     for (size_t start = 0; start < X.n && !stopped(); start += rows.depth) {
@@ -131,11 +136,13 @@ void softmax_terms(Rows<const T> X, Labels y, Weights w, Rows<const double> B, d
             rows.pack(r, X[start + r], X.p, 1.0);
             rows.at(r, X.p) = 1.0;
         }
-        multiply_all(rows, count, inner, factor, [&](size_t r0, size_t b, const auto& product) __attribute__((always_inline)) {
-            for (size_t r = 0; r < PANEL; ++r)
-                for (size_t v = 0; v < PARTS; ++v)
-                    store(scores.slot(r0 + r, b) + v * L, product[r][v] + load(hidden.data() + b * PANEL + v * L));
-        });
+        multiply_all(rows, count, inner, factor,
+                     [&](size_t r0, size_t b, const auto& product) __attribute__((always_inline)) {
+                         for (size_t r = 0; r < PANEL; ++r)
+                             for (size_t v = 0; v < PARTS; ++v)
+                                 store(scores.slot(r0 + r, b) + v * L,
+                                       product[r][v] + load(hidden.data() + b * PANEL + v * L));
+                     });
         for (size_t r = 0; r < count; r += L) {
             const size_t i = start + r;
             loss += softmax_rows(scores, r, std::min(L, count - r), y.data() + i, w.data() + i);
@@ -143,7 +150,9 @@ void softmax_terms(Rows<const T> X, Labels y, Weights w, Rows<const double> B, d
         for (size_t b = 0; b < rows.panels; b += REACH)
             for (size_t a = 0; a < scores.panels; ++a) {
                 const size_t reach = std::min(REACH, rows.panels - b);
-                auto block = [&](size_t column) { return blocks.data() + a * row_of_blocks + column * BLOCK; };
+                auto block = [&](size_t column) {
+                    return blocks.data() + a * row_of_blocks + column * BLOCK;
+                };
                 if (k - a * PANEL > PANEL / 2) add_outer(reach, scores, a, rows, b, count, block);
                 else add_outer<PANEL / 2>(reach, scores, a, rows, b, count, block);
             }

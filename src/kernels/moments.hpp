@@ -7,7 +7,8 @@ namespace tenfold::TENFOLD_LEVEL {
 
 TENFOLD_INLINE double root_of(double w) { return w == 1.0 ? 1.0 : std::sqrt(w); }
 
-// sum += w x over n rows of p columns; sum is padded. Four rows at a time, so that sum is read and written less often.
+// sum += w x over n rows of p columns; sum is padded. Four rows at a time, so that sum is read and written
+// less often.
 template <class T>
 TENFOLD_INLINE void add_rows(Rows<const T> X, const double* w, double* sum) {
     size_t i = 0;
@@ -25,7 +26,8 @@ TENFOLD_INLINE void add_rows(Rows<const T> X, const double* w, double* sum) {
 
 // Packs the rows row(0) .. row(count - 1) of weights w(.), centred, four at a time.
 template <class T, class Row, class Weight>
-TENFOLD_INLINE void pack_rows(const Tile& tile, size_t count, size_t p, const double* center, double* shift, Row row, Weight w) {
+TENFOLD_INLINE void pack_rows(const Tile& tile, size_t count, size_t p, const double* center, double* shift,
+                              Row row, Weight w) {
     size_t r = 0;
     for (; r + 4 <= count; r += 4) {
         const T* x[] = {row(r), row(r + 1), row(r + 2), row(r + 3)};
@@ -40,7 +42,8 @@ TENFOLD_INLINE void pack_rows(const Tile& tile, size_t count, size_t p, const do
 }
 
 // moments: of the rows z = [x y] of one block, two passes over it
-//   weight = sum w;  center ~ mean;  offset = sum w (z - center) / weight;  scatter = sum w (z - mean)(z - mean)^T
+//   weight = sum w;  center ~ mean;  offset = sum w (z - center) / weight;  scatter = sum w (z - mean)(z -
+//   mean)^T
 // center + offset is the mean to full accuracy. All outputs are zero when the weight is.
 template <class T>
 void moments(Rows<const T> X, Rows<const double> Y, Weights w, double& weight, double* center, double* offset,
@@ -61,9 +64,11 @@ void moments(Rows<const T> X, Rows<const double> Y, Weights w, double& weight, d
     Gram gram(p + q, X.n);
     for (size_t start = 0; start < X.n && !stopped(); start += gram.depth()) {
         const size_t rows = std::min(gram.depth(), X.n - start);
-        pack_rows<T>(gram.tile, rows, p, mean_x.data(), shift.data(), [&](size_t r) { return X[start + r]; },
-                     [&](size_t r) { return w[start + r]; });
-        for (size_t r = 0; r < rows && q > 0; ++r) {  // after the columns of X, whose last vector overlaps those of Y
+        pack_rows<T>(
+            gram.tile, rows, p, mean_x.data(), shift.data(), [&](size_t r) { return X[start + r]; },
+            [&](size_t r) { return w[start + r]; });
+        // After the columns of X, whose last vector reaches into those of Y.
+        for (size_t r = 0; r < rows && q > 0; ++r) {
             const double root = root_of(w[start + r]);
             for (size_t j = 0; j < q; ++j) {
                 const double z = (Y[start + r][j] - mean_y[j]) * root;

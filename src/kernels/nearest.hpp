@@ -1,12 +1,14 @@
 // The nearest of k centres, and one Lloyd step.
 //
-// The label of a row is the k of the smallest ||x - c_k||^2 as float64 arithmetic gives it, summed in one fixed order (ties:
-// the smallest k). Most rows are decided in float32, where the margin exceeds a bound on all rounding errors; the others are
-// decided by those float64 distances. With u = 2^-24, x and c about the middle m of the centres, scaled so that |c| <= 1:
-//   t_k = |c_k|^2 / 2 - x.c_k orders centres as the distance does, and its float32 value is off by at most
-//   (p + 4) u (|c_k|^2 / 2 + |x||c_k|) <= e (|c_k|^2 + |x|^2 / 2)      with e = (p + 8) u, by 2|x||c| <= |x|^2 + |c|^2;
-//   a_k = t_k - e |c_k|^2 is computed, so the smallest a_b wins for certain if the next one exceeds it by more than
-//   2 e |c_b|^2 + e |x|^2.
+// The label of a row is the k of the smallest ||x - c_k||^2 as float64 arithmetic gives it, summed in one
+// fixed order (ties: the smallest k). Most rows are decided in float32, where the margin exceeds a bound on
+// all rounding errors; the others are decided by those float64 distances. With u = 2^-24, x and c about the
+// middle of the centres, and scaled so that |c| <= 1 in every column:
+//
+//   t_k = |c_k|^2 / 2 - x.c_k            orders centres as the distance does; in float32 it is off by
+//   (p + 4) u (|c_k|^2 / 2 + |x||c_k|)   at most, so by e (|c_k|^2 + |x|^2 / 2) with e = (p + 8) u;
+//   a_k = t_k - e |c_k|^2                is computed; the smallest, a_b, wins for certain if the next one is
+//                                        larger by more than 2 e |c_b|^2 + e |x|^2.
 #pragma once
 
 #include <limits>
@@ -65,8 +67,13 @@ size_t nearest_exact(const T* x, Rows<const double> C) {
 class Screen {
 public:
     explicit Screen(Rows<const double> C)
-        : C_(C), groups_(ceil_div(C.n, ABREAST)), middle_(C.p), packed_(groups_ * C.p * ABREAST),
-          start_(groups_ * ABREAST), slack_(C.n), turned_(C.p * SPAN) {
+        : C_(C),
+          groups_(ceil_div(C.n, ABREAST)),
+          middle_(C.p),
+          packed_(groups_ * C.p * ABREAST),
+          start_(groups_ * ABREAST),
+          slack_(C.n),
+          turned_(C.p * SPAN) {
         double largest = 0;
         for (size_t c = 0; c < C.n; ++c)
             for (size_t j = 0; j < C.p; ++j) middle_[j] += C[c][j] / static_cast<double>(C.n);
@@ -75,10 +82,13 @@ public:
         int exponent = 0;
         std::frexp(largest, &exponent);
         scale_ = std::ldexp(1.0, -exponent);
-        error_ = 1.001 * static_cast<double>(C.p + 8) * 0x1p-24;
+        error_ = static_cast<double>(C.p + 8) * 0x1p-24;
+        error_ *= 1.001 + 4 * error_;  // terms of second order
         usable_ = largest > 0 && largest <= std::numeric_limits<double>::max() && scale_ > 0 &&
                   scale_ <= std::numeric_limits<double>::max() && error_ < 0.01;
-        std::fill_n(start_.data(), groups_ * ABREAST, std::numeric_limits<float>::infinity());  // fillers never win
+        const double underflow = static_cast<double>(C.p + 8) * 1e-37;
+        // Centres that fill the last group never win.
+        std::fill_n(start_.data(), groups_ * ABREAST, std::numeric_limits<float>::infinity());
         for (size_t c = 0; c < C.n && usable_; ++c) {
             double norm2 = 0;
             for (size_t j = 0; j < C.p; ++j) {
@@ -87,7 +97,7 @@ public:
                 packed_[(c / ABREAST * C.p + j) * ABREAST + c % ABREAST] = static_cast<float>(value);
             }
             start_[c] = static_cast<float>((0.5 - error_) * norm2);
-            slack_[c] = static_cast<float>(2.001 * error_ * norm2 + static_cast<double>(C.p + 8) * 1e-37);  // and underflow
+            slack_[c] = static_cast<float>(2.01 * error_ * norm2 + underflow);
         }
     }
 
@@ -104,13 +114,15 @@ public:
         screen(best, second, norm2, index);
         for (size_t r = 0; r < count; ++r) {
             labels[r] = static_cast<size_t>(index[r]);
-            const bool certain = second[r] - best[r] > slack_[labels[r]] + static_cast<float>(1.001 * error_) * norm2[r];
+            const bool certain =
+                second[r] - best[r] >
+                slack_[labels[r]] + static_cast<float>((1.01 + 2 * error_) * error_) * norm2[r];
             if (!certain) labels[r] = nearest_exact(X[first + r], C_);
         }
     }
 
 private:
-    // turned[j][r] = column j of row r, about the middle, scaled, in float32. Rows beyond count keep old values.
+    // turned[j][r] = column j of row r, about the middle, scaled, in float32; beyond count old values stay.
     template <class T>
     TENFOLD_INLINE void turn(Rows<const T> X, size_t first, size_t count) {
         for (size_t r = 0; r < count; ++r)
@@ -129,7 +141,8 @@ private:
             for (size_t c = 0; c < ABREAST; ++c) a[c][0] = a[c][1] = splat_float(start_[g * ABREAST + c]);
             const float* center = packed_.data() + g * C_.p * ABREAST;
             for (size_t j = 0; j < C_.p; ++j, center += ABREAST) {
-                const F x[2] = {S::load(turned_.data() + j * SPAN), S::load(turned_.data() + j * SPAN + FLOATS)};
+                const F x[2] = {S::load(turned_.data() + j * SPAN),
+                                S::load(turned_.data() + j * SPAN + FLOATS)};
                 for (size_t c = 0; c < ABREAST; ++c)
                     for (size_t v = 0; v < 2; ++v) a[c][v] -= splat_float(center[c]) * x[v];
             }
@@ -186,31 +199,35 @@ TENFOLD_INLINE void visit_nearest(Rows<const T> X, Rows<const double> C, Visit&&
 // nearest: label and squared distance of the nearest centre of each row
 template <class T>
 void nearest(Rows<const T> X, Rows<const double> C, std::int64_t* label, double* distance2) {
-    visit_nearest(X, C, [&](size_t first, size_t count, const size_t* labels, V d2) __attribute__((always_inline)) {
-        for (size_t l = 0; l < count; ++l) {
-            label[first + l] = static_cast<std::int64_t>(labels[l]);
-            distance2[first + l] = d2[l];
-        }
-    });
+    visit_nearest(X, C,
+                  [&](size_t first, size_t count, const size_t* labels, V d2) __attribute__((always_inline)) {
+                      for (size_t l = 0; l < count; ++l) {
+                          label[first + l] = static_cast<std::int64_t>(labels[l]);
+                          distance2[first + l] = d2[l];
+                      }
+                  });
 }
 
-// assign_sums: weight_k = sum of w, sum_k = sum of w x, over the rows nearest to centre k;  inertia = sum w ||x - c||^2
+// assign_sums: weight_k = sum of w, sum_k = sum of w x, over the rows nearest to centre k;  inertia = sum w
+// ||x - c||^2
 template <class T>
-void assign_sums(Rows<const T> X, Weights w, Rows<const double> C, double* weight, double* sum, double& inertia) {
+void assign_sums(Rows<const T> X, Weights w, Rows<const double> C, double* weight, double* sum,
+                 double& inertia) {
     const size_t p = X.p, width = padded(p);
     Scratch<double> sums(C.n * width);
     inertia = 0;
-    visit_nearest(X, C, [&](size_t first, size_t count, const size_t* labels, V d2) __attribute__((always_inline)) {
-        for (size_t l = 0; l < count; ++l) {
-            const size_t i = first + l;
-            double* to = sums.data() + labels[l] * width;
-            weight[labels[l]] += w[i];
-            inertia += w[i] * d2[l];
-            for_vectors(p, [&](size_t j, auto at) __attribute__((always_inline)) {
-                store(to + j, load(to + j) + w[i] * at(X[i]));
-            });
-        }
-    });
+    visit_nearest(X, C,
+                  [&](size_t first, size_t count, const size_t* labels, V d2) __attribute__((always_inline)) {
+                      for (size_t l = 0; l < count; ++l) {
+                          const size_t i = first + l;
+                          double* to = sums.data() + labels[l] * width;
+                          weight[labels[l]] += w[i];
+                          inertia += w[i] * d2[l];
+                          for_vectors(p, [&](size_t j, auto at) __attribute__((always_inline)) {
+                              store(to + j, load(to + j) + w[i] * at(X[i]));
+                          });
+                      }
+                  });
     for (size_t c = 0; c < C.n; ++c) std::copy_n(sums.data() + c * width, p, sum + c * p);
 }
 

@@ -1,13 +1,15 @@
-// Pairs of a positive and a negative row, and which of the two has the larger score: what the area under a ROC curve counts.
+// Pairs of a positive and a negative row, and which of the two has the larger score: what the area under a
+// ROC curve counts.
 //
-// Nothing is sorted to the end. Rows are scattered into buckets of neighbouring scores, by class; each bucket into smaller ones
-// by the range of its own scores; and the few rows of the smallest are compared one by one. Pairs of rows in different buckets
-// need only the weight of each class in each bucket.
+// Nothing is sorted to the end. Rows are scattered into buckets of neighbouring scores, by class; each bucket
+// into smaller ones by the range of its own scores; and the few rows of the smallest are compared one by one.
+// Pairs of rows in different buckets need only the weight of each class in each bucket.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <memory>
+#include <vector>
 
 #include "simd.hpp"
 
@@ -20,7 +22,9 @@ TENFOLD_INLINE std::int64_t rank_key(T score) {
     return bits ^ (bits >> 63 & INT64_MAX);
 }
 
-TENFOLD_INLINE double score_of(std::int64_t key) { return std::bit_cast<double>(key ^ (key >> 63 & INT64_MAX)); }
+TENFOLD_INLINE double score_of(std::int64_t key) {
+    return std::bit_cast<double>(key ^ (key >> 63 & INT64_MAX));
+}
 
 struct Ranked {
     std::int64_t key;
@@ -91,7 +95,8 @@ private:
         PairCount parts;
         start = 0;
         for (size_t b = 0; b < 2 * buckets; b += 2) {
-            parts.add({spare + start, spare + end[b]}, {spare + end[b], spare + end[b + 1]}, below.data() + start);
+            parts.add({spare + start, spare + end[b]}, {spare + end[b], spare + end[b + 1]},
+                      below.data() + start);
             start = end[b + 1];
         }
         return parts.twice_won;
@@ -102,7 +107,8 @@ private:
         for (const Item& one : above) {
             Number beaten{};
             for (const Item& other : below)
-                beaten += static_cast<Number>((one.key > other.key) + (one.key >= other.key)) * static_cast<Number>(other.w);
+                beaten += static_cast<Number>((one.key > other.key) + (one.key >= other.key)) *
+                          static_cast<Number>(other.w);
             sum += beaten * static_cast<Number>(one.w);
         }
         return sum;
@@ -118,7 +124,8 @@ void rank_pairs_as(std::span<const T> s, Labels y, Weights w, double* out) {
         least = std::min(least, rank_key(score));
         greatest = std::max(greatest, rank_key(score));
     }
-    // Halves, so that no difference overflows. Rounding keeps the order, so buckets of equal width are in order too.
+    // Halves, so that no difference overflows. Rounding keeps the order, so buckets of equal width are in
+    // order too.
     const double low = score_of(least) / 2, width = score_of(greatest) / 2 - low;
     const double scale = width > 0 ? std::min(static_cast<double>(buckets) / width, 1e300) : 0.0;
     const double last = static_cast<double>(buckets - 1);
@@ -132,7 +139,8 @@ void rank_pairs_as(std::span<const T> s, Labels y, Weights w, double* out) {
     for (size_t b = 0; b < 2 * buckets; b += 2) largest = std::max(largest, end[b] + end[b + 1]);
     for (size_t& size : end) start += std::exchange(size, start);
     std::unique_ptr<Item[]> items(new Item[n]), spare(new Item[largest]);
-    for (size_t i = 0; i < n; ++i) items[end[place(s[i], y[i])]++] = Item(rank_key(s[i]), w.empty() ? 1.0 : w[i]);
+    for (size_t i = 0; i < n; ++i)
+        items[end[place(s[i], y[i])]++] = Item(rank_key(s[i]), w.empty() ? 1.0 : w[i]);
     PairCount<Item, Number> pairs;
     Item* first = items.get();
     for (size_t b = 0; b < 2 * buckets && !stopped(); b += 2) {
@@ -145,15 +153,14 @@ void rank_pairs_as(std::span<const T> s, Labels y, Weights w, double* out) {
     out[2] = static_cast<double>(pairs.twice_won) / 2;
 }
 
-// rank_pairs: the weight of the positives (y != 0), of the negatives, and of the pairs in which the positive has the larger
-// score, ties counted half. Scores are finite. No weights stand for ones, whose sums are exact.
+// rank_pairs: the weight of the positives (y != 0), of the negatives, and of the pairs in which the positive
+// has the larger score, ties counted half. Scores are finite. No weights stand for ones, whose sums are
+// exact.
 template <class T>
 void rank_pairs(std::span<const T> s, Labels y, Weights w, double* out) {
     if (s.empty() || stopped()) return;
-    if (w.empty())
-        rank_pairs_as<Ranked, std::int64_t>(s, y, w, out);
-    else
-        rank_pairs_as<WeightedRanked, double>(s, y, w, out);
+    if (w.empty()) rank_pairs_as<Ranked, std::int64_t>(s, y, w, out);
+    else rank_pairs_as<WeightedRanked, double>(s, y, w, out);
 }
 
 }  // namespace tenfold::TENFOLD_LEVEL

@@ -40,7 +40,8 @@ TENFOLD_INLINE std::uint64_t mix_bits(std::uint64_t z) {
 
 // hash_rows: a content hash of each row, modulo 2^64
 //   hash_i = mix(seed + GOLDEN p + sum_j mix(bits(float32(x_ij)) + GOLDEN (j + 1)))
-// Values are rounded to float32 first, so that float32 and float64 copies of a table agree; -0 counts as 0, every NaN as one.
+// Values are rounded to float32 first, so that float32 and float64 copies of a table agree; -0 counts as 0,
+// every NaN as one.
 template <class T>
 void hash_rows(Rows<const T> X, std::uint64_t seed, std::uint64_t* hash) {
     for (size_t i = 0; i < X.n; ++i) {

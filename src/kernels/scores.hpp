@@ -7,11 +7,13 @@ namespace tenfold::TENFOLD_LEVEL {
 
 // A few rows: packing would cost more than it saves.
 template <class T>
-TENFOLD_INLINE void linear_scores_direct(Rows<const T> X, Rows<const double> B, const double* b, double* out) {
+TENFOLD_INLINE void linear_scores_direct(Rows<const T> X, Rows<const double> B, const double* b,
+                                         double* out) {
     for (size_t i = 0; i < X.n; ++i)
         for (size_t c = 0; c < B.n; ++c) {
             V sum{};
-            for_vectors(X.p, [&](size_t, auto at) __attribute__((always_inline)) { sum += at(X[i]) * at(B[c]); });
+            for_vectors(X.p,
+                        [&](size_t, auto at) __attribute__((always_inline)) { sum += at(X[i]) * at(B[c]); });
             out[i * B.n + c] = sum_lanes(sum) + b[c];
         }
 }
@@ -27,19 +29,22 @@ void linear_scores(Rows<const T> X, Rows<const double> B, const double* b, doubl
     for (size_t start = 0; start < X.n && !stopped(); start += rows.depth) {
         const size_t count = std::min(rows.depth, X.n - start);
         for (size_t r = 0; r < count; ++r) rows.pack(r, X[start + r], X.p, 1.0);
-        multiply_all(rows, count, X.p, factor, [&](size_t r0, size_t panel, const auto& product) __attribute__((always_inline)) {
-            const size_t first = panel * PANEL, width = std::min(PANEL, k - first);
-            for (size_t r = 0; r < std::min(PANEL, count - r0); ++r) {
-                double* to = out + (start + r0 + r) * k + first;
-                for (size_t c = 0; c < width; ++c) to[c] = product[r][c / L][c % L] + b[first + c];
-            }
-        });
+        multiply_all(rows, count, X.p, factor,
+                     [&](size_t r0, size_t panel, const auto& product) __attribute__((always_inline)) {
+                         const size_t first = panel * PANEL, width = std::min(PANEL, k - first);
+                         for (size_t r = 0; r < std::min(PANEL, count - r0); ++r) {
+                             double* to = out + (start + r0 + r) * k + first;
+                             for (size_t c = 0; c < width; ++c)
+                                 to[c] = product[r][c / L][c % L] + b[first + c];
+                         }
+                     });
     }
 }
 
 // spread_scores: out_c = constant_c - 1/2 sum_j (x_j - mean_cj)^2 inverse_cj
 template <class T>
-void spread_scores(Rows<const T> X, Rows<const double> mean, const double* inverse, const double* constant, double* out) {
+void spread_scores(Rows<const T> X, Rows<const double> mean, const double* inverse, const double* constant,
+                   double* out) {
     const size_t k = mean.n, p = X.p;
     for (size_t start = 0; start < X.n; start += L) {
         if (start % 1024 == 0 && stopped()) return;
@@ -63,7 +68,8 @@ void spread_scores(Rows<const T> X, Rows<const double> mean, const double* inver
 
 // quadratic_scores: out_c = constant_c - 1/2 ||(x - mean_c) W_c||^2
 template <class T>
-void quadratic_scores(Rows<const T> X, Rows<const double> mean, const double* W, const double* constant, double* out) {
+void quadratic_scores(Rows<const T> X, Rows<const double> mean, const double* W, const double* constant,
+                      double* out) {
     const size_t k = mean.n, p = X.p;
     const double one = 1.0;
     Tile rows(p, std::min(X.n, Tile::DEPTH)), factor(p, p);
@@ -77,13 +83,14 @@ void quadratic_scores(Rows<const T> X, Rows<const double> mean, const double* W,
                 rows.pack_centred<1>(r, &x, p, mean[c], &one, ignored.data());
             }
             std::memset(norm.data(), 0, rows.depth * L * sizeof(double));
-            multiply_all(rows, count, p, factor, [&](size_t r0, size_t, const auto& product) __attribute__((always_inline)) {
-                for (size_t r = 0; r < PANEL; ++r)
-                    for (size_t v = 0; v < PARTS; ++v) {
-                        double* sum = norm.data() + (r0 + r) * L;
-                        store(sum, load(sum) + product[r][v] * product[r][v]);
-                    }
-            });
+            multiply_all(rows, count, p, factor,
+                         [&](size_t r0, size_t, const auto& product) __attribute__((always_inline)) {
+                             for (size_t r = 0; r < PANEL; ++r)
+                                 for (size_t v = 0; v < PARTS; ++v) {
+                                     double* sum = norm.data() + (r0 + r) * L;
+                                     store(sum, load(sum) + product[r][v] * product[r][v]);
+                                 }
+                         });
             for (size_t r = 0; r < count; ++r)
                 out[(start + r) * k + c] = constant[c] - 0.5 * sum_lanes(load(norm.data() + r * L));
         }

@@ -1,7 +1,8 @@
 // Short vectors, sized by the instruction set that the including file is compiled for.
 //
-// src/level.cpp is compiled once per instruction set, and all kernels live in a namespace named after it. (target_clones
-// would choose among clones of plain functions, but not of templates, and could not fit register tiles to the registers.)
+// src/level.cpp is compiled once per instruction set, and all kernels live in a namespace named after it.
+// (target_clones would choose among clones of plain functions, but not of templates, and could not fit
+// register tiles to the registers.)
 #pragma once
 
 #include <cmath>
@@ -43,7 +44,7 @@ struct Simd {
     TENFOLD_INLINE static Vector splat(T value) { return value - Vector{}; }
 };
 
-// L doubles make one vector V, the unit of nearly every loop; I is its twin of 64-bit integers, M the type of comparisons.
+// L doubles make one vector V, the unit of nearly every loop; I is its twin of 64-bit integers.
 constexpr size_t L = TENFOLD_VECTOR_BYTES / sizeof(double);
 using V = Simd<double, L>::Vector;
 using I = Simd<std::int64_t, L>::Vector;
@@ -72,12 +73,15 @@ TENFOLD_INLINE V load_part(const T* from, size_t count) {
 #endif
 }
 
-// Calls f(j, at) for j = 0, L, 2L .. < p, where at(row) gives the values of `row` in columns j .. j + L - 1, zero from p on.
+// Calls f(j, at) for j = 0, L, 2L .. < p, where at(row) gives the values of `row` in columns j .. j + L - 1,
+// zero from p on.
 template <class F>
 TENFOLD_INLINE void for_vectors(size_t p, F&& f) {
     size_t j = 0;
-    for (; j + L <= p; j += L) f(j, [=](const auto* row) __attribute__((always_inline)) { return load(row + j); });
-    if (j < p) f(j, [=](const auto* row) __attribute__((always_inline)) { return load_part(row + j, p - j); });
+    for (; j + L <= p; j += L)
+        f(j, [=](const auto* row) __attribute__((always_inline)) { return load(row + j); });
+    if (j < p)
+        f(j, [=](const auto* row) __attribute__((always_inline)) { return load_part(row + j, p - j); });
 }
 
 template <size_t Step, class Fold, size_t... Lane>
@@ -87,7 +91,8 @@ TENFOLD_INLINE V fold_neighbours(V a, V b, Fold fold, std::index_sequence<Lane..
         size_t block = lane / (2 * Step) * (2 * Step), place = lane % (2 * Step);
         return (place < Step ? block + place : L + block + place - Step) + half * Step;
     };
-    return fold(__builtin_shufflevector(a, b, from(Lane, 0)...), __builtin_shufflevector(a, b, from(Lane, 1)...));
+    return fold(__builtin_shufflevector(a, b, from(Lane, 0)...),
+                __builtin_shufflevector(a, b, from(Lane, 1)...));
 }
 
 // {fold of the lanes of v[0], fold of the lanes of v[1], ...}

@@ -1,5 +1,6 @@
 // Tiles of rows, packed so that products of matrices run from registers and the nearest cache.
-// Measured here on one core (AVX-512) at 101 columns: sums of outer products 70 Gflop/s, dsyrk of OpenBLAS 25.
+// Measured here on one core (AVX-512) at 101 columns: sums of outer products 70 Gflop/s, dsyrk of
+// OpenBLAS 25.
 #pragma once
 
 #include "simd.hpp"
@@ -23,7 +24,9 @@ public:
 
     // Room for `depth` rows (rounded up to PANEL) of `width` columns; columns and rows beyond stay zero.
     Tile(size_t width, size_t depth)
-        : panels(ceil_div(width, PANEL)), depth(ceil_div(depth, PANEL) * PANEL), data_(panels * this->depth * PANEL) {}
+        : panels(ceil_div(width, PANEL)),
+          depth(ceil_div(depth, PANEL) * PANEL),
+          data_(panels * this->depth * PANEL) {}
 
     // Row r of panel c.
     TENFOLD_INLINE double* slot(size_t r, size_t c) const { return data_.data() + (c * depth + r) * PANEL; }
@@ -31,8 +34,8 @@ public:
 
     // Rows r .. r + R - 1, columns 0 .. p - 1 = (x - center) * root;  shift += root * that. shift is padded.
     template <size_t R, class T>
-    TENFOLD_INLINE void pack_centred(size_t r, const T* const* x, size_t p, const double* center, const double* root,
-                                     double* shift) const {
+    TENFOLD_INLINE void pack_centred(size_t r, const T* const* x, size_t p, const double* center,
+                                     const double* root, double* shift) const {
         for_vectors(p, [&](size_t j, auto at_column) __attribute__((always_inline)) {
             V c = at_column(center), sum = load(shift + j);
             for (size_t i = 0; i < R; ++i) {
@@ -47,7 +50,8 @@ public:
     // Row r, columns 0 .. p - 1 = x * root.
     template <class T>
     TENFOLD_INLINE void pack(size_t r, const T* x, size_t p, double root) const {
-        for_vectors(p, [&](size_t j, auto at_column) __attribute__((always_inline)) { store(&at(r, j), at_column(x) * root); });
+        for_vectors(p, [&](size_t j, auto at_column)
+                           __attribute__((always_inline)) { store(&at(r, j), at_column(x) * root); });
     }
 
     const size_t panels, depth;
@@ -56,10 +60,11 @@ private:
     Scratch<double> data_;
 };
 
-// block(b + v) += (first H columns of panel a of left)^T (panel b + v of right) for v = 0 .. N - 1, over the first `rows`
-// rows of both.
+// block(b + v) += (first H columns of panel a of left)^T (panel b + v of right) for v = 0 .. N - 1, over the
+// first `rows` rows of both.
 template <size_t N, size_t H, class Block>
-TENFOLD_INLINE void add_outer(const Tile& left, size_t a, const Tile& right, size_t b, size_t rows, Block block) {
+TENFOLD_INLINE void add_outer(const Tile& left, size_t a, const Tile& right, size_t b, size_t rows,
+                              Block block) {
     const double* x = left.slot(0, a);
     const double* z = right.slot(0, b);
     const size_t stride = right.depth * PANEL;
@@ -78,7 +83,8 @@ TENFOLD_INLINE void add_outer(const Tile& left, size_t a, const Tile& right, siz
 
 // The same for N known at run time, 1 .. REACH.
 template <size_t H = PANEL, class Block>
-TENFOLD_INLINE void add_outer(size_t N, const Tile& left, size_t a, const Tile& right, size_t b, size_t rows, Block block) {
+TENFOLD_INLINE void add_outer(size_t N, const Tile& left, size_t a, const Tile& right, size_t b, size_t rows,
+                              Block block) {
     if (N == REACH) return add_outer<REACH, H>(left, a, right, b, rows, block);
     if constexpr (REACH > 1) {
         if (N == 2) add_outer<2, H>(left, a, right, b, rows, block);
@@ -86,10 +92,11 @@ TENFOLD_INLINE void add_outer(size_t N, const Tile& left, size_t a, const Tile& 
     }
 }
 
-// product[r][v] = rows r0 .. r0 + PANEL - 1 of X (inner columns) times panels b .. b + N - 1 of the matrix whose rows are
-// the rows of `right`; handed to sink(b + offset, product of PANEL rows with that panel).
+// product[r][v] = rows r0 .. r0 + PANEL - 1 of X (inner columns) times panels b .. b + N - 1 of the matrix
+// whose rows are the rows of `right`; handed to sink(b + offset, product of PANEL rows with that panel).
 template <size_t N, class Sink>
-TENFOLD_INLINE void multiply(const Tile& X, size_t r0, size_t inner, const Tile& right, size_t b, Sink& sink) {
+TENFOLD_INLINE void multiply(const Tile& X, size_t r0, size_t inner, const Tile& right, size_t b,
+                             Sink& sink) {
     const size_t stride = right.depth * PANEL;
     const double* z = right.slot(0, b);
     V sum[PANEL][N * PARTS] = {};
@@ -137,21 +144,24 @@ TENFOLD_INLINE void transpose_block(const double* from, double* to) {
     }
 }
 
-// C = sum of z z^T over rows z of p columns that are packed into `tile` and added. Only blocks a <= b are computed.
+// C = sum of z z^T over rows z of p columns that are packed into `tile` and added. Only blocks a <= b are
+// computed.
 class Gram {
 public:
     Gram(size_t p, size_t n) : tile(p, std::min(n, Tile::DEPTH)), p_(p), blocks_(size()) {}
 
     size_t depth() const { return tile.depth; }
 
-    // A few panels b stay in the first-level cache while all panels a <= b stream past them. The odd group comes first,
-    // where it meets the fewest a.
+    // A few panels b stay in the first-level cache while all panels a <= b stream past them. The odd group
+    // comes first, where it meets the fewest a.
     void add(size_t rows) {
-        for (size_t b = 0, reach = (tile.panels - 1) % REACH + 1; b < tile.panels; b += reach, reach = REACH) {
+        for (size_t b = 0, reach = (tile.panels - 1) % REACH + 1; b < tile.panels;
+             b += reach, reach = REACH) {
             for (size_t a = 0; a <= b; ++a)
                 add_outer(reach, tile, a, tile, b, rows, [&](size_t column) { return block(a, column); });
             for (size_t a = b + 1; a < b + reach; ++a)
-                add_outer(b + reach - a, tile, a, tile, a, rows, [&](size_t column) { return block(a, column); });
+                add_outer(b + reach - a, tile, a, tile, a, rows,
+                          [&](size_t column) { return block(a, column); });
         }
     }
 
@@ -166,6 +176,8 @@ public:
                     V product = offset[a + at / PANEL] * load(offset + b + at % PANEL);
                     store(value + at, load(sum + at) - weight * product);
                 }
+                for (size_t i = 0; a == b && i < PANEL; ++i)  // no square is negative
+                    value[i * PANEL + i] = std::max(value[i * PANEL + i], 0.0);
                 transpose_block(value, mirrored);
                 copy_block(value, height, width, C + a * p_ + b);
                 copy_block(mirrored, width, height, C + b * p_ + a);
@@ -179,7 +191,8 @@ public:
 private:
     TENFOLD_INLINE void copy_block(const double* block, size_t height, size_t width, double* to) const {
         if (height == PANEL && width == PANEL)
-            for (size_t at = 0; at < BLOCK; at += L) store(to + at / PANEL * p_ + at % PANEL, load(block + at));
+            for (size_t at = 0; at < BLOCK; at += L)
+                store(to + at / PANEL * p_ + at % PANEL, load(block + at));
         else
             for (size_t i = 0; i < height; ++i)
                 for (size_t j = 0; j < width; ++j) to[i * p_ + j] = block[i * PANEL + j];

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace tenfold {
 
@@ -21,10 +20,9 @@ struct Rows {
     size_t n, p;
 
     T* operator[](size_t i) const { return data + i * p; }
-    std::span<T> row(size_t i) const { return {data + i * p, p}; }
 };
 
-// Set by another thread; every long kernel looks at it once per tile and returns early, with meaningless outputs.
+// Set by another thread: every long kernel looks at it now and then, and returns early with useless outputs.
 inline std::atomic<bool> interrupted{false};
 
 inline bool stopped() { return interrupted.load(std::memory_order_relaxed); }

@@ -54,11 +54,12 @@ def logistic_terms(X: Array, y: Array, w: Array, beta: Array) -> tuple[float, Ar
     """With η = [x 1]β: Σw(log(1 + e^η) − yη) and its gradient Σw(sigmoid(η) − y)[x 1]."""
     xp = X.__array_namespace__()
     Z = _with_ones(X)
-    eta, target = Z @ beta, _double(y)
-    e = xp.exp(-xp.abs(eta))  # never overflows
-    softplus = xp.where(eta > 0, eta, xp.zeros_like(eta)) + xp.log1p(e)
-    mu = xp.where(eta >= 0, xp.ones_like(e), e) / (1 + e)
-    return float(xp.sum(w * (softplus - target * eta))), (w * (mu - target)) @ Z
+    sign = 2 * _double(y) - 1
+    margin = sign * (Z @ beta)  # both terms are functions of it alone, and small ones keep their digits
+    e = xp.exp(-xp.abs(margin))  # never overflows
+    lost = xp.where(margin < 0, -margin, xp.zeros_like(margin)) + xp.log1p(e)
+    missed = xp.where(margin < 0, xp.ones_like(e), e) / (1 + e)
+    return float(xp.sum(w * lost)), (-sign * w * missed) @ Z
 
 
 def logistic_curvature(X: Array, w: Array, beta: Array) -> Array:
