@@ -63,10 +63,15 @@ INSIDE = {
     "MeanGuess": "tenfold.selection.guess",
 }
 
-__all__ = ["__version__", *PUBLIC]
+# Namespaces of their own: tenfold.evaluate.roc_auc_score, tenfold.draw.draw_roc.
+NAMESPACES = ("evaluate", "draw")
+
+__all__ = ["__version__", *NAMESPACES, *PUBLIC]
 
 
 def __getattr__(name: str) -> Any:
+    if name in NAMESPACES:
+        return import_module(f"tenfold.{name}")
     module = PUBLIC.get(name) or INSIDE.get(name)
     if module is None:
         raise AttributeError(f"module 'tenfold' has no attribute {name!r}")
