@@ -44,7 +44,7 @@ class Fold:
     of_block: tuple[str, ...] = ()
 
 
-def over(blocks: Iterable[Any], metric: str, *, exact: bool = False, **parameters: Any) -> Measured:
+def over(blocks: Iterable[Any], metric: str, /, *, exact: bool = False, **parameters: Any) -> Measured:
     """A score by name, of blocks (y_true, y_pred) or (y_true, y_pred, weights) that are read once and never held together.
 
     Sums give the value of all rows in memory up to rounding, and their bound is 0. Rankings and medians keep the distinct scores

@@ -1,0 +1,101 @@
+"""Scores of groupings: equal to scikit-learn; weights count copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.metrics as theirs
+
+from tenfold import evaluate as ours
+from tenfold.core.errors import BadInput, BadParameter
+
+NAMES = ["adjusted_rand_score", "mutual_info_score", "normalized_mutual_info_score"]
+
+
+def same(mine: Any, other: Any) -> None:
+    np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "case", [(200, 3, 4), (50, 1, 4), (50, 5, 1), (20, 1, 1), (1, 1, 1), (12, 12, 12), (500, 40, 3)]
+)
+def test_equal_to_scikit_learn(case: tuple[int, int, int], name: str) -> None:
+    n, j, k = case
+    rng = np.random.default_rng(n)
+    a, b = rng.integers(0, j, n), np.array(list("abcdefghijkl"))[rng.integers(0, k, n)]
+    same(getattr(ours, name)(a, b), getattr(theirs, name)(a, b))
+    same(getattr(ours, name)(a, a), getattr(theirs, name)(a, a))
+    if name.startswith("normalized"):
+        for method in ("min", "max", "geometric", "arithmetic"):
+            same(
+                ours.normalized_mutual_info_score(a, b, average_method=method),
+                theirs.normalized_mutual_info_score(a, b, average_method=method),
+            )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_count_copies(name: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b, copies = (rng.integers(0, 4, 60) for _ in range(3))
+    rows = np.repeat(np.arange(60), copies)
+    same(getattr(ours, name)(a, b, sample_weight=copies), getattr(ours, name)(a[rows], b[rows]))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "cosine"])
+def test_silhouettes(metric: str) -> None:
+    rng = np.random.default_rng(1)
+    X = np.round(rng.normal(size=(150, 3)), 1) + 0.05
+    labels = np.append(9, rng.integers(0, 4, 149))  # the first row is alone
+    same(ours.silhouette_samples(X, labels, metric=metric), theirs.silhouette_samples(X, labels, metric=metric))
+    same(ours.silhouette_score(X, labels, metric=metric), theirs.silhouette_score(X, labels, metric=metric))
+
+
+def test_silhouettes_of_given_distances_of_copies_and_of_a_sample() -> None:
+    rng = np.random.default_rng(2)
+    X, labels, copies = rng.normal(size=(60, 2)), rng.integers(0, 3, 60), rng.integers(1, 4, 60)
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    same(ours.silhouette_score(D, labels, metric="precomputed"), ours.silhouette_score(X, labels))
+    rows = np.repeat(np.arange(60), copies)
+    repeated = theirs.silhouette_score(D[np.ix_(rows, rows)], labels[rows], metric="precomputed")
+    same(ours.silhouette_score(X, labels, sample_weight=copies), repeated)
+    sampled = ours.silhouette_score(X, labels, sample_size=40, random_state=0)
+    assert sampled == ours.silhouette_score(X, labels, sample_size=40, random_state=0)
+    same(ours.silhouette_score(D, labels, metric="precomputed", sample_size=40, random_state=0), sampled)
+
+
+def test_silhouettes_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    X, labels = rng.normal(size=(100, 2)), rng.integers(0, 3, 100)
+    whole = ours.silhouette_samples(X, labels)
+    monkeypatch.setattr("tenfold.evaluate.clusters.DISTANCES_AT_ONCE", 700)
+    np.testing.assert_allclose(ours.silhouette_samples(X, labels), whole, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: ours.adjusted_rand_score([0, 1], [0]), BadInput, "labels_true has 2 rows and labels_pred has 1"),
+        (
+            lambda: ours.normalized_mutual_info_score([0, 1], [0, 1], average_method="sum"),
+            BadParameter,
+            "average_method='sum'",
+        ),
+        (lambda: ours.silhouette_score([[0.0], [1.0]], [0, 0]), BadInput, "1 groups of 2 rows"),
+        (lambda: ours.silhouette_score([[0.0], [1.0]], [0, 1]), BadInput, "2 groups of 2 rows"),
+        (lambda: ours.silhouette_score([[0.0], [1.0]], [0]), BadInput, "there are 1 labels"),
+        (lambda: ours.silhouette_score([[0.0], [np.nan], [1.0]], [0, 1, 1]), BadInput, "not finite in row 1"),
+        (
+            lambda: ours.silhouette_score(np.ones((3, 3)), [0, 1, 1], metric="precomputed"),
+            BadInput,
+            "zeros on its diagonal",
+        ),
+        (lambda: ours.silhouette_score(np.eye(3), [0, 1, 1], sample_size=9), BadParameter, "sample_size=9"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(call: Any, error: type, words: str) -> None:
+    with pytest.raises(error, match=words) as caught:
+        call()
+    assert "\n" not in str(caught.value)
