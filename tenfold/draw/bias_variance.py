@@ -6,34 +6,35 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import BLACK, BLUE, GREEN, GREY, RED, new_axes
+from tenfold.draw.look import BLACK, BLUE, GREEN, GREY, RED, amount, new_axes
 
 
 def draw_bias_variance(found: Any, ax: Any = None) -> Any:
-    """The parts of the error: bars that build it up, or curves along a parameter.
+    """The parts of the error: bars that build it up, or curves along a parameter. Noise that was not given is part of the bias.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import bias_variance
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> ax = bias_variance(tenfold.Ridge(), X, X[:, 0], replicates=20).plot()
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['bias²', 'variance', 'noise', 'error']
+    ['bias²', 'variance', 'error']
     """
     bias = "bias²" if found.loss == "squared" else "bias"
     error = "squared error" if found.loss == "squared" else "share of rows predicted wrong"
     parts = (("bias", bias, BLUE), ("variance", "variance", RED), ("noise", "noise", GREY))
     if hasattr(found, "values"):
         return _along(found, new_axes(ax), parts, error)
+    parts = tuple(part for part in parts if part[0] != "noise" or found.noise != 0)
     ax = new_axes(ax, (6.4, 2.4))
     sizes = [getattr(found, key) for key, _, _ in parts]
-    starts = np.concatenate([[0.0], np.cumsum(sizes)])
-    for place, ((_, _, colour), size, start) in enumerate(zip(parts, sizes, starts[:-1], strict=True)):
-        ax.barh(place, size, left=start, color=colour, height=0.62)
-    ax.barh(3, found.error, color=GREEN, height=0.62)
-    ends = np.maximum(np.concatenate([starts[:-1], [0.0]]), np.append(starts[1:], found.error))
+    starts = np.concatenate([[0.0], np.cumsum(sizes)])  # each part begins where the one before it ends
+    for place, ((_, _, colour), size) in enumerate(zip(parts, sizes, strict=True)):
+        ax.barh(place, size, left=starts[place], color=colour, height=0.62)
+    ax.barh(len(parts), found.error, color=GREEN, height=0.62)
+    ends = [*np.maximum(starts[:-1], starts[1:]), found.error]
     for place, (size, end) in enumerate(zip([*sizes, found.error], ends, strict=True)):
-        ax.annotate(f"{size:.3g}", (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
-    ax.set_yticks(range(4), [name for _, name, _ in parts] + ["error"])
+        ax.annotate(amount(size), (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+    ax.set_yticks(range(len(parts) + 1), [name for _, name, _ in parts] + ["error"])
     ax.invert_yaxis()
     ax.margins(x=0.12)
     ax.set_xlim(left=min(0.0, starts.min()))

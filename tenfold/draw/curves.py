@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import BLUE, GREEN, GREY, RED, new_axes, said, short
+from tenfold.draw.look import BLUE, GREY, ORANGE, RED, new_axes, said, short
 
 
 def draw_learning_curve(curve: Any, ax: Any = None) -> Any:
@@ -50,7 +50,7 @@ def draw_validation_curve(curve: Any, ax: Any = None) -> Any:
         ax.set_xticks(place, [short(str(value), 16) for value in curve.values])
     best = curve.best_index
     shown = f"{curve.best:.4g}" if numbers else str(curve.best)
-    ax.axvline(place[best], color=GREEN, linestyle="--", linewidth=1.2, label=f"best: {curve.name} = {shown}")
+    ax.axvline(place[best], color=ORANGE, linestyle="--", linewidth=1.2, label=f"best: {curve.name} = {shown}")
     level = curve.test_mean[best] - curve.score.sign * curve.test_error[best]
     ax.axhline(level, color=GREY, linestyle=":", linewidth=1.2, label="one standard error from the best")
     ax.set(xlabel=curve.name, ylabel=said(curve.score.name), title=short(curve.model))

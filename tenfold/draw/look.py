@@ -44,6 +44,11 @@ def said(score: str) -> str:
     return known.get(score, score.replace("_", " "))
 
 
+def amount(value: float) -> str:
+    """A number in a picture: three digits, thousands whole."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def tool(name: str, module: str | None = None) -> Any:
     """A public function of `tenfold.evaluate`, or one of a module of it, found when a picture is made from rows.
 

@@ -14,12 +14,11 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import Classifier, Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
-from tenfold.core.random import generator
 from tenfold.evaluate.calibrators import METHODS, calibrator_of
-from tenfold.evaluate.cross import held_out_outputs, truth_of
-from tenfold.evaluate.folds import assign_folds, check_class_sizes
+from tenfold.evaluate.held_out import held_out
 from tenfold.evaluate.inputs import truth_and_chance
 from tenfold.evaluate.intervals import wilson
+from tenfold.evaluate.rounds import plan, truth_of
 
 Array = np.ndarray[Any, Any]
 
@@ -150,9 +149,10 @@ class Calibrated(Classifier, Estimator):
         check.check_params(self.model)
         self._forget_fit()
         codes, w = truth_of(source)
-        check_class_sizes(codes, source.facts["classes_"])
-        fold = assign_folds(len(codes), self.folds, generator(self.random_state), codes=codes)
-        scores = np.asarray(held_out_outputs(self.model, source, fold)[0], dtype=np.float64)
+        (one,) = plan(self.model, source, folds=self.folds, random_state=self.random_state)
+        scores = np.empty((len(codes), len(source.facts["classes_"])))
+        for k, output in enumerate(held_out(self.model, source, one)[0]):
+            scores[one.test_rows(k)] = output[:, : scores.shape[1]]
         fitted = dict(model_=fresh(self.model)._fit(source), calibrator_=calibrator_of(self.method, codes, scores, w))
         vars(self).update(source.facts, **fitted)
         return self

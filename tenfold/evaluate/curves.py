@@ -21,7 +21,9 @@ from tenfold.core.estimator import OnePass, map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.stats import Keyed, all_but_one
+from tenfold.evaluate.cross import score_of
 from tenfold.evaluate.folds import assign_folds, check_class_sizes
+from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
 
@@ -345,11 +347,10 @@ def _both_scores(
 ) -> tuple[float, float]:
     """The score of a model on the rows it learned (those of other folds that are `held`) and on fold k."""
     learned = fold != k if held is None else (fold != k) & held
-    verb = one._scores if one.role == "classifier" else one._predict
     answers = []
     for rows in (np.flatnonzero(learned), np.flatnonzero(fold == k)):
-        output = np.asarray(map_rows(verb, _plain(source.select(rows))))
-        answers.append(judge.of(source.y[rows], output.reshape(len(rows), -1), np.ones(len(rows))))
+        output = map_rows(partial(outputs_with_choice, one), _plain(source.select(rows)))
+        answers.append(score_of(judge, source, rows, output))
     return answers[0], answers[1]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
+from tenfold.evaluate.cross import split_choice
+from tenfold.evaluate.leave_out import outputs_with_choice
 
 Array = np.ndarray[Any, Any]
 Sampler = Callable[[np.random.Generator], tuple[Any, Any]]
@@ -191,12 +194,11 @@ def _decompose(
             check.check_width(model, np.shape(X_test)[1], rows.n_features)
             classes = rows.facts.get("classes_")
             judged = check.in_memory(model, X_test, _target_at(model, y_test, truth, classes), None, classes)
-    verb = "_scores" if model.role == "classifier" else "_predict"
 
     def answers(draw: tuple[int, Array | None]) -> list[Array]:
         source = _training(model, train, draw, judged)
-        found = [map_rows(getattr(fresh(one)._fit(source), verb), judged.whole()) for one in models]
-        return [np.asarray(a).argmax(axis=1) if verb == "_scores" else np.asarray(a).reshape(-1) for a in found]
+        fitted = [fresh(one)._fit(source) for one in models]
+        return [_answer(map_rows(partial(outputs_with_choice, one), judged.whole()), judged) for one in fitted]
 
     if model.role == "regressor" and judged.target.width > 1:
         raise BadInput("the target has several columns: decompose the error of one at a time")
@@ -215,6 +217,14 @@ def _decompose(
             for m in range(len(models))
         ]
     return [_zero_one(predicted[:, m], seen, judged, truth) for m in range(len(models))]
+
+
+def _answer(output: Array, judged: Arrays) -> Array:
+    """The value, or the number of the class, that a model gives to each row."""
+    if judged.target.classes is None:
+        return output[:, 0]
+    scores, chosen = split_choice(output, len(judged.target.classes))
+    return scores.argmax(axis=1) if chosen is None else chosen
 
 
 def _target_at(model: Any, y_test: Any, truth: Any, classes: Array | None) -> Any:
@@ -284,7 +294,7 @@ def _zero_one(f: Array, seen: Array, judged: Arrays, truth: Any) -> BiasVariance
     right = main == best
     stray = np.where(right, 1 - share[rows, main], -share[rows, best])
     miss = 1 - share[rows, best]  # = bias + stray, row by row
-    effect = (share * (1 - chance)).sum(axis=1) - miss
+    effect = np.zeros(n) if truth is None else (share * (1 - chance)).sum(axis=1) - miss
     bias = (~right).astype(np.float64)
     parts = float(bias.mean()), float(stray.mean()), float(effect.mean())
     return BiasVariance("0-1", sum(parts), *parts, len(f), judged.target.classes[main], bias, stray)

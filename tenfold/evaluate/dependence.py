@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.targets import as_weights
 from tenfold.evaluate.response import ROWS_AT_ONCE, Response, altered, response_of
 
 Array = np.ndarray[Any, Any]
@@ -111,7 +111,7 @@ def _begin(model: Any, X: Any, features: Any, sample_weight: Any) -> tuple[Respo
     columns = [response.column(name) for name in names]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise BadInput(f"features={features!r}: give one column, or two that differ")
-    w = check.as_weights(sample_weight, len(response.X))
+    w = as_weights(sample_weight, len(response.X))
     return response, columns, np.full(len(response.X), 1 / len(response.X)) if w is None else w / w.sum()
 
 

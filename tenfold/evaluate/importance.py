@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
+from tenfold.evaluate.cross import score_of
 from tenfold.evaluate.folds import assign_folds, check_class_sizes
+from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
 
@@ -167,11 +170,9 @@ def drops_of(model: Any, held: Arrays, orders: Iterable[Array], judge: Score) ->
     """The score of a fitted model on some rows, and its falls (columns, repeats) when the columns are put in these orders."""
     rows: Any = slice(None) if held.rows is None else held.rows
     X = np.array(held.X[rows], dtype=np.result_type(held.X.dtype, np.float32), order="C")
-    truth, w = held.y[rows], np.ones(len(X)) if held.w is None else held.w[rows]
-    verb = model._scores if model.role == "classifier" else model._predict
 
     def scored(table: Array) -> float:
-        return judge.of(truth, np.asarray(map_rows(verb, table)).reshape(len(truth), -1), w)
+        return score_of(judge, held, slice(None), map_rows(partial(outputs_with_choice, model), table))
 
     whole = scored(X)
     drops = []

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.targets import as_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -34,7 +34,7 @@ def isotonic_regression(
         raise BadInput(f"y has shape {values.shape}: give a column of at least one number, all finite")
     if y_min is not None and y_max is not None and y_min > y_max:
         raise BadParameter(f"y_min={y_min!r} is above y_max={y_max!r}: exchange them")
-    weights = check.as_weights(sample_weight, len(values))
+    weights = as_weights(sample_weight, len(values))
     w = np.ones(len(values)) if weights is None else weights
     order = slice(None, None, 1 if increasing else -1)
     kept = np.flatnonzero(w[order] > 0)
