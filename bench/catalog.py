@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import generative, linear, small, startup, streaming, unsupervised
+from . import evaluate, generative, linear, small, startup, streaming, unsupervised
 from .plan import Entry, Workload
 from .race import race
 
 RACES: dict[str, Workload] = {
-    w.name: w for w in (*linear.WORKLOADS, *unsupervised.WORKLOADS, *generative.WORKLOADS)
+    w.name: w
+    for module in (linear, unsupervised, generative, evaluate)
+    for w in module.WORKLOADS
 }
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

@@ -1,7 +1,10 @@
-"""Every score over blocks equals the score of all rows, exactly or within the bound it tells; and scores by name are those scores."""
+"""Every score over blocks equals the score of all rows, exactly or within the bound it tells; and scores by
+name are those scores.
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +74,7 @@ def test_blocks_give_the_score_of_all_rows(name: str, rows: str, given: dict[str
     truth, predicted = ROWS[rows]
     w = np.random.default_rng(1).integers(0, 4, N) * 1.0 if weighted else np.ones(N)
     cuts = [0, 1, 1, 40, 41, 250, N]  # among them single rows, and none
-    blocks = [(truth[a:b], predicted[a:b], w[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    blocks = [(truth[a:b], predicted[a:b], w[a:b]) for a, b in pairwise(cuts)]
     got = ours.over(iter(blocks if weighted else [block[:2] for block in blocks]), name, **given)
     kept = w > 0
     expected = getattr(ours, name)(truth[kept], predicted[kept], sample_weight=w[kept] if weighted else None, **given)
@@ -119,7 +122,7 @@ def test_bad_input_is_told_in_a_sentence(call: Any, error: type, words: str) -> 
         call()
 
 
-# --- scores by name -------------------------------------------------------------------------------------------------------------------
+# --- scores by name ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2, 3])

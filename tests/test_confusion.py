@@ -1,4 +1,6 @@
-"""Scores of labels and the report: equal to scikit-learn on random labels with ties, weights, missing classes and single rows."""
+"""Scores of labels and the report: equal to scikit-learn on random labels with ties, weights, missing classes
+and single rows.
+"""
 
 from __future__ import annotations
 

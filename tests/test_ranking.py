@@ -124,7 +124,7 @@ def test_a_sketch_is_within_its_bound_and_does_not_depend_on_blocks(most: int) -
     from tenfold.evaluate.ranking import auc_of, average_precision_of
 
     for value, (found, bound) in zip(exact, (auc_of(whole), average_precision_of(whole)), strict=True):
-        assert abs(found - value) <= bound and 0 < bound
+        assert abs(found - value) <= bound and bound > 0
     assert auc_of(whole).bound < 5 / most
     rng = np.random.default_rng(0)
     for _ in range(3):

@@ -1,4 +1,6 @@
-"""Any score of rows that come in blocks: each block is summed up, the sums are added, the score is computed once at the end."""
+"""Any score of rows that come in blocks: each block is summed up, the sums are added, the score is computed
+once at the end.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +47,14 @@ class Fold:
 
 
 def over(blocks: Iterable[Any], metric: str, /, *, exact: bool = False, **parameters: Any) -> Measured:
-    """A score by name, of blocks (y_true, y_pred) or (y_true, y_pred, weights) that are read once and never held together.
+    """A score by name, of blocks (y_true, y_pred) or (y_true, y_pred, weights) that are read once and never
+    held together.
 
-    Sums give the value of all rows in memory up to rounding, and their bound is 0. Rankings and medians keep the distinct scores
-    of all rows, and round them once there are more than 2¹⁸ (`most=`): then `bound` says how far the value may be off, always.
-    exact=True keeps the rows of rankings instead. Silhouettes need all pairs of rows and always keep them. Parameters are those of
-    the function of that name; give labels= where a block may lack a class.
+    Sums give the value of all rows in memory up to rounding, and their bound is 0. Rankings and medians keep
+    the distinct scores of all rows, and round them once there are more than 2¹⁸ (`most=`): then `bound` says
+    how far the value may be off, always. exact=True keeps the rows of rankings instead. Silhouettes need all
+    pairs of rows and always keep them. Parameters are those of the function of that name; give labels= where
+    a block may lack a class.
 
     >>> from tenfold.evaluate import over
     >>> over([([0, 1], [0.2, 0.9]), ([1, 0], [0.8, 0.85])], "roc_auc")

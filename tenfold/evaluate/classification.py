@@ -1,4 +1,6 @@
-"""Scores of predicted labels by their usual names. Weights count rows: weight 2 is the row twice, weight 0 is no row."""
+"""Scores of predicted labels by their usual names. Weights count rows: weight 2 is the row twice, weight 0 is
+no row.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ def confusion_matrix(
 ) -> Array:
     """Cᵢⱼ: the weight of the rows of class i that were predicted as class j.
 
-    labels: which, and in which order; None takes all, sorted. normalize: "true" divides by the sum of each row, "pred" of each
-    column, "all" by the whole; an empty one stays 0.
+    labels: which, and in which order; None takes all, sorted. normalize: "true" divides by the sum of each
+    row, "pred" of each column, "all" by the whole; an empty one stays 0.
 
     >>> from tenfold.evaluate import confusion_matrix
     >>> confusion_matrix(["cat", "dog", "dog"], ["cat", "cat", "dog"])
@@ -50,7 +52,8 @@ def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_we
 def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, adjusted: bool = False) -> float:
     """The mean recall of the classes of the truth; a class that was only predicted does not count.
 
-    adjusted: (score − 1/k) / (1 − 1/k), which is 0 for guessing one class; NaN where the truth holds one class.
+    adjusted: (score − 1/k) / (1 − 1/k), which is 0 for guessing one class; NaN where the truth holds one
+    class.
 
     >>> from tenfold.evaluate import balanced_accuracy_score
     >>> balanced_accuracy_score([0, 0, 0, 1], [0, 0, 0, 0])
@@ -71,8 +74,9 @@ def precision_score(
 ) -> Any:
     """Right among those predicted as the class: TP / (TP + FP).
 
-    average: "binary" of pos_label; None one for each class; "macro" their mean, "weighted" by their true rows, "micro" all rows as
-    one. zero_division: the value of a class that was never predicted, 0, 1 or NaN (left out of means); "warn" is 0 and a warning.
+    average: "binary" of pos_label; None one for each class; "macro" their mean, "weighted" by their true
+    rows, "micro" all rows as one. zero_division: the value of a class that was never predicted, 0, 1 or NaN
+    (left out of means); "warn" is 0 and a warning.
 
     >>> from tenfold.evaluate import precision_score
     >>> precision_score([0, 1, 1, 0], [1, 1, 1, 0])
@@ -130,9 +134,11 @@ def fbeta_score(
     sample_weight: Any = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """F_β = (1 + β²) P R / (β² P + R): recall counts β times as much as precision. β = 0 is precision, β = ∞ recall.
+    """F_β = (1 + β²) P R / (β² P + R): recall counts β times as much as precision. β = 0 is precision, β = ∞
+    recall.
 
-    In rows: (1 + β²) TP / ((1 + β²) TP + β² FN + FP). The same as F_α with α = 1 / (1 + β²). Parameters as for `precision_score`.
+    In rows: (1 + β²) TP / ((1 + β²) TP + β² FN + FP). The same as F_α with α = 1 / (1 + β²). Parameters as
+    for `precision_score`.
 
     >>> from tenfold.evaluate import fbeta_score
     >>> fbeta_score([0, 1, 1, 0], [0, 1, 0, 0], beta=1)
@@ -156,7 +162,8 @@ def f_alpha_score(
 ) -> Any:
     """F_α = 1 / (α/P + (1 − α)/R): the harmonic mean of precision and recall, with weight α on precision.
 
-    It is F_β with β² = (1 − α)/α: α = ½ is F₁, α = 1 precision, α = 0 recall. Parameters as for `precision_score`.
+    It is F_β with β² = (1 − α)/α: α = ½ is F₁, α = 1 precision, α = 0 recall. Parameters as for
+    `precision_score`.
 
     >>> from tenfold.evaluate import f_alpha_score, f1_score
     >>> f_alpha_score([0, 1, 1, 0], [0, 1, 0, 0], alpha=0.5) == f1_score([0, 1, 1, 0], [0, 1, 0, 0])
@@ -204,7 +211,8 @@ def precision_recall_fscore_support(
     sample_weight: Any = None,
     zero_division: Any = "warn",
 ) -> tuple[Any, Any, Any, Any]:
-    """Precision, recall, F_β, and the true weight of each class (None where they are averaged), from one pass.
+    """Precision, recall, F_β, and the true weight of each class (None where they are averaged), from one
+    pass.
 
     warn_for: which of the three may warn of a ratio without rows. Other parameters as for `precision_score`.
 

@@ -17,7 +17,9 @@ DISTANCES_AT_ONCE = 2**22
 
 
 class Contingency(Confusion):
-    """Weight of the rows in each pair of groups; groups of the two groupings have nothing to do with each other."""
+    """Weight of the rows in each pair of groups; groups of the two groupings have nothing to do with each
+    other.
+    """
 
     __slots__ = ()
 
@@ -64,10 +66,11 @@ def _entropy(weight: Array) -> float:
 
 
 def adjusted_rand_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
-    """The share of pairs of rows that both groupings treat alike, rescaled: 1 if they are the same, 0 on average by chance.
+    """The share of pairs of rows that both groupings treat alike, rescaled: 1 if they are the same, 0 on
+    average by chance.
 
-    With a the pairs together in both, b and c in only one, d in neither: 2 (a d − b c) / ((a + b)(b + d) + (a + c)(c + d)).
-    Weights count copies of a row. The names of the groups do not matter.
+    With a the pairs together in both, b and c in only one, d in neither: 2 (a d − b c) / ((a + b)(b + d) + (a
+    + c)(c + d)). Weights count copies of a row. The names of the groups do not matter.
 
     >>> from tenfold.evaluate import adjusted_rand_score
     >>> adjusted_rand_score([0, 0, 1, 1], ["b", "b", "a", "a"])
@@ -77,7 +80,8 @@ def adjusted_rand_score(labels_true: Any, labels_pred: Any, *, sample_weight: An
 
 
 def mutual_info_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
-    """Σ pᵢⱼ log(pᵢⱼ / (pᵢ pⱼ)), in nats: what one grouping tells about the other; 0 where one of them is a single group.
+    """Σ pᵢⱼ log(pᵢⱼ / (pᵢ pⱼ)), in nats: what one grouping tells about the other; 0 where one of them is a
+    single group.
 
     >>> from tenfold.evaluate import mutual_info_score
     >>> round(mutual_info_score([0, 0, 1, 1], [1, 1, 0, 0]), 4)
@@ -89,7 +93,8 @@ def mutual_info_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any 
 def normalized_mutual_info_score(
     labels_true: Any, labels_pred: Any, *, average_method: str = "arithmetic", sample_weight: Any = None
 ) -> float:
-    """Mutual information over the mean entropy of the two groupings, between 0 and 1; two single groups are the same: 1.
+    """Mutual information over the mean entropy of the two groupings, between 0 and 1; two single groups are
+    the same: 1.
 
     average_method: the mean, "arithmetic", "geometric", "min" or "max".
 
@@ -101,10 +106,12 @@ def normalized_mutual_info_score(
 
 
 def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", sample_weight: Any = None) -> Array:
-    """(b − a) / max(a, b) of each row: a is its mean distance to the rest of its group, b to the nearest other group.
+    """(b − a) / max(a, b) of each row: a is its mean distance to the rest of its group, b to the nearest
+    other group.
 
-    A row alone in its group has 0. Takes O(n²) time, and memory for a part of the distances at a time. metric: any name or function
-    that SciPy's `cdist` takes, or "precomputed" for X that holds the distances. Weights count copies of a row.
+    A row alone in its group has 0. Takes O(n²) time, and memory for a part of the distances at a time.
+    metric: any name or function that SciPy's `cdist` takes, or "precomputed" for X that holds the distances.
+    Weights count copies of a row.
 
     >>> from tenfold.evaluate import silhouette_samples
     >>> silhouette_samples([[0.0], [1.0], [10.0]], [0, 0, 1]).round(3)

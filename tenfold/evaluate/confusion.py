@@ -1,4 +1,6 @@
-"""Scores of predicted labels: all of them are functions of one small table, the confusion of truth and prediction."""
+"""Scores of predicted labels: all of them are functions of one small table, the confusion of truth and
+prediction.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ AVERAGES = ("binary", "micro", "macro", "weighted", None)
 
 @dataclass(slots=True)
 class Confusion(Stats):
-    """Weight of the rows of each true label (rows) with each predicted label (columns); `+` joins the labels of both."""
+    """Weight of the rows of each true label (rows) with each predicted label (columns); `+` joins the labels
+    of both.
+    """
 
     truth: Array
     predicted: Array
@@ -94,7 +98,7 @@ class Confusion(Stats):
         if average == "binary":
             if len(present) > 2:
                 raise BadParameter(
-                    f"there are {len(present)} labels, but average='binary' needs two: use 'macro', 'weighted' or 'micro'"
+                    f"there are {len(present)} labels, but average='binary' needs two: use 'macro' for example"
                 )
             if pos_label not in present.tolist() and len(present) == 2:
                 raise BadParameter(
@@ -115,7 +119,9 @@ class Confusion(Stats):
 
 @dataclass(slots=True)
 class Counted:
-    """Of each label: the weight predicted right, predicted, and true, of a total weight; ratios and their averages."""
+    """Of each label: the weight predicted right, predicted, and true, of a total weight; ratios and their
+    averages.
+    """
 
     labels: Array
     average: str | None
@@ -183,7 +189,7 @@ def joined(first: Array, second: Array) -> Array:
         return first
     if (first.dtype.kind in "biuf") != (second.dtype.kind in "biuf"):
         raise BadInput(
-            f"labels {first.tolist()[0]!r} and {second.tolist()[0]!r} are of different types: make all text or all numbers"
+            f"labels {first.tolist()[0]!r} and {second.tolist()[0]!r} are of different types: use text or numbers"
         )
     return np.union1d(first, second)
 

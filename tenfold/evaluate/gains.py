@@ -22,8 +22,8 @@ def dcg_score(
 ) -> float:
     """Σᵣ gain at rank r / log(r + 1), over the k best ranks; the mean over lists.
 
-    Each row is a list: y_true its gains, y_score what it is ranked by. Items of equal score share the mean discount of their ranks
-    (ignore_ties=True takes them in any order, which is faster).
+    Each row is a list: y_true its gains, y_score what it is ranked by. Items of equal score share the mean
+    discount of their ranks (ignore_ties=True takes them in any order, which is faster).
 
     >>> from tenfold.evaluate import dcg_score
     >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 3)

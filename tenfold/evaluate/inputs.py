@@ -130,7 +130,9 @@ def truth_and_values(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Val
 
 
 def positive_class(classes: Array, pos_label: Any) -> int:
-    """The code of the positive class, −1 if the truth holds only another; without pos_label it is 1, of 0 and 1 or −1 and 1."""
+    """The code of the positive class, −1 if the truth holds only another; without pos_label it is 1, of 0 and
+    1 or −1 and 1.
+    """
     if pos_label is None:
         values = set(classes.tolist())
         if _kind(classes) == "numbers" and (values <= {0, 1} or values <= {-1, 1}):
@@ -205,9 +207,8 @@ def _coded(truth: Array, labels: Any) -> tuple[Array, Array]:
     known = np.isin(truth, given)
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
-        raise BadInput(
-            f"y_true has the label {truth[row : row + 1].tolist()[0]!r} in row {row}, which is not in labels={_listed(given)}: add it"
-        )
+        label = truth[row : row + 1].tolist()[0]
+        raise BadInput(f"y_true has the label {label!r} in row {row}, which is not in labels={_listed(given)}: add it")
     return targets.encode(truth, given)
 
 

@@ -1,6 +1,8 @@
-"""Scores by name, for cross-validation: functions of (codes of the truth, scores of the classes) or (truth, values), and weights.
+"""Scores by name, for cross-validation: functions of (codes of the truth, scores of the classes) or (truth,
+values), and weights.
 
-Each is made of the statistics of the public scores; there is no second way to compute one. The rows were checked before.
+Each is made of the statistics of the public scores; there is no second way to compute one. The rows were
+checked before.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ LEAST_LOG = float(np.log(np.finfo(float).tiny))
 
 @dataclass(frozen=True)
 class Score:
-    """A named score of (truth, output, weights): outputs are class scores (log posteriors) or predicted values."""
+    """A named score of (truth, output, weights): outputs are class scores (log posteriors) or predicted
+    values.
+    """
 
     name: str
     role: str  # "classifier" or "regressor"
@@ -70,7 +74,9 @@ def brier(codes: Array, scores: Array, w: Array) -> float:
 
 
 def roc_auc(codes: Array, scores: Array, w: Array) -> float:
-    """The area under the ROC curve; of each class against the others, averaged, where there are more than two."""
+    """The area under the ROC curve; of each class against the others, averaged, where there are more than
+    two.
+    """
     k = scores.shape[1]
     ranked = scores[:, 1:] - scores[:, :1] if k == 2 else log_softmax(scores)  # log odds do not saturate
     return float(auc_of(RankRows.of(Scores(np.arange(k), codes, ranked, w)), multi_class="ovr").value)
@@ -98,7 +104,9 @@ SCORES = {
 
 
 def find_score(score: Any, role: str) -> Score:
-    """The score by name; None is accuracy for classifiers and R² for regressors; a function (truth, prediction) is taken as it is."""
+    """The score by name; None is accuracy for classifiers and R² for regressors; a function (truth,
+    prediction) is taken as it is.
+    """
     if score is None:
         return SCORES["accuracy" if role == "classifier" else "r2"]
     if isinstance(score, Score):

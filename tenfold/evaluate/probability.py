@@ -18,8 +18,9 @@ def log_loss(
 ) -> float:
     """−Σ w log p(y) / Σ w; the sum alone with normalize=False.
 
-    y_proba: a column for each class in sorted order, or one for the last of two classes. labels: the classes, where the truth may
-    not hold all of them. Probabilities are kept ε (of their type) away from 0 and 1, so that the loss of a sure error is finite: 36.
+    y_proba: a column for each class in sorted order, or one for the last of two classes. labels: the classes,
+    where the truth may not hold all of them. Probabilities are kept ε (of their type) away from 0 and 1, so
+    that the loss of a sure error is finite: 36.
 
     >>> from tenfold.evaluate import log_loss
     >>> round(log_loss([0, 1, 1], [0.1, 0.8, 0.7]), 4)
@@ -50,10 +51,11 @@ def brier_score_loss(
     labels: Any = None,
     scale_by_half: Any = "auto",
 ) -> float:
-    """Σ w ‖p − e_y‖² / Σ w, with e_y = 1 at the true class; halved for two classes, where it is then Σ w (p₁ − [y = 1])² / Σ w.
+    """Σ w ‖p − e_y‖² / Σ w, with e_y = 1 at the true class; halved for two classes, where it is then Σ w (p₁
+    − [y = 1])² / Σ w.
 
-    scale_by_half: "auto" halves for two classes only; True and False decide. pos_label: the class that one column is of; without it
-    it is 1, or the larger of two numbers.
+    scale_by_half: "auto" halves for two classes only; True and False decide. pos_label: the class that one
+    column is of; without it it is 1, or the larger of two numbers.
 
     >>> from tenfold.evaluate import brier_score_loss
     >>> round(brier_score_loss([0, 1, 1], [0.1, 0.8, 0.7]), 4)
@@ -90,7 +92,9 @@ def _all_or_one(y_true: Any, y_proba: Any, sample_weight: Any, pos_label: Any, l
 
 @dataclass(slots=True)
 class CalibrationBins(Stats):
-    """Rows by their stated probability, in bins of equal width: weight, Σ w p, and Σ w of the rows where it came true."""
+    """Rows by their stated probability, in bins of equal width: weight, Σ w p, and Σ w of the rows where it
+    came true.
+    """
 
     weight: Array
     stated: Array
@@ -132,10 +136,12 @@ def calibration_error(
     sample_weight: Any = None,
     labels: Any = None,
 ) -> float:
-    """How far stated probabilities are from what came true: Σ_b (n_b/n) |mean p − share true|, over bins b of equal width (ECE).
+    """How far stated probabilities are from what came true: Σ_b (n_b/n) |mean p − share true|, over bins b of
+    equal width (ECE).
 
-    One column of probabilities is of the last of two classes; with a column for each class, the largest of each row is taken and
-    compared with how often that class is right. norm: "l1", "l2" (root of the mean square) or "max" (the worst bin).
+    One column of probabilities is of the last of two classes; with a column for each class, the largest of
+    each row is taken and compared with how often that class is right. norm: "l1", "l2" (root of the mean
+    square) or "max" (the worst bin).
 
     >>> from tenfold.evaluate import calibration_error
     >>> round(calibration_error([0, 0, 1, 1], [0.25, 0.25, 0.75, 0.75]), 3)

@@ -23,12 +23,13 @@ def roc_auc_score(
     multi_class: str = "raise",
     labels: Any = None,
 ) -> Any:
-    """The area under the ROC curve: the probability that a positive row outranks a negative one, ties counted half.
+    """The area under the ROC curve: P(a positive row outranks a negative one), ties counted half.
 
-    Two classes: y_score is one column, of the larger label. More: a column for each class, and multi_class says which pairs are
-    ranked: "ovr" each class against all others by its own column, "ovo" each pair of classes by both of their columns (the mean of
-    the two). average: "macro", "weighted" by the rows of each class (of each pair), None for one of each class (ovr), "micro" all
-    columns as one (ovr). max_fpr: the area up to that false positive rate only, rescaled so that guessing is ½ (McClish 1989).
+    Two classes: y_score is one column, of the larger label. More: a column for each class, and multi_class
+    says which pairs are ranked: "ovr" each class against all others by its own column, "ovo" each pair of
+    classes by both of their columns (the mean of the two). average: "macro", "weighted" by the rows of each
+    class (of each pair), None for one of each class (ovr), "micro" all columns as one (ovr). max_fpr: the
+    area up to that false positive rate only, rescaled so that guessing is ½ (McClish 1989).
 
     All scores equal give ½. A truth of one class is refused: there is no pair to rank.
 
@@ -116,9 +117,10 @@ def _partial_area(curve: Curve, most: float) -> float:
 def roc_curve(
     y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = True
 ) -> tuple[Array, Array, Array]:
-    """False positive rates, true positive rates and thresholds: rows that score at least the threshold are called positive.
+    """False and true positive rates when rows that score at least the threshold are called positive.
 
-    It starts at (0, 0) with the threshold ∞. drop_intermediate leaves out points on a straight line between their neighbours.
+    It starts at (0, 0) with the threshold ∞. drop_intermediate leaves out points on a straight line between
+    their neighbours.
 
     >>> from tenfold.evaluate import roc_curve
     >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
@@ -139,9 +141,10 @@ def roc_curve(
 def precision_recall_curve(
     y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = False
 ) -> tuple[Array, Array, Array]:
-    """Precision and recall when rows that score at least the threshold are called positive, thresholds ascending.
+    """Precision and recall when rows that score at least the threshold are called positive.
 
-    A last point, precision 1 and recall 0, has no threshold. drop_intermediate keeps only the first and last point of each recall.
+    Thresholds ascend. A last point, precision 1 and recall 0, has no threshold. drop_intermediate keeps only the first and last
+    point of each recall.
 
     >>> from tenfold.evaluate import precision_recall_curve
     >>> precision, recall, thresholds = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
@@ -163,7 +166,8 @@ def average_precision_score(
 ) -> Any:
     """Σ (Rₙ − Rₙ₋₁) Pₙ over the thresholds: the mean precision at the positives, ties as one threshold.
 
-    More than two classes: a column of scores for each, each class against the others, averaged as in `roc_auc_score`.
+    More than two classes: a column of scores for each, each class against the others, averaged as in
+    `roc_auc_score`.
 
     >>> from tenfold.evaluate import average_precision_score
     >>> round(average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
@@ -193,8 +197,8 @@ def average_precision_of(ranks: Ranks, average: str | None = "macro", pos_label:
 def step_area(curve: Curve) -> Bounded:
     """Area under precision against recall, as steps.
 
-    At a rounded score with p positives the precision lies between that of all its negatives first and that of all its positives
-    first: that bounds the error.
+    At a rounded score with p positives the precision lies between that of all its negatives first and that of
+    all its positives first: that bounds the error.
     """
     _need_positives(curve)
     up = np.diff(curve.positives, prepend=0.0)

@@ -1,7 +1,7 @@
 """Statistics of rankings: how often rows of one class score above rows of another.
 
     RankRows      the rows themselves: exact, in memory
-    RankSketch    scores rounded until few enough are distinct: bounded size, with a bound on its error that always holds
+    RankSketch    scores rounded until few enough are distinct: of bounded size, and tells its error
 
 Both answer `auc` and `curve` for a column of scores; the scores of `ranking` are computed from either.
 """
@@ -31,7 +31,7 @@ class Bounded(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """From the largest score down: distinct scores, and the weight of positives and of negatives that score at least that."""
+    """Distinct scores from the largest down, with the weight of both classes that scores at least that."""
 
     thresholds: Array
     positives: Array
@@ -71,7 +71,7 @@ class RankRows(Stats):
         return np.bincount(truth, weights=w, minlength=len(self.classes)).astype(np.float64)
 
     def auc(self, column: int, up: int, down: int | None = None) -> Bounded:
-        """P(score of a row of class `up` > score of a row of class `down`) + ½ P(equal); without `down` against all others."""
+        """P(a row of class `up` > one of class `down`, or of any other) + ½ P(equal), by one column."""
         truth, scores, w = self._whole()
         s = np.ascontiguousarray(scores[:, column])
         if down is not None:
@@ -119,8 +119,9 @@ def won_share(positive: float, negative: float, won: float) -> float:
 class Distinct(Stats):
     """Weight of each group at each distinct score.
 
-    With more than `most` distinct scores, the last binary digits of all are dropped, so that near scores fall together. The digits
-    dropped depend only on the rows, not on blocks or their order: more rows never need fewer.
+    With more than `most` distinct scores, the last binary digits of all are dropped, so that near scores fall
+    together. The digits dropped depend only on the rows, not on blocks or their order: more rows never need
+    fewer.
     """
 
     key: Array  # ascending whole numbers in the order of the scores

@@ -18,7 +18,9 @@ from tenfold.evaluate.ranks import MOST_DISTINCT, Bounded, Distinct
 
 @dataclass(slots=True)
 class ValueSums(Stats):
-    """For each target, with r = y − ŷ: Σ w, the mean and Σ w (y − ȳ)² of y, Σ w r², and Σ w of r above and below zero."""
+    """For each target, with r = y − ŷ: Σ w, the mean and Σ w (y − ȳ)² of y, Σ w r², and Σ w of r above and
+    below zero.
+    """
 
     rows: int
     weight: float
@@ -112,8 +114,9 @@ def r2_score(
 ) -> Any:
     """R² = 1 − Σ w (y − ŷ)² / Σ w (y − ȳ)²: the share of the spread that is explained.
 
-    multioutput: "raw_values" one for each target, "uniform_average" their mean, "variance_weighted" by spread, or weights.
-    force_finite: a constant truth gives 1 if predicted exactly and 0 if not, instead of NaN and −∞. One row gives NaN and a warning.
+    multioutput: "raw_values" one for each target, "uniform_average" their mean, "variance_weighted" by
+    spread, or weights. force_finite: a constant truth gives 1 if predicted exactly and 0 if not, instead of
+    NaN and −∞. One row gives NaN and a warning.
 
     >>> from tenfold.evaluate import r2_score
     >>> r2_score([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
@@ -125,7 +128,8 @@ def r2_score(
 def mean_squared_error(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
 ) -> Any:
-    """Σ w (y − ŷ)² / Σ w. multioutput: "raw_values" one for each target, "uniform_average" their mean, or weights.
+    """Σ w (y − ŷ)² / Σ w. multioutput: "raw_values" one for each target, "uniform_average" their mean, or
+    weights.
 
     >>> from tenfold.evaluate import mean_squared_error
     >>> mean_squared_error([1.0, 2.0], [1.0, 4.0])
@@ -161,7 +165,8 @@ def mean_absolute_error(
 def mean_pinball_loss(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, alpha: float = 0.5, multioutput: Any = "uniform_average"
 ) -> Any:
-    """Σ w max(α r, (α − 1) r) / Σ w with r = y − ŷ: smallest for the α-quantile. multioutput as for `mean_squared_error`.
+    """Σ w max(α r, (α − 1) r) / Σ w with r = y − ŷ: smallest for the α-quantile. multioutput as for
+    `mean_squared_error`.
 
     >>> from tenfold.evaluate import mean_pinball_loss
     >>> mean_pinball_loss([1.0, 2.0, 3.0], [0.0, 2.0, 3.0], alpha=0.75)

@@ -21,9 +21,11 @@ AVERAGES = ("micro", "macro", "weighted")
 
 @dataclass(frozen=True, eq=False)
 class Report(Mapping[str, Any]):
-    """Scores of each class and their averages; indexed by class name, "accuracy", "macro avg", ... it gives them as a dictionary.
+    """Scores of each class and their averages; indexed by class name, "accuracy", "macro avg", ... it gives
+    them as a dictionary.
 
-    The last four are None unless probabilities were given. `averages` holds (precision, recall, F₁) under "micro", "macro", "weighted".
+    The last four are None unless probabilities were given. `averages` holds (precision, recall, F₁) under
+    "micro", "macro", "weighted".
     """
 
     labels: Array
@@ -70,7 +72,9 @@ class Report(Mapping[str, Any]):
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Precision, recall, F₁ and support of every class, then of the averages; the accuracy alone is a number."""
+        """Precision, recall, F₁ and support of every class, then of the averages; the accuracy alone is a
+        number.
+        """
         heads = ("precision", "recall", "f1-score", "support")
         columns = zip(self.names, self.precision, self.recall, self.f1, self.support, strict=True)
         table: dict[str, Any] = {name: dict(zip(heads, map(float, row), strict=True)) for name, *row in columns}
@@ -142,11 +146,13 @@ def classification_report(
     output_dict: bool = False,
     zero_division: Any = "warn",
 ) -> Report:
-    """Precision, recall, specificity, F₁ and support of every class, their averages, accuracy, and the confusion, from one pass.
+    """Precision, recall, specificity, F₁ and support of every class, their averages, accuracy, and the
+    confusion, from one pass.
 
-    y_pred: predicted labels; or probabilities, a column for each class, which add log loss, Brier score, calibration error and the
-    AUC of each class. labels: which classes are shown, in which order; for probabilities, the classes of the columns.
-    output_dict: no effect, as the report is indexed like scikit-learn's dictionary (`report["macro avg"]["recall"]`).
+    y_pred: predicted labels; or probabilities, a column for each class, which add log loss, Brier score,
+    calibration error and the AUC of each class. labels: which classes are shown, in which order; for
+    probabilities, the classes of the columns. output_dict: no effect, as the report is indexed like
+    scikit-learn's dictionary (`report["macro avg"]["recall"]`).
 
     >>> from tenfold.evaluate import classification_report
     >>> print(classification_report(["cat", "dog", "dog", "dog"], ["cat", "cat", "dog", "dog"]))
