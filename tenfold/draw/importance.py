@@ -12,7 +12,7 @@ from tenfold.draw.look import BLUE, GREY, new_axes, said, short
 def draw_importance(found: Any, ax: Any = None, most: int = 20) -> Any:
     """One dot with its range for each column, the most important first; at most `most` columns.
 
-    Grey dots are columns whose range holds zero.
+    Grey dots are columns whose range is not above zero.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import permutation_importance
@@ -25,7 +25,7 @@ def draw_importance(found: Any, ax: Any = None, most: int = 20) -> Any:
     order = np.argsort(-mean, kind="stable")[:most]
     ax = new_axes(ax, (6.4, max(1.6, 0.28 * len(order) + 1.1)))
     place = np.arange(len(order))
-    clear = ~((low <= 0) & (high >= 0))[order]
+    clear = low[order] > 0
     for which, colour in ((clear, BLUE), (~clear, GREY)):
         rows = order[which]
         if not len(rows):

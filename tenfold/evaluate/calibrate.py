@@ -80,7 +80,7 @@ def calibration_curve(
     w = np.ones(len(p)) if checked.w is None else checked.w
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     if strategy == "quantile" and checked.w is None:
-        edges = np.quantile(p, edges)
+        edges = np.percentile(p, 100 * edges)  # scikit-learn's rounding: ties at an edge fall alike
     elif strategy == "quantile":
         edges = np.quantile(p, edges, weights=w, method="inverted_cdf")
     place = np.searchsorted(edges[1:-1], p)
@@ -93,7 +93,7 @@ def calibration_curve(
     )  # as many equal rows as the weights are worth
     ranges = [wilson(rate * n, n, level) for rate, n in zip(np.clip(seen, 0, 1), trials, strict=True)]
     low, high = (np.array([getattr(r, side) for r in ranges]) for side in ("low", "high"))
-    return CalibrationCurve(seen, said, low, high, weight[here], level)
+    return CalibrationCurve(seen, said, np.minimum(low, seen), np.maximum(high, seen), weight[here], level)
 
 
 @estimator

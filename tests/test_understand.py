@@ -1,0 +1,571 @@
+"""Understanding: bias and variance, curves, calibration, importance, dependence; against closed forms, brute force and scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.calibration import calibration_curve as sklearn_calibration_curve
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as SklearnLDA
+from sklearn.inspection import partial_dependence as sklearn_partial_dependence
+from sklearn.inspection import permutation_importance as sklearn_permutation_importance
+from sklearn.isotonic import IsotonicRegression
+from sklearn.isotonic import isotonic_regression as sklearn_isotonic_regression
+from sklearn.linear_model import LogisticRegression as SklearnLogistic
+from sklearn.linear_model import Ridge as SklearnRidge
+
+import tenfold
+from tenfold.core import check
+from tenfold.evaluate import (
+    Calibrated,
+    accumulated_effects,
+    bias_variance,
+    bias_variance_path,
+    calibration_curve,
+    fit_calibrator,
+    isotonic_regression,
+    learning_curve,
+    partial_dependence,
+    permutation_importance,
+    validation_curve,
+)
+from tenfold.evaluate import importance as importance_module
+from tenfold.evaluate.calibrators import calibrator_of, fit_map, inverse_temperature, log_odds
+from tenfold.evaluate.importance import drops_of
+from tenfold.evaluate.metrics import find_score
+
+# --- bias and variance ----------------------------------------------------------------------------------------------
+
+
+def test_least_squares_has_the_variance_of_the_textbook() -> None:
+    """At the training rows, with targets drawn anew: bias 0, variance σ² (p + 1)/n, and the parts add up."""
+    rng = np.random.default_rng(0)
+    X, sigma = rng.normal(size=(40, 3)), 0.7
+    truth = X @ [1.0, -2.0, 0.5] + 3
+
+    def draw(g: np.random.Generator) -> tuple[Any, Any]:
+        return X, truth + sigma * g.normal(size=40)
+
+    y_test = truth + sigma * rng.normal(size=40)
+    parts = bias_variance(tenfold.LinearRegression(), draw, None, X, y_test, truth=truth, replicates=1500)
+    np.testing.assert_allclose(parts.variance, sigma**2 * 4 / 40, rtol=0.08)
+    assert abs(parts.bias) < 0.002
+    np.testing.assert_allclose(parts.noise, ((y_test - truth) ** 2).mean(), rtol=1e-12)
+    np.testing.assert_allclose(parts.error, parts.bias + parts.variance + parts.noise, rtol=1e-12)
+
+
+def test_a_wrong_model_has_the_bias_of_its_limit() -> None:
+    """A line through x² at fixed rows: the bias² is the mean square of what the best line leaves."""
+    x = np.linspace(-1, 1, 50)[:, None]
+    truth = x[:, 0] ** 2
+    line = np.column_stack([np.ones(50), x])
+    left = truth - line @ np.linalg.lstsq(line, truth, rcond=None)[0]
+
+    def draw(g: np.random.Generator) -> tuple[Any, Any]:
+        return x, truth + 0.1 * g.normal(size=50)
+
+    parts = bias_variance(tenfold.LinearRegression(), draw, None, x, truth=truth, replicates=400)
+    np.testing.assert_allclose(parts.bias, (left**2).mean(), rtol=0.01)
+    assert parts.noise == 0
+
+
+def bags(n: int, replicates: int, codes: Any = None) -> np.ndarray:
+    """The bootstrap samples of `bias_variance` with seed 0."""
+    rng, counts = np.random.default_rng(0), []
+    while len(counts) < replicates:
+        one = np.bincount(rng.integers(0, n, size=n), minlength=n)
+        if codes is None or np.bincount(codes, one).min() > 0:
+            counts.append(one)
+    return np.array(counts)
+
+
+def test_rows_out_of_the_bag_by_brute_force() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:80], y[:80]
+    parts = bias_variance(tenfold.Ridge(0.1), X, y, noise=1000.0, replicates=40)
+    answers = np.full((40, 80), np.nan)
+    for b, count in enumerate(bags(80, 40)):
+        model = tenfold.Ridge(0.1).fit(np.repeat(X, count, axis=0), np.repeat(y, count))
+        answers[b, count == 0] = model.predict(X[count == 0])
+    np.testing.assert_allclose(parts.error, np.nanmean((answers - y) ** 2, axis=0).mean(), rtol=1e-9)
+    np.testing.assert_allclose(parts.variance, np.nanvar(answers, axis=0, ddof=1).mean(), rtol=1e-9)
+    np.testing.assert_allclose(parts.error - parts.bias - parts.variance, 1000.0, rtol=1e-9)
+    np.testing.assert_allclose(parts.main, np.nanmean(answers, axis=0), rtol=1e-9)
+
+
+def test_domingos_by_brute_force() -> None:
+    """error = c₁ N + B + c₂ V, row by row with the coefficients of the paper, for three classes and known probabilities."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 2))
+    P = np.exp(X @ rng.normal(size=(2, 3)))
+    P /= P.sum(axis=1, keepdims=True)
+    y = np.array([rng.choice(3, p=p) for p in P])
+    parts = bias_variance(tenfold.GaussianNB(), X[:60], y[:60], X[60:], y[60:], truth=P[60:], replicates=25)
+    guesses = np.array(
+        [
+            tenfold.GaussianNB().fit(np.repeat(X[:60], c, axis=0), np.repeat(y[:60], c)).predict(X[60:])
+            for c in bags(60, 25, y[:60])
+        ]
+    )
+    expected = []
+    for g, p in zip(guesses.T, P[60:], strict=True):
+        best, main = p.argmax(), np.bincount(g, minlength=3).argmax()
+        noise, bias, variance = 1 - p[best], float(main != best), (g != main).mean()
+        miss = (g != best).mean()
+        slip = np.mean([p[k] for k in g if k != best]) / noise if miss else 0.0  # P(y = f | f ≠ t, y ≠ t)
+        c1 = (1 - miss) - miss * slip
+        c2 = 1.0 if main == best else -((g == best).sum() / (g != main).sum() if variance else 0.0)
+        expected.append((bias, c2 * variance, c1 * noise))
+        np.testing.assert_allclose(sum(expected[-1]), (1 - p[g]).mean(), rtol=1e-12)
+    np.testing.assert_allclose((parts.bias, parts.variance, parts.noise), np.mean(expected, axis=0), rtol=1e-10)
+    np.testing.assert_allclose(parts.error, (1 - P[60:][np.arange(30), guesses]).mean(), rtol=1e-12)
+
+
+def test_zero_one_error_without_truth_is_the_error_out_of_the_bag() -> None:
+    X, y = load_wine(return_X_y=True)
+    for model in (tenfold.GaussianNB(), tenfold.NearestCentroid(metric="manhattan")):
+        parts = bias_variance(model, X[:, :3], y, replicates=30)
+        wrong = np.full((30, len(y)), np.nan)
+        for b, count in enumerate(bags(len(y), 30, y)):
+            model.fit(X[:, :3], y, count)
+            wrong[b, count == 0] = model.predict(X[count == 0, :3]) != y[count == 0]
+        np.testing.assert_allclose(parts.error, np.nanmean(wrong, axis=0).mean(), rtol=1e-12)
+        assert parts.noise == 0 and "0-1 error" in str(parts)
+
+
+def test_along_a_penalty_bias_grows_and_variance_falls() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    path = bias_variance_path(tenfold.Ridge(), X[:150], y[:150], "alpha", [1e-3, 0.3, 3.0], replicates=30)
+    assert (np.diff(path.column("bias")) > 0)[-1] and (np.diff(path.column("variance")) < 0).all()
+    one = bias_variance(tenfold.Ridge(0.3), X[:150], y[:150], replicates=30)
+    np.testing.assert_allclose(path.column("error")[1], one.error, rtol=1e-12)
+    assert path.best in path.values and "variance" in str(path)
+
+
+# --- curves ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [tenfold.Ridge(0.1), tenfold.GaussianNB()], ids=["Ridge", "GaussianNB"])
+def test_learning_curve_by_merging_equals_refitting(model: Any) -> None:
+    X, y = load_wine(return_X_y=True) if model.role == "classifier" else load_diabetes(return_X_y=True)
+    merged = learning_curve(model, X, y, folds=5, sizes=[0.2, 0.5, 1.0], repeats=2)
+    refitted = learning_curve(tenfold.make_pipeline(model), X, y, folds=5, sizes=[0.2, 0.5, 1.0], repeats=2)
+    assert (merged.method, refitted.method) == ("merged statistics", "refitted")
+    np.testing.assert_allclose(merged.test_scores, refitted.test_scores, rtol=1e-8)
+    np.testing.assert_allclose(merged.train_scores, refitted.train_scores, rtol=1e-8)
+    np.testing.assert_allclose(merged.sizes, len(y) * 0.8 * np.array([0.2, 0.5, 1.0]), rtol=0.05)
+    whole = tenfold.cross_validate(model, X, y, folds=5, repeats=2)
+    np.testing.assert_allclose(merged.test_scores[-1], whole.scores.reshape(-1), rtol=1e-9)
+    assert merged.test_scores.shape == (3, 10) and "training rows" in str(merged)
+
+
+def test_learning_curve_tells_of_too_few_rows() -> None:
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(tenfold.BadInput, match="no row of class"):
+        learning_curve(tenfold.GaussianNB(), X, y, sizes=[2, 100])
+    for sizes in ([0.5, 0.2], [0.0, 1.0], [500], 0):
+        with pytest.raises(tenfold.BadParameter, match="sizes="):
+            learning_curve(tenfold.GaussianNB(), X, y, sizes=sizes)
+
+
+def test_validation_curve_equals_the_path_and_refits() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    alphas = [1e-3, 0.1, 10.0]
+    curve = validation_curve(tenfold.Ridge(), X, y, "alpha", alphas, folds=5, score="mse")
+    path = tenfold.validation_path(tenfold.Ridge(), X, y, "alpha", alphas, folds=5, score="mse")
+    np.testing.assert_allclose(curve.test_scores, path.scores, rtol=1e-8)
+    assert curve.best == path.best and curve.method == "merged statistics"
+    fold = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=5).fold[0]
+    for v, alpha in enumerate(alphas):
+        for k in range(5):
+            kept = fold != k
+            model = tenfold.Ridge(alpha).fit(X[kept], y[kept])
+            expected = ((model.predict(X[kept]) - y[kept]) ** 2).mean()
+            np.testing.assert_allclose(curve.train_scores[v, k], expected, rtol=1e-8)
+    by_name = validation_curve(tenfold.Ridge(), X, y, "fit_intercept", [True, False], folds=5)
+    assert by_name.method == "refitted" and by_name.best is True
+
+
+def test_the_choice_of_one_standard_error() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    curve = validation_curve(tenfold.Ridge(), X, y, "alpha", np.logspace(-4, 2, 20))
+    line = curve.test_mean[curve.best_index] - curve.test_error[curve.best_index]
+    good = [a for a, mean in zip(curve.values, curve.test_mean, strict=True) if mean >= line]
+    assert curve.one_standard_error() == good[-1] > curve.best
+    assert curve.one_standard_error("first") == good[0]
+    with pytest.raises(tenfold.BadParameter, match="simplest"):
+        curve.one_standard_error("middle")
+
+
+# --- calibration ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@pytest.mark.parametrize("seed", range(5))
+def test_calibration_curve_equals_scikit_learn(strategy: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = np.round(rng.beta(0.5, 0.5, size=200), 2)
+    y = rng.random(200) < p
+    ours = calibration_curve(y, p, n_bins=7, strategy=strategy)
+    for mine, theirs in zip(ours, sklearn_calibration_curve(y, p, n_bins=7, strategy=strategy), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-15)
+    assert (ours.low <= ours.prob_true).all() and (ours.prob_true <= ours.high).all()
+
+
+def test_calibration_curve_counts_weights_as_copies() -> None:
+    rng = np.random.default_rng(0)
+    p, w = rng.random(60), rng.integers(0, 4, size=60)
+    y = (rng.random(60) < p).astype(int)
+    ours, copied = calibration_curve(y, p, sample_weight=w), calibration_curve(np.repeat(y, w), np.repeat(p, w))
+    np.testing.assert_allclose(ours.prob_true, copied.prob_true, rtol=1e-12)
+    np.testing.assert_allclose(ours.prob_pred, copied.prob_pred, rtol=1e-12)
+    np.testing.assert_allclose(ours.error, copied.error, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_isotonic_regression_equals_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 400))
+    y = rng.integers(0, 10, size=n) * 0.1 + rng.choice([0, 0.005]) * np.arange(n)
+    w = rng.uniform(0.1, 3, size=n)
+    for kwargs in (dict(), dict(increasing=False), dict(y_min=0.3, y_max=0.6)):
+        theirs = sklearn_isotonic_regression(y, sample_weight=w, **kwargs)
+        np.testing.assert_allclose(isotonic_regression(y, sample_weight=w, **kwargs), theirs, rtol=1e-12, atol=1e-14)
+
+
+def test_isotonic_regression_of_one_long_chain_of_poolings() -> None:
+    """Rising values, then a very low one: each pooling causes the next. The answer is flat; the time is linear."""
+    y = np.append(np.arange(100_000.0), -1e10)
+    np.testing.assert_allclose(isotonic_regression(y), np.full(100_001, y.mean()), rtol=1e-12)
+    with pytest.raises(tenfold.BadInput, match="finite"):
+        isotonic_regression([1.0, np.nan])
+
+
+def three_classes(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n, 3)) * 3
+    p = np.exp(scores / 2.5)
+    return np.array([rng.choice(3, p=row / row.sum()) for row in p]), scores
+
+
+def test_the_temperature_minimises_the_log_loss() -> None:
+    codes, scores = three_classes(0, 500)
+    w = np.random.default_rng(1).uniform(0.5, 2, size=500)
+
+    def loss(beta: float) -> float:
+        s = beta * scores
+        return float(w @ (np.log(np.exp(s).sum(axis=1)) - s[np.arange(500), codes]))
+
+    found = inverse_temperature(codes, scores, w)
+    best = minimize_scalar(loss, bounds=(0.01, 5), method="bounded", options=dict(xatol=1e-10))
+    np.testing.assert_allclose(found, best.x, rtol=1e-5)
+    assert loss(found) <= best.fun + 1e-12 and abs(1 / found - 2.5) < 0.4
+    assert inverse_temperature(np.array([0, 1]), np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2)) > 30  # separated
+
+
+def test_platt_equals_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=300) * 2
+    y = rng.random(300) < expit(0.5 * f - 0.3)
+    theirs = _SigmoidCalibration().fit(f, y)
+    a, b = fit_map("platt", f, y, np.ones(300))
+    np.testing.assert_allclose((a, b), (-theirs.a_, -theirs.b_), rtol=1e-4)
+
+
+def test_beta_has_no_slope_left_and_never_falls() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 1, size=500)
+    y = rng.random(500) < p**2
+
+    def loss(theta: np.ndarray) -> float:
+        eta = theta[0] * np.log(p) - theta[1] * np.log1p(-p) + theta[2]
+        return float((np.logaddexp(0, eta) - y * eta).sum())
+
+    found = fit_map("beta", np.log(p / (1 - p)), y, np.ones(500))
+    assert loss(found) <= minimize(loss, [1.0, 1.0, 0.0], bounds=[(0, None)] * 2 + [(None, None)]).fun + 1e-6
+    falling = fit_map("beta", np.log(p / (1 - p)), ~y, np.ones(500))
+    assert (falling[:2] >= 0).all()
+
+
+def test_isotonic_calibration_equals_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    f = np.round(rng.normal(size=400), 1)
+    y = rng.random(400) < expit(f)
+    new = np.linspace(-5, 5, 101)
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(f, y).predict(new)
+    knots, level = fit_map("isotonic", f, y, np.ones(400))
+    np.testing.assert_allclose(np.interp(new, knots, level), theirs, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+def test_calibrators_repair_probabilities(method: str) -> None:
+    codes, scores = three_classes(0, 3000)
+    P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    repaired = fit_calibrator(codes[:2000], P[:2000], method)(P[2000:])
+    np.testing.assert_allclose(repaired.sum(axis=1), 1, rtol=1e-12)
+    held = codes[2000:]
+    before = calibration_curve(held == 0, P[2000:, 0], n_bins=10).error
+    assert calibration_curve(held == 0, repaired[:, 0], n_bins=10).error < 0.7 * before
+    same = calibrator_of(method, codes, scores, np.ones(3000)).log_probabilities(scores + 100.0)
+    np.testing.assert_allclose(
+        same, calibrator_of(method, codes, scores, np.ones(3000)).log_probabilities(scores), atol=1e-6
+    )
+    one = fit_calibrator((codes == 0).astype(int), P[:, 0], method)
+    assert one(P[:, 0]).shape == (3000,) and ((one(P[:, 0]) >= 0) & (one(P[:, 0]) <= 1)).all()
+
+
+def test_log_odds_of_three_classes() -> None:
+    _, scores = three_classes(1, 50)
+    P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(log_odds(scores), np.log(P / (1 - P)), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("platt", "sigmoid"), ("isotonic", "isotonic")])
+def test_calibrated_equals_scikit_learn(ours: str, theirs: str) -> None:
+    """On the same folds, with one calibrator for the model of all rows. Discriminant scores are log-odds there and here."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :5]
+    model = Calibrated(tenfold.LinearDiscriminantAnalysis(), ours, folds=4).fit(X, y)
+    fold = tenfold.cross_validate(tenfold.LinearDiscriminantAnalysis(), X, y, folds=4).fold[0]
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    peer = CalibratedClassifierCV(SklearnLDA(), method=theirs, cv=splits, ensemble=False).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-4)
+
+
+def test_calibrated_tells_the_truth_about_copied_columns() -> None:
+    X, y = load_wine(return_X_y=True)
+    X = np.repeat(X[:, :3], 4, axis=1)
+    for method in ("temperature", "platt", "beta", "isotonic"):
+        honest = tenfold.cross_validate(Calibrated(tenfold.GaussianNB(), method), X, y, folds=5, score="log_loss")
+        sure = tenfold.cross_validate(tenfold.GaussianNB(), X, y, folds=5, score="log_loss")
+        assert honest.mean < sure.mean or method == "isotonic"  # isotonic may say 0, which costs without bound
+    model = Calibrated(tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.GaussianNB())).fit(X, y)
+    again = Calibrated(**model.get_params(deep=False)).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+    np.testing.assert_array_equal(model.predict(X), tenfold.GaussianNB().fit(X, y).predict(X))  # order is kept
+    assert repr(Calibrated(tenfold.GaussianNB(), "beta")) == "Calibrated(model=GaussianNB(), method='beta')"
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (Calibrated(tenfold.Ridge()), "must be a classifier"),
+        (Calibrated(None), "must be a classifier"),
+        (Calibrated(tenfold.GaussianNB(), "magic"), "method='magic'"),
+        (Calibrated(tenfold.GaussianNB(), folds=1), "folds=1"),
+        (Calibrated(tenfold.GaussianNB(var_smoothing=-1.0)), "var_smoothing"),
+    ],
+)
+def test_calibrated_refuses(model: Calibrated, words: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(tenfold.TenfoldError, match=words):
+        model.fit(X, y)
+
+
+# --- importance -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["r2", "accuracy"])
+def test_importance_equals_scikit_learn_on_the_same_shuffles(kind: str) -> None:
+    if kind == "r2":
+        X, y = load_diabetes(return_X_y=True)
+        model, peer = tenfold.Ridge().fit(X, y), SklearnRidge().fit(X, y)
+    else:
+        X, y = load_wine(return_X_y=True)
+        model, peer = tenfold.LinearDiscriminantAnalysis().fit(X, y), SklearnLDA().fit(X, y)
+    theirs = sklearn_permutation_importance(peer, X, y, n_repeats=3, random_state=5, scoring=kind)
+    # How it shuffles: one seed for all columns; a shuffled list of rows is applied to the column as it stands.
+    seed = np.random.RandomState(5).randint(np.iinfo(np.int32).max + 1)
+    orders = []
+    for _ in range(X.shape[1]):
+        state, order, each = np.random.RandomState(seed), np.arange(len(y)), [np.arange(len(y))]
+        for _ in range(3):
+            state.shuffle(order)
+            each.append(each[-1][order])
+        orders.append(np.array(each[1:]))
+    _, drops = drops_of(model, check.in_memory(model, X, y), orders, find_score(kind, model.role))
+    np.testing.assert_allclose(drops, theirs.importances, rtol=1e-8, atol=1e-10)
+
+
+def test_importance_on_held_out_folds_by_refitting(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    X = X[:, :4]
+
+    def turned(seed: int, n: int, repeats: int, columns: int) -> Any:
+        return (np.tile(np.arange(n)[::-1], (repeats, 1)) for _ in range(columns))
+
+    monkeypatch.setattr(importance_module, "shuffles", turned)
+    found = permutation_importance(tenfold.Ridge(), X, y, folds=5, n_repeats=1, score="mse")
+    fold = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=5).fold[0]
+    for k in range(5):
+        model = tenfold.Ridge().fit(X[fold != k], y[fold != k])
+        held, truth = X[fold == k], y[fold == k]
+        for j in range(4):
+            changed = held.copy()
+            changed[:, j] = held[::-1, j]
+            rise = ((truth - model.predict(changed)) ** 2).mean() - ((truth - model.predict(held)) ** 2).mean()
+            np.testing.assert_allclose(found.drops[j, k, 0], rise, rtol=1e-8)
+
+
+def test_importance_has_ranges() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = 2 * X[:, 0] + X[:, 1] + rng.normal(size=300)
+    found = permutation_importance(tenfold.Ridge(), X, y)
+    low, high = found.interval.T
+    assert (low[:2] > 0).all() and low[2] < 0 and abs(high[2]) < 0.01 and found.importances.shape == (3, 50)
+    np.testing.assert_allclose(found.importances_mean, found.importances.mean(axis=1), rtol=1e-12)
+    assert "x0" in str(found).splitlines()[1]
+    fitted = permutation_importance(tenfold.Ridge().fit(X, y), X, y, folds=None, n_repeats=8)
+    assert fitted.drops.shape == (3, 1, 8) and (np.diff(fitted.interval, axis=1) > 0).all()
+    weighted = permutation_importance(tenfold.Ridge(), X, y, sample_weight=np.where(np.arange(300) < 150, 1.0, 0.0))
+    assert np.isfinite(weighted.importances).all()
+
+
+# --- dependence -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("features", [2, [0, 8], [1, 2]])
+def test_partial_dependence_equals_scikit_learn(features: Any) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    X = np.column_stack([X[:, :8], X[:, 0] * X[:, 1]])
+    model, peer = tenfold.Ridge().fit(X, y), SklearnRidge().fit(X, y)
+    w = np.random.default_rng(0).uniform(0.5, 2, size=len(y))
+    names = features if isinstance(features, list) else [features]
+    for weights in (None, w):
+        ours = partial_dependence(model, X, features, grid_resolution=12, sample_weight=weights)
+        peers = sklearn_partial_dependence(peer, X, names, grid_resolution=12, sample_weight=weights)
+        for mine, theirs in zip(ours.grid_values, peers["grid_values"], strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(ours.average, peers["average"], rtol=1e-9)
+
+
+def test_curves_of_rows_equal_scikit_learn_and_a_foreign_model_is_taken() -> None:
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    peer = SklearnLogistic().fit(X[:, :4], y)
+    theirs = sklearn_partial_dependence(peer, X[:, :4], [1], kind="both", grid_resolution=9)
+    ours = partial_dependence(peer, X[:, :4], 1, grid_resolution=9, individual=True)
+    np.testing.assert_allclose(ours.individual, theirs["individual"], rtol=1e-9)
+    np.testing.assert_allclose(ours.average, theirs["average"], rtol=1e-9)
+    assert ours.outputs == ["P(0)", "P(1)", "P(2)"]
+    two = partial_dependence(tenfold.GaussianNB().fit(X, y > 0), X, 0, grid_resolution=5)
+    assert two.average.shape == (1, 5) and two.outputs == ["P(True)"]
+
+
+def test_columns_by_name() -> None:
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["age", "size"])
+    model = tenfold.Ridge().fit(X, X["size"])
+    assert partial_dependence(model, X, "size").columns == ["size"]
+    assert permutation_importance(tenfold.Ridge(), X, X["size"], folds=4).columns == ["age", "size"]
+    with pytest.raises(tenfold.BadInput, match="no column 'weight'"):
+        partial_dependence(model, X, "weight")
+
+
+def additive(rows: np.ndarray) -> np.ndarray:
+    return np.exp(rows[:, 0]) + 3 * np.sin(rows[:, 1]) - rows[:, 2]
+
+
+def test_accumulated_effects_of_an_additive_function() -> None:
+    """Each column gives its own term, shifted to mean zero over the rows; two columns together give nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.multivariate_normal(np.zeros(3), 0.9 + 0.1 * np.eye(3), size=300)
+    for j, term in enumerate((np.exp, lambda x: 3 * np.sin(x), lambda x: -x)):
+        found = accumulated_effects(additive, X, j, bins=15)
+        shift = found.average[0] - term(found.grid_values[0])
+        np.testing.assert_allclose(shift, shift[0], rtol=1e-10)
+        place = np.clip(np.searchsorted(found.grid_values[0], X[:, j]) - 1, 0, len(shift) - 2)
+        middle = (found.average[0][:-1] + found.average[0][1:]) / 2
+        np.testing.assert_allclose(middle[place].mean(), 0, atol=1e-12)
+    np.testing.assert_allclose(accumulated_effects(additive, X, [0, 1], bins=8).average, 0, atol=1e-12)
+
+
+def test_accumulated_effects_of_a_product() -> None:
+    """Second differences of x₀ x₁ are products of bin widths; what belongs to one column alone is taken out."""
+    X = np.random.default_rng(0).uniform(-1, 1, size=(4000, 2))
+    found = accumulated_effects(lambda rows: rows[:, 0] * rows[:, 1], X, [0, 1], bins=6)
+    (a, b), effect = found.grid_values, found.average[0]
+    twist = np.diff(np.diff(effect, axis=0), axis=1)
+    np.testing.assert_allclose(twist, np.outer(np.diff(a), np.diff(b)), rtol=1e-9)
+    # For independent uniform columns the joint effect is x₀ x₁ itself, up to the sampling of the rows.
+    np.testing.assert_allclose(effect, np.outer(a, b), atol=0.04)
+
+
+def test_accumulated_effects_are_not_fooled_by_correlation() -> None:
+    """Of x₀² alone, a column that nearly equals x₀ has no effect, and empty corners of the plane have no say."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=500)
+    X = np.column_stack([x, x + 0.01 * rng.normal(size=500)])
+    found = accumulated_effects(lambda rows: rows[:, 0] ** 2, X, 1)
+    np.testing.assert_allclose(found.average, 0, atol=1e-12)
+    together = accumulated_effects(lambda rows: rows[:, 0] ** 2, X, [0, 1], bins=10)
+    np.testing.assert_allclose(together.average, 0, atol=1e-12)
+
+
+def test_weights_are_copies() -> None:
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(80, 2)), rng.integers(0, 4, size=80)
+
+    def f(rows: np.ndarray) -> np.ndarray:
+        return np.exp(rows[:, 0]) * rows[:, 1]
+
+    for tool, kwargs in ((accumulated_effects, dict(bins=5)), (partial_dependence, dict(percentiles=(0.0, 1.0)))):
+        for features in (0, [0, 1]):
+            one = tool(f, X[w > 0], features, sample_weight=w[w > 0], **kwargs)
+            copied = tool(f, np.repeat(X, w, axis=0), features, **kwargs)
+            np.testing.assert_allclose(one.average, copied.average, rtol=1e-9, atol=1e-12)
+
+
+# --- bad input ------------------------------------------------------------------------------------------------------
+
+X3, Y3 = np.random.default_rng(0).normal(size=(30, 3)), np.random.default_rng(1).normal(size=30)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: bias_variance(tenfold.PCA(), X3, Y3), "predicts no target"),
+        (lambda: bias_variance(tenfold.Ridge(), X3, Y3, replicates=1), "replicates=1"),
+        (lambda: bias_variance(tenfold.Ridge(), X3, Y3, noise=-1.0), "noise=-1.0"),
+        (lambda: bias_variance(tenfold.Ridge(), X3, Y3, truth=[1.0]), "truth has shape"),
+        (lambda: bias_variance(tenfold.Ridge(), X3, Y3, X3), "give y_test"),
+        (lambda: bias_variance(tenfold.Ridge(), lambda rng: (X3, Y3)), "needs rows to be judged"),
+        (lambda: bias_variance(tenfold.Ridge(), X3, Y3, replicates=2), "more replicates"),
+        (lambda: bias_variance_path(tenfold.Ridge(), X3, Y3, "alpha", []), "at least one value"),
+        (lambda: bias_variance_path(tenfold.Ridge(), X3, Y3, "alpha", [-1.0]), "alpha=-1"),
+        (lambda: learning_curve(tenfold.PCA(), X3, Y3), "predicts no target"),
+        (lambda: learning_curve(tenfold.Ridge(), X3, Y3, repeats=0), "repeats=0"),
+        (lambda: validation_curve(tenfold.Ridge(), X3, Y3, "alpha", []), "at least one value"),
+        (lambda: validation_curve(tenfold.Ridge(), X3, Y3, "beta", [1.0]), "beta"),
+        (lambda: calibration_curve([0, 1], [0.5, 1.5]), "outside 0 to 1"),
+        (lambda: calibration_curve([0, 1], [0.5]), "same rows"),
+        (lambda: calibration_curve([0, 1], [0.5, 0.5], n_bins=0), "n_bins=0"),
+        (lambda: calibration_curve([0, 1], [0.5, 0.5], strategy="odd"), "strategy"),
+        (lambda: fit_calibrator([0, 1], [0.5, 0.5], "magic"), "method='magic'"),
+        (lambda: permutation_importance(tenfold.PCA(), X3, Y3), "predicts no target"),
+        (lambda: permutation_importance(tenfold.Ridge(), X3, Y3, n_repeats=0), "n_repeats=0"),
+        (lambda: permutation_importance(tenfold.Ridge(), X3, Y3, level=1.0), "level=1.0"),
+        (lambda: permutation_importance(tenfold.Ridge(), X3, Y3, folds=None), "not fitted"),
+        (lambda: partial_dependence(additive, X3, 7), "no column 7"),
+        (lambda: partial_dependence(additive, X3, [0, 0]), "two that differ"),
+        (lambda: partial_dependence(additive, X3, [0, 1, 2]), "two that differ"),
+        (lambda: partial_dependence(additive, X3[:0], 0), "at least one row"),
+        (lambda: partial_dependence(additive, X3, 0, grid_resolution=1), "grid_resolution=1"),
+        (lambda: partial_dependence(additive, X3, 0, percentiles=(0.9, 0.1)), "percentiles"),
+        (lambda: partial_dependence(object(), X3, 0), "predicts nothing"),
+        (lambda: partial_dependence(tenfold.Ridge(), X3, 0), "not fitted"),
+        (lambda: accumulated_effects(additive, X3, 0, bins=0), "bins=0"),
+        (lambda: accumulated_effects(additive, np.ones((5, 3)), 0), "constant"),
+    ],
+)  # fmt: skip
+def test_bad_requests_are_told(call: Any, words: str) -> None:
+    with warnings.catch_warnings(), pytest.raises(tenfold.TenfoldError, match=words):
+        warnings.simplefilter("error")
+        call()
