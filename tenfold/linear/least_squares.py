@@ -5,18 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from tenfold.core import check, ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats, Triangle
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.solve.least_squares import conjugate_gradients, refine, solve_triangle, triangle_of
 from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition
+
+if TYPE_CHECKING:
+    from tenfold.linear.inference import Inference
 
 # Cross-products square the condition number; up to this condition ten digits are left after that.
 EASY = 1e3
@@ -59,9 +63,35 @@ class LinearRegression(AffineRegressor, OnePass):
     n_jobs: int | None = param(None, doc="no effect: tenfold.threads(n) sets the number of threads")
     positive: bool = param(False, doc="require w >= 0")
     solver: str = param(
-        "auto", one_of=("auto", "cholesky", "qr", "svd", "lsqr"), doc="the algorithm; auto decides by conditioning"
+        "auto",
+        one_of=("auto", "cholesky", "qr", "svd", "lsqr"),
+        doc="the algorithm; auto decides by conditioning",
     )
     max_iter: int = param(1000, at_least=1, doc="lsqr: passes over the data")
+
+    def inference(self) -> Inference:
+        """Standard errors, intervals, t, p, R², F, AIC, BIC: from the statistics kept, so also after a stream."""
+        from tenfold.linear.inference import infer  # imports the special functions, which a fit does not need
+
+        check.check_fitted(self)
+        return infer(self)
+
+    def summary(self, level: float = 0.95) -> str:
+        """`inference()` as a table to read, with confidence intervals of the given level."""
+        return self.inference().table(level)
+
+    def leverage(self, X: Any, sample_weight: Any = None) -> Array:
+        """How much the target of each row fitted decides its own prediction, from 0 to 1; they sum to the parameters."""
+        found, rows = self.inference(), ops.dense(check.check_predict(self, X))
+        return found.leverage(rows, check.as_weights(sample_weight, len(rows)))
+
+    def cooks_distance(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """How far the predictions of all rows move when one of the rows fitted is left out (one target)."""
+        if not self._flat:
+            raise BadInput("cooks_distance is of one target: fit the targets one by one")
+        h = self.leverage(X, sample_weight)
+        truth = check.real_target(check.as_column(y), len(h))[:, 0]
+        return self.inference().cook(h, truth - self.predict(X), check.as_weights(sample_weight, len(h)))
 
     def _summarize(self, block: Block) -> Stats:
         if self.solver in ("qr", "svd") and not self.positive:
@@ -69,7 +99,9 @@ class LinearRegression(AffineRegressor, OnePass):
         return Moments.of(block.X, block.y, block.w)
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
-        if self.solver == "lsqr" or (self.solver == "auto" and source.n_features > WIDE and not self.positive):
+        if self.solver == "lsqr" or (
+            self.solver == "auto" and source.n_features > WIDE and not self.positive
+        ):
             return (yield from self._by_products(source))
         return (yield from super()._learn(source))
 
@@ -87,7 +119,9 @@ class LinearRegression(AffineRegressor, OnePass):
         scale = _lengths(Sxx)
         L = cholesky(Sxx / scale[:, None] / scale)
         rcond = 0.0 if L is None else reciprocal_condition(Sxx / scale[:, None] / scale, L)
-        if L is None or rcond < 1e-14:  # the squared condition is beyond double precision: solve by eigenvalues
+        if (
+            L is None or rcond < 1e-14
+        ):  # the squared condition is beyond double precision: solve by eigenvalues
             return self._deficient(mean, Sxx, Sxy)
         coef = cholesky_solve(L, Sxy / scale[:, None]) / scale[:, None]
         return dict(
@@ -130,7 +164,9 @@ class LinearRegression(AffineRegressor, OnePass):
         found = solve_triangle(stats.R[first:, first:], p, lengths)
         if found.rank < p:
             self._tell(found.rank, p)
-        top = stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])  # the means, to the accuracy of R
+        top = (
+            stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])
+        )  # the means, to the accuracy of R
         return dict(
             self._fitted(top[first:], found.coef),
             rank_=found.rank,
@@ -149,7 +185,9 @@ class LinearRegression(AffineRegressor, OnePass):
 
     def _by_products(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         width, q = source.n_features, source.n_targets
-        B, m, t, n_iter = yield from conjugate_gradients(width, q, self.fit_intercept, self.tol, self.max_iter)
+        B, m, t, n_iter = yield from conjugate_gradients(
+            width, q, self.fit_intercept, self.tol, self.max_iter
+        )
         return dict(self._fitted(np.concatenate([m, t]), B), n_iter_=n_iter, solver_="lsqr")
 
     def _condition(self, Sxx: Array) -> float:
