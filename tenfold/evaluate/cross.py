@@ -210,11 +210,17 @@ def _judged(judge: Score, source: Arrays, rows: Any, output: Array) -> tuple[Arr
     truth, w = truth_of(source)
     if source.target.classes is not None:
         output, codes = split_choice(output, len(source.target.classes))
-        by_class = judge.name == "accuracy" or judge.name not in SCORES
+        by_class = judge.name in BY_CLASS or judge.name not in SCORES
         if codes is not None and by_class:
             output = (codes[:, None] == np.arange(output.shape[1])).astype(np.float64)
     return truth[rows], output, w[rows]
 
+
+BY_CLASS = (
+    "accuracy",
+    "balanced_accuracy",
+    "f1_macro",
+)  # scores of the chosen class; others use probabilities
 
 # Scores that are means over rows, row by row: then the mean over folds of one row is the score of all rows.
 ROW_SCORES: dict[str, Callable[[Array, Array], Array]] = {

@@ -49,8 +49,7 @@ def path_outputs(
     """For each value of a parameter the outputs of each split; or scores (values, splits), where moments give them at once."""
     with single_blas:
         if one.single:
-            fulls = fresh(model)._fit_path(source, name, values)
-            outputs = [leave_one_out_outputs(full, source) for full in fulls]
+            outputs = [leave_one_out_outputs(full, source) for full in full_fits(model, source, name, values)]
             if all(output is not None for output in outputs):
                 return None, [[output] for output in outputs if output is not None]
         template = prepared(model, source)
@@ -60,14 +59,28 @@ def path_outputs(
             paths = each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows)
         else:
             fits = each(lambda stats: template._solve_path(stats, values), trained[1])
-            direct = scores_from_moments(template, trained[0], fits, judge) if one.kind == "folds" else None
-            if direct is not None:
-                return direct, []
+            if one.kind == "folds" and not one.single:
+                direct = scores_from_moments(template, trained[0], fits, judge)
+                if direct is not None:
+                    return direct, []
             paths = [
                 [template._like(fit, **{name: value}) for value, fit in zip(values, path, strict=True)]
                 for path in fits
             ]
         return None, [test_outputs([path[v] for path in paths], source, one) for v in range(len(values))]
+
+
+def full_fits(model: Any, source: Arrays, name: str, values: list[Any]) -> list[Any]:
+    """The fit to all rows for each value of a parameter, with its statistics."""
+    if name != model.path or not isinstance(model, OnePass):
+        return fresh(model)._fit_path(source, name, values)
+    first = fresh(model).set_params(**{name: values[0]})._fit(source)
+    if "stats_" not in vars(first):
+        return first._fit_path(source, name, values)
+    fits = first._solve_path(first.stats_, values)
+    return [
+        first._like(dict(fit, stats_=first.stats_), **{name: v}) for v, fit in zip(values, fits, strict=True)
+    ]
 
 
 def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str]:

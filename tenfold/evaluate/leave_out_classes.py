@@ -87,7 +87,7 @@ def naive_bayes(full: Any) -> Form | None:
         return full.var_smoothing * largest / gone.total
 
     def other_classes(X: Array, block: Block, epsilon: Array) -> Array:
-        if not np.abs(epsilon - full.epsilon_).max(initial=0.0) > 1e-12 * least:
+        if np.fmax.reduce(np.abs(epsilon - full.epsilon_), initial=0.0) <= 1e-12 * least:  # NaN aside
             return ops.spread_scores(block.X, full.theta_, inverse, level)
         scores = np.empty((len(block), len(weight)))
         for k in range(len(weight)):
