@@ -10,7 +10,9 @@ from tenfold.draw.look import BLACK, BLUE, GREEN, GREY, RED, amount, new_axes
 
 
 def draw_bias_variance(found: Any, ax: Any = None) -> Any:
-    """The parts of the error: bars that build it up, or curves along a parameter. Noise that was not given is part of the bias.
+    """The parts of the error: bars that build it up, or curves along a parameter.
+
+    Noise that was not given is part of the bias.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import bias_variance

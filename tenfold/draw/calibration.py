@@ -21,8 +21,8 @@ def draw_calibration(
 ) -> Any:
     """The share of positives against the probability that was said, with 95 % ranges; on the dotted line they agree.
 
-    curve: a result of `calibration_curve`; or the truth, with y_prob the probabilities of the positive class or a dict of
-    name: probabilities. A strip at the foot then shows where the rows are.
+    curve: a result of `calibration_curve`; or the truth, with y_prob the probabilities of the positive class or a
+    dict of name: probabilities. A strip at the foot then shows where the rows are.
 
     >>> from tenfold.draw import draw_calibration
     >>> ax = draw_calibration([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], n_bins=2)
@@ -36,11 +36,9 @@ def draw_calibration(
     curves = {name: tool("calibration_curve")(curve, p, **settings) for name, p in several.items()} or {"": curve}
     for k, (name, found) in enumerate(curves.items()):
         ranges = np.maximum([found.prob_true - found.low, found.high - found.prob_true], 0)
-        look = style(k)
-        ax.errorbar(
-            found.prob_pred, found.prob_true, yerr=ranges, marker="o", markersize=5, linewidth=1.6, elinewidth=1.0, capsize=2,
-            label=f"{name}{', ' if name else ''}calibration error {found.error:.3f}", **look,
-        )  # fmt: skip
+        label = f"{name}{', ' if name else ''}calibration error {found.error:.3f}"
+        sizes = dict(marker="o", markersize=5, linewidth=1.6, elinewidth=1.0, capsize=2)
+        ax.errorbar(found.prob_pred, found.prob_true, yerr=ranges, label=label, **sizes, **style(k))
     for k, p in enumerate(several.values()):
         count, edges = np.histogram(np.asarray(p, dtype=np.float64), bins=40, range=(0, 1), weights=sample_weight)
         strip = 0.1 * count / count.max() - 0.02

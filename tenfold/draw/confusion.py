@@ -13,7 +13,7 @@ from tenfold.draw.look import new_axes, short, tool
 def draw_confusion(
     y_true: Any, y_pred: Any = None, *, labels: Any = None, sample_weight: Any = None, ax: Any = None
 ) -> Any:
-    """Rows are true classes, columns predicted ones; a cell tells its weight and, as its shade, its share of the true class.
+    """Rows are true classes, columns predicted ones; a cell is shaded by its share of the true class.
 
     Without y_pred, y_true is the matrix itself, and `labels` names its classes.
 

@@ -51,8 +51,7 @@ def draw_validation_curve(curve: Any, ax: Any = None) -> Any:
     best = curve.best_index
     shown = f"{curve.best:.4g}" if numbers else str(curve.best)
     ax.axvline(place[best], color=ORANGE, linestyle="--", linewidth=1.2, label=f"best: {curve.name} = {shown}")
-    level = curve.test_mean[best] - curve.score.sign * curve.test_error[best]
-    ax.axhline(level, color=GREY, linestyle=":", linewidth=1.2, label="one standard error from the best")
+    ax.axhline(curve.limit, color=GREY, linestyle=":", linewidth=1.2, label="one standard error from the best")
     ax.set(xlabel=curve.name, ylabel=said(curve.score.name), title=short(curve.model))
     ax.legend(fontsize=9)
     return ax

@@ -14,8 +14,8 @@ from tenfold.draw.look import GREY, new_axes, style, tool
 def draw_roc(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, ax: Any = None) -> Any:
     """The ROC curve, with the AUC and its 95 % range (DeLong) in the legend.
 
-    y_score: a score for each row; a table with a column for each class (each against the rest); or a dict of name: scores,
-    to compare models. pos_label: the positive class, the second one where none is given.
+    y_score: a score for each row; a table with a column for each class (each against the rest); or a dict of
+    name: scores, to compare models. pos_label: the positive class, the second one where none is given.
 
     >>> from tenfold.draw import draw_roc
     >>> ax = draw_roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])

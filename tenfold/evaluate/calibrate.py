@@ -62,9 +62,9 @@ def calibration_curve(
     level: float = 0.95,
     sample_weight: Any = None,
 ) -> CalibrationCurve:
-    """How often the positive class comes, among rows of which about the same probability was said. Empty bins are left out.
+    """How often the positive class comes, among rows of which about the same probability was said.
 
-    strategy: "uniform" bins of equal width, or "quantile" bins of about equally many rows.
+    Empty bins are left out. strategy: "uniform" bins of equal width, or "quantile" bins of about equally many rows.
 
     >>> from tenfold.evaluate import calibration_curve
     >>> prob_true, prob_pred = calibration_curve([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], n_bins=2)
@@ -101,8 +101,10 @@ class Calibrated(Classifier, Estimator):
     """Calibrated: a classifier whose probabilities are made honest by a map fitted on out-of-fold predictions.
 
     Model       P(class | x) = map(scores of the model at x); the model is fitted on all rows
-    Objective   the model's own; for the map, log loss (temperature, platt, beta) or squared error (isotonic) of rows held out
-    Algorithm   scores of every row from a model of the other folds (merged statistics where the model is one-pass), then the map
+    Objective   the model's own; for the map, log loss (temperature, platt, beta) or squared error (isotonic) of
+                rows held out
+    Algorithm   scores of every row from a model of the other folds (merged statistics where the model is one-pass),
+                then the map
     Cost        a cross-validation of the model, one more fit, and O(n K) for the map (isotonic: O(n K log n))
     Fails when  rows are few (prefer temperature: it has one number to fit); the rows do not fit in memory (refused)
     Reference   Platt 1999; Zadrozny & Elkan 2002 (isotonic); Guo et al. 2017 (temperature); Kull et al. 2017 (beta)

@@ -66,8 +66,8 @@ def fit_calibrator(
 ) -> Calibrator:
     """A map that makes probabilities honest, from rows that the classifier has not learned.
 
-    method: "temperature" (keeps the ranking and the predicted classes), "platt", "beta", or "isotonic" (needs some thousand rows;
-    may say 0 or 1). y_proba: (n, k), or (n,) for the second of two classes.
+    method: "temperature" (keeps the predicted classes), "platt", "beta", or "isotonic" (needs some thousand rows; may
+    say 0 or 1). y_proba: (n, k), or (n,) for the second of two classes.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import fit_calibrator
@@ -105,7 +105,7 @@ def log_odds(scores: Array) -> Array:
 
 
 def inverse_temperature(codes: Array, scores: Array, w: Array) -> float:
-    """1/T with the least log loss:  min over β of  Σ w (log Σₖ exp(β sₖ) − β s_y),  convex; Newton inside a shrinking bracket."""
+    """1/T with the least log loss:  min over β of  Σ w (log Σₖ exp(β sₖ) − β s_y),  by Newton inside a bracket."""
     centred = scores - scores.max(axis=1, keepdims=True)
     own = centred[np.arange(len(codes)), codes]
     low, high, beta = 0.0, STEEPEST, 1.0

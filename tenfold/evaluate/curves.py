@@ -1,13 +1,12 @@
 """Learning and validation curves: scores on training and held-out rows, along the number of rows or along a parameter.
 
-A one-pass learner is summarised once. Each fold is cut into layers; the first layers of a fold merge to its prefixes, and the
-prefixes of all folds but one are the training statistics of one point of the curve: one pass over the rows, then solves.
+A one-pass learner is summarised once. Each fold is cut into layers; the first layers of a fold merge to its prefixes,
+and the prefixes of all folds but one are the training statistics of one point of the curve: one pass, then solves.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,106 +21,12 @@ from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.stats import Keyed, all_but_one
 from tenfold.evaluate.cross import score_of
+from tenfold.evaluate.curve_result import LearningCurve, ValidationCurve
 from tenfold.evaluate.folds import assign_folds, check_class_sizes
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.metrics import Score, find_score
-from tenfold.evaluate.result import corrected_error
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Abstract: scores (points, folds x repeats) on the rows that were learned and on held-out rows."""
-
-    model: str
-    score: Score
-    train_scores: Array
-    test_scores: Array
-    folds: int
-    method: str  # "merged statistics" or "refitted"
-    seconds: float
-
-    @property
-    def train_mean(self) -> Array:
-        return self.train_scores.mean(axis=1)
-
-    @property
-    def test_mean(self) -> Array:
-        return self.test_scores.mean(axis=1)
-
-    @property
-    def train_error(self) -> Array:
-        """Standard errors of `train_mean`, corrected for the overlap of training sets (Nadeau & Bengio 2003)."""
-        return np.array([corrected_error(row, self.folds) for row in self.train_scores])
-
-    @property
-    def test_error(self) -> Array:
-        """Standard errors of `test_mean`, corrected likewise."""
-        return np.array([corrected_error(row, self.folds) for row in self.test_scores])
-
-    def _table(self, head: str, values: list[Any]) -> str:
-        lines = [
-            f"{self.model}   {self.folds} folds, {self.method}, {self.seconds:.3g} s",
-            f"{head:>14}  {self.score.name} on held-out rows, on training rows",
-        ]
-        error, train = self.test_error, self.train_mean
-        for i, value in enumerate(values):
-            lines.append(f"{value!s:>14.14}  {self.test_mean[i]:.4f} ± {error[i]:.4f}   {train[i]:.4f}")
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class LearningCurve(Curve):
-    """Scores for growing training sets; `sizes` are the mean numbers of training rows."""
-
-    sizes: Array
-
-    def __str__(self) -> str:
-        return self._table("training rows", [round(size) for size in self.sizes])
-
-    def plot(self, ax: Any = None) -> Any:
-        """Both curves with bands of one corrected standard error; returns the axes."""
-        from tenfold.draw.curves import draw_learning_curve
-
-        return draw_learning_curve(self, ax)
-
-
-@dataclass(frozen=True)
-class ValidationCurve(Curve):
-    """Scores along the values of a parameter."""
-
-    name: str
-    values: list[Any]
-
-    @property
-    def best_index(self) -> int:
-        return int(np.argmax(self.score.sign * self.test_mean))
-
-    @property
-    def best(self) -> Any:
-        """The value with the best held-out mean. That score flatters it: it was chosen for it."""
-        return self.values[self.best_index]
-
-    def one_standard_error(self, simplest: str = "last") -> Any:
-        """The simplest value whose held-out mean is within one standard error of the best (Breiman et al. 1984).
-
-        simplest: "last" or "first", the end of `values` at which the model is simplest (for Ridge's rising alpha, the last).
-        """
-        if simplest not in ("first", "last"):
-            raise BadParameter(f"simplest={simplest!r}: must be 'first' or 'last'")
-        good = self.score.sign * self.test_mean
-        near = np.flatnonzero(good >= good[self.best_index] - np.nan_to_num(self.test_error[self.best_index]))
-        return self.values[int(near[-1 if simplest == "last" else 0])]
-
-    def __str__(self) -> str:
-        return self._table(self.name, self.values) + f"\nbest {self.name} {self.best}"
-
-    def plot(self, ax: Any = None) -> Any:
-        """Both curves with bands of one corrected standard error, the best value marked; returns the axes."""
-        from tenfold.draw.curves import draw_validation_curve
-
-        return draw_validation_curve(self, ax)
 
 
 def learning_curve(
@@ -137,8 +42,8 @@ def learning_curve(
 ) -> LearningCurve:
     """The score on held-out and on training rows as the training set grows.
 
-    sizes: how many sizes (from a tenth of the training rows to all of them), or shares of the training rows in (0, 1], or numbers
-    of rows. A smaller training set is a part of each larger one; classes keep their shares.
+    sizes: how many sizes (from a tenth of the training rows to all of them), or shares of the training rows in (0, 1],
+    or numbers of rows. A smaller training set is a part of each larger one; classes keep their shares.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import learning_curve
@@ -176,7 +81,7 @@ def validation_curve(
     score: Any = None,
     random_state: Any = 0,
 ) -> ValidationCurve:
-    """The score on held-out and on training rows for each value of a parameter; along a path all values cost about one fit.
+    """The score on held-out and on training rows for each value of a parameter; a path costs about one fit.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import validation_curve
@@ -245,7 +150,7 @@ def _sizes(sizes: Any, most: float, folds: int) -> Array:
     shares = wanted if wanted.size and wanted.max() <= 1 else wanted / most
     if not shares.size or not (np.diff(shares) > 0).all() or not shares[0] > 0 or shares[-1] > 1 + folds / most:
         raise BadParameter(
-            f"sizes={sizes!r}: must grow, from above 0 to the {most:g} rows of a training set, or be shares of them up to 1"
+            f"sizes={sizes!r}: must grow, from above 0 to the {most:g} rows of a training set, or to 1 as shares"
         )
     return np.minimum(shares, 1.0)
 
@@ -266,7 +171,7 @@ def _layers(source: Arrays, fold: Array, folds: int, shares: Array, rng: np.rand
             place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
         ranked = inside[np.argsort(place[inside], kind="stable")]
         place[ranked] = np.arange(len(ranked))
-    # Training sets hold about share x (n - n/folds) rows: the remainders of the folds are spread by shifting each fold's start.
+    # Rounding is up in some folds and down in others, so that training sets hold the share that was asked for.
     start = (np.arange(folds) + 0.5) / folds
     held = np.array([np.floor(share * np.bincount(fold, minlength=folds) + start * (share < 1)) for share in shares])
     layers = (place[None, :] >= held[:, fold]).sum(axis=0)

@@ -31,8 +31,8 @@ Sampler = Callable[[np.random.Generator], tuple[Any, Any]]
 class BiasVariance:
     """A mean error and its parts:  error = bias + variance + noise, exactly.
 
-    Squared loss: `bias` is bias². 0-1 loss: `variance` is the net variance, that of rows whose main prediction is right less
-    that of rows where it is wrong (where straying from the main prediction helps), and `noise` the effect of noise on the error.
+    Squared loss: `bias` is bias². 0-1 loss: `variance` is the net variance, that of rows whose main prediction is right
+    less that of rows where it is wrong (where straying from it helps), and `noise` the effect of noise on the error.
     Without `truth` or `noise` given, noise is counted as bias.
     """
 
@@ -111,10 +111,11 @@ def bias_variance(
     Training sets are bootstrap samples of the rows (X, y), or what X(rng) returns if X is a function (a simulation).
     Rows are judged at (X_test, y_test); without them, each row of X by the models that did not draw it.
 
-    truth   the noise-free target of the judged rows: E[y|x], or for a classifier the probabilities of its classes, one column each
+    truth   of the judged rows: E[y|x], or the probabilities of the classes of a classifier, a column each
     noise   instead of truth, the variance of y given x (regressors)
 
-    Squared loss, with f̄ the mean over B models:  variance = Σ (f − f̄)²/(B − 1),  bias² = (truth − f̄)² − variance/B,  both unbiased.
+    Squared loss, with f̄ the mean over B models:  variance = Σ (f − f̄)²/(B − 1),  bias² = (truth − f̄)² − variance/B,
+    both unbiased.
     0-1 loss (Domingos 2000), with m the most frequent prediction and t the most probable class:  bias = [m ≠ t],
     variance = P(f ≠ m) where m = t and −P(f = t) elsewhere,  noise = Σₖ P(f = k)(1 − P(y = k)) − P(f ≠ t).
 
@@ -209,7 +210,8 @@ def _decompose(
     )
     if seen.sum(axis=0).min() < 2:
         raise BadInput(
-            f"row {int(seen.sum(axis=0).argmin())} was left out of fewer than 2 of {replicates} samples: ask for more replicates"
+            f"row {int(seen.sum(axis=0).argmin())} was left out of fewer than 2 of {replicates} samples: "
+            "ask for more replicates"
         )
     if model.role == "regressor":
         return [
@@ -228,7 +230,7 @@ def _answer(output: Array, judged: Arrays) -> Array:
 
 
 def _target_at(model: Any, y_test: Any, truth: Any, classes: Array | None) -> Any:
-    """The targets of the judged rows; where only the truth is known, labels that name each class once and are not looked at."""
+    """The targets of the judged rows; where only the truth is known, any labels that name every class."""
     if y_test is not None:
         return y_test
     if truth is None:

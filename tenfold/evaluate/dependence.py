@@ -47,12 +47,12 @@ def partial_dependence(
     grid_resolution: int = 100,
     individual: bool = False,
 ) -> Dependence:
-    """The mean prediction if all rows had the same value in some columns (Friedman 2001):  PD(v) = Σ w f(v, other columns) / Σ w.
+    """The mean prediction if all rows had one value in some columns (Friedman 2001):  PD(v) = Σ w f(v, rest) / Σ w.
 
-    features: one column or a pair, by number or name. The grid holds the distinct values of a column, or `grid_resolution`
-    values between its percentiles. individual=True keeps the curve of every row (Goldstein et al. 2015).
-    model: fitted, of Tenfold or of another library, or a function of rows. Where columns are correlated it is asked about rows that
-    cannot be: use `accumulated_effects`.
+    features: one column or a pair, by number or name. The grid holds the distinct values of a column, or
+    `grid_resolution` values between its percentiles. individual=True keeps the curve of every row (Goldstein et al.
+    2015). model: fitted, of Tenfold or of another library, or a function of rows. Where columns are correlated it is
+    asked about rows that cannot be: use `accumulated_effects`.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import partial_dependence
@@ -81,9 +81,10 @@ def partial_dependence(
 def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any = None, bins: int = 20) -> Dependence:
     """Accumulated local effects (Apley & Zhu 2020): like partial dependence, but asked only about rows that can be.
 
-    One column, with bin edges z at its quantiles:  ALE(zₖ) = Σ over bins up to k of the mean over the rows in the bin of
-    f(zₖ, rest) − f(zₖ₋₁, rest),  less its mean over all rows. Two columns: the same with differences in both directions, less the
-    effects of each alone, so that only what they do together is left. A cell without rows takes the effect of the nearest one.
+    One column, with bin edges z at its quantiles:  ALE(zₖ) = Σ over bins up to k of the mean over the rows in the bin
+    of  f(zₖ, rest) − f(zₖ₋₁, rest),  less its mean over all rows. Two columns: the same with differences in both
+    directions, less the effects of each alone, so that only what they do together is left. A cell without rows takes
+    the effect of the nearest one.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import accumulated_effects
@@ -141,7 +142,7 @@ def _grid(values: Array, percentiles: tuple[float, float], resolution: int) -> A
 
 
 def _quantile(values: Array, share: float) -> float:
-    """Cunnane's plotting positions, as scikit-learn's grids have them: the value at place (n + 0.2) share + 0.4, counted from 1."""
+    """Cunnane's quantile, as scikit-learn's grids have it: the value at place (n + 0.2) share + 0.4, counted from 1."""
     ordered, n = np.sort(values), len(values)
     place = (n + 0.2) * share + 0.4
     k = int(np.clip(np.floor(place), 1, n - 1))
@@ -211,7 +212,7 @@ def _two_way(response: Response, columns: list[int], edges: list[Array], place: 
 
 
 def _main_effect(total: Array, share: Array, axis: int) -> Array:
-    """What the accumulated differences hold of one column alone: the mean over the rows of each of its bins, accumulated."""
+    """What the accumulated differences hold of one column alone: the means over the rows of its bins, accumulated."""
     table = total if axis == 1 else total.transpose(0, 2, 1)
     rise = np.diff(table, axis=1)  # (outputs, bins, edges of the other)
     middle = (rise[:, :, :-1] + rise[:, :, 1:]) / 2

@@ -30,8 +30,8 @@ Array = np.ndarray[Any, Any]
 class Importance:
     """How much the score falls when a column is shuffled. `drops` is (columns, folds, repeats); more is more important.
 
-    The range of a mean is that of Student's t over the folds, with the correction for overlapping training sets; of a model
-    that was fitted before, over the shuffles: it then tells how exactly the drop is known for these rows, not for others.
+    The range of a mean is that of Student's t over the folds, corrected for overlapping training sets; of a model that
+    was fitted before, over the shuffles: it then tells how exactly the drop is known for these rows, not for others.
     """
 
     columns: list[str]
@@ -69,9 +69,7 @@ class Importance:
         return np.column_stack([self.importances_mean - half, self.importances_mean + half])
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.score.name} {self.baseline:.4g} on held-out rows; fall when a column is shuffled, {100 * self.level:g}% range"
-        ]
+        lines = [f"{self.score.name} {self.baseline:.4g}; fall when a column is shuffled, {100 * self.level:g}% range"]
         width = max(len(name) for name in self.columns)
         for j in np.argsort(-self.importances_mean, kind="stable"):
             low, high = self.interval[j]
@@ -97,12 +95,12 @@ def permutation_importance(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> Importance:
-    """The fall of the score on held-out rows when a column of theirs is shuffled (Breiman 2001; Fisher, Rudin & Dominici 2019).
+    """The fall of the score on held-out rows when a column of theirs is shuffled (Breiman 2001).
 
     Each fold is judged by a model of the others, with each column shuffled `n_repeats` times:
     importance_j = mean over folds and shuffles of  sign (score(y, f(X)) − score(y, f(X with column j shuffled))).
-    folds=None: the model is fitted already, and (X, y) are rows that are new to it. Columns that stand for one another share
-    their importance, or hide it: shuffling one leaves the other.
+    folds=None: the model is fitted already, and (X, y) are rows that are new to it. Columns that stand for one another
+    share their importance, or hide it: shuffling one leaves the other.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import permutation_importance
@@ -167,7 +165,7 @@ def shuffles(seed: int, n: int, repeats: int, columns: int) -> Iterator[Array]:
 
 
 def drops_of(model: Any, held: Arrays, orders: Iterable[Array], judge: Score) -> tuple[float, Array]:
-    """The score of a fitted model on some rows, and its falls (columns, repeats) when the columns are put in these orders."""
+    """The score of a fitted model on some rows, and its falls (columns, repeats) with columns in these orders."""
     rows: Any = slice(None) if held.rows is None else held.rows
     X = np.array(held.X[rows], dtype=np.result_type(held.X.dtype, np.float32), order="C")
 

@@ -22,7 +22,7 @@ def isotonic_regression(
 ) -> Array:
     """The never falling sequence nearest to y:  min Σ w (z − y)²  over  z₁ ≤ z₂ ≤ ...,  kept within y_min and y_max.
 
-    Pool adjacent violators (Ayer et al. 1955): neighbours in the wrong order are replaced by their mean until none is left.
+    Pool adjacent violators (Ayer et al. 1955): neighbours in the wrong order get their mean until none is left.
     increasing=False: the nearest sequence that never rises.
 
     >>> from tenfold.evaluate import isotonic_regression
@@ -46,7 +46,7 @@ def isotonic_regression(
 
 
 def pooled(y: Array, w: Array) -> Array:
-    """Pool adjacent violators, weights above zero. O(n): falling runs are pooled all at once while that removes many, then one by one."""
+    """Pool adjacent violators, in O(n): falling runs all at once while that removes many, then one by one."""
     value, weight, size = y.astype(np.float64), w.astype(np.float64), np.ones(len(y), dtype=np.int64)
     while len(value) > 1:
         rising = value[1:] > value[:-1]
@@ -74,7 +74,7 @@ def _one_by_one(value: Array, weight: Array, size: Array) -> Array:
 
 
 def isotonic_map(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
-    """Knots of the never falling function nearest to the points: rows of equal x share one value. Between knots it is straight."""
+    """Knots of the never falling function nearest to the points; rows of equal x share one value."""
     knots, code = np.unique(x, return_inverse=True)
     weight = np.bincount(code, w)
     level = pooled(np.bincount(code, w * y) / weight, weight)

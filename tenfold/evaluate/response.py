@@ -19,7 +19,7 @@ ROWS_AT_ONCE = 65_536  # altered copies of rows are made in batches of about so 
 
 @dataclass(frozen=True)
 class Response:
-    """`of(X)` has one column for each output: values, the probability of the second of two classes, or of each of several."""
+    """`of(X)` has a column for each output: values, the probability of the second of two classes, or of every class."""
 
     of: Callable[[Array], Array] = field(repr=False)
     X: Array = field(repr=False)  # (n, p) float64
@@ -43,7 +43,7 @@ def response_of(model: Any, X: Any) -> Response:
         table = check.check_predict(model, X)
         if ops.is_sparse(table) or not isinstance(table, np.ndarray):
             raise BadInput(
-                "the columns are altered one by one, which takes a dense table in memory: use X.toarray() or read it first"
+                "columns are altered one by one, which takes a dense table in memory: use X.toarray() or read it first"
             )
         names = getattr(model, "feature_names_in_", None) if "feature_names_in_" in vars(model) else None
         if model.role == "regressor":

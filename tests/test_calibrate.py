@@ -1,0 +1,182 @@
+"""Calibration curves, isotonic regression and calibrators: against scikit-learn, brute force and certificates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.calibration import calibration_curve as sklearn_calibration_curve
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as SklearnLDA
+from sklearn.isotonic import IsotonicRegression
+from sklearn.isotonic import isotonic_regression as sklearn_isotonic_regression
+
+import tenfold
+from tenfold.evaluate import Calibrated, calibration_curve, fit_calibrator, isotonic_regression
+from tenfold.evaluate.calibrators import calibrator_of, fit_map, inverse_temperature, log_odds
+
+# --- calibration ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@pytest.mark.parametrize("seed", range(5))
+def test_calibration_curve_equals_scikit_learn(strategy: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = np.round(rng.beta(0.5, 0.5, size=200), 2)
+    y = rng.random(200) < p
+    ours = calibration_curve(y, p, n_bins=7, strategy=strategy)
+    for mine, theirs in zip(ours, sklearn_calibration_curve(y, p, n_bins=7, strategy=strategy), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-15)
+    assert (ours.low <= ours.prob_true).all() and (ours.prob_true <= ours.high).all()
+
+
+def test_calibration_curve_counts_weights_as_copies() -> None:
+    rng = np.random.default_rng(0)
+    p, w = rng.random(60), rng.integers(0, 4, size=60)
+    y = (rng.random(60) < p).astype(int)
+    ours, copied = calibration_curve(y, p, sample_weight=w), calibration_curve(np.repeat(y, w), np.repeat(p, w))
+    np.testing.assert_allclose(ours.prob_true, copied.prob_true, rtol=1e-12)
+    np.testing.assert_allclose(ours.prob_pred, copied.prob_pred, rtol=1e-12)
+    np.testing.assert_allclose(ours.error, copied.error, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_isotonic_regression_equals_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 400))
+    y = rng.integers(0, 10, size=n) * 0.1 + rng.choice([0, 0.005]) * np.arange(n)
+    w = rng.uniform(0.1, 3, size=n)
+    for kwargs in (dict(), dict(increasing=False), dict(y_min=0.3, y_max=0.6)):
+        theirs = sklearn_isotonic_regression(y, sample_weight=w, **kwargs)
+        np.testing.assert_allclose(isotonic_regression(y, sample_weight=w, **kwargs), theirs, rtol=1e-12, atol=1e-14)
+
+
+def test_isotonic_regression_of_one_long_chain_of_poolings() -> None:
+    """Rising values, then a very low one: each pooling causes the next. The answer is flat; the time is linear."""
+    y = np.append(np.arange(100_000.0), -1e10)
+    np.testing.assert_allclose(isotonic_regression(y), np.full(100_001, y.mean()), rtol=1e-12)
+    with pytest.raises(tenfold.BadInput, match="finite"):
+        isotonic_regression([1.0, np.nan])
+
+
+def three_classes(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n, 3)) * 3
+    p = np.exp(scores / 2.5)
+    return np.array([rng.choice(3, p=row / row.sum()) for row in p]), scores
+
+
+def test_the_temperature_minimises_the_log_loss() -> None:
+    codes, scores = three_classes(0, 500)
+    w = np.random.default_rng(1).uniform(0.5, 2, size=500)
+
+    def loss(beta: float) -> float:
+        s = beta * scores
+        return float(w @ (np.log(np.exp(s).sum(axis=1)) - s[np.arange(500), codes]))
+
+    found = inverse_temperature(codes, scores, w)
+    best = minimize_scalar(loss, bounds=(0.01, 5), method="bounded", options=dict(xatol=1e-10))
+    np.testing.assert_allclose(found, best.x, rtol=1e-5)
+    assert loss(found) <= best.fun + 1e-12 and abs(1 / found - 2.5) < 0.4
+    assert inverse_temperature(np.array([0, 1]), np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2)) > 30  # separated
+
+
+def test_platt_equals_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=300) * 2
+    y = rng.random(300) < expit(0.5 * f - 0.3)
+    theirs = _SigmoidCalibration().fit(f, y)
+    a, b = fit_map("platt", f, y, np.ones(300))
+    np.testing.assert_allclose((a, b), (-theirs.a_, -theirs.b_), rtol=1e-4)
+
+
+def test_beta_has_no_slope_left_and_never_falls() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 1, size=500)
+    y = rng.random(500) < p**2
+
+    def loss(theta: np.ndarray) -> float:
+        eta = theta[0] * np.log(p) - theta[1] * np.log1p(-p) + theta[2]
+        return float((np.logaddexp(0, eta) - y * eta).sum())
+
+    found = fit_map("beta", np.log(p / (1 - p)), y, np.ones(500))
+    assert loss(found) <= minimize(loss, [1.0, 1.0, 0.0], bounds=[(0, None)] * 2 + [(None, None)]).fun + 1e-6
+    falling = fit_map("beta", np.log(p / (1 - p)), ~y, np.ones(500))
+    assert (falling[:2] >= 0).all()
+
+
+def test_isotonic_calibration_equals_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    f = np.round(rng.normal(size=400), 1)
+    y = rng.random(400) < expit(f)
+    new = np.linspace(-5, 5, 101)
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(f, y).predict(new)
+    knots, level = fit_map("isotonic", f, y, np.ones(400))
+    np.testing.assert_allclose(np.interp(new, knots, level), theirs, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+def test_calibrators_repair_probabilities(method: str) -> None:
+    codes, scores = three_classes(0, 3000)
+    P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    repaired = fit_calibrator(codes[:2000], P[:2000], method)(P[2000:])
+    np.testing.assert_allclose(repaired.sum(axis=1), 1, rtol=1e-12)
+    held = codes[2000:]
+    before = calibration_curve(held == 0, P[2000:, 0], n_bins=10).error
+    assert calibration_curve(held == 0, repaired[:, 0], n_bins=10).error < 0.7 * before
+    same = calibrator_of(method, codes, scores, np.ones(3000)).log_probabilities(scores + 100.0)
+    np.testing.assert_allclose(
+        same, calibrator_of(method, codes, scores, np.ones(3000)).log_probabilities(scores), atol=1e-6
+    )
+    one = fit_calibrator((codes == 0).astype(int), P[:, 0], method)
+    assert one(P[:, 0]).shape == (3000,) and ((one(P[:, 0]) >= 0) & (one(P[:, 0]) <= 1)).all()
+
+
+def test_log_odds_of_three_classes() -> None:
+    _, scores = three_classes(1, 50)
+    P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(log_odds(scores), np.log(P / (1 - P)), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("platt", "sigmoid"), ("isotonic", "isotonic")])
+def test_calibrated_equals_scikit_learn(ours: str, theirs: str) -> None:
+    """On the same folds, with one calibrator for the model of all rows; discriminant scores are log-odds in both."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :5]
+    model = Calibrated(tenfold.LinearDiscriminantAnalysis(), ours, folds=4).fit(X, y)
+    fold = tenfold.cross_validate(tenfold.LinearDiscriminantAnalysis(), X, y, folds=4).fold[0]
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    peer = CalibratedClassifierCV(SklearnLDA(), method=theirs, cv=splits, ensemble=False).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-4)
+
+
+def test_calibrated_tells_the_truth_about_copied_columns() -> None:
+    X, y = load_wine(return_X_y=True)
+    X = np.repeat(X[:, :3], 4, axis=1)
+    for method in ("temperature", "platt", "beta", "isotonic"):
+        honest = tenfold.cross_validate(Calibrated(tenfold.GaussianNB(), method), X, y, folds=5, score="log_loss")
+        sure = tenfold.cross_validate(tenfold.GaussianNB(), X, y, folds=5, score="log_loss")
+        assert honest.mean < sure.mean or method == "isotonic"  # isotonic may say 0, which costs without bound
+    model = Calibrated(tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.GaussianNB())).fit(X, y)
+    again = Calibrated(**model.get_params(deep=False)).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+    np.testing.assert_array_equal(model.predict(X), tenfold.GaussianNB().fit(X, y).predict(X))  # order is kept
+    assert repr(Calibrated(tenfold.GaussianNB(), "beta")) == "Calibrated(model=GaussianNB(), method='beta')"
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (Calibrated(tenfold.Ridge()), "must be a classifier"),
+        (Calibrated(None), "must be a classifier"),
+        (Calibrated(tenfold.GaussianNB(), "magic"), "method='magic'"),
+        (Calibrated(tenfold.GaussianNB(), folds=1), "folds=1"),
+        (Calibrated(tenfold.GaussianNB(var_smoothing=-1.0)), "var_smoothing"),
+    ],
+)
+def test_calibrated_refuses(model: Calibrated, words: str) -> None:
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(tenfold.TenfoldError, match=words):
+        model.fit(X, y)
