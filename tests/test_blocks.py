@@ -50,8 +50,12 @@ GIVEN: list[tuple[str, str, dict[str, Any]]] = [
     ("roc_auc_score", "scores", {}),
     ("roc_auc_score", "probabilities", {"multi_class": "ovo"}),
     ("roc_auc_score", "probabilities", {"multi_class": "ovr", "average": "micro"}),
+    ("roc_auc_score", "probabilities", {"multi_class": "ovr", "average": None}),
     ("average_precision_score", "scores", {}),
     ("average_precision_score", "probabilities", {"average": "weighted"}),
+    ("roc_curve", "scores", {"drop_intermediate": False}),
+    ("precision_recall_curve", "scores", {"pos_label": 0}),
+    ("precision_recall_fscore_support", "labels", {"beta": 0.5}),
     ("log_loss", "probabilities", {"labels": [0, 1, 2]}),
     ("brier_score_loss", "probabilities", {"labels": [0, 1, 2]}),
     ("calibration_error", "probabilities", {"labels": [0, 1, 2], "n_bins": 7, "norm": "l2"}),
@@ -79,7 +83,10 @@ def test_blocks_give_the_score_of_all_rows(name: str, rows: str, given: dict[str
     kept = w > 0
     expected = getattr(ours, name)(truth[kept], predicted[kept], sample_weight=w[kept] if weighted else None, **given)
     assert got.metric == name and np.all(np.asarray(got.bound) == 0)
-    np.testing.assert_allclose(got.value, expected, rtol=1e-12, atol=1e-14)
+    for mine, whole in (
+        zip(got.value, expected, strict=True) if isinstance(expected, tuple) else [(got.value, expected)]
+    ):
+        np.testing.assert_allclose(mine, whole, rtol=1e-12, atol=1e-14)
 
 
 def test_every_score_is_tried() -> None:
@@ -94,6 +101,17 @@ def test_a_small_sketch_tells_its_bound_and_exact_has_none(name: str) -> None:
     assert exact.bound == 0 < rough.bound
     assert 0 < abs(float(rough) - float(exact)) <= rough.bound
     np.testing.assert_allclose(exact.value, getattr(ours, SHORT[name])(truth, predicted), rtol=1e-13)
+
+
+def test_the_curve_of_a_sketch_has_fewer_points_but_exact_ones() -> None:
+    truth, predicted = ROWS["scores"]
+    rough, exact = (
+        ours.over([(truth, predicted)], "roc_curve", most=20),
+        ours.roc_curve(truth, predicted, drop_intermediate=False),
+    )
+    points = set(zip(exact[0].tolist(), exact[1].tolist(), strict=True))
+    assert 5 < len(rough.value[0]) <= 21
+    assert set(zip(rough.value[0].tolist(), rough.value[1].tolist(), strict=True)) <= points
 
 
 def test_a_report_over_blocks() -> None:

@@ -219,6 +219,30 @@ def test_logistic_loss_and_residual_to_the_last_digits() -> None:
     assert loss == 1e4 and grad[1] == 1.0
 
 
+@pytest.mark.parametrize("shape", ["normal", "exponents", "both ends", "ties", "subnormal", "one class below"])
+def test_rank_pairs_of_many_rows(shape: str) -> None:
+    r = np.random.default_rng(6)
+    y, s = r.integers(0, 2, 30_000), r.normal(size=30_000)
+    s = {
+        "normal": s,
+        "exponents": np.exp(100 * s),
+        "both ends": np.where(r.random(30_000) < 0.5, s, np.sign(s) * 1.7e308),
+        "ties": np.round(s, 2),
+        "subnormal": np.round(s * 50) * 5e-324,
+        "one class below": s + 100 * y,
+    }[shape]
+    w = r.integers(1, 4, 30_000).astype(np.float64)  # sums of whole numbers are exact
+    for weight in (np.ones(30_000), w):
+        value, place = np.unique(s, return_inverse=True)
+        up, down = (np.bincount(place, weights=weight * (y == label), minlength=len(value)) for label in (1, 0))
+        expected = up.sum(), down.sum(), up @ (np.cumsum(down) - down / 2)
+        assert _kernels.rank_pairs(s, y, weight) == expected
+    assert _kernels.rank_pairs(s, y, np.empty(0)) == _kernels.rank_pairs(s, y, np.ones(30_000))
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="scores must be finite"):
+            _kernels.rank_pairs(np.array([0.0, bad]), y[:2], np.empty(0))
+
+
 def test_hash_depends_on_content_only() -> None:
     X = np.random.default_rng(0).normal(size=(300, 7)).astype(np.float32)
     hashes = _kernels.hash_rows(X, 5)

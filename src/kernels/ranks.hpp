@@ -118,19 +118,19 @@ private:
 template <class Item, class Number, class T>
 void rank_pairs_as(std::span<const T> s, Labels y, Weights w, double* out) {
     constexpr size_t MOST = 512;  // more of them are too many places to write to
-    const size_t n = s.size(), buckets = std::clamp<size_t>(n / 8, 1, MOST);
+    const size_t n = s.size();
     std::int64_t least = INT64_MAX, greatest = INT64_MIN;
     for (T score : s) {
         least = std::min(least, rank_key(score));
         greatest = std::max(greatest, rank_key(score));
     }
-    // Halves, so that no difference overflows. Rounding keeps the order, so buckets of equal width are in
-    // order too.
-    const double low = score_of(least) / 2, width = score_of(greatest) / 2 - low;
-    const double scale = width > 0 ? std::min(static_cast<double>(buckets) / width, 1e300) : 0.0;
-    const double last = static_cast<double>(buckets - 1);
+    const double low = score_of(least), width = score_of(greatest) - low;
+    const size_t buckets = std::isfinite(width) ? std::clamp<size_t>(n / 8, 1, MOST) : 1;
+    const double scale = std::min(static_cast<double>(buckets) / width, 1e300), last = static_cast<double>(buckets - 1);
+    // Buckets of equal width are in order, as rounding keeps the order. It must be the same at every call, or rows would be
+    // written beyond their bucket: a difference times a number cannot become one fused instruction.
     const auto place = [=](T score, std::int64_t label) {
-        const double b = std::min((static_cast<double>(score) / 2 - low) * scale, last);
+        const double b = std::min(last, (static_cast<double>(score) - low) * scale);
         return 2 * static_cast<size_t>(static_cast<std::int64_t>(b)) + (label != 0);
     };
     std::vector<size_t> end(2 * buckets);

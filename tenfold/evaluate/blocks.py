@@ -12,14 +12,14 @@ import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Rows
-from tenfold.evaluate.classification import beta_of
+from tenfold.evaluate.classification import all_shares, beta_of
 from tenfold.evaluate.clusters import Contingency, silhouette_score
 from tenfold.evaluate.confusion import Confusion
 from tenfold.evaluate.gains import gain_sums, normalized_gain_sums
 from tenfold.evaluate.inputs import truth_and_scores
 from tenfold.evaluate.means import Mean
 from tenfold.evaluate.probability import CalibrationBins, brier_sums, log_loss_sums
-from tenfold.evaluate.ranking import auc_of, average_precision_of
+from tenfold.evaluate.ranking import auc_of, average_precision_of, precision_recall_curve_of, roc_curve_of
 from tenfold.evaluate.ranks import MOST_DISTINCT, Bounded, RankRows, RankSketch
 from tenfold.evaluate.regression import AbsoluteErrors, ValueSums, poisson_sums
 from tenfold.evaluate.report import Report
@@ -163,16 +163,19 @@ FOLDS = {
     "mutual_info_score": Fold(Contingency.of, Contingency.mutual_information),
     "ndcg_score": Fold(normalized_gain_sums, Mean.value, ("k", "ignore_ties")),
     "normalized_mutual_info_score": Fold(Contingency.of, Contingency.normalized_information),
+    "precision_recall_curve": Fold(_rank_sketch, precision_recall_curve_of, ("labels", "most")),
+    "precision_recall_fscore_support": Fold(Confusion.of, all_shares),
     "precision_score": Fold(Confusion.of, _by_class("precision")),
     "r2_score": Fold(ValueSums.of, ValueSums.r2),
     "recall_score": Fold(Confusion.of, _by_class("recall")),
     "roc_auc_score": Fold(_rank_sketch, auc_of, ("labels", "most")),
+    "roc_curve": Fold(_rank_sketch, roc_curve_of, ("labels", "most")),
     "root_mean_squared_error": Fold(ValueSums.of, ValueSums.rmse),
     "silhouette_score": Fold(_kept, _silhouette),
     "specificity_score": Fold(Confusion.of, _by_class("specificity")),
     "zero_one_loss": Fold(Confusion.of, Confusion.error),
 }
-RANKINGS = ("roc_auc_score", "average_precision_score")
+RANKINGS = ("average_precision_score", "precision_recall_curve", "roc_auc_score", "roc_curve")
 SHORT = {name.removesuffix("_score"): name for name in FOLDS} | {
     "brier": "brier_score_loss",
     "mae": "mean_absolute_error",

@@ -220,9 +220,23 @@ def precision_recall_fscore_support(
     >>> precision_recall_fscore_support([0, 1, 1, 0], [0, 1, 0, 0], average="macro")[:2]
     (0.8333333333333333, 0.75)
     """
+    confusion = Confusion.of(y_true, y_pred, sample_weight)
+    return all_shares(confusion, beta, labels, pos_label, average, warn_for, zero_division)
+
+
+def all_shares(
+    confusion: Confusion,
+    beta: float = 1.0,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = None,
+    warn_for: Any = ("precision", "recall", "f-score"),
+    zero_division: Any = "warn",
+) -> tuple[Any, Any, Any, Any]:
+    """Precision, recall, F_β and support from a confusion."""
     if not beta >= 0:
         raise BadParameter(f"beta={beta!r}: must be at least 0")
-    counted = Confusion.of(y_true, y_pred, sample_weight).by_class(labels, average, pos_label)
+    counted = confusion.by_class(labels, average, pos_label)
 
     def told(name: str) -> Any:
         return zero_division if name in warn_for or zero_division != "warn" else 0

@@ -76,7 +76,7 @@ def _one_vs_rest(ranks: Ranks, average: str | None) -> Any:
     _all_present(ranks.classes, weights)
     values, bounds = np.array([ranks.auc(a, a) for a in range(len(weights))]).T
     if average is None:
-        return values, bounds
+        return Bounded(values, bounds)
     return _mean(values, bounds, weights if average == "weighted" else None)
 
 
@@ -127,7 +127,13 @@ def roc_curve(
     >>> tpr
     array([0. , 0.5, 0.5, 1. , 1. ])
     """
-    curve = _curve(y_true, y_score, pos_label, sample_weight)
+    given = truth_and_scores(y_true, y_score, sample_weight)
+    return roc_curve_of(RankRows.of(given), pos_label, drop_intermediate)
+
+
+def roc_curve_of(ranks: Ranks, pos_label: Any = None, drop_intermediate: bool = True) -> tuple[Array, Array, Array]:
+    """The points of the curve from a statistic of ranks; rounded scores give fewer points, each of them exact."""
+    curve = _curve(ranks, pos_label)
     if not curve.negatives[-1] or not curve.positives[-1]:
         raise BadInput("a ROC curve needs rows of both classes: the truth holds only one")
     if drop_intermediate and len(curve.thresholds) > 2:
@@ -143,15 +149,23 @@ def precision_recall_curve(
 ) -> tuple[Array, Array, Array]:
     """Precision and recall when rows that score at least the threshold are called positive.
 
-    Thresholds ascend. A last point, precision 1 and recall 0, has no threshold. drop_intermediate keeps only the first and last
-    point of each recall.
+    Thresholds ascend. A last point, precision 1 and recall 0, has no threshold. drop_intermediate keeps only
+    the first and last point of each recall.
 
     >>> from tenfold.evaluate import precision_recall_curve
     >>> precision, recall, thresholds = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> recall
     array([1. , 1. , 0.5, 0.5, 0. ])
     """
-    curve = _curve(y_true, y_score, pos_label, sample_weight)
+    given = truth_and_scores(y_true, y_score, sample_weight)
+    return precision_recall_curve_of(RankRows.of(given), pos_label, drop_intermediate)
+
+
+def precision_recall_curve_of(
+    ranks: Ranks, pos_label: Any = None, drop_intermediate: bool = False
+) -> tuple[Array, Array, Array]:
+    """The points of the curve from a statistic of ranks; rounded scores give fewer points, each of them exact."""
+    curve = _curve(ranks, pos_label)
     _need_positives(curve)
     if drop_intermediate and len(curve.thresholds) > 2:
         moved = np.diff(curve.positives) != 0
@@ -190,7 +204,7 @@ def average_precision_of(ranks: Ranks, average: str | None = "macro", pos_label:
         return step_area(_pooled(ranks).curve(0, 1))
     values, bounds = np.array([step_area(ranks.curve(a, a)) for a in range(k)]).T
     if average is None:
-        return values, bounds
+        return Bounded(values, bounds)
     return _mean(values, bounds, ranks.weights() if average == "weighted" else None)
 
 
@@ -221,13 +235,12 @@ def _pooled(ranks: Ranks) -> RankRows:
     return RankRows.of(Scores(np.array([0, 1]), codes, scores.reshape(-1, 1), None if w is None else np.repeat(w, k)))
 
 
-def _curve(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> Curve:
-    given = truth_and_scores(y_true, y_score, sample_weight)
-    if given.scores.shape[1] > 1:
-        raise BadInput(f"y_score has {given.scores.shape[1]} columns: give one score for each row")
-    if len(given.classes) > 2 and pos_label is None:
-        raise BadParameter(f"there are {len(given.classes)} classes: say which is positive with pos_label=")
-    return RankRows.of(given).curve(0, positive_class(given.classes, pos_label))
+def _curve(ranks: Ranks, pos_label: Any) -> Curve:
+    if ranks.width > 1:
+        raise BadInput(f"y_score has {ranks.width} columns: give one score for each row")
+    if len(ranks.classes) > 2 and pos_label is None:
+        raise BadParameter(f"there are {len(ranks.classes)} classes: say which is positive with pos_label=")
+    return ranks.curve(0, positive_class(ranks.classes, pos_label))
 
 
 def _need_positives(curve: Curve) -> None:

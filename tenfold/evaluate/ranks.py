@@ -9,7 +9,7 @@ Both answer `auc` and `curve` for a column of scores; the scores of `ranking` ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -24,10 +24,10 @@ LEAST_DISTINCT = 2**10
 
 
 class Bounded(NamedTuple):
-    """A value and how far it may be from the exact one."""
+    """A value and how far it may be from the exact one; one of each class where they are not averaged."""
 
-    value: float
-    bound: float
+    value: Any
+    bound: Any
 
 
 class Curve(NamedTuple):
