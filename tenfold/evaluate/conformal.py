@@ -83,9 +83,7 @@ class Conformal(Protocol):
         """Fit the models and score the held-out rows. Weights serve the fit; rows count alike in the coverage."""
         check.check_params(self)
         if self.coverage >= 1:
-            raise BadParameter(
-                f"Conformal(coverage={self.coverage}): must lie between 0 and 1, 0.9 for example"
-            )
+            raise BadParameter(f"Conformal(coverage={self.coverage}): must be below 1, 0.9 for example")
         fitted = self._fit(X, y, sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
@@ -229,7 +227,8 @@ class Conformal(Protocol):
         step = max(1, CELLS // n)
         for start in range(0, X.shape[0], step):
             here = X[start : start + step]
-            value, spread = self._by_row(here)
+            with single_blas:
+                value, spread = self._by_row(here)
             out[start : start + step, 0] = _smallest(value - spread, floor(alpha * (n + 1)))
             out[start : start + step, 1] = _smallest(value + spread, ceil((1 - alpha) * (n + 1)))
         return out

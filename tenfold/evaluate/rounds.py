@@ -190,10 +190,11 @@ def truth_of(source: Arrays) -> tuple[Array, Array]:
 def folds_round(fold: Array, kind: str = "folds") -> Round:
     """All folds but one to train and that one to test; or the other way round (kind "reversed")."""
     order = np.argsort(fold, kind="stable")
+    count = int(fold.max()) + 1
+    alone = list(np.arange(count)[:, None])
+    if kind == "folds" and count == len(fold):
+        return Round(kind, list(order[:, None]), [], alone)  # n lists of n − 1 groups would fill the memory
     groups = np.split(order, np.cumsum(np.bincount(fold))[:-1])
-    alone = list(np.arange(len(groups))[:, None])
-    if kind == "folds" and len(groups) == len(fold):
-        return Round(kind, groups, [], alone)  # n lists of n − 1 groups would fill the memory
     rest = [np.delete(np.arange(len(groups)), k) for k in range(len(groups))]
     return Round(kind, groups, rest, alone) if kind == "folds" else Round(kind, groups, alone, rest)
 
