@@ -29,6 +29,7 @@ PUBLIC = {
     "KMeans": "tenfold.cluster.kmeans",
     "Pipeline": "tenfold.prepare.pipeline",
     "make_pipeline": "tenfold.prepare.pipeline",
+    "CurveFit": "tenfold.nonlinear.curve_fit",
     "cross_validate": "tenfold.evaluate.cross",
     "cross_val_predict": "tenfold.evaluate.cross",
     "validation_path": "tenfold.evaluate.cross",

@@ -1,0 +1,1 @@
+"""Models that are not linear in their parameters: curves, circles, kernels."""
