@@ -240,7 +240,7 @@ def test_in_pieces_merged_and_forgotten(model: Any) -> None:
     whole = made(model).fit(X, y)
     parts = made(model)
     for start in range(0, len(y), 30):
-        quietly(parts.partial_fit, X[start : start + 30], y[start : start + 30], None, [0, 1, 2])
+        quietly(parts.partial_fit, X[start : start + 30], y[start : start + 30], classes=[0, 1, 2])
     assert_same_fit(parts, whole)
     merged = made(model).fit(X[:90], y[:90]).merge(made(model).fit(X[90:], y[90:]))
     assert_same_fit(merged, whole)
