@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 PUBLIC = {
     "LinearRegression": "tenfold.linear.least_squares",
     "Ridge": "tenfold.linear.ridge",
+    "HuberRegressor": "tenfold.linear.robust",
     "LogisticRegression": "tenfold.linear.logistic",
     "GaussianNB": "tenfold.generative.naive_bayes",
     "LinearDiscriminantAnalysis": "tenfold.generative.discriminant",

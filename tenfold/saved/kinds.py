@@ -77,6 +77,7 @@ LEARNERS: dict[int, tuple[str, str]] = {
         scale_=float(p)"""),
     15: ("FrequencyGuess", "classes_=label(K) log_share_=float(K) stats_?=Counts(K)"),
     16: ("MeanGuess", "_flat=bool mean_=float stats_?=Spread(1,1)"),
+    31: ("HuberRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
 }
 
 # Number -> module and name of a statistic, forms of its fields.

@@ -1,0 +1,145 @@
+"""Regression that gross errors of the target cannot move far."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import NotConverged
+from tenfold.core.estimator import Estimator
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments
+from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.irls import Frame, Piece, frame_of, newton, start_of
+
+EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
+
+
+@estimator
+class HuberRegressor(AffineRegressor, Estimator):
+    """HuberRegressor: squared loss for small residuals, absolute loss for large ones, and the scale.
+
+    Model       y ≈ X w + b + σ e, where some e are gross errors
+    Objective   min over w, b, σ > 0 of  Σᵢ sᵢ (σ + σ H((yᵢ − xᵢ·w − b) / σ)) + alpha ‖w‖²,
+                H(u) = u² for |u| ≤ epsilon, 2 epsilon |u| − epsilon² beyond
+    Algorithm   least squares from one pass of moments, then Newton steps in (w, b, σ), where the objective
+                is jointly convex; halved where it would rise; one pass each, until they change nothing
+    Cost        O(n p²) a pass, about ten passes; O(p²) memory
+    Fails when  gross errors sit at far-away rows of X (leverage), which no convex loss resists;
+                epsilon is near 1, where the scale tends to zero (warns NotConverged): see QuantileRegressor
+    Reference   Huber 1981; the joint objective: Owen 2007
+
+    Fitted      coef_ (p,), intercept_, scale_ (σ), n_iter_ (passes), absent_ (why there is no outliers_)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(10.0)[:, None]
+    >>> y = 2 * X[:, 0] + 1 + 0.1 * (-1) ** np.arange(10)
+    >>> y[3] = 1000.0
+    >>> model = tenfold.HuberRegressor().fit(X, y)
+    >>> model.coef_.round(1), model.weights(X, y).argmin()
+    (array([2.]), np.int64(3))
+    """
+
+    sparse: ClassVar[bool] = True
+    target: ClassVar[str] = "real"
+
+    _: KW_ONLY
+    epsilon: float = param(1.35, at_least=1, doc="residuals beyond this many scales count linearly")
+    max_iter: int = param(100, at_least=1, doc="most passes over the rows")
+    alpha: float = param(0.0001, at_least=0, doc="penalty strength")
+    warm_start: bool = param(False, doc="no effect: the optimum does not depend on the start")
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    tol: float = param(1e-05, at_least=0, doc="bound on the gradient per row, of standardised columns")
+
+    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        stats = yield _moments
+        centred(stats, source.n_features, self.fit_intercept)
+        frame = frame_of(stats, self.fit_intercept)
+        theta, scale = start_of(stats, frame, self.fit_intercept)
+        if scale <= EXACT:
+            return self._answer(frame, theta, scale, 1)
+        with np.errstate(over="ignore"):
+            l2 = np.minimum(2 * self.alpha * frame.y_size / frame.size**2, 1e150)
+        terms = partial(huber_terms, frame=frame, epsilon=self.epsilon, fit_intercept=self.fit_intercept)
+        found = yield from newton(
+            terms,
+            np.append(theta, scale),
+            np.concatenate([l2, np.zeros(2)]),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            scale=True,
+        )
+        if not found.converged:
+            warnings.warn(
+                f"HuberRegressor: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} "
+                f"passes, above tol={self.tol:g}: raise max_iter",
+                NotConverged,
+                stacklevel=2,
+            )
+        return self._answer(frame, found.theta[:-1], float(found.theta[-1]), found.n_pass + 1)
+
+    def _answer(self, frame: Frame, theta: Array, scale: float, n_pass: int) -> dict[str, Any]:
+        coef, intercept = frame.coefficients(theta)
+        why = "outliers_ is absent, as rows are not kept: call outliers(X, y)"
+        return dict(
+            coef_=coef,
+            intercept_=intercept if self.fit_intercept else 0.0,
+            scale_=scale * frame.y_size,
+            n_iter_=n_pass,
+            absent_={"outliers_": why},
+        )
+
+    def weights(self, X: Any, y: Any) -> Array:
+        """What each row counts: 1 within epsilon scales, as in least squares, less and less beyond."""
+        size = np.abs(residuals(self, X, y))
+        return np.minimum(1.0, self.epsilon * self.scale_ / np.maximum(size, np.finfo(float).tiny))
+
+    def outliers(self, X: Any, y: Any) -> Array:
+        """Which rows lie beyond epsilon scales."""
+        return np.abs(residuals(self, X, y)) > self.epsilon * self.scale_
+
+
+def residuals(model: Any, X: Any, y: Any) -> Array:
+    """y − ŷ of new rows, which pass the gate."""
+    predicted = model.predict(X)
+    return check.real_target(check.as_column(y), len(predicted))[:, 0] - predicted
+
+
+def _moments(block: Block) -> Moments:
+    return Moments.of(block.X, block.y, block.w)
+
+
+def huber_terms(block: Block, theta: Array, frame: Frame, epsilon: float, fit_intercept: bool) -> Piece:
+    """Objective, gradient and curvature in θ = [w b σ]."""
+    X, y = frame.rows(block)
+    w, sigma = block.w, theta[-1]
+    r = y - X @ theta[:-2]
+    r -= theta[-2]
+    u = r / sigma
+    size = np.abs(u)
+    near = w * (size <= epsilon)
+    far = w - near
+    psi = np.clip(u, -epsilon, epsilon)
+    weight, inside = float(w.sum()), float(near @ (u * u))
+    loss = sigma * (weight + inside + epsilon * float(far @ (2 * size - epsilon)))
+    q = len(theta)
+    pull, bend = -2 * w * psi, (2 / sigma) * near
+    gradient, H = np.empty(q), np.empty((q, q))
+    gradient[:-2], gradient[-2] = pull @ X, pull.sum()
+    gradient[-1] = weight - inside - epsilon**2 * float(far.sum())
+    H[:-1, :-1] = ops.weighted_gram(X, bend)
+    cross = bend * u
+    H[:-2, -1], H[-2, -1], H[-1, -1] = cross @ X, cross.sum(), cross @ u
+    H[-1] = H[:, -1]
+    if not fit_intercept:
+        gradient[-2] = 0.0
+        H[-2] = H[:, -2] = 0.0
+    return Piece(loss, gradient, H, weight)
