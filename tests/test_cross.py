@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn.model_selection as theirs
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import tenfold
-from tenfold.evaluate.result import corrected_error
+from tenfold.core import check
+from tenfold.core.protocol import fresh
+from tenfold.evaluate import (
+    GroupKFold,
+    RepeatedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    nested_cross_validate,
+)
+from tenfold.evaluate.held_out import fit_from, start_of
+from tenfold.evaluate.result import ValidationPath, corrected_error
 from tenfold.evaluate.splits import assign_folds
 
 CLASSIFIERS = [
@@ -41,7 +53,9 @@ def test_regression_equals_refitting(model: tenfold.Ridge, weighted: bool) -> No
         predicted = fitted.predict(X[out])
         np.testing.assert_allclose(result.predictions[out], predicted, rtol=1e-8)
         np.testing.assert_allclose(
-            result.scores[0, k], np.average((predicted - y[out]) ** 2, weights=None if w is None else w[out]), rtol=1e-8
+            result.scores[0, k],
+            np.average((predicted - y[out]) ** 2, weights=None if w is None else w[out]),
+            rtol=1e-8,
         )
 
 
@@ -97,7 +111,11 @@ def test_path_in_a_pipeline_fits_the_scaler_in_each_fold() -> None:
     path = tenfold.validation_path(pipe, X, y, "ridge__alpha", [0.1, 10.0], folds=5, score="mse")
     for v, alpha in enumerate([0.1, 10.0]):
         one = tenfold.cross_validate(
-            tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge(alpha=alpha)), X, y, folds=5, score="mse"
+            tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge(alpha=alpha)),
+            X,
+            y,
+            folds=5,
+            score="mse",
         )
         np.testing.assert_allclose(path.scores[v], one.scores[0], rtol=1e-9)
 
@@ -170,7 +188,7 @@ def test_bad_requests_are_told(kwargs: dict, words: str) -> None:
 def test_rare_classes_and_learners_without_a_target_are_told() -> None:
     X, y = load_wine(return_X_y=True)
     y = np.where(np.arange(len(y)) == 0, 9, y)
-    with pytest.raises(tenfold.BadInput, match="class np.int64\\(9\\)|class 9"):
+    with pytest.raises(tenfold.BadInput, match=r"class np.int64\(9\)|class 9"):
         tenfold.cross_validate(tenfold.GaussianNB(), X, y)
     with pytest.raises(tenfold.BadInput, match="nothing to score"):
         tenfold.cross_validate(tenfold.StandardScaler(), X)
@@ -186,3 +204,294 @@ def test_printed_and_drawn(tmp_path) -> None:
     for drawn, label in ((result.plot(), "fold"), (path.plot(), "alpha")):
         assert drawn.get_xlabel() == label
         drawn.figure.savefig(tmp_path / "picture.png")
+
+
+# --- other splits ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model", [tenfold.Ridge(), tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge())], ids=name
+)
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        TimeSeriesSplit(5, gap=3),
+        ShuffleSplit(4, test_size=0.3, random_state=0),
+        RepeatedKFold(n_splits=4, n_repeats=2, random_state=0),
+        theirs.KFold(6, shuffle=True, random_state=1),
+        theirs.ShuffleSplit(3, test_size=0.2, random_state=1),
+    ],
+    ids=lambda s: type(s).__module__.split(".")[0] + type(s).__name__,
+)
+def test_any_splitter_equals_refitting(model: tenfold.Ridge, splitter: ShuffleSplit) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    result = tenfold.cross_validate(model, X, y, folds=splitter, score="mse")
+    pairs = [(np.sort(train), np.sort(test)) for train, test in splitter.split(X, y)]
+    explicit = tenfold.cross_validate(model, X, y, folds=pairs, score="mse")
+    np.testing.assert_array_equal(result.scores, explicit.scores)
+    total, count = np.zeros(len(y)), np.zeros(len(y))
+    for score, (train, test) in zip(result.scores.reshape(-1), pairs, strict=True):
+        predicted = fresh(model).fit(X[train], y[train]).predict(X[test])
+        np.testing.assert_allclose(score, ((predicted - y[test]) ** 2).mean(), rtol=1e-8)
+        total[test] += predicted
+        count[test] += 1
+    rows = np.arange(len(y)) if result.rows is None else result.rows
+    np.testing.assert_array_equal(rows, np.flatnonzero(count))
+    np.testing.assert_allclose(result.predictions, total[rows] / count[rows], rtol=1e-8)
+    if model.kind == "one pass":
+        assert result.method == "merged statistics"
+    ratio = np.mean([len(test) / len(train) for train, test in pairs])
+    if not isinstance(splitter, (RepeatedKFold, theirs.KFold)):
+        scores = result.scores
+        np.testing.assert_allclose(
+            result.standard_error, np.sqrt((1 / scores.size + ratio) * scores.var(ddof=1)), rtol=1e-12
+        )
+
+
+def test_splitters_of_labels_and_groups_get_them() -> None:
+    X, y = load_wine(return_X_y=True)
+    labels = np.array(["x", "y", "z"])[y]
+    result = tenfold.cross_validate(tenfold.GaussianNB(), X, labels, folds=StratifiedKFold(5))
+    for _, test in StratifiedKFold(5).split(X, labels):
+        assert len(set(result.fold[0][test])) == 1
+    groups = np.arange(len(y)) % 20
+    result = tenfold.cross_validate(tenfold.GaussianNB(), X, y, folds=GroupKFold(4), groups=groups)
+    assert all(len(set(result.fold[0][groups == g])) == 1 for g in range(20))
+    stratified = tenfold.cross_validate(tenfold.GaussianNB(), X, y, folds=4, groups=groups, stratify=True)
+    assert all(len(set(stratified.fold[0][groups == g])) == 1 for g in range(20))
+
+
+def test_duplicates_stay_together() -> None:
+    X, y = load_wine(return_X_y=True)
+    twice, labels = np.concatenate([X, X]), np.concatenate([y, y])
+    result = tenfold.cross_validate(tenfold.GaussianNB(), twice, labels, folds=5, groups="duplicates")
+    np.testing.assert_array_equal(result.fold[0][: len(y)], result.fold[0][len(y) :])
+
+
+def test_explicit_rows_with_weights_of_zero() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    w = np.ones(len(y))
+    w[::4] = 0
+    pairs = list(theirs.KFold(5).split(X))
+    result = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=pairs, sample_weight=w, score="mse")
+    for score, (train, test) in zip(result.scores[0], pairs, strict=True):
+        model = tenfold.Ridge().fit(X[train], y[train], w[train])
+        np.testing.assert_allclose(
+            score, np.average((model.predict(X[test]) - y[test]) ** 2, weights=w[test]), rtol=1e-8
+        )
+
+
+def test_cross_val_predict_needs_every_row() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(tenfold.BadInput, match="ever held out"):
+        tenfold.cross_val_predict(tenfold.Ridge(), X, y, folds=TimeSeriesSplit(4))
+
+
+@pytest.mark.parametrize(
+    ("folds", "words"),
+    [
+        ([], "at least one pair"),
+        ([([0, 1], [1, 2])], "at once"),
+        ([([0, 1], [])], "empty"),
+        ([([0, 1], [5000])], "outside 0 to"),
+        (["ab", "cd"], "empty|pairs"),
+        ("five", "number of folds"),
+        (2.5, "whole number"),
+        (None, "whole number"),
+    ],
+)
+def test_bad_folds_are_told(folds: object, words: str) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(tenfold.TenfoldError, match=words):
+        tenfold.cross_validate(tenfold.Ridge(), X, y, folds=folds)
+
+
+# --- other kinds ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [tenfold.LinearDiscriminantAnalysis(), CLASSIFIERS[-1]], ids=name)
+def test_reversed_equals_refitting(model: tenfold.GaussianNB) -> None:
+    X, y = load_wine(return_X_y=True)
+    X = X[:, :5]
+    result = tenfold.cross_validate(model, X, y, folds=4, kind="reversed", score="log_loss")
+    for k in range(4):
+        inside = result.fold[0] == k
+        proba = fresh(model).fit(X[inside], y[inside]).predict_proba(X[~inside])
+        expected = -np.log(proba[np.arange(len(proba)), y[~inside]]).mean()
+        np.testing.assert_allclose(result.scores[0, k], expected, rtol=1e-6)
+    pairs = [(np.flatnonzero(result.fold[0] != k), np.flatnonzero(result.fold[0] == k)) for k in range(4)]
+    explicit = tenfold.cross_validate(model, X, y, folds=pairs, kind="reversed", score="log_loss")
+    np.testing.assert_allclose(explicit.scores, result.scores, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", REGRESSORS, ids=name)
+def test_corrected_equals_its_definition(model: tenfold.Ridge) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    result = tenfold.cross_validate(model, X, y, folds=5, kind="corrected", score="mse")
+    error = lambda fitted, rows: ((fitted.predict(X[rows]) - y[rows]) ** 2).mean()  # noqa: E731
+    everything = np.arange(len(y))
+    training = error(fresh(model).fit(X, y), everything)
+    optimism = []
+    for k in range(5):
+        out = result.fold[0] == k
+        fitted = fresh(model).fit(X[~out], y[~out])
+        optimism.append(error(fitted, np.flatnonzero(out)) - error(fitted, everything))
+    np.testing.assert_allclose(result.mean, training + np.mean(optimism), rtol=1e-8)
+    np.testing.assert_allclose(result.optimism, np.mean(optimism), rtol=1e-6)
+    plain = tenfold.cross_validate(model, X, y, folds=5, score="mse")
+    np.testing.assert_allclose(result.predictions, plain.predictions, rtol=1e-8)
+
+
+def test_corrected_estimates_the_true_error() -> None:
+    """200 data sets: the mean estimate is within two standard errors of the truth; that of plain folds is not."""
+    beta, p, n = np.array([1.0, -1.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0]), 8, 100
+    corrected, plain, truth = [], [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, p))
+        y = X @ beta + rng.normal(size=n)
+        model = tenfold.LinearRegression().fit(X, y)
+        truth.append(1 + ((model.coef_ - beta) ** 2).sum() + model.intercept_**2)  # of a new row: exact
+        for found, kind in ((corrected, "corrected"), (plain, "k-fold")):
+            found.append(
+                tenfold.cross_validate(tenfold.LinearRegression(), X, y, folds=2, kind=kind, score="mse").mean
+            )
+    off = np.array(corrected) - truth
+    assert abs(off.mean()) < 2 * off.std(ddof=1) / np.sqrt(200)
+    bias = np.array(plain) - truth
+    assert bias.mean() > 4 * bias.std(ddof=1) / np.sqrt(200)
+
+
+def test_bad_kinds_are_told() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(tenfold.BadParameter, match="kind='upside down'"):
+        tenfold.cross_validate(tenfold.Ridge(), X, y, kind="upside down")
+    with pytest.raises(tenfold.BadParameter, match="make up all rows"):
+        tenfold.cross_validate(tenfold.Ridge(), X, y, kind="corrected", folds=TimeSeriesSplit(3))
+    with pytest.raises(tenfold.BadParameter, match="leave repeats"):
+        tenfold.cross_validate(tenfold.Ridge(), X, y, repeats=2, folds=TimeSeriesSplit(3))
+
+
+# --- nested ---------------------------------------------------------------------------------------------------
+
+
+def brute_force(
+    model: object, X: np.ndarray, y: np.ndarray, settings: list, fold: np.ndarray
+) -> tuple[list, list]:
+    """R² (or accuracy) of each outer fold, and the settings chosen on the other folds."""
+    scores, chosen = [], []
+    for k in range(fold.max() + 1):
+        means = []
+        for setting in settings:
+            inner = []
+            for j in set(range(fold.max() + 1)) - {k}:
+                train, test = (fold != k) & (fold != j), fold == j
+                inner.append(
+                    fresh(model).set_params(**setting).fit(X[train], y[train]).score(X[test], y[test])
+                )
+            means.append(np.mean(inner))
+        chosen.append(settings[int(np.argmax(means))])
+        best = fresh(model).set_params(**chosen[-1]).fit(X[fold != k], y[fold != k])
+        scores.append(best.score(X[fold == k], y[fold == k]))
+    return scores, chosen
+
+
+@pytest.mark.parametrize(
+    ("model", "grid", "method"),
+    [
+        (tenfold.Ridge(), {"alpha": np.logspace(-2, 2, 5)}, "merged statistics"),
+        (tenfold.Ridge(), {"fit_intercept": [False, True], "alpha": [0.05, 5.0]}, "merged statistics"),
+        (REGRESSORS[2], {"ridge__alpha": [0.1, 100.0]}, "refitted"),
+    ],
+    ids=str,
+)
+def test_nested_equals_brute_force(model: tenfold.Ridge, grid: dict, method: str) -> None:
+    X, y = (part[:150] for part in load_diabetes(return_X_y=True))
+    result = nested_cross_validate(model, X, y, grid, folds=4)
+    scores, chosen = brute_force(model, X, y, result.settings, result.fold[0])
+    assert result.chosen == chosen and result.method == method
+    np.testing.assert_allclose(result.scores[0], scores, rtol=1e-8)
+    assert "nested" in str(result) and "fold 4" in str(result)
+
+
+def test_nested_classification_with_inner_folds_of_their_own() -> None:
+    X, y = load_wine(return_X_y=True)
+    grid = {"reg_param": [0.0, 0.5, 1.0]}
+    model = tenfold.QuadraticDiscriminantAnalysis()
+    result = nested_cross_validate(model, X, y, grid, folds=3, inner=4, repeats=2)
+    assert result.scores.shape == (2, 3) and len(result.chosen) == 6 and result.inner_scores.shape == (6, 3)
+    fold, k = result.fold[0], 1
+    train = np.flatnonzero(fold != k)
+    inner = assign_folds(len(train), 4, np.random.default_rng(k), codes=y[train])
+    for setting, mean in zip(result.settings, result.inner_scores[k], strict=True):
+        scores = []
+        for j in range(4):
+            one = fresh(model).set_params(**setting).fit(X[train[inner != j]], y[train[inner != j]])
+            scores.append(one.score(X[train[inner == j]], y[train[inner == j]]))
+        np.testing.assert_allclose(mean, np.mean(scores), rtol=1e-8)
+    assert result.chosen[k] == result.settings[int(np.argmax(result.inner_scores[k]))]
+    best = fresh(model).set_params(**result.chosen[k]).fit(X[train], y[train])
+    np.testing.assert_allclose(result.scores[0, k], best.score(X[fold == k], y[fold == k]), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        (dict(grid={}), "at least one parameter"),
+        (dict(grid={"alpha": []}), "at least one value"),
+        (dict(grid={"alpha": 3.0}), "must be a list"),
+        (dict(grid={"alpha": [-1.0]}), "alpha=-1"),
+        (dict(grid={"alpha": [1.0]}, folds=2), "at least 3"),
+        (dict(grid={"alpha": [1.0]}, folds=TimeSeriesSplit(3)), "make up all rows"),
+    ],
+)
+def test_bad_nested_requests_are_told(kwargs: dict, words: str) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(tenfold.TenfoldError, match=words):
+        nested_cross_validate(tenfold.Ridge(), X, y, **kwargs)
+
+
+# --- the simplest of the best, and starting near the solution ---------------------------------------------------
+
+
+def test_one_standard_error() -> None:
+    judge = tenfold.cross_validate(tenfold.Ridge(), np.eye(4), np.arange(4.0), folds=2, score="mse").score
+    scores = np.array([[1.0, 1.2, 1.4], [0.9, 1.1, 1.3], [1.0, 1.15, 1.3], [2.0, 2.0, 2.0]])
+    path = ValidationPath("Ridge()", "ridge__alpha", [0.1, 1.0, 10.0, 100.0], judge, scores, 3, 30, 0.0)
+    assert path.best == 1.0 and scores[1].std(ddof=1) / np.sqrt(3) > 0.1
+    assert path.one_standard_error == path.simplest("larger") == 10.0 and path.simplest("smaller") == 0.1
+    odd = ValidationPath("Ridge()", "degrees", [1, 2, 3, 4], judge, scores, 3, 30, 0.0)
+    with pytest.raises(tenfold.BadParameter, match="not known"):
+        _ = odd.one_standard_error
+    with pytest.raises(tenfold.BadParameter, match="'larger' or 'smaller'"):
+        odd.simplest("nicer")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_start_near_the_solution_leads_to_the_same_end(n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    y = (X[:, 0] + rng.normal(size=600) > 0).astype(int) + (n_classes == 3) * (X[:, 1] > 0.5)
+    model = tenfold.LogisticRegression(tol=1e-8)
+    source = check.in_memory(model, X, y)
+    start = start_of(model, source)
+    assert start is not None and start_of(tenfold.GaussianNB(), source) is None
+    part = source.select(np.arange(500))
+    warm, cold = fit_from(model, part, start), fit_from(model, part, None)
+    np.testing.assert_allclose(warm.coef_, cold.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(warm.intercept_, cold.intercept_, rtol=1e-6, atol=1e-8)
+    assert warm.n_iter_[0] <= cold.n_iter_[0]
+
+
+def test_the_choice_of_nearest_centroid_is_that_of_predict() -> None:
+    X, y = load_wine(return_X_y=True)
+    for model in (
+        tenfold.NearestCentroid(),
+        tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.NearestCentroid()),
+    ):
+        result = tenfold.cross_validate(model, X, y, folds=5)
+        for k in range(5):
+            out = result.fold[0] == k
+            expected = fresh(model).fit(X[~out], y[~out]).predict(X[out])
+            np.testing.assert_array_equal(result.predictions[out], expected)
+            np.testing.assert_allclose(result.scores[0, k], (expected == y[out]).mean(), rtol=1e-12)

@@ -84,7 +84,7 @@ def test_folds_make_up_all_rows(splitter: Any) -> None:
             assert not set(GROUPS[train]) & set(GROUPS[test])
         if type(splitter).__name__ == "StratifiedKFold":
             for label in "abc":
-                assert abs((LABELS[test] == label).sum() - (LABELS == label).sum() / 5) < 1
+                assert abs((LABELS[test] == label).sum() - (label == LABELS).sum() / 5) < 1
     assert [t.tolist() for _, t in found] == [t.tolist() for _, t in pairs(splitter)], "a seed repeats itself"
 
 

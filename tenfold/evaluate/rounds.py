@@ -163,7 +163,7 @@ def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> l
     n, rows = source.n_rows or 0, source.rows
     if isinstance(folds, LeavePOut):
         return [leave_out_of(folds, n)]
-    if hasattr(folds, "split"):
+    if hasattr(folds, "split") and not isinstance(folds, (str, bytes)):
         y = codes if codes is not None else truth_of(source)[0]
         return rounds_of(folds.split(source.X if rows is None else source.X[rows], y, groups), n)
     if isinstance(folds, (str, bytes)) or not hasattr(folds, "__iter__"):
