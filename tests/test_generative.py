@@ -65,10 +65,10 @@ def assert_same_fit(one: Any, other: Any, *, rtol: float = 1e-8) -> None:
         assert_close(getattr(one, name), getattr(other, name), rtol=rtol)
 
 
-def quietly(call: Any, *args: Any) -> Any:
+def quietly(call: Any, *args: Any, **named: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return call(*args)
+        return call(*args, **named)
 
 
 # --- against scikit-learn -------------------------------------------------------------------------
