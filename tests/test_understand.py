@@ -156,6 +156,31 @@ def test_learning_curve_by_merging_equals_refitting(model: Any) -> None:
     assert merged.test_scores.shape == (3, 10) and "training rows" in str(merged)
 
 
+@pytest.mark.parametrize("score", ["r2", "mae"])
+def test_curves_with_weights_and_groups(score: str) -> None:
+    """Rows of weight zero take no part; scores by moments (r2) and by rows (mae) both are those of refitting."""
+    X, y = load_diabetes(return_X_y=True)
+    w = np.random.default_rng(0).integers(0, 3, size=len(y)).astype(float)
+    groups, kept = np.arange(len(y)) // 4, w > 0
+    settings = dict(folds=4, score=score, sizes=[0.3, 1.0])
+    whole = learning_curve(tenfold.Ridge(0.1), X, y, sample_weight=w, groups=groups, **settings)
+    part = learning_curve(
+        tenfold.make_pipeline(tenfold.Ridge(0.1)),
+        X[kept],
+        y[kept],
+        sample_weight=w[kept],
+        groups=groups[kept],
+        **settings,
+    )
+    np.testing.assert_allclose(whole.test_scores, part.test_scores, rtol=1e-8)
+    np.testing.assert_allclose(whole.train_scores, part.train_scores, rtol=1e-8)
+    curve = validation_curve(
+        tenfold.Ridge(), X, y, "alpha", [0.1], folds=4, score=score, sample_weight=w, groups=groups
+    )
+    np.testing.assert_allclose(curve.test_scores[0], whole.test_scores[-1], rtol=1e-8)
+    np.testing.assert_allclose(curve.train_scores[0], whole.train_scores[-1], rtol=1e-8)
+
+
 def test_learning_curve_tells_of_too_few_rows() -> None:
     X, y = load_wine(return_X_y=True)
     with pytest.raises(tenfold.BadInput, match="no row of class"):

@@ -106,21 +106,26 @@ def log_odds(scores: Array) -> Array:
 
 def inverse_temperature(codes: Array, scores: Array, w: Array) -> float:
     """1/T with the least log loss:  min over β of  Σ w (log Σₖ exp(β sₖ) − β s_y),  by Newton inside a bracket."""
-    centred = scores - scores.max(axis=1, keepdims=True)
-    own = centred[np.arange(len(codes)), codes]
+    two = scores.shape[1] == 2
+    lead = scores[:, 1] - scores[:, 0] if two else scores - scores.max(axis=1, keepdims=True)
+    own = lead * codes if two else lead[np.arange(len(codes)), codes]
     low, high, beta = 0.0, STEEPEST, 1.0
     for _ in range(100):
-        P = np.exp(log_softmax(beta * centred))
-        mean = (P * centred).sum(axis=1)
-        slope = w @ (mean - own)
+        if two:
+            p = expit(beta * lead)
+            mean, spread = p * lead, p * (1 - p) * lead**2
+        else:
+            P = np.exp(log_softmax(beta * lead))
+            mean = (P * lead).sum(axis=1)
+            spread = (P * lead**2).sum(axis=1) - mean**2
+        slope, curvature = w @ (mean - own), w @ spread
         if slope < 0:
             low = beta
         else:
             high = beta
-        curvature = w @ ((P * centred**2).sum(axis=1) - mean**2)
         step = beta - slope / curvature if curvature > 0 else np.inf
         new = step if low < step < high else (low + high) / 2
-        if abs(new - beta) <= 1e-13 * beta:
+        if abs(new - beta) <= 1e-8 * beta:  # Newton doubles the digits: what is left is rounding
             return float(new)
         beta = new
     return float(beta)
@@ -175,13 +180,14 @@ def logistic(Z: Array, target: Array, w: Array) -> Array:
         curvature = (Z * (w * p * (1 - p))[:, None]).T @ Z
         curvature += WEAK * max(np.trace(curvature), np.finfo(float).tiny) * np.eye(len(theta))
         step = np.linalg.solve(curvature, gradient)
+        near = gradient @ step <= 1e-9 * now  # twice what a quadratic has still to fall: this step is the last
         size, new = 1.0, theta - step
         while (after := loss(new)) > now and size > 1e-6:
             size /= 2
             new = theta - size * step
-        if after >= now:
+        if after > now:
             break
-        theta, fell, now = new, now - after, after
-        if fell <= 1e-15 * max(now, 1e-300) or np.abs(theta).max() > STEEPEST:
+        theta, now = new, after
+        if near or np.abs(theta).max() > STEEPEST:
             break
     return theta / scale

@@ -19,12 +19,14 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import OnePass, map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
-from tenfold.core.stats import Keyed, all_but_one
+from tenfold.core.stats import Keyed, all_but_one, merge
 from tenfold.evaluate.cross import score_of
 from tenfold.evaluate.curve_result import LearningCurve, ValidationCurve
-from tenfold.evaluate.folds import assign_folds, check_class_sizes
+from tenfold.evaluate.folds import check_folds
+from tenfold.evaluate.held_out import prepared, scores_from_moments
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.metrics import Score, find_score
+from tenfold.evaluate.rounds import plan, truth_of
 
 Array = np.ndarray[Any, Any]
 
@@ -37,7 +39,9 @@ def learning_curve(
     sizes: Any = 8,
     folds: int = 10,
     repeats: int = 1,
+    groups: Any = None,
     score: Any = None,
+    sample_weight: Any = None,
     random_state: Any = 0,
 ) -> LearningCurve:
     """The score on held-out and on training rows as the training set grows.
@@ -52,7 +56,7 @@ def learning_curve(
     >>> bool(curve.test_mean[0] < curve.test_mean[-1]), [round(size) for size in curve.sizes]
     (True, [10, 20, 72])
     """
-    source, judge, assigned, began = _begin(model, X, y, folds, repeats, score, random_state)
+    source, judge, assigned, began = _begin(model, X, y, sample_weight, folds, repeats, groups, score, random_state)
     n = source.n_rows or 0
     wanted = _sizes(sizes, n - n / folds, folds)
     train, test, counts, method = [], [], [], ""
@@ -78,7 +82,9 @@ def validation_curve(
     *,
     folds: int = 10,
     repeats: int = 1,
+    groups: Any = None,
     score: Any = None,
+    sample_weight: Any = None,
     random_state: Any = 0,
 ) -> ValidationCurve:
     """The score on held-out and on training rows for each value of a parameter; a path costs about one fit.
@@ -89,34 +95,17 @@ def validation_curve(
     >>> validation_curve(tenfold.Ridge(), X, y, "alpha", [0.01, 1.0, 100.0]).best
     0.01
     """
-    source, judge, assigned, began = _begin(model, X, y, folds, repeats, score, random_state)
+    source, judge, assigned, began = _begin(model, X, y, sample_weight, folds, repeats, groups, score, random_state)
     values = list(np.asarray(values).tolist())
     if not values:
         raise BadParameter("values: give at least one value")
     for value in values:
         check.check_params(fresh(model).set_params(**{name: value}))
     train, test, method = [], [], ""
-    template = _template(model, source)
     for fold in assigned:
-        stats = _fold_statistics(template, source, fold, np.zeros_like(fold), folds) if name == model.path else None
-        trained = None if stats is None else all_but_one([stats[k, 0] for k in range(folds)])
-        merged = trained is not None and all(map(template._exact, trained))
-
-        def scores(
-            k: int, fold: Array = fold, trained: Any = trained, merged: bool = merged
-        ) -> list[tuple[float, float]]:
-            if merged:
-                fits = template._solve_path(trained[k], values)
-                models = [template._like(fit, **{name: value}) for value, fit in zip(values, fits, strict=True)]
-            else:
-                models = fresh(model)._fit_path(source.select(np.flatnonzero(fold != k)), name, values)
-            return [_both_scores(one, source, fold, k, None, judge) for one in models]
-
-        with single_blas:
-            points = np.array(each(scores, list(range(folds))))  # (folds, values, 2)
+        points, method = _along_path(model, source, fold, name, values, folds, judge)
         train.append(points[..., 0].T)
         test.append(points[..., 1].T)
-        method = "merged statistics" if merged else "refitted"
     both = np.concatenate(train, axis=1), np.concatenate(test, axis=1)
     return ValidationCurve(repr(model), judge, *both, folds, method, time.perf_counter() - began, name, values)
 
@@ -125,19 +114,16 @@ def validation_curve(
 
 
 def _begin(
-    model: Any, X: Any, y: Any, folds: int, repeats: int, score: Any, random_state: Any
+    model: Any, X: Any, y: Any, w: Any, folds: int, repeats: int, groups: Any, score: Any, random_state: Any
 ) -> tuple[Arrays, Score, list[Array], float]:
     if getattr(model, "role", None) not in ("classifier", "regressor"):
         raise BadInput(f"{type(model).__name__} predicts no target: give a classifier or a regressor of Tenfold")
-    if not isinstance(repeats, (int, np.integer)) or repeats < 1:
-        raise BadParameter(f"repeats={repeats!r}: must be a whole number of at least 1")
-    source = check.in_memory(model, X, y)
-    judge, rng, codes = find_score(score, model.role), generator(random_state), None
-    if model.role == "classifier":
-        codes = source.y
-        check_class_sizes(codes, source.facts["classes_"])
-    assigned = [assign_folds(source.n_rows or 0, folds, rng, codes=codes) for _ in range(repeats)]
-    return source, judge, assigned, time.perf_counter()
+    began, judge = time.perf_counter(), find_score(score, model.role)
+    source = check.in_memory(model, X, y, w)
+    n = source.n_rows or 0
+    check_folds(folds, n)
+    rounds = plan(model, source, folds=folds, repeats=repeats, groups=groups, random_state=random_state)
+    return source, judge, [one.label(n)[0] for one in rounds], began
 
 
 def _sizes(sizes: Any, most: float, folds: int) -> Array:
@@ -161,7 +147,7 @@ def _layers(source: Arrays, fold: Array, folds: int, shares: Array, rng: np.rand
     Rows are put in random order inside each fold; classes alternate in proportion, so that they grow alike.
     """
     n = len(fold)
-    classes = np.zeros(n, dtype=np.int64) if source.target.classes is None else source.y
+    classes = np.zeros(n, dtype=np.int64) if source.target.classes is None else truth_of(source)[0]
     order = rng.permutation(n)
     place = np.empty(n)
     for k in range(folds):
@@ -177,7 +163,7 @@ def _layers(source: Arrays, fold: Array, folds: int, shares: Array, rng: np.rand
     layers = (place[None, :] >= held[:, fold]).sum(axis=0)
     if source.target.classes is not None:
         for k in range(folds):
-            found = np.bincount(source.y[(fold != k) & (layers == 0)], minlength=len(source.target.classes))
+            found = np.bincount(classes[(fold != k) & (layers == 0)], minlength=len(source.target.classes))
             if found.min() == 0:
                 absent = source.target.classes[int(found.argmin())]
                 raise BadInput(
@@ -186,12 +172,6 @@ def _layers(source: Arrays, fold: Array, folds: int, shares: Array, rng: np.rand
     if min(((fold != k) & (layers == 0)).sum() for k in range(folds)) == 0:
         raise BadInput("the smallest training set holds no rows: begin with more rows in sizes=")
     return layers
-
-
-def _template(model: Any, source: Arrays) -> Any:
-    template = fresh(model)
-    vars(template).update(source.facts)
-    return template
 
 
 def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
@@ -209,11 +189,37 @@ def _fold_statistics(template: Any, source: Arrays, fold: Array, layers: Array, 
     return stats
 
 
+def _along_path(
+    model: Any, source: Arrays, fold: Array, name: str, values: list[Any], folds: int, judge: Score
+) -> tuple[Array, str]:
+    """Scores (folds, values, 2) on training and held-out rows."""
+    template = prepared(model, source)
+    stats = _fold_statistics(template, source, fold, np.zeros_like(fold), folds) if name == model.path else None
+    held_out = [] if stats is None else [stats[k, 0] for k in range(folds)]
+    trained = all_but_one(held_out) if held_out else []
+    merged = bool(trained) and all(map(template._exact, trained))
+    with single_blas:
+        fits = each(lambda one: template._solve_path(one, values), trained) if merged else []
+        if merged:
+            both = [scores_from_moments(template, rows, fits, judge) for rows in (trained, held_out)]
+            if both[0] is not None and both[1] is not None:
+                return np.stack([both[0].T, both[1].T], axis=-1), "merged statistics"
+
+        def scores(k: int) -> list[tuple[float, float]]:
+            if merged:
+                models = [template._like(fit, **{name: value}) for value, fit in zip(values, fits[k], strict=True)]
+            else:
+                models = fresh(model)._fit_path(source.select(np.flatnonzero(fold != k)), name, values)
+            return [_both_scores(one, source, fold, k, None, judge) for one in models]
+
+        return np.array(each(scores, list(range(folds)))), "merged statistics" if merged else "refitted"
+
+
 def _grown(
     model: Any, source: Arrays, fold: Array, layers: Array, folds: int, points: int, judge: Score
 ) -> tuple[Array, str]:
     """Scores (points, folds, 2) on training and held-out rows."""
-    template = _template(model, source)
+    template = prepared(model, source)
     stats = _fold_statistics(template, source, fold, layers, folds)
     training = None if stats is None else _prefixes(stats, folds, points)
     merged = training is not None and all(template._exact(one) for row in training for one in row)
@@ -227,8 +233,24 @@ def _grown(
         return _both_scores(one, source, fold, k, layers <= t, judge)
 
     with single_blas:
+        direct = _from_moments(template, stats, training, judge) if merged else None
+        if direct is not None:
+            return direct, "merged statistics"
         found = np.array(each(scores, [(t, k) for t in range(points) for k in range(folds)]))
     return found.reshape(points, folds, 2), "merged statistics" if merged else "refitted"
+
+
+def _from_moments(template: Any, stats: Any, training: Any, judge: Score) -> Array | None:
+    """Scores (points, folds, 2) from the moments of the rows they are of; None where those do not give them."""
+    held_out = [merge(one for (fold, _), one in stats.items() if fold == k) for k in range(len(training[0]))]
+    points = []
+    for trained in training:
+        fits = each(lambda one: [template._solve(one)], trained)
+        both = [scores_from_moments(template, rows, fits, judge) for rows in (trained, held_out)]
+        if both[0] is None or both[1] is None:
+            return None
+        points.append(np.stack([both[0][0], both[1][0]], axis=-1))
+    return np.array(points)
 
 
 def _prefixes(stats: Keyed, folds: int, points: int) -> list[list[Any]]:

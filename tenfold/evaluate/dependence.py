@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.targets import as_weights
-from tenfold.evaluate.response import ROWS_AT_ONCE, Response, altered, response_of
+from tenfold.evaluate.response import Response, altered, response_of
 
 Array = np.ndarray[Any, Any]
 
@@ -68,14 +68,11 @@ def partial_dependence(
     shape = tuple(len(grid) for grid in grids)
     if individual:
         every = altered(response, columns, points)  # (points, n, outputs)
-        mean = np.tensordot(every, w, axes=([1], [0])).T
+        mean = np.tensordot(every, w, axes=([1], [0]))
         rows = every.transpose(2, 1, 0).reshape(every.shape[2], every.shape[1], *shape)
     else:
-        step = max(1, ROWS_AT_ONCE // len(response.X))
-        some = [altered(response, columns, points[at : at + step]) for at in range(0, len(points), step)]
-        mean = np.concatenate([np.tensordot(one, w, axes=([1], [0])) for one in some]).T
-        rows = None
-    return _dressed("partial", response, columns, grids, mean.reshape(len(mean), *shape), rows)
+        mean, rows = altered(response, columns, points, w), None
+    return _dressed("partial", response, columns, grids, mean.T.reshape(-1, *shape), rows)
 
 
 def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any = None, bins: int = 20) -> Dependence:

@@ -88,14 +88,19 @@ def _without_first(probabilities: Array) -> Array:
     return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
 
 
-def altered(response: Response, columns: list[int], points: Array) -> Array:
-    """The response (points, n, outputs) of all rows with `columns` set to each of the `points` (points, columns)."""
-    X, n = response.X, len(response.X)
-    together = max(1, ROWS_AT_ONCE // n)
+def altered(response: Response, columns: list[int], points: Array, w: Array | None = None) -> Array:
+    """The response (points, n, outputs) of all rows with `columns` set to each of the `points` (points, columns).
+
+    With weights w, its weighted sum over the rows instead, (points, outputs).
+    """
+    n = len(response.X)
+    together = min(max(1, ROWS_AT_ONCE // n), len(points))
+    copies = np.tile(response.X, (together, 1))  # only the altered columns are written again
     answers = []
     for start in range(0, len(points), together):
         some = points[start : start + together]
-        copies = np.tile(X, (len(some), 1))
-        copies[:, columns] = np.repeat(some, n, axis=0)
-        answers.append(response.of(copies).reshape(len(some), n, -1))
+        rows = copies[: n * len(some)]
+        rows[:, columns] = np.repeat(some, n, axis=0)
+        answer = response.of(rows).reshape(len(some), n, -1)
+        answers.append(answer if w is None else np.tensordot(answer, w, axes=([1], [0])))
     return np.concatenate(answers)
