@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 PUBLIC = {
     "LinearRegression": "tenfold.linear.least_squares",
     "Ridge": "tenfold.linear.ridge",
+    "Lasso": "tenfold.linear.lasso",
+    "ElasticNet": "tenfold.linear.lasso",
     "HuberRegressor": "tenfold.linear.robust",
     "LogisticRegression": "tenfold.linear.logistic",
     "GaussianNB": "tenfold.generative.naive_bayes",

@@ -50,8 +50,9 @@ def rows(seed: int = 0) -> Any:
 def targets(name: str) -> list[Any]:
     """Targets that make attributes of different shapes: one and two columns, two and three classes."""
     score = rows() @ [1.0, -2.0, 0.5, 0.0]
-    if name in ("LinearRegression", "Ridge"):
-        return [score, np.column_stack([score, score**2])]
+    kind = public_learners()[name]
+    if name != "Pipeline" and kind.target == "real":
+        return [score, np.column_stack([score, score**2]) if kind.multi_output else score**2]
     return [np.where(score > 0, "up", "down").astype(object), np.digitize(score, [-1, 1])]
 
 

@@ -77,6 +77,14 @@ LEARNERS: dict[int, tuple[str, str]] = {
         scale_=float(p)"""),
     15: ("FrequencyGuess", "classes_=label(K) log_share_=float(K) stats_?=Counts(K)"),
     16: ("MeanGuess", "_flat=bool mean_=float stats_?=Spread(1,1)"),
+    17: ("Lasso", """
+        coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) dual_gap_=float(q) n_iter_=int(q) _flat=bool
+        stats_?=Moments(p+q)"""),
+    18: ("ElasticNet", """
+        coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) dual_gap_=float(q) n_iter_=int(q) _flat=bool
+        stats_?=Moments(p+q)"""),
     31: ("HuberRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
 }
 

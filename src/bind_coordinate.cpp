@@ -1,0 +1,45 @@
+// Python binding of coordinate descent. Arguments are checked here, and only here.
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "arrays.hpp"
+#include "kernels/coordinate.hpp"
+
+using namespace nb::literals;
+
+namespace {
+
+void require(bool holds, const char* what) {
+    if (!holds) throw nb::value_error(what);
+}
+
+// Coefficients (k, p), duality gaps (k) and sweeps (k) for k pairs of penalties, each started from the one before.
+std::tuple<Doubles, Doubles, Doubles> gram_path(Matrix G, Vector q, double yy, Vector l1, Vector l2, Vector start,
+                                                bool positive, double tol, std::int64_t most) {
+    const size_t p = G.size(0), k = l1.size(0);
+    require(G.size(1) == p && q.size(0) == p && start.size(0) == p, "G must be (p, p), q and start (p)");
+    require(l2.size(0) == k, "l1 and l2 must have the same length");
+    Output W = zeros(k, p), gaps = zeros(k), sweeps = zeros(k);
+    {
+        nb::gil_scoped_release release;
+        GramDescent descent(G.data(), q.data(), yy, p, p);
+        descent.start(start.data());
+        for (size_t i = 0; i < k; ++i) {
+            const Penalty by{l1.data()[i], l2.data()[i], positive};
+            sweeps.data[i] = static_cast<double>(descent.solve(by, tol, most, gaps.data[i]));
+            std::copy_n(descent.coefficients().data(), p, W.data + i * p);
+        }
+    }
+    return {W.array, gaps.array, sweeps.array};
+}
+
+}  // namespace
+
+NB_MODULE(_coordinate, m) {
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    numpy_zeros = nb::object(numpy.attr("zeros")).release().ptr();
+    numpy_empty = nb::object(numpy.attr("empty")).release().ptr();
+    m.def("gram_path", &gram_path, "G"_a.noconvert(), "q"_a.noconvert(), "yy"_a, "l1"_a.noconvert(),
+          "l2"_a.noconvert(), "start"_a.noconvert(), "positive"_a, "tol"_a, "most"_a);
+}
