@@ -1,4 +1,4 @@
-"""Cross-validation: every shortcut equals refitting, every row is predicted by a model that has not seen it."""
+"""Cross-validation: every shortcut equals refitting; every row is predicted by a model that did not see it."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_printed_and_drawn(tmp_path) -> None:
         drawn.figure.savefig(tmp_path / "picture.png")
 
 
-# --- other splits ---------------------------------------------------------------------------------------------
+# --- other splits -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_bad_folds_are_told(folds: object, words: str) -> None:
         tenfold.cross_validate(tenfold.Ridge(), X, y, folds=folds)
 
 
-# --- other kinds ----------------------------------------------------------------------------------------------
+# --- other kinds --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", [tenfold.LinearDiscriminantAnalysis(), CLASSIFIERS[-1]], ids=name)
@@ -343,7 +343,9 @@ def test_corrected_equals_its_definition(model: tenfold.Ridge) -> None:
 
 
 def test_corrected_estimates_the_true_error() -> None:
-    """200 data sets: the mean estimate is within two standard errors of the truth; that of plain folds is not."""
+    """200 data sets: the mean estimate is within two standard errors of the truth; that of plain folds is
+    not.
+    """
     beta, p, n = np.array([1.0, -1.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0]), 8, 100
     corrected, plain, truth = [], [], []
     for seed in range(200):
@@ -372,7 +374,7 @@ def test_bad_kinds_are_told() -> None:
         tenfold.cross_validate(tenfold.Ridge(), X, y, repeats=2, folds=TimeSeriesSplit(3))
 
 
-# --- nested ---------------------------------------------------------------------------------------------------
+# --- nested -------------------------------------------------------------------------------------------------
 
 
 def brute_force(
@@ -451,7 +453,7 @@ def test_bad_nested_requests_are_told(kwargs: dict, words: str) -> None:
         nested_cross_validate(tenfold.Ridge(), X, y, **kwargs)
 
 
-# --- the simplest of the best, and starting near the solution ---------------------------------------------------
+# --- the simplest of the best, and starting near the solution -----------------------------------------------
 
 
 def test_one_standard_error() -> None:

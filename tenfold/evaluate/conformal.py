@@ -19,11 +19,12 @@ from tenfold.core.estimator import softmax
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import Protocol, fresh
 from tenfold.core.random import generator
-from tenfold.evaluate.cross import _in_memory, split_choice
+from tenfold.evaluate.cross import _in_memory
 from tenfold.evaluate.folds import assign_folds
 from tenfold.evaluate.held_out import outputs_of, split_models
 from tenfold.evaluate.leave_out import leave_one_out_coefficients
 from tenfold.evaluate.rounds import Round, folds_round, truth_of
+from tenfold.evaluate.tally import split_choice
 
 Array = np.ndarray[Any, Any]
 
@@ -80,7 +81,9 @@ class Conformal(Protocol):
     random_state: Any = param(0, doc="seed of the folds")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the models and score the held-out rows. Weights serve the fit; rows count alike in the coverage."""
+        """Fit the models and score the held-out rows. Weights serve the fit; rows count alike in the
+        coverage.
+        """
         check.check_params(self)
         if self.coverage >= 1:
             raise BadParameter(f"Conformal(coverage={self.coverage}): must be below 1, 0.9 for example")

@@ -1,8 +1,9 @@
 """Cross-validation: training statistics are merged, not made again, wherever that is exact.
 
-A one-pass learner is summarised once, fold by fold; the statistics of every training set are merges, and each costs a solve.
-Leave-one-out has closed forms (`leave_out`). Other learners are fitted again on each training set, side by side on all threads,
-from the solution for all rows where they can start there. Either way every row is predicted by a model that has not seen it.
+A one-pass learner is summarised once, fold by fold; the statistics of every training set are merges, and each
+costs a solve. Leave-one-out has closed forms (`leave_out`). Other learners are fitted again on each training
+set, side by side on all threads, from the solution for all rows where they can start there. Either way every
+row is predicted by a model that has not seen it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tenfold.evaluate.held_out import held_out, path_outputs, training_and_folds
 from tenfold.evaluate.metrics import SCORES, Score, find_score
 from tenfold.evaluate.result import CrossValidation, ValidationPath
 from tenfold.evaluate.rounds import Round, plan, truth_of
+from tenfold.evaluate.tally import Tally, split_choice
 
 
 def cross_validate(
@@ -42,17 +44,19 @@ def cross_validate(
 ) -> CrossValidation:
     """Score a learner on rows it has not seen.
 
-    folds: a number; or a splitter (KFold, TimeSeriesSplit, LeaveOneOut, ..., scikit-learn's too); or pairs (train, test) of row
-    numbers. repeats: how often, with new folds. stratify: "auto" spreads classes evenly over the folds. groups: rows of one group
-    are never split; "duplicates" keeps equal rows together. score: "accuracy", "log_loss", "brier", "r2", "mse", "rmse", "mae",
-    or a function of (truth, prediction).
+    folds: a number; or a splitter (KFold, TimeSeriesSplit, LeaveOneOut, ..., scikit-learn's too); or pairs
+    (train, test) of row numbers. repeats: how often, with new folds. stratify: "auto" spreads classes evenly
+    over the folds. groups: rows of one group are never split; "duplicates" keeps equal rows together. score:
+    "accuracy", "log_loss", "brier", "r2", "mse", "rmse", "mae", or a function of (truth, prediction).
 
-    kind: "k-fold" trains on all folds but one and tests on that one. "reversed" trains on one fold and tests on the rest: less
-    variance, but harder on models that need many rows. "corrected" estimates the optimism instead of the test error:
-    err + mean over folds l of (Errₗ − errₗ), with err the error of the fit to all rows on all rows, Errₗ that of the model of
-    fold l on its held-out rows, and errₗ that of the same model on all rows (Burman 1989); it removes the bias of small folds.
+    kind: "k-fold" trains on all folds but one and tests on that one. "reversed" trains on one fold and tests
+    on the rest: less variance, but harder on models that need many rows. "corrected" estimates the optimism
+    instead of the test error: err + mean over folds l of (Errₗ − errₗ), with err the error of the fit to all
+    rows on all rows, Errₗ that of the model of fold l on its held-out rows, and errₗ that of the same model
+    on all rows (Burman 1989); it removes the bias of small folds.
 
-    Folds of one row are judged together where the score is not a mean over rows (R², RMSE), or rows have weights.
+    Folds of one row are judged together where the score is not a mean over rows (R², RMSE), or rows have
+    weights.
 
     >>> import numpy as np, tenfold
     >>> X = np.random.default_rng(0).normal(size=(60, 3)); y = X @ [1.0, 2.0, 3.0]
@@ -72,7 +76,7 @@ def cross_validate(
         random_state=random_state,
         kind=kind,
     )
-    tally = Tally(model, source)
+    tally = Tally(source)
     for one in rounds:
         if kind == "corrected":
             whole, everywhere, method = training_and_folds(model, source, one)
@@ -126,7 +130,7 @@ def cross_val_predict(
     )
     if result.rows is not None:
         raise BadInput(
-            f"only {len(result.rows)} rows are ever held out by these folds: use cross_validate, whose result tells which"
+            f"only {len(result.rows)} rows are ever held out by these folds: cross_validate tells them"
         )
     if method == "predict":
         return result.predictions
@@ -150,7 +154,8 @@ def validation_path(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> ValidationPath:
-    """Cross-validated score for each value of a parameter; along a path (Ridge's alpha) all values cost about one fit.
+    """Cross-validated score for each value of a parameter; along a path (Ridge's alpha) all values cost about
+    one fit.
 
     >>> import numpy as np, tenfold
     >>> X = np.random.default_rng(0).normal(size=(60, 3)); y = X @ [1.0, 2.0, 3.0]
@@ -234,13 +239,6 @@ ROW_SCORES: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def split_choice(output: Array, n_classes: int) -> tuple[Array, Array | None]:
-    """Class scores, and the number of the chosen class where one more column tells it."""
-    if output.shape[1] == n_classes:
-        return output, None
-    return output[:, :n_classes], output[:, n_classes].astype(np.int64)
-
-
 def _corrected(
     judge: Score, source: Arrays, one: Round, whole: Array, everywhere: list[Array]
 ) -> tuple[float, list[float]]:
@@ -264,7 +262,8 @@ def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
     """Folds need rows by number: files and streams are read into memory."""
     if getattr(model, "role", None) not in ("classifier", "regressor"):
         raise BadInput(
-            f"{type(model).__name__} predicts no target, so there is nothing to score: give a classifier or a regressor of Tenfold"
+            f"{type(model).__name__} predicts no target, so there is nothing to score: give a classifier or "
+            "a regressor of Tenfold"
         )
     source = check.check_fit(model, X, y, sample_weight)
     if isinstance(source, Arrays):
@@ -272,49 +271,3 @@ def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
     blocks = current_engine().run(lambda block: Rows.of(block), source).parts
     columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "y", "w")]
     return Arrays(columns[0], columns[1], columns[2], source.target, source.facts, missing=model.missing)
-
-
-class Tally:
-    """Held-out outputs, summed row by row: a row may be held out several times, or never."""
-
-    def __init__(self, model: Any, source: Arrays) -> None:
-        self.n, self.classes, self.flat = source.n_rows or 0, source.target.classes, source.target.flat
-        self.count = np.zeros(self.n)
-        self.total: Array | None = None
-        self.chance: Array | None = None
-        self.votes: Array | None = None  # where the class is not that of the largest score
-
-    def add(self, rows: Array, output: Array) -> None:
-        codes = None
-        if self.classes is not None:
-            output, codes = split_choice(output, len(self.classes))
-        if self.total is None:
-            self.total = np.zeros((self.n, output.shape[1]))
-            self.chance = None if self.classes is None else np.zeros_like(self.total)
-            self.votes = None if codes is None else np.zeros_like(self.total)
-        self.count[rows] += 1
-        self.total[rows] += output
-        if self.chance is not None:
-            self.chance[rows] += softmax(output)
-        if self.votes is not None and codes is not None:
-            self.votes[rows, codes] += 1
-
-    def rows(self) -> Array | None:
-        """Rows that were held out; None if all were."""
-        return None if self.count.all() else np.flatnonzero(self.count)
-
-    def predictions(self) -> Array:
-        """The mean output over the times a row was held out, as labels or values."""
-        assert self.total is not None
-        seen = self.count > 0
-        if self.classes is not None:
-            best = self.total if self.votes is None else self.votes
-            return self.classes[best[seen].argmax(axis=1)]
-        mean = self.total[seen] / self.count[seen, None]
-        return mean[:, 0] if self.flat else mean
-
-    def probabilities(self) -> Array | None:
-        if self.chance is None:
-            return None
-        seen = self.count > 0
-        return self.chance[seen] / self.count[seen, None]

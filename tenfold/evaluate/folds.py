@@ -137,8 +137,8 @@ def check_class_sizes(codes: Array, classes: Array) -> None:
     if counts.min() < 2:
         rare = classes[int(counts.argmin())]
         raise BadInput(
-            f"class {rare!r} has {counts.min()} row(s): cross-validation needs at least 2 rows of each class; "
-            "drop the class or join it with another"
+            f"class {rare!r} has {counts.min()} row(s): cross-validation needs at least 2 rows of each "
+            "class; drop the class or join it with another"
         )
 
 
@@ -249,11 +249,13 @@ def train_test_split(
     stratify: Any = None,
     groups: Any = None,
 ) -> list[Any]:
-    """Split arrays, frames, sparse matrices or lists into training and test rows, or into any number of parts.
+    """Split arrays, frames, sparse matrices or lists into training and test rows, or into any number of
+    parts.
 
-    parts: shares such as (0.6, 0.2, 0.2), instead of test_size and train_size. stratify: labels that every part
-    has in proportion. groups: rows of one group are never split ("duplicates": equal rows of the first array);
-    sizes are then only near what was asked for. Returns the parts of the first array, then of the second, ...
+    parts: shares such as (0.6, 0.2, 0.2), instead of test_size and train_size. stratify: labels that every
+    part has in proportion. groups: rows of one group are never split ("duplicates": equal rows of the first
+    array); sizes are then only near what was asked for. Returns the parts of the first array, then of the
+    second, ...
 
     >>> from tenfold.evaluate import train_test_split
     >>> [len(part) for part in train_test_split(list(range(10)), parts=(0.5, 0.3, 0.2), random_state=0)]

@@ -1,4 +1,6 @@
-"""Models of the splits, and what they say of the rows they have not seen: by merging, in closed form, or by fitting again."""
+"""Models of the splits, and what they say of the rows they have not seen: by merging, in closed form, or by
+fitting again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ MERGED, CLOSED, REFITTED = "merged statistics", "closed form", "refitted"
 
 
 def held_out(model: Any, source: Arrays, one: Round) -> tuple[list[Array], str]:
-    """The outputs for the rows of each of the round's parts by models that have not seen them, and how these were made."""
+    """The outputs for the rows of each of the round's parts by models that have not seen them, and how these
+    were made.
+    """
     with single_blas:
         if one.single:
             outputs = leave_one_out_outputs(fresh(model)._fit(source), source)
@@ -46,7 +50,9 @@ def training_and_folds(model: Any, source: Arrays, one: Round) -> tuple[Array, l
 def path_outputs(
     model: Any, source: Arrays, one: Round, name: str, values: list[Any], judge: Score
 ) -> tuple[Array | None, list[list[Array]]]:
-    """For each value of a parameter the outputs of each split; or scores (values, splits), where moments give them at once."""
+    """For each value of a parameter the outputs of each split; or scores (values, splits), where moments give
+    them at once.
+    """
     with single_blas:
         if one.single:
             outputs = [leave_one_out_outputs(full, source) for full in full_fits(model, source, name, values)]
@@ -96,7 +102,9 @@ def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str
 
 
 def training_statistics(template: Any, source: Arrays, one: Round) -> tuple[list[Any], list[Any]] | None:
-    """Statistics of each group of rows and of each training set; None where they would not be exact, or not pay."""
+    """Statistics of each group of rows and of each training set; None where they would not be exact, or not
+    pay.
+    """
     if not isinstance(template, OnePass) or not one.merges:
         return None
     keyed = source.by_key(list(enumerate(one.groups)))
@@ -111,7 +119,9 @@ def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
 
 
 def start_of(model: Any, source: Arrays) -> Array | None:
-    """The solution for all rows, near which that of every training set lies, if the learner can start somewhere."""
+    """The solution for all rows, near which that of every training set lies, if the learner can start
+    somewhere.
+    """
     if "start" not in inspect.signature(model._learn).parameters:
         return None
     full = fresh(model)._fit(source)
@@ -134,7 +144,9 @@ def fit_from(model: Any, source: Source, start: Array | None) -> Any:
 def scores_from_moments(
     template: Any, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score
 ) -> Array | None:
-    """Squared errors on held-out rows from those rows' own moments; None for other scores, and where digits would be lost."""
+    """Squared errors on held-out rows from those rows' own moments; None for other scores, and where digits
+    would be lost.
+    """
     if judge.name not in ("mse", "rmse", "r2") or not hasattr(template, "_held_out_squares"):
         return None
     scores = []

@@ -1,8 +1,9 @@
 """Leave-one-out without refitting: what each row would be predicted by a fit on all the others.
 
-Least squares and ridge: with the leverage hᵢ and the residual eᵢ of the full fit, row i is missed by eᵢ / (1 − hᵢ). Gaussian
-classes: taking one row out of the moments is a change of rank one (`leave_out_classes`). One fit and one more pass do for all
-rows. A row whose removal would cost digits (1 − h near zero) is refitted, so that every output equals that of refitting.
+Least squares and ridge: with the leverage hᵢ and the residual eᵢ of the full fit, row i is missed by eᵢ / (1
+− hᵢ). Gaussian classes: taking one row out of the moments is a change of rank one (`leave_out_classes`). One
+fit and one more pass do for all rows. A row whose removal would cost digits (1 − h near zero) is refitted, so
+that every output equals that of refitting.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from tenfold.core.data import Arrays, Block
 from tenfold.core.engine import Threads, current_engine, each, single_blas
 from tenfold.core.protocol import fresh
 from tenfold.core.stats import Moments, Rows, Triangle
-from tenfold.evaluate import leave_out_classes
+from tenfold.evaluate.leave_out_classes import naive_bayes, nearest_centroid
+from tenfold.evaluate.leave_out_discriminant import linear_discriminant, quadratic_discriminant
 from tenfold.linear.affine import centred
 from tenfold.solve.least_squares import triangle_of
 from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
@@ -28,13 +30,19 @@ Form = Callable[[Block], Array]
 
 EPS = float(np.finfo(float).eps)
 LEAST = 1e-6  # 1 − h below this: the row is refitted
+FORMS: dict[str, Callable[[Any], Form | None]] = {
+    "GaussianNB": naive_bayes,
+    "NearestCentroid": nearest_centroid,
+    "LinearDiscriminantAnalysis": linear_discriminant,
+    "QuadraticDiscriminantAnalysis": quadratic_discriminant,
+}
 
 
 def leave_one_out_outputs(full: Any, source: Arrays) -> Array | None:
     """Class scores or values of every row by the model of all other rows; None where no closed form is known.
 
-    `full` is fitted on all rows of the source. Classifiers that choose by another rule than the largest score have the number
-    of the chosen class in one more column.
+    `full` is fitted on all rows of the source. Classifiers that choose by another rule than the largest score
+    have the number of the chosen class in one more column.
     """
     form = _form_of(full, source)
     if form is None:
@@ -54,7 +62,7 @@ def _form_of(full: Any, source: Arrays) -> Form | None:
     if kind in ("LinearRegression", "Ridge"):
         leverage = None if full.positive else Leverage(full, source)
         return None if leverage is None else leverage.outputs
-    make = leave_out_classes.FORMS.get(kind)
+    make = FORMS.get(kind)
     return None if make is None else make(full)
 
 
@@ -71,7 +79,9 @@ def _refitted(full: Any, source: Arrays, row: int) -> Array:
 
 
 def outputs_with_choice(model: Any, X: Any) -> Array:
-    """Values, or class scores; with the number of the class in one more column where it is not that of the largest score."""
+    """Values, or class scores; with the number of the class in one more column where it is not that of the
+    largest score.
+    """
     if model.role != "classifier":
         values = model._predict(X)
         return values if values.ndim == 2 else values[:, None]
@@ -81,7 +91,8 @@ def outputs_with_choice(model: Any, X: Any) -> Array:
 
 
 class Leverage:
-    """Leverages hᵢ = wᵢ (‖(xᵢ − x̄) F‖² + 1/Σw), with F Fᵀ = (Sxx + alpha I)⁻¹, of a fitted least squares or ridge.
+    """Leverages hᵢ = wᵢ (‖(xᵢ − x̄) F‖² + 1/Σw), with F Fᵀ = (Sxx + alpha I)⁻¹, of a fitted least squares or
+    ridge.
 
     Without an intercept x̄ is zero, and so is the last term.
     """
@@ -132,7 +143,9 @@ class Leverage:
 
 
 def leave_one_out_coefficients(full: Any, source: Arrays) -> Array | None:
-    """The coefficients (n, p + 1) of a linear regression without each row, the intercept last; None for other learners."""
+    """The coefficients (n, p + 1) of a linear regression without each row, the intercept last; None for other
+    learners.
+    """
     known = type(full).__name__ in ("LinearRegression", "Ridge") and "stats_" in vars(full)
     if not known or full.positive or source.n_targets > 1:
         return None
@@ -146,7 +159,9 @@ def leave_one_out_coefficients(full: Any, source: Arrays) -> Array | None:
 
 
 def _inverse_root(A: Array) -> tuple[Array, float]:
-    """F with F Fᵀ = A⁻¹ (its inverse where it has one), and the condition of A with its diagonal scaled to one."""
+    """F with F Fᵀ = A⁻¹ (its inverse where it has one), and the condition of A with its diagonal scaled to
+    one.
+    """
     scale = np.sqrt(np.maximum(np.diagonal(A), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
     scaled = A / scale[:, None] / scale

@@ -1,11 +1,13 @@
 """Leave-one-out for Gaussian classes: taking one row out of the moments of its class is a change of rank one.
 
-With d = x − m the distance of a row of weight w from the mean of its class of weight n, what is left of the class is
+With d = x − m the distance of a row of weight w from the mean of its class of weight n, what is left of the
+class is
 
     weight n − w,   mean m − β d,   scatter S − γ d dᵀ      with β = w / (n − w),  γ = w n / (n − w),
 
-and the row itself lies (1 + β) d from the new mean. Inverses follow by Sherman & Morrison's formula, determinants by
-det(A − γ d dᵀ) = det A (1 − γ dᵀA⁻¹d). A row for which 1 − γ dᵀA⁻¹d is near zero gets NaN: it must be refitted.
+and the row itself lies (1 + β) d from the new mean. Inverses follow by Sherman & Morrison's formula,
+determinants by det(A − γ d dᵀ) = det A (1 − γ dᵀA⁻¹d). A row for which 1 − γ dᵀA⁻¹d is near zero gets NaN: it
+must be refitted.
 """
 
 from __future__ import annotations
@@ -18,14 +20,12 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.data import Block
 from tenfold.generative.classes import log_priors
-from tenfold.solve.linalg import eigh
 
 Array = np.ndarray[Any, Any]
 Form = Callable[[Block], Array]
 
 LEAST = 1e-6  # what is left of a spread, as a share of it, below which digits are lost
 LOG_2PI = float(np.log(2 * np.pi))
-SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that leaves enough digits
 
 
 class Removal(NamedTuple):
@@ -64,8 +64,8 @@ def rows_of(block: Block) -> Array:
 def naive_bayes(full: Any) -> Form | None:
     """GaussianNB: variances of the row's own class, and the smoothing, which depends on all rows.
 
-    With v the variances of the full fit and g = d² / v, what is left of them is  v (n/(n − w) + b/v − γ/(n − w) g),
-    b being what the smoothing ε changes to minus ε n/(n − w).
+    With v the variances of the full fit and g = d² / v, what is left of them is  v (n/(n − w) + b/v − γ/(n −
+    w) g), b being what the smoothing ε changes to minus ε n/(n − w).
     """
     weight, mean, squares = full.stats_.weight, full.stats_.mean, full.stats_.scatter
     total = weight.sum()
@@ -141,7 +141,9 @@ def distances(X: Array, here: Array, mean: Array) -> Array:
 
 
 def log_products(values: Array) -> Array:
-    """Σ log over the columns (the first axis), for values between 1e-6 and 1e6: thirty-two of them stay in range."""
+    """Σ log over the columns (the first axis), for values between 1e-6 and 1e6: thirty-two of them stay in
+    range.
+    """
     starts = range(0, len(values), 32)
     return sum(np.log(np.multiply.reduce(values[i : i + 32], axis=0)) for i in starts)
 
@@ -150,7 +152,9 @@ def log_products(values: Array) -> Array:
 
 
 def nearest_centroid(full: Any) -> Form | None:
-    """NearestCentroid with means: the scale of every column changes with every row; the choice does not use it."""
+    """NearestCentroid with means: the scale of every column changes with every row; the choice does not use
+    it.
+    """
     weight = full.class_weight_
     if full.metric != "euclidean" or full.shrink_threshold or not full.stats_.scatter.sum(axis=0).all():
         return None  # a column without spread counts in its own unit
@@ -161,9 +165,11 @@ def nearest_centroid(full: Any) -> Form | None:
     equal = np.abs(prior - 1 / len(prior)).max() <= 1e-8 + 1e-5 / len(prior)
 
     def one_class(D: Array, k: int, here: Array, gone: Removal) -> Array:
-        """−Σⱼ (x − c)² / sⱼ² to every centre for rows of class k, the row taken out of k and s; D as in `distances`.
+        """−Σⱼ (x − c)² / sⱼ² to every centre for rows of class k, the row taken out of k and s; D as in
+        `distances`.
 
-        With r the share of a column's spread that is left, and x − cᵢ = d + (cₖ − cᵢ):  Σ d²/r + 2 (cₖ − cᵢ)·(d/r) + (cₖ − cᵢ)²·(1/r).
+        With r the share of a column's spread that is left, and x − cᵢ = d + (cₖ − cᵢ):  Σ d²/r + 2 (cₖ −
+        cᵢ)·(d/r) + (cₖ − cᵢ)²·(1/r).
         """
         gamma, apart = gone.gamma[here], scaled[k] - scaled
         D *= unit[:, None]
@@ -195,145 +201,3 @@ def nearest_centroid(full: Any) -> Form | None:
         return np.column_stack([scores, near.argmax(axis=1)])
 
     return outputs
-
-
-# --- discriminant analysis ----------------------------------------------------------------------------------
-
-
-def linear_discriminant(full: Any) -> Form | None:
-    """LinearDiscriminantAnalysis: a rank-one change of the covariance within classes, seen by all classes."""
-    weight, mean, scatter = full.stats_.weight, full.stats_.mean, full.stats_.scatter
-    if full.priors is not None and (full.solver != "svd" or full.shrinkage):
-        return None  # each class enters the covariance by its prior: not of rank one
-    K, p = mean.shape
-    within, share = scatter.sum(axis=0), float(full.shrinkage or 0.0)
-    scale = np.ones(p) if share else np.sqrt(np.diagonal(within))
-    if not scale.all():
-        return None
-    values, vectors = eigh(within / scale / scale[:, None])
-    total = weight.sum()
-    center = full.priors_ @ mean
-    whitened = share == 0
-    if whitened:
-        if values[0] / total < max(SINGULAR, 4 * full.tol**2 if full.solver == "svd" else 0.0):
-            return None
-        vectors = vectors * np.sqrt(total / values)
-    A = np.ascontiguousarray(vectors / scale[:, None])
-    apart = (mean - center) @ A
-    if full.solver == "svd" and not _all_axes(apart, full, values, total, share):
-        return None
-    trace, turn, shift = float(values.sum()), np.ascontiguousarray(A.T), -(center @ A)
-
-    inner, coef = apart @ apart.T, np.ascontiguousarray(apart @ A.T)
-    offset, start = -(coef @ center), np.zeros(1)
-
-    def whitened_terms(block: Block, gone: Removal) -> tuple[Array, Array, Array, Array, Array]:
-        """γ, the unit, squared distances to the centres, products with d, and dᵀA⁻¹d: all from two products with X."""
-        cross = ops.linear_scores(block.X, coef, offset)
-        own = -2 * ops.quadratic_scores(block.X, center[None], A[None], start)
-        mine = cross[np.arange(len(block)), block.y][:, None]
-        plain = own - 2 * cross + np.diagonal(inner)
-        with_d = own - mine - cross + inner[block.y]
-        q = (own - 2 * mine)[:, 0] + np.diagonal(inner)[block.y]
-        return gone.gamma / total, gone.total / total, plain, with_d, q
-
-    def shrunk_terms(block: Block, gone: Removal) -> tuple[Array, Array, Array, Array, Array]:
-        """The same for (1 − s) (S − γ d dᵀ)/n + s tr(S − γ d dᵀ)/(n p) I, whose second part changes with every row."""
-        Z = ops.linear_scores(block.X, turn, shift)
-        d = Z - apart[block.y]
-        spare = share * (trace - gone.gamma * (d * d).sum(axis=1)) / p
-        inverse = 1 / ((1 - share) * np.maximum(values, 0.0) + spare[:, None])
-        plain, with_d = np.empty((len(block), K)), np.empty((len(block), K))
-        for k in range(K):
-            delta = Z - apart[k]
-            plain[:, k] = (delta * delta * inverse).sum(axis=1)
-            with_d[:, k] = (d * delta * inverse).sum(axis=1)
-        return (1 - share) * gone.gamma, gone.total, plain, with_d, (d * d * inverse).sum(axis=1)
-
-    def outputs(block: Block) -> Array:
-        gone = removal(weight, block)
-        gamma, unit, distance, with_d, q = (whitened_terms if whitened else shrunk_terms)(block, gone)
-        rest = 1 - gamma * q
-        rest[~(rest > LEAST)] = np.nan
-        with_d *= with_d
-        with_d *= (gamma / rest)[:, None]
-        distance += with_d
-        distance[np.arange(len(block)), block.y] = (1 + gone.beta) ** 2 * q / rest
-        distance *= (-0.5 * unit)[:, None]
-        return distance + priors_left(full, full.priors_, weight, block, gone)
-
-    return outputs
-
-
-def _all_axes(apart: Array, full: Any, values: Array, total: float, share: float) -> bool:
-    """Whether every direction between the class means counts, with some room: then it counts without any row too."""
-    spread = (
-        np.ones_like(values)
-        if share == 0
-        else np.sqrt(((1 - share) * values + share * values.mean()) / total)
-    )
-    S = np.linalg.svd(apart / spread * np.sqrt(full.priors_)[:, None], compute_uv=False)
-    most = min(len(apart) - 1, apart.shape[1])
-    return bool(most == 0 or S[most - 1] > 4 * full.tol * S[0])
-
-
-def quadratic_discriminant(full: Any) -> Form | None:
-    """QuadraticDiscriminantAnalysis: only the row's own class changes."""
-    weight, mean, scatter = full.stats_.weight, full.stats_.mean, full.stats_.scatter
-    K, p = mean.shape
-    prior = log_priors(full.priors_, weight)
-    level = np.where(np.isfinite(full.constant_), full.constant_ - np.where(weight > 0, prior, 0.0), 0.0)
-    s, r = float(full.shrinkage or 0.0), float(full.reg_param)
-    usable = np.array([_well_conditioned(scatter[k] / (weight[k] or 1.0), s or r) for k in range(K)])
-    turned = [eigh(scatter[k]) for k in range(K)] if s or r else []
-
-    def regularised(X: Array, block: Block, gone: Removal) -> tuple[Array, Array]:
-        """Distance and −½ log det of the row's own class, where the covariance has a multiple of the identity in it."""
-        own, log_det = np.full(len(block), np.nan), np.full(len(block), np.nan)
-        for k in np.unique(block.y):
-            here = np.flatnonzero(block.y == k)
-            values, vectors = turned[k]
-            D2 = ((X[here] - mean[k]) @ vectors) ** 2
-            left, gamma = gone.left[here], gone.gamma[here]
-            factor = (1 - r) * (1 - s) / left
-            trace = values.sum() - gamma * D2.sum(axis=1)
-            e = factor[:, None] * np.maximum(values, 0.0) + ((1 - r) * s * trace / (p * left) + r)[:, None]
-            q = (D2 / e).sum(axis=1)
-            rest = 1 - factor * gamma * q
-            rest[~(rest > LEAST)] = np.nan
-            own[here] = (1 + gone.beta[here]) ** 2 * q / rest
-            log_det[here] = -0.5 * (np.log(e).sum(axis=1) + np.log(rest))
-        return own, log_det
-
-    def outputs(block: Block) -> Array:
-        gone, rows = removal(weight, block), np.arange(len(block))
-        scores = ops.quadratic_scores(block.X, mean, full.whitening_, level)
-        if s or r:
-            own, log_det = regularised(rows_of(block), block, gone)
-        else:
-            n = weight[block.y]
-            q = 2 * (level[block.y] - scores[rows, block.y])
-            rest = 1 - gone.gamma / n * q
-            rest[~(rest > LEAST)] = np.nan
-            own = (1 + gone.beta) ** 2 * (gone.left / n) * q / rest
-            log_det = level[block.y] - 0.5 * (p * np.log(n / gone.left) + np.log(rest))
-        scores[rows, block.y] = log_det - 0.5 * own
-        scores[~usable[block.y]] = np.nan
-        return scores + priors_left(full, full.priors_, weight, block, gone)
-
-    return outputs
-
-
-def _well_conditioned(C: Array, regularised: float) -> bool:
-    if regularised:
-        return True
-    scale = np.sqrt(np.maximum(np.diagonal(C), 0.0))
-    return bool(scale.all()) and bool(eigh(C / scale / scale[:, None])[0][0] > SINGULAR)
-
-
-FORMS: dict[str, Callable[[Any], Form | None]] = {
-    "GaussianNB": naive_bayes,
-    "NearestCentroid": nearest_centroid,
-    "LinearDiscriminantAnalysis": linear_discriminant,
-    "QuadraticDiscriminantAnalysis": quadratic_discriminant,
-}

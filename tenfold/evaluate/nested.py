@@ -1,9 +1,9 @@
 """Nested cross-validation: what to expect of a learner whose parameters are chosen by cross-validation.
 
-In each outer fold the parameters are chosen on the other folds alone, and the winner, fitted to these, is judged
-on the outer fold. By default the inner folds are the other outer folds: a model trained without folds k and j
-serves both k (with j as its inner fold) and j (with k), so that k folds cost k (k − 1)/2 inner fits; a one-pass
-learner merges them from the statistics of the folds.
+In each outer fold the parameters are chosen on the other folds alone, and the winner, fitted to these, is
+judged on the outer fold. By default the inner folds are the other outer folds: a model trained without folds
+k and j serves both k (with j as its inner fold) and j (with k), so that k folds cost k (k − 1)/2 inner fits;
+a one-pass learner merges them from the statistics of the folds.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from tenfold.core.engine import each, single_blas
 from tenfold.core.errors import BadParameter
 from tenfold.core.protocol import fresh
 from tenfold.core.stats import all_but_one
-from tenfold.evaluate.cross import Tally, _in_memory, score_of
+from tenfold.evaluate.cross import _in_memory, score_of
 from tenfold.evaluate.folds import assign_folds
 from tenfold.evaluate.held_out import held_out, outputs_of, prepared, training_statistics
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
 from tenfold.evaluate.rounds import Round, all_but_some, folds_round, plan, truth_of
+from tenfold.evaluate.tally import Tally
 
 Setting = dict[str, Any]
 
@@ -61,8 +62,8 @@ class NestedCrossValidation:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.model}   nested, {self.scores.shape[1]} outer folds, {len(self.settings)} settings, {self.method}, "
-            f"{self.seconds:.3g} s",
+            f"{self.model}   nested, {self.scores.shape[1]} outer folds, {len(self.settings)} settings, "
+            f"{self.method}, {self.seconds:.3g} s",
             f"{self.score.name:>10}  {self.mean:.4f} ± {self.standard_error:.4f}   "
             "(outer folds; ± one corrected standard error)",
         ]
@@ -92,11 +93,12 @@ def nested_cross_validate(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> NestedCrossValidation:
-    """Choose parameters in each outer fold by an inner cross-validation, and judge the choice on the outer fold.
+    """Choose parameters in each outer fold by an inner cross-validation, and judge the choice on the outer
+    fold.
 
-    grid: values for each parameter, {"alpha": [0.1, 1.0]}; all combinations are tried, and the first of the best
-    is taken. folds: outer folds, a number or a splitter whose test sets make up all rows. inner: number of inner
-    folds, made anew in each outer fold; None takes the other outer folds (needs at least 3 of them).
+    grid: values for each parameter, {"alpha": [0.1, 1.0]}; all combinations are tried, and the first of the
+    best is taken. folds: outer folds, a number or a splitter whose test sets make up all rows. inner: number
+    of inner folds, made anew in each outer fold; None takes the other outer folds (needs at least 3 of them).
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import nested_cross_validate
@@ -120,13 +122,13 @@ def nested_cross_validate(
     )
     if any(one.kind != "folds" or one.single for one in rounds):
         raise BadParameter(
-            "nested_cross_validate: folds must be a number, or test sets of several rows that make up all rows"
+            "nested_cross_validate: folds must be a number, or test sets of several rows that make up all"
         )
     if inner is None and len(rounds[0]) < 3:
         raise BadParameter(
             "folds=2: the inner folds are the other outer folds; take at least 3, or give inner="
         )
-    tally = Tally(model, source)
+    tally = Tally(source)
     scores, chosen, tables = [], [], []
     for one in rounds:
         table, outer, method = _one_round(model, source, one, settings, judge, inner)
@@ -174,7 +176,9 @@ def settings_of(model: Any, grid: dict[str, Any]) -> list[Setting]:
 def _one_round(
     model: Any, source: Arrays, one: Round, settings: list[Setting], judge: Score, inner: int | None
 ) -> tuple[Array, Any, str]:
-    """Inner scores (outer folds, settings), a function that gives the model of an outer fold and setting, and the method."""
+    """Inner scores (outer folds, settings), a function that gives the model of an outer fold and setting, and
+    the method.
+    """
     with single_blas:
         if inner is not None:
             table = np.array(
@@ -213,8 +217,8 @@ def _outer_by_fitting(model: Any, source: Arrays, one: Round, settings: list[Set
 def _fits(
     model: Any, source: Arrays, one: Round, settings: list[Setting]
 ) -> Iterator[tuple[list[int], list[list[Any]], list[list[Any]] | None]]:
-    """For settings that differ in the path parameter only: where they are, the models without each pair of folds, and
-    those without each fold (None where they have to be fitted)."""
+    """For settings that differ in the path parameter only: where they are, the models without each pair of
+    folds, and those without each fold (None where they have to be fitted)."""
     path = model.path
     families: dict[str, list[int]] = {}
     for i, setting in enumerate(settings):

@@ -25,8 +25,8 @@ SIMPLER = {
 def corrected_error(scores: Array, folds: int, ratio: float | None = None) -> float:
     """Standard error of a mean of fold scores, with the correction of Nadeau & Bengio (2003).
 
-    Training sets overlap, so the scores are not independent:  sqrt((1/J + n_test/n_train) s²)  with J scores of
-    variance s² and, for k folds, n_test/n_train = 1/(k − 1); other splits say their own `ratio`.
+    Training sets overlap, so the scores are not independent:  sqrt((1/J + n_test/n_train) s²)  with J scores
+    of variance s² and, for k folds, n_test/n_train = 1/(k − 1); other splits say their own `ratio`.
     """
     if scores.size < 2:
         return float("nan")
@@ -38,9 +38,10 @@ def corrected_error(scores: Array, folds: int, ratio: float | None = None) -> fl
 class CrossValidation:
     """Scores on held-out rows. `scores` has one row for each repeat and one column for each fold.
 
-    `fold` says the fold of each row, one line for each repeat; where test sets do not make up all rows, the numbers of the test rows
-    of each split instead (filled up with −1). `predictions` are of the rows `rows` by models that have not seen them, the mean of
-    them where there are several; rows is None where every row was held out.
+    `fold` says the fold of each row, one line for each repeat; where test sets do not make up all rows, the
+    numbers of the test rows of each split instead (filled up with −1). `predictions` are of the rows `rows`
+    by models that have not seen them, the mean of them where there are several; rows is None where every row
+    was held out.
     """
 
     model: str
@@ -133,18 +134,19 @@ class ValidationPath:
     def one_standard_error(self) -> Any:
         """The simplest value whose mean score is within one standard error of the best (Breiman et al. 1984).
 
-        The standard error is that of the best mean, s/√J of its J fold scores. For penalties and the like (alpha, shrinkage, ...)
-        larger is simpler, for C and numbers of components smaller; for other parameters use `simplest`.
+        The standard error is that of the best mean, s/√J of its J fold scores. For penalties and the like
+        (alpha, shrinkage, ...) larger is simpler, for C and numbers of components smaller; for other
+        parameters use `simplest`.
         """
         name = self.name.rpartition("__")[2]
         if name not in SIMPLER:
             raise BadParameter(
-                f"which values of {self.name} are simpler is not known: say simplest('larger') or simplest('smaller')"
+                f"which values of {self.name} are simpler is not known: use simplest('larger') or ('smaller')"
             )
         return self.simplest(SIMPLER[name])
 
     def simplest(self, simpler: str) -> Any:
-        """As `one_standard_error`, for any parameter whose "larger" or "smaller" values make simpler models."""
+        """As `one_standard_error`, where "larger" or "smaller" values make the simpler model."""
         if simpler not in ("larger", "smaller"):
             raise BadParameter(f"simplest({simpler!r}): must be 'larger' or 'smaller'")
         good, best = self.score.sign * self.mean, self.best_index
@@ -161,7 +163,8 @@ class ValidationPath:
         )
         rows = sorted({*order, self.best_index})
         lines = [
-            f"{self.model}   {self.name} over {len(self.values)} values, {self.folds} folds, {self.seconds:.3g} s",
+            f"{self.model}   {self.name} over {len(self.values)} values, {self.folds} folds, "
+            f"{self.seconds:.3g} s",
             f"{self.name:>14}  {self.score.name}",
         ]
         error = self.standard_error

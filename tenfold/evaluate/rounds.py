@@ -1,8 +1,9 @@
 """Rounds: splits of the rows, written as unions of disjoint groups of rows.
 
-A one-pass learner is summarised once, group by group; the statistics of every training set are merges of those of its groups. In a
-k-fold round the groups are the folds, and all training sets (all folds but one) come from prefixes and suffixes. Other splits are
-taken apart into groups of rows that are always used together.
+A one-pass learner is summarised once, group by group; the statistics of every training set are merges of
+those of its groups. In a k-fold round the groups are the folds, and all training sets (all folds but one)
+come from prefixes and suffixes. Other splits are taken apart into groups of rows that are always used
+together.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class Round:
 
     @property
     def parts(self) -> list[Array]:
-        """Rows whose outputs are kept together: the test rows of each split, but all of them where each is a fold."""
+        """Rows whose outputs are kept together: the test rows of each split, but all of them where each is a
+        fold.
+        """
         if self.single:
             return [np.arange(len(self.groups))]
         return [self.test_rows(k) for k in range(len(self.test))]
@@ -110,7 +113,9 @@ def plan(
     random_state: Any = 0,
     kind: str = "k-fold",
 ) -> list[Round]:
-    """The rounds of a cross-validation: `folds` is a number, a splitter, or pairs (train, test) of row numbers."""
+    """The rounds of a cross-validation: `folds` is a number, a splitter, or pairs (train, test) of row
+    numbers.
+    """
     check_repeats(repeats)
     if stratify not in ("auto", True, False):
         raise BadParameter(f"stratify={stratify!r}: must be 'auto', True or False")
@@ -208,7 +213,8 @@ def leave_p_out_round(n: int, p: int) -> Round:
 def all_but_some(stats: list[Any], p: int) -> list[Any]:
     """The merge of all but p of them, for every p in the order of `combinations`: about two merges each.
 
-    What lies left of the last one that is left out grows step by step; what lies right of it is a suffix made before.
+    What lies left of the last one that is left out grows step by step; what lies right of it is a suffix made
+    before.
     """
     n = len(stats)
     suffix: list[Any] = [None] * (n + 1)
@@ -268,7 +274,8 @@ def _checked(pair: Any, n: int) -> tuple[Array, Array]:
         train, test = (np.asarray(rows) for rows in pair)
     except (TypeError, ValueError):
         raise BadParameter(
-            f"folds holds {str(pair)[:60]}: must be a number of folds, a splitter, or pairs (train, test) of row numbers"
+            f"folds holds {str(pair)[:60]}: must be a number of folds, a splitter, or pairs (train, test) of "
+            "row numbers"
         ) from None
     both = []
     for rows in (train, test):
@@ -287,8 +294,6 @@ def leave_out_of(splitter: LeavePOut, n: int) -> Round:
         return folds_round(np.arange(n))
     count = splitter.get_n_splits(range(n))
     if count > MOST_SPLITS:
-        raise BadInput(
-            f"leaving {splitter.p} of {n} rows out makes {count} splits: repeat k-fold cross-validation instead"
-        )
+        raise BadInput(f"leaving {splitter.p} of {n} rows out makes {count} splits: repeat k folds instead")
     next(splitter._tests(n, None, None))  # refuses a p that does not fit
     return leave_p_out_round(n, splitter.p)

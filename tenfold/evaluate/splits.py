@@ -1,7 +1,7 @@
 """Splits: which rows are held out together, and which are trained on.
 
-A splitter has scikit-learn's name and verbs, `split(X, y, groups)` and `get_n_splits`, so that either library takes
-it as `cv=` or `folds=`. `split` yields pairs (train, test) of row numbers.
+A splitter has scikit-learn's name and verbs, `split(X, y, groups)` and `get_n_splits`, so that either library
+takes it as `cv=` or `folds=`. `split` yields pairs (train, test) of row numbers.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ class RepeatedKFold(Splitter):
 
 @dataclass(frozen=True)
 class StratifiedKFold(Splitter):
-    """k folds with the classes of y spread evenly: the share of a class differs by at most one row between folds.
+    """k folds with the classes of y spread evenly: the share of a class differs by at most one row between
+    folds.
 
     >>> from tenfold.evaluate import StratifiedKFold
     >>> [test.tolist() for _, test in StratifiedKFold(2).split(range(4), ["a", "a", "b", "b"])]
@@ -167,8 +168,8 @@ class GroupKFold(Splitter):
 class StratifiedGroupKFold(GroupKFold):
     """k folds in which no group is split and the classes are spread as evenly as that allows.
 
-    Groups whose classes are most uneven come first; each goes to the fold that keeps  Σ over classes of the standard
-    deviation of the class's share over folds  smallest.
+    Groups whose classes are most uneven come first; each goes to the fold that keeps  Σ over classes of the
+    standard deviation of the class's share over folds  smallest.
 
     >>> from tenfold.evaluate import StratifiedGroupKFold
     >>> splitter = StratifiedGroupKFold(2)
@@ -205,8 +206,8 @@ class TimeSeriesSplit(Splitter):
         first = n - self.n_splits * size
         if size < 1 or self.gap < 0 or first - self.gap < 1:
             raise BadInput(
-                f"{n} rows are too few for {self.n_splits} test sets of {size} rows, each {self.gap} rows after at "
-                "least one training row: ask for fewer or smaller ones, or for a smaller gap"
+                f"{n} rows are too few for {self.n_splits} test sets of {size} rows, each {self.gap} rows "
+                "after at least one training row: ask for fewer or smaller ones, or for a smaller gap"
             )
         for start in range(first, n, size):
             stop = start - self.gap
@@ -260,7 +261,8 @@ class ShuffleSplit(Splitter):
     test_size and train_size are shares or numbers of rows; test_size is 0.1 if neither is given.
 
     >>> from tenfold.evaluate import ShuffleSplit
-    >>> [(len(train), len(test)) for train, test in ShuffleSplit(2, test_size=0.25, random_state=0).split(range(8))]
+    >>> splitter = ShuffleSplit(2, test_size=0.25, random_state=0)
+    >>> [(len(train), len(test)) for train, test in splitter.split(range(8))]
     [(6, 2), (6, 2)]
     """
 
