@@ -196,6 +196,8 @@ def _weighted(columns: list[Array], sample_weight: Any) -> tuple[list[Array], Ar
 
 def _coded(truth: Array, labels: Any) -> tuple[Array, Array]:
     if labels is None:
+        if truth.dtype == np.int64 and truth.min() == 0 and truth.max() == 1:
+            return np.array([0, 1]), np.ascontiguousarray(truth)  # already codes: the usual case, without copies
         return targets.encode(truth)
     given = np.asarray(labels).reshape(-1)
     if len(np.unique(given)) < len(given) or (np.sort(given) != given).any():

@@ -90,7 +90,8 @@ class RankRows(Stats):
 
     def curve(self, column: int, up: int) -> Curve:
         truth, scores, w = self._whole()
-        order = np.argsort(scores[:, column], kind="stable")[::-1]
+        # Sums of ones do not depend on the order of ties; sums of weights keep that of the rows.
+        order = np.argsort(scores[:, column], kind=None if w is None else "stable")[::-1]
         s, positive = scores[order, column], truth[order] == up
         last = np.append(np.flatnonzero(s[1:] != s[:-1]), len(s) - 1)
         if w is None:
