@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.evaluate.inputs import truth_and_scores
 
 Array = np.ndarray[Any, Any]
 
@@ -108,15 +109,13 @@ def risk_curve(
     >>> risk_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], false_positive=1, false_negative=5).best
     0.35
     """
-    truth, s = np.asarray(truth).reshape(-1), np.asarray(scores, dtype=np.float64).reshape(-1)
-    labels = np.unique(truth)
-    if len(labels) != 2 or len(truth) != len(s):
-        raise BadInput(
-            f"the truth has {len(truth)} rows of {len(labels)} classes and there are {len(s)} scores: give two classes, a score a row"
-        )
-    w = np.ones(len(s)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    given = truth_and_scores(truth, scores, sample_weight)
+    if len(given.classes) != 2 or given.scores.shape[1] != 1:
+        raise BadInput(f"give one score for each row, and rows of two classes: the truth holds {len(given.classes)}")
+    s = given.scores[:, 0]
     order = np.argsort(-s, kind="stable")
-    positive, w, s = (truth == labels[1])[order], w[order], s[order]
+    positive, s = (given.truth == 1)[order], s[order]
+    w = np.ones(len(s)) if given.w is None else given.w[order]
     last = np.append(s[1:] != s[:-1], True)
     hit = np.append(0.0, np.cumsum(w * positive)[last])
     alarm = np.append(0.0, np.cumsum(w * ~positive)[last])

@@ -11,6 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
+from tenfold.evaluate.inputs import truth_and_scores
 
 Array = np.ndarray[Any, Any]
 
@@ -83,15 +84,10 @@ def placements(positive: Array, scores: Array) -> tuple[Array, Array]:
 
 
 def _binary(truth: Any, scores: Any) -> tuple[Array, Array]:
-    truth, values = np.asarray(truth).reshape(-1), np.asarray(scores, dtype=np.float64).reshape(-1)
-    if len(truth) != len(values):
-        raise BadInput(f"truth has {len(truth)} rows and the scores have {len(values)}: they must be of the same rows")
-    if not np.isfinite(values).all():
-        raise BadInput(f"the score of row {int(np.flatnonzero(~np.isfinite(values))[0])} is not finite")
-    labels = np.unique(truth)
-    if len(labels) != 2:
-        raise BadInput(f"the AUC needs rows of two classes, but the truth holds {len(labels)}")
-    return truth == labels[1], values
+    given = truth_and_scores(truth, scores)
+    if len(given.classes) != 2 or given.scores.shape[1] != 1:
+        raise BadInput(f"the AUC needs one score for each row and rows of two classes, but the truth holds {len(given.classes)}")
+    return given.truth == 1, given.scores[:, 0].astype(np.float64, copy=False)
 
 
 def delong(truth: Any, scores: Any, level: float = 0.95) -> Interval:
