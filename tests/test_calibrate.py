@@ -134,6 +134,17 @@ def test_calibrators_repair_probabilities(method: str) -> None:
     assert one(P[:, 0]).shape == (3000,) and ((one(P[:, 0]) >= 0) & (one(P[:, 0]) <= 1)).all()
 
 
+@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_calibrators_count_weights_as_copies(method: str, k: int) -> None:
+    codes, scores = three_classes(2, 300)
+    codes, scores, w = np.minimum(codes, k - 1), scores[:, :k], np.random.default_rng(0).integers(1, 4, size=300)
+    weighted = calibrator_of(method, codes, scores, w.astype(float))
+    copied = calibrator_of(method, np.repeat(codes, w), np.repeat(scores, w, axis=0), np.ones(w.sum()))
+    P, Q = (np.exp(one.log_probabilities(scores)) for one in (weighted, copied))
+    np.testing.assert_allclose(P, Q, rtol=1e-6, atol=1e-9)
+
+
 def test_log_odds_of_three_classes() -> None:
     _, scores = three_classes(1, 50)
     P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)

@@ -240,7 +240,7 @@ def test_bias_and_variance() -> None:
     np.testing.assert_allclose(widths, (found.bias, found.variance, found.noise, found.error), rtol=1e-12)
     np.testing.assert_allclose(ax.patches[1].get_x(), found.bias, rtol=1e-12)
     labels = bias_variance(tenfold.GaussianNB(), *WINE, replicates=20)
-    assert ticks(saved(labels.plot()), "y") == ["bias", "variance", "error"]
+    assert ticks(saved(labels.plot()), "y") == ["bias with noise", "variance", "error"]
     path = bias_variance_path(tenfold.Ridge(), X[:60], y[:60], "alpha", [0.01, 1.0, 100.0], noise=500.0, replicates=20)
     ax = saved(path.plot())
     for label, what in (("bias²", "bias"), ("variance", "variance"), ("noise", "noise"), ("error", "error")):

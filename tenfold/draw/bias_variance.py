@@ -12,21 +12,22 @@ from tenfold.draw.look import BLACK, BLUE, GREEN, GREY, RED, amount, new_axes
 def draw_bias_variance(found: Any, ax: Any = None) -> Any:
     """The parts of the error: bars that build it up, or curves along a parameter.
 
-    Noise that was not given is part of the bias.
+    Noise that was not given is part of the bias, and the label says so.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import bias_variance
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> ax = bias_variance(tenfold.Ridge(), X, X[:, 0], replicates=20).plot()
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['bias²', 'variance', 'error']
+    ['bias² with noise', 'variance', 'error']
     """
-    bias = "bias²" if found.loss == "squared" else "bias"
+    known = (found.parts[0] if hasattr(found, "parts") else found).noise_known
+    bias = ("bias²" if found.loss == "squared" else "bias") + ("" if known else " with noise")
     error = "squared error" if found.loss == "squared" else "share of rows predicted wrong"
     parts = (("bias", bias, BLUE), ("variance", "variance", RED), ("noise", "noise", GREY))
     if hasattr(found, "values"):
         return _along(found, new_axes(ax), parts, error)
-    parts = tuple(part for part in parts if part[0] != "noise" or found.noise != 0)
+    parts = tuple(part for part in parts if part[0] != "noise" or known)
     ax = new_axes(ax, (6.4, 2.4))
     sizes = [getattr(found, key) for key, _, _ in parts]
     starts = np.concatenate([[0.0], np.cumsum(sizes)])  # each part begins where the one before it ends
@@ -52,7 +53,7 @@ def _along(found: Any, ax: Any, parts: Any, error: str) -> Any:
     for (key, name, colour), dash, marker in zip(
         parts, ((0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2))), "^sD", strict=True
     ):
-        if key != "noise" or np.any(found.column("noise") != 0):
+        if key != "noise" or found.parts[0].noise_known:
             ax.plot(
                 place,
                 found.column(key),

@@ -33,7 +33,7 @@ class BiasVariance:
 
     Squared loss: `bias` is bias². 0-1 loss: `variance` is the net variance, that of rows whose main prediction is right
     less that of rows where it is wrong (where straying from it helps), and `noise` the effect of noise on the error.
-    Without `truth` or `noise` given, noise is counted as bias.
+    Without `truth` or `noise` given, noise is counted as bias (`noise_known` is False).
     """
 
     loss: str
@@ -42,12 +42,13 @@ class BiasVariance:
     variance: float
     noise: float
     replicates: int
+    noise_known: bool  # otherwise it is counted as bias
     main: Array = field(repr=False)  # (rows,) the mean prediction, or the most frequent one
     bias_of_rows: Array = field(repr=False)
     variance_of_rows: Array = field(repr=False)
 
     def __str__(self) -> str:
-        square = "²" if self.loss == "squared" else ""
+        square = ("²" if self.loss == "squared" else "") + ("" if self.noise_known else " with noise")
         return (
             f"{self.loss} error {self.error:.4g} = bias{square} {self.bias:.4g} + variance {self.variance:.4g} "
             f"+ noise {self.noise:.4g}   ({self.replicates} training sets)"
@@ -280,7 +281,9 @@ def _squared(f: Array, seen: Array, judged: Arrays, truth: Any, noise: float | N
     elif noise is not None:
         bias = bias - noise
     parts = float(bias.mean()), float(variance.mean()), spread
-    return BiasVariance("squared", sum(parts), *parts, len(f), main, bias, variance)
+    return BiasVariance(
+        "squared", sum(parts), *parts, len(f), truth is not None or noise is not None, main, bias, variance
+    )
 
 
 def _zero_one(f: Array, seen: Array, judged: Arrays, truth: Any) -> BiasVariance:
@@ -299,7 +302,7 @@ def _zero_one(f: Array, seen: Array, judged: Arrays, truth: Any) -> BiasVariance
     effect = np.zeros(n) if truth is None else (share * (1 - chance)).sum(axis=1) - miss
     bias = (~right).astype(np.float64)
     parts = float(bias.mean()), float(stray.mean()), float(effect.mean())
-    return BiasVariance("0-1", sum(parts), *parts, len(f), judged.target.classes[main], bias, stray)
+    return BiasVariance("0-1", sum(parts), *parts, len(f), truth is not None, judged.target.classes[main], bias, stray)
 
 
 def _checked(truth: Any, shape: tuple[int, ...]) -> Array:
