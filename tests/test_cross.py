@@ -1,4 +1,4 @@
-"""Cross-validation: every shortcut equals refitting; every row is predicted by a model that did not see it."""
+"""Cross-validation: shortcuts equal refitting; every row is predicted by a model that has not seen it."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ must be refitted.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -96,34 +97,52 @@ def naive_bayes(full: Any) -> Form | None:
             scores[:, k] = -0.5 * (LOG_2PI + np.log(var) + (X - mean[k]) ** 2 / var).sum(axis=1)
         return scores
 
-    def own_class(D: Array, k: int, here: Array, gone: Removal, epsilon: Array) -> Array:
-        """The score of class k for rows of class k; D is their distance from its mean, (p, rows)."""
+    def own_class(space: Space, X: Array, k: int, here: Array, gone: Removal, epsilon: Array) -> Array:
+        """The score of class k for rows of class k."""
         beta, left, gamma = gone.beta[here], gone.left[here], gone.gamma[here]
-        grown, b = weight[k] / left, epsilon[here] - full.epsilon_ * weight[k] / left
+        b = epsilon[here] - full.epsilon_ * weight[k] / left
+        D = distances(space, X, here, mean[k])
         D *= D
         D *= inverse[k][:, None]
-        kept = D * (-gamma / left)
-        kept += grown
+        kept = np.multiply(D, -gamma / left, out=space.like(D))
+        kept += weight[k] / left
         if not np.abs(b).max(initial=0.0) <= 1e-13 * least:
             kept += inverse[k][:, None] * b
         with np.errstate(divide="ignore", invalid="ignore"):
             D /= kept
             distance = (1 + beta) ** 2 * D.sum(axis=0)
             score = level[k] - 0.5 * (log_products(kept) + distance)
-        score[~(np.abs(distance) * gamma < weight[k] / LEAST)] = (
-            np.nan
-        )  # some column has hardly any spread left
+        score[~(np.abs(distance) * gamma < weight[k] / LEAST)] = np.nan  # a column has hardly any spread left
         return score
+
+    space = Space()
 
     def outputs(block: Block) -> Array:
         X, gone = rows_of(block), removal(weight, block)
         epsilon = smoothing(X, block, gone)
         scores = other_classes(X, block, epsilon)
         for k, here in by_class(block):
-            scores[here, k] = own_class(distances(X, here, mean[k]), k, here, gone, epsilon)
+            scores[here, k] = own_class(space, X, k, here, gone, epsilon)
         return scores + priors_left(full, full.class_prior_, weight, block, gone)
 
     return outputs
+
+
+class Space(threading.local):
+    """Room for the tables of a class, kept from block to block: fresh memory costs as much as the sums."""
+
+    def __init__(self) -> None:
+        self.room = [np.empty(0), np.empty(0), np.empty(0)]
+
+    def table(self, which: int, rows: int, columns: int) -> Array:
+        size = rows * columns
+        if self.room[which].size < size:
+            self.room[which] = np.empty(size)
+        return self.room[which][:size].reshape(rows, columns)
+
+    def like(self, D: Array) -> Array:
+        """A second table of the same shape."""
+        return self.table(1, *D.shape)
 
 
 def by_class(block: Block) -> list[tuple[int, Array]]:
@@ -133,9 +152,12 @@ def by_class(block: Block) -> list[tuple[int, Array]]:
     return [(k, here) for k, here in enumerate(np.split(order, ends[:-1])) if len(here)]
 
 
-def distances(X: Array, here: Array, mean: Array) -> Array:
+def distances(space: Space, X: Array, here: Array, mean: Array) -> Array:
     """x − mean of some rows, column by column: (p, rows), so that numbers of a row meet in long loops."""
-    D = np.ascontiguousarray(X.take(here, axis=0).T)
+    p = X.shape[1]
+    rows = X.take(here, axis=0, out=space.table(2, len(here), p), mode="clip")
+    D = space.table(0, p, len(here))
+    np.copyto(D, rows.T)
     D -= mean[:, None]
     return D
 
@@ -164,33 +186,37 @@ def nearest_centroid(full: Any) -> Form | None:
     scaled = mean * unit
     equal = np.abs(prior - 1 / len(prior)).max() <= 1e-8 + 1e-5 / len(prior)
 
-    def one_class(D: Array, k: int, here: Array, gone: Removal) -> Array:
-        """−Σⱼ (x − c)² / sⱼ² to every centre for rows of class k, the row taken out of k and s; D as in
-        `distances`.
+    def one_class(space: Space, X: Array, k: int, here: Array, gone: Removal) -> Array:
+        """−Σⱼ (x − c)² / sⱼ² to every centre for rows of class k, the row taken out of k and s.
 
-        With r the share of a column's spread that is left, and x − cᵢ = d + (cₖ − cᵢ):  Σ d²/r + 2 (cₖ −
-        cᵢ)·(d/r) + (cₖ − cᵢ)²·(1/r).
+        With r the share of a column's spread that is left, and x − cᵢ = d + (cₖ − cᵢ), it is
+        Σ d²/r + 2 (cₖ − cᵢ)·(d/r) + (cₖ − cᵢ)²·(1/r).
         """
         gamma, apart = gone.gamma[here], scaled[k] - scaled
+        D = distances(space, X, here, mean[k])
         D *= unit[:, None]
-        square = D * D
-        inverse = square * -gamma
+        inverse = np.multiply(D, D, out=space.like(D))
+        inverse *= -gamma
         inverse += 1.0
         np.reciprocal(inverse, out=inverse)
-        square *= inverse
-        own = square.sum(axis=0)
-        D *= inverse
-        scores = -(2 * apart @ D) - (apart * apart) @ inverse - own
+        both = apart * apart @ inverse
+        inverse *= D
+        both += 2 * apart @ inverse
+        inverse *= D
+        own = inverse.sum(axis=0)
+        scores = -both - own
         scores[k] = -((1 + gone.beta[here]) ** 2) * own
         scores *= gone.total[here] - n_classes
         scores[:, ~(np.abs(own) * gamma < 1 / LEAST) | ~(gone.total[here] > n_classes)] = np.nan
         return scores.T
 
+    space = Space()
+
     def outputs(block: Block) -> Array:
         X, gone, rows = rows_of(block), removal(weight, block), np.arange(len(block))
         scores = np.empty((len(block), len(weight)))
         for k, here in by_class(block):
-            scores[here] = one_class(distances(X, here, mean[k]), k, here, gone)
+            scores[here] = one_class(space, X, k, here, gone)
         scores += 2 * priors_left(full, prior, weight, block, gone)
         near = scores
         if equal:

@@ -122,7 +122,7 @@ def nested_cross_validate(
     )
     if any(one.kind != "folds" or one.single for one in rounds):
         raise BadParameter(
-            "nested_cross_validate: folds must be a number, or test sets of several rows that make up all"
+            "nested: folds must be a number, or test sets of several rows that make up all rows"
         )
     if inner is None and len(rounds[0]) < 3:
         raise BadParameter(
