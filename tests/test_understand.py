@@ -17,6 +17,7 @@ from sklearn.linear_model import Ridge as SklearnRidge
 import tenfold
 from tenfold.core import check
 from tenfold.evaluate import (
+    GroupKFold,
     accumulated_effects,
     bias_variance,
     bias_variance_path,
@@ -276,6 +277,9 @@ def test_importance_has_ranges() -> None:
     assert "x0" in str(found).splitlines()[1]
     fitted = permutation_importance(tenfold.Ridge().fit(X, y), X, y, folds=None, n_repeats=8)
     assert fitted.drops.shape == (3, 1, 8) and (np.diff(fitted.interval, axis=1) > 0).all()
+    groups = np.arange(300) // 5
+    grouped = permutation_importance(tenfold.Ridge(), X, y, folds=GroupKFold(4), groups=groups, n_repeats=2)
+    assert grouped.drops.shape == (3, 4, 2) and grouped.importances_mean[0] > grouped.importances_mean[1]
     weighted = permutation_importance(tenfold.Ridge(), X, y, sample_weight=np.where(np.arange(300) < 150, 1.0, 0.0))
     assert np.isfinite(weighted.importances).all()
 
@@ -316,6 +320,10 @@ def test_columns_by_name() -> None:
     X = pandas.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["age", "size"])
     model = tenfold.Ridge().fit(X, X["size"])
     assert partial_dependence(model, X, "size").columns == ["size"]
+    foreign = SklearnRidge().fit(X, X["size"])
+    np.testing.assert_allclose(
+        partial_dependence(foreign, X, "size").average, partial_dependence(model, X, "size").average, rtol=1e-9
+    )
     assert permutation_importance(tenfold.Ridge(), X, X["size"], folds=4).columns == ["age", "size"]
     with pytest.raises(tenfold.BadInput, match="no column 'weight'"):
         partial_dependence(model, X, "weight")
@@ -414,6 +422,8 @@ X3, Y3 = np.random.default_rng(0).normal(size=(30, 3)), np.random.default_rng(1)
         (lambda: partial_dependence(object(), X3, 0), "predicts nothing"),
         (lambda: partial_dependence(tenfold.Ridge(), X3, 0), "not fitted"),
         (lambda: accumulated_effects(additive, X3, 0, bins=0), "bins=0"),
+        (lambda: accumulated_effects(additive, np.where(X3 > 1, np.nan, X3), 0), "missing or infinite in row"),
+        (lambda: partial_dependence(additive, [["a", "b", "c"]], 0), "not numbers"),
         (lambda: accumulated_effects(additive, np.ones((5, 3)), 0), "constant"),
     ],
 )  # fmt: skip

@@ -109,6 +109,12 @@ def _begin(model: Any, X: Any, features: Any, sample_weight: Any) -> tuple[Respo
     columns = [response.column(name) for name in names]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise BadInput(f"features={features!r}: give one column, or two that differ")
+    bad = np.argwhere(~np.isfinite(response.X[:, columns]))
+    if len(bad):
+        row, which = (int(i) for i in bad[0])
+        raise BadInput(
+            f"column {response.columns[columns[which]]!r} is missing or infinite in row {row}: fill or drop it"
+        )
     w = as_weights(sample_weight, len(response.X))
     return response, columns, np.full(len(response.X), 1 / len(response.X)) if w is None else w / w.sum()
 

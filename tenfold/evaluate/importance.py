@@ -15,13 +15,13 @@ from tenfold.core.data import Arrays
 from tenfold.core.engine import each, single_blas
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import map_rows
-from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.evaluate.cross import score_of
-from tenfold.evaluate.folds import assign_folds, check_class_sizes
+from tenfold.evaluate.held_out import split_models
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
+from tenfold.evaluate.rounds import plan
 
 Array = np.ndarray[Any, Any]
 
@@ -39,6 +39,7 @@ class Importance:
     baseline: float  # the score with all columns as they are
     drops: Array = field(repr=False)
     level: float
+    ratio: float | None = None  # held-out rows for each training row
 
     @property
     def importances_mean(self) -> Array:
@@ -57,7 +58,7 @@ class Importance:
     def standard_error(self) -> Array:
         folds = self.drops.shape[1]
         if folds > 1:
-            return np.array([corrected_error(one, folds) for one in self.drops.mean(axis=2)])
+            return np.array([corrected_error(one, folds, self.ratio) for one in self.drops.mean(axis=2)])
         repeats = self.drops.shape[2]
         return self.drops[:, 0].std(axis=1, ddof=1) / repeats**0.5 if repeats > 1 else np.full(len(self.drops), np.nan)
 
@@ -88,7 +89,8 @@ def permutation_importance(
     X: Any,
     y: Any,
     *,
-    folds: int | None = 10,
+    folds: Any = 10,
+    groups: Any = None,
     n_repeats: int = 5,
     score: Any = None,
     level: float = 0.95,
@@ -97,7 +99,8 @@ def permutation_importance(
 ) -> Importance:
     """The fall of the score on held-out rows when a column of theirs is shuffled (Breiman 2001).
 
-    Each fold is judged by a model of the others, with each column shuffled `n_repeats` times:
+    Each fold (folds: a number or a splitter, as in `cross_validate`) is judged by a model of the other rows, with each
+    column shuffled `n_repeats` times:
     importance_j = mean over folds and shuffles of  sign (score(y, f(X)) − score(y, f(X with column j shuffled))).
     folds=None: the model is fitted already, and (X, y) are rows that are new to it. Columns that stand for one another
     share their importance, or hide it: shuffling one leaves the other.
@@ -122,39 +125,25 @@ def permutation_importance(
     )
     if ops.is_sparse(source.X):
         raise BadInput("columns are shuffled one by one, which takes a dense table: use X.toarray()")
-    judge, rng = find_score(score, model.role), generator(random_state)
-    parts = _parts(model, source, folds, rng)
-    jobs = [(held, int(rng.integers(0, 2**63))) for held in parts]
+    judge, rng, ratio = find_score(score, model.role), generator(random_state), None
+    models, held_out = [model], [np.arange(source.n_rows or 0)]
+    if folds is not None:
+        rounds = plan(model, source, folds=folds, groups=groups, random_state=rng)
+        held_out = [one.test_rows(k) for one in rounds for k in range(len(one))]
+        models = [fitted for one in rounds for fitted in split_models(model, source, one)[0]]
+        ratio = rounds[0].ratio
+    jobs = [(fitted, rows, int(rng.integers(0, 2**63))) for fitted, rows in zip(models, held_out, strict=True)]
 
-    def one_fold(job: tuple[Array, int]) -> tuple[float, Array]:
-        held, seed = job
-        orders = shuffles(seed, len(held), n_repeats, source.n_features)
-        fitted = model
-        if folds is not None:
-            rest = np.ones(source.n_rows or 0, dtype=bool)
-            rest[held] = False
-            fitted = fresh(model)._fit(source.select(np.flatnonzero(rest)))
-        return drops_of(fitted, source.select(held), orders, judge)
+    def drops(job: tuple[Any, Array, int]) -> tuple[float, Array]:
+        fitted, rows, seed = job
+        return drops_of(fitted, source.select(rows), shuffles(seed, len(rows), n_repeats, source.n_features), judge)
 
     with single_blas:
-        found = each(one_fold, jobs)
+        found = each(drops, jobs)
     baseline = float(np.mean([one for one, _ in found]))
     names = source.facts.get("feature_names_in_")
     columns = [f"x{j}" for j in range(source.n_features)] if names is None else [str(name) for name in names]
-    return Importance(columns, judge, baseline, np.stack([drop for _, drop in found], axis=1), level)
-
-
-def _parts(model: Any, source: Arrays, folds: int | None, rng: np.random.Generator) -> list[Array]:
-    """Numbers of the rows that are held out together."""
-    n = source.n_rows or 0
-    if folds is None:
-        return [np.arange(n)]
-    codes = None
-    if model.role == "classifier":
-        codes = source.y if source.rows is None else source.y[source.rows]
-        check_class_sizes(codes, source.facts["classes_"])
-    fold = assign_folds(n, folds, rng, codes=codes)
-    return [np.flatnonzero(fold == k) for k in range(folds)]
+    return Importance(columns, judge, baseline, np.stack([drop for _, drop in found], axis=1), level, ratio)
 
 
 def shuffles(seed: int, n: int, repeats: int, columns: int) -> Iterator[Array]:

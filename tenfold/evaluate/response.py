@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,15 +47,15 @@ def response_of(model: Any, X: Any) -> Response:
                 "columns are altered one by one, which takes a dense table in memory: use X.toarray() or read it first"
             )
         names = getattr(model, "feature_names_in_", None) if "feature_names_in_" in vars(model) else None
-        if model.role == "regressor":
-            function: Callable[[Array], Array] = lambda rows: _as_columns(map_rows(model._predict, rows))  # noqa: E731
-        else:
-            function = lambda rows: _without_first(softmax(map_rows(model._scores, rows)))  # noqa: E731
+        function: Callable[[Array], Array] = partial(_values if model.role == "regressor" else _chances, model)
         classes = model.classes_ if model.role == "classifier" else None
     else:
-        function, classes = _foreign(model)
+        function, classes = _foreign(model, X)
         names, table = getattr(X, "columns", None), X
-    rows = np.array(table, dtype=np.float64, order="C")
+    try:
+        rows = np.array(table, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise BadInput("X holds values that are not numbers: encode text and categories first") from None
     if rows.ndim != 2 or not rows.size:
         raise BadInput(f"X has shape {rows.shape}: give a table of at least one row and one column")
     columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
@@ -67,11 +68,24 @@ def response_of(model: Any, X: Any) -> Response:
     return Response(function, rows, columns, outputs)
 
 
-def _foreign(model: Any) -> tuple[Callable[[Array], Array], Any]:
+def _values(model: Any, rows: Array) -> Array:
+    return _as_columns(map_rows(model._predict, rows))
+
+
+def _chances(model: Any, rows: Array) -> Array:
+    return _without_first(softmax(map_rows(model._scores, rows)))
+
+
+def _foreign(model: Any, X: Any) -> tuple[Callable[[Array], Array], Any]:
+    """The response of what is not of Tenfold; a model of pandas frames gets frames."""
+
+    def given(rows: Array) -> Any:
+        return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
+
     if hasattr(model, "predict_proba"):
-        return lambda rows: _without_first(np.asarray(model.predict_proba(rows))), model.classes_
+        return lambda rows: _without_first(np.asarray(model.predict_proba(given(rows)))), model.classes_
     if hasattr(model, "predict"):
-        return lambda rows: _as_columns(np.asarray(model.predict(rows))), None
+        return lambda rows: _as_columns(np.asarray(model.predict(given(rows)))), None
     if callable(model):
         return lambda rows: _as_columns(np.asarray(model(rows), dtype=np.float64)), None
     raise BadInput(
