@@ -86,6 +86,9 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(q,p) intercept_=float|float(q) dual_gap_=float(q) n_iter_=int(q) _flat=bool
         stats_?=Moments(p+q)"""),
     31: ("HuberRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
+    51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
+    52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
+    53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
 }
 
 # Number -> module and name of a statistic, forms of its fields.

@@ -1,0 +1,240 @@
+"""B-splines of each column."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import check
+from tenfold.core.data import Array, Block, Source, column_name
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.estimator import Estimator, Transformer
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Stats
+from tenfold.solve.columns import Distinct
+
+
+@dataclass(slots=True)
+class Range(Stats):
+    """The least and the largest value of each column."""
+
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, block: Block) -> Range:
+        return cls(block.X.min(axis=0).astype(np.float64), block.X.max(axis=0).astype(np.float64))
+
+    def __add__(self, other: Range) -> Range:
+        return Range(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+def distinct(block: Block) -> Distinct:
+    return Distinct.of(block.X, block.w)
+
+
+@estimator
+class SplineTransformer(Transformer, Estimator):
+    """SplineTransformer: each column as B-splines, which add up to one.
+
+    Model       zⱼ = (B₁(xⱼ), ..., B_m(xⱼ)),  m = n_knots + degree − 1 (n_knots − 1 where periodic)
+    Objective   none: knots are spread evenly over the range of a column, or at its weighted quantiles
+    Algorithm   one pass for the ranges or the distinct values; the degree + 1 splines not zero at x
+                by de Boor's recursion
+    Cost        O(n p (degree² + m)) time; ranges take O(p) memory, quantiles every distinct value
+    Fails when  a column is constant (told); rows lie beyond the knots: see extrapolation
+    Reference   de Boor 1978, ch. X; Eilers & Marx 1996
+
+    Fitted      knots_ (p, n_knots + 2 degree) the knots with those beyond the range, n_features_out_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> spline = tenfold.SplineTransformer(n_knots=2, degree=1).fit([[0.0], [4.0]])
+    >>> spline.transform([[1.0]]).tolist()
+    [[0.75, 0.25]]
+    """
+
+    least_rows: ClassVar[int] = 2
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "the splines of a column stand together, so other columns first give another order"
+    }
+
+    n_knots: int = param(5, at_least=2, at_most=100_000, doc="knots of each column, its ends included")
+    degree: int = param(3, at_least=0, at_most=50, doc="degree of the polynomials between knots")
+    _: KW_ONLY
+    knots: object = param(
+        "uniform", doc="'uniform', 'quantile', or the knots, one column for each column of X"
+    )
+    extrapolation: str = param(
+        "constant",
+        one_of=("error", "constant", "linear", "continue", "periodic"),
+        doc="what to do with rows beyond the knots",
+    )
+    include_bias: bool = param(True, doc="keep the last spline of each column, so that they add up to one")
+    order: str = param("C", one_of=("C", "F"), doc="no effect: rows are made one after the other")
+    handle_missing: str = param("error", one_of=("error",), doc="missing values are refused")
+    sparse_output: bool = param(False, doc="give sparse rows")
+
+    @property
+    def kind(self) -> str:
+        """Quantiles need every distinct value."""
+        return "keeps rows" if self._chosen() == "quantile" else "many passes"
+
+    def _chosen(self) -> str:
+        return self.knots if isinstance(self.knots, str) else "given"
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        if self._chosen() not in ("uniform", "quantile", "given"):
+            raise BadParameter(
+                f"SplineTransformer(knots={check.short(self.knots)}): must be 'uniform', "
+                "'quantile' or a table of knots"
+            )
+        if self.extrapolation == "periodic" and self.degree >= self.n_knots and self._chosen() != "given":
+            raise BadParameter(
+                f"SplineTransformer(degree={self.degree}): periodic splines need n_knots above the degree"
+            )
+        stats = yield (distinct if self._chosen() == "quantile" else Range.of)
+        base = self._base(stats)
+        if self.extrapolation == "periodic" and self.degree >= len(base):
+            raise BadParameter(
+                f"SplineTransformer(degree={self.degree}): periodic splines need more knots than the degree"
+            )
+        knots = np.ascontiguousarray(np.array([self._extended(column) for column in base.T]))
+        m = self._splines(len(base))
+        return dict(knots_=knots, n_features_out_=(m - (not self.include_bias)) * self.n_features_in_)
+
+    def _splines(self, n_knots: int) -> int:
+        return n_knots - 1 if self.extrapolation == "periodic" else n_knots + self.degree - 1
+
+    def _base(self, stats: Any) -> Array:
+        """(n_knots, p) knots within the range."""
+        p = self.n_features_in_
+        if self._chosen() == "given":
+            return self._given(p)
+        if self._chosen() == "quantile":
+            shares = np.linspace(0, 1, self.n_knots)
+            base = np.column_stack(
+                [quantiles(v, w, shares) for v, w in zip(stats.values, stats.weights, strict=True)]
+            )
+        else:
+            base = np.linspace(stats.low, stats.high, self.n_knots)
+        size = np.abs(base).max(axis=0)
+        flat = base[-1] - base[0] <= 1e-12 * size
+        if flat.any():
+            name = column_name(vars(self).get("feature_names_in_"), int(np.flatnonzero(flat)[0]))
+            warnings.warn(
+                f"SplineTransformer: {name} is constant; its knots are spread around its value",
+                Degenerate,
+                stacklevel=3,
+            )
+            around = np.linspace(-1, 1, self.n_knots)[:, None] * np.maximum(size, 1e-3)
+            base = np.where(flat, base[:1] + around, base)
+        return base
+
+    def _given(self, p: int) -> Array:
+        try:
+            base = np.asarray(self.knots, dtype=np.float64)
+        except (TypeError, ValueError):
+            base = np.empty(0)
+        if base.ndim != 2 or base.shape[0] < 2 or base.shape[1] != p or not (np.diff(base, axis=0) > 0).all():
+            raise BadParameter(
+                f"SplineTransformer(knots={check.short(self.knots)}): must be 'uniform', 'quantile' or a "
+                f"table of at least 2 rows and {p} columns (one for each of X), each rising from row to row"
+            )
+        return base
+
+    def _extended(self, base: Array) -> Array:
+        """`degree` more knots on each side, as far apart as the outermost, or as one period away."""
+        d = self.degree
+        if self.extrapolation == "periodic":
+            period = base[-1] - base[0]
+            return np.concatenate([base[-d - 1 : -1] - period if d else [], base, base[1 : d + 1] + period])
+        below = base[0] - (base[1] - base[0]) * np.arange(d, 0, -1)
+        above = base[-1] + (base[-1] - base[-2]) * np.arange(1, d + 1)
+        return np.concatenate([below, base, above])
+
+    def _transform(self, X: Array) -> Any:
+        parts = [self._column(X[:, j].astype(np.float64), knots, j) for j, knots in enumerate(self.knots_)]
+        Z = np.hstack(parts).astype(X.dtype, copy=False)
+        if not self.sparse_output:
+            return Z
+        from scipy import sparse
+
+        return sparse.csr_matrix(Z)
+
+    def _column(self, x: Array, knots: Array, j: int) -> Array:
+        d = self.degree
+        low, high = knots[d], knots[-d - 1]
+        if self.extrapolation == "periodic":
+            x = low + np.mod(x - low, high - low)
+        elif self.extrapolation == "error" and ((x < low) | (x > high)).any():
+            row = int(np.flatnonzero((x < low) | (x > high))[0])
+            raise BadInput(
+                f"X contains {x[row]:g} in column {j}, row {row}, beyond the knots ({low:g} to {high:g}): "
+                "choose another extrapolation"
+            )
+        inside = np.clip(x, low, high) if self.extrapolation in ("constant", "linear") else x
+        Z = splines(inside, knots, d)
+        if self.extrapolation == "linear" and d > 0 and (x != inside).any():
+            Z += (x - inside)[:, None] * slopes(inside, knots, d)
+        if self.extrapolation == "periodic" and d:
+            Z[:, :d] += Z[:, -d:]
+            Z = Z[:, :-d]
+        return Z if self.include_bias else Z[:, :-1]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns that `transform` returns."""
+        old = super().get_feature_names_out(input_features)
+        m = self.n_features_out_ // len(old)
+        return np.array([f"{name}_sp_{k}" for name in old for k in range(m)], dtype=object)
+
+
+def splines(x: Array, knots: Array, degree: int) -> Array:
+    """(n, len(knots) − degree − 1): all B-splines at x; beyond the inner knots polynomials go on."""
+    m = len(knots) - degree - 1
+    span = np.clip(np.searchsorted(knots, x, side="right") - 1, degree, m - 1)
+    while (empty := (knots[span] == knots[span + 1]) & (span > degree)).any():
+        span = span - empty
+    values = np.zeros((degree + 1, len(x)))
+    values[0] = 1.0
+    for k in range(1, degree + 1):
+        carried = np.zeros(len(x))
+        for i in range(k):
+            right, left = knots[span + i + 1], knots[span + i + 1 - k]
+            width = right - left
+            share = np.divide(values[i], width, out=np.zeros(len(x)), where=width > 0)
+            values[i] = carried + (right - x) * share
+            carried = (x - left) * share
+        values[k] = carried
+    out = np.zeros((len(x), m))
+    out[np.arange(len(x))[:, None], (span - degree)[:, None] + np.arange(degree + 1)] = values.T
+    return out
+
+
+def slopes(x: Array, knots: Array, degree: int) -> Array:
+    """Derivatives of the B-splines: d (Bᵢ / (tᵢ₊d − tᵢ) − Bᵢ₊₁ / (tᵢ₊d₊₁ − tᵢ₊₁)) of the degree below."""
+    lower = np.zeros((len(x), len(knots) - degree))
+    inner = splines(x, knots[1:-1], degree - 1)  # the outermost of the lower degree are zero within the range
+    lower[:, 1:-1] = inner
+    width = knots[degree:] - knots[:-degree]
+    lower = degree * np.divide(lower, width, out=np.zeros_like(lower), where=width > 0)
+    return lower[:, :-1] - lower[:, 1:]
+
+
+def quantiles(values: Array, weights: Array, shares: Array) -> Array:
+    """Quantiles by linear interpolation, as of a table in which a row of weight k stands k times.
+
+    A value holds the places [W₋, W − 1], with W₋ the weight before it and W that up to it. Where weights are
+    below one, the least of them is the unit.
+    """
+    unit = min(1.0, float(weights.min()))
+    reached = np.cumsum(weights / unit)
+    begin = np.concatenate([[0.0], reached[:-1]])
+    places = np.column_stack([begin, np.maximum(reached - 1, begin)]).reshape(-1)
+    return np.interp(shares * places[-1], places, np.repeat(values, 2))
