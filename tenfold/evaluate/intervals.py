@@ -52,7 +52,9 @@ def wilson(successes: float, trials: float, level: float = 0.95) -> Interval:
     p, n = successes / trials, trials
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = float(z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)))
-    return Interval(p, max(0.0, middle - half), min(1.0, middle + half), level, "Wilson")
+    low = 0.0 if successes == 0 else max(0.0, middle - half)  # exactly, not up to rounding
+    high = 1.0 if successes == trials else min(1.0, middle + half)
+    return Interval(p, low, high, level, "Wilson")
 
 
 # --- AUC --------------------------------------------------------------------------------------------------------------
