@@ -85,10 +85,20 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
         coef_=float(q,p) intercept_=float|float(q) dual_gap_=float(q) n_iter_=int(q) _flat=bool
         stats_?=Moments(p+q)"""),
+    19: ("LassoCV", """
+        coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool alpha_=float
+        alphas_=float(a) mse_path_=float(a,f)"""),
+    20: ("ElasticNetCV", """
+        coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool alpha_=float l1_ratio_=float
+        alphas_=float(a) mse_path_=float(a,f) ;
+        coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool alpha_=float l1_ratio_=float
+        alphas_=float(r,a) mse_path_=float(r,a,f)"""),
     31: ("HuberRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
+    32: ("QuantileRegressor", "coef_=float(p) intercept_=float n_iter_=int _flat=bool"),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
+    54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
 }
 
 # Number -> module and name of a statistic, forms of its fields.

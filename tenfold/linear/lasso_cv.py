@@ -1,0 +1,305 @@
+"""The lasso and the elastic net with penalties chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core.data import Array, Source, block_rows
+from tenfold.core.engine import each
+from tenfold.core.errors import BadParameter, CannotForget
+from tenfold.core.estimator import Estimator
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments, merge
+from tenfold.linear import lasso
+from tenfold.linear.affine import centred
+from tenfold.linear.folds import splits_of
+from tenfold.linear.lasso import SparseRegressor, gathered, keep
+from tenfold.solve.coordinate import (
+    Found,
+    Products,
+    Wide,
+    descend,
+    finish,
+    largest_correlation,
+    wide_exact,
+    wide_path,
+)
+
+Pair = tuple[Array, Array]
+BATCH = 6  # problems that share one product of all columns; fixed, because batches are part of the bits
+
+
+class CrossValidated(SparseRegressor):
+    """Mixin: a grid of penalties, the held-out error of each, and the exact fit of the best."""
+
+    kind: ClassVar[str] = "keeps rows"
+    least_rows: ClassVar[int] = 2
+    exempt: ClassVar[dict[str, str]] = {
+        "row_order": "folds are cut by row number, as in scikit-learn",
+        "weight_is_copies": "folds are cut by row number, and copies of a row count as rows",
+    }
+
+    def _ratios(self) -> Array:
+        return np.ones(1)
+
+    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        given, ratios = given_alphas(self), self._ratios()
+        X, y, w = gathered((yield keep))
+        y = np.ascontiguousarray(y[:, 0])
+        splits = splits_of(self, self.cv, X, y, getattr(source, "rows", None))
+        few_rows = X.shape[1] > max(500, 2 * len(X)) or X.shape[1] > lasso.WIDE
+        form = _ByRows(self, X, y, w) if few_rows else _ByMoments(self, X, y, w)
+        alphas = np.array([given if given is not None else self._grid(form.top / ratio) for ratio in ratios])
+        errors = np.array([form.errors(splits, row, float(r)) for row, r in zip(alphas, ratios, strict=True)])
+        which, at = np.unravel_index(errors.mean(axis=2).argmin(), errors.shape[:2])
+        alpha, ratio = float(alphas[which, at]), float(ratios[which])
+        found = form.exact(alpha, ratio)
+        self._tell(found, form.yy, alpha)
+        chosen = dict(alpha_=alpha, alphas_=alphas, mse_path_=errors)
+        if np.ndim(getattr(self, "l1_ratio", 1.0)) == 0:
+            chosen.update(alphas_=alphas[0], mse_path_=errors[0])
+        if hasattr(self, "l1_ratio"):
+            chosen["l1_ratio_"] = ratio
+        return dict(self._attributes(form.mean, [found], form.weight), **chosen)
+
+    def _grid(self, top: float) -> Array:
+        """From the smallest penalty with no coefficient at all down to eps of it, evenly in the logarithm."""
+        count = int(self.alphas)
+        if top <= np.finfo(float).resolution:
+            return np.full(count, np.finfo(float).resolution)
+        return np.geomspace(top, top * self.eps, count)
+
+
+class _ByMoments:
+    """Cross-products of all columns; those of a training set are the total less those of its test rows."""
+
+    def __init__(self, model: Any, X: Array, y: Array, w: Array) -> None:
+        self.model, self.X, self.y, self.w = model, X, y, w
+        self.total = self._moments(slice(None))
+        self.mean, self.weight = self.total.mean, float(self.total.weight)
+        self.problem = self._products(self.total)
+        self.yy = self.problem.yy
+        self.top = largest_correlation(self.problem.q, model.positive) / self.weight
+
+    def _moments(self, rows: Any) -> Moments:
+        X, y, w = self.X[rows], self.y[rows, None], self.w[rows]
+        size = block_rows(X.shape[1])
+        starts = range(0, len(X), size)
+        return merge(
+            each(lambda i: Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]), list(starts))
+        )
+
+    def _products(self, stats: Moments) -> Products:
+        p, free = self.X.shape[1], self.model.fit_intercept
+        _, Sxx, Sxy = centred(stats, p, free)
+        extra = 0.0 if free else stats.weight * float(stats.mean[p]) ** 2
+        return Products(
+            np.ascontiguousarray(Sxx), np.ascontiguousarray(Sxy[:, 0]), float(stats.scatter[p, p]) + extra
+        )
+
+    def errors(self, splits: list[Pair], alphas: Array, ratio: float) -> Array:
+        """Mean squared error on the held-out rows, (alphas, folds)."""
+        order = np.argsort(-alphas, kind="stable")
+
+        def fold(split: Pair) -> Array:
+            stats = self._training(*split)
+            l1, l2 = alphas[order] * ratio * stats.weight, alphas[order] * (1 - ratio) * stats.weight
+            options = dict(positive=self.model.positive, tol=self.model.tol, most=self.model.max_iter)
+            W = np.array([one.w for one in descend(self._products(stats), l1, l2, **options)])
+            mean, p = stats.mean, self.X.shape[1]
+            b = mean[p] - W @ mean[:p] if self.model.fit_intercept else np.zeros(len(W))
+            rest = self.y[split[1], None] - self.X[split[1]] @ W.T - b
+            return np.average(rest**2, axis=0, weights=self.w[split[1]])
+
+        found = np.array(each(fold, splits)).T
+        return found[np.argsort(order, kind="stable")]
+
+    def _training(self, train: Array, test: Array) -> Moments:
+        if len(train) + len(test) == len(self.y):
+            try:
+                return self.total - self._moments(test)
+            except CannotForget:  # these rows carry nearly all of the spread: digits would be lost
+                pass
+        return self._moments(train)
+
+    def exact(self, alpha: float, ratio: float) -> Found:
+        l1, l2 = alpha * ratio * self.weight, alpha * (1 - ratio) * self.weight
+        options = dict(positive=self.model.positive, tol=self.model.tol, most=self.model.max_iter)
+        rough = descend(self.problem, np.array([l1]), np.array([l2]), **options)[0]
+        return finish(self.problem, l1, l2, rough, self.model.positive)
+
+
+class _ByRows:
+    """Far more columns than rows: the folds go down the path in step and share products with all columns."""
+
+    def __init__(self, model: Any, X: Array, y: Array, w: Array) -> None:
+        self.model, self.y, self.w = model, y, w
+        self.weight = float(w.sum())
+        center = (w / self.weight) @ X if model.fit_intercept else np.zeros(X.shape[1])
+        self.columns = np.ascontiguousarray((X - center).T)
+        self.whole = self._problem(w)
+        self.mean, self.yy = np.append(center, self.whole.level), self.whole.yy
+        self.top = largest_correlation(self.whole.q, model.positive) / self.weight
+        self.supports: dict[tuple[float, float], Array] = {}
+
+    def _problem(self, w: Array) -> Wide:
+        return Wide(self.columns, self.y, w, self.model.fit_intercept, self.model.positive)
+
+    def errors(self, splits: list[Pair], alphas: Array, ratio: float) -> Array:
+        """Mean squared error on the held-out rows, (alphas, folds)."""
+        order = np.argsort(-alphas, kind="stable")
+
+        def batch(some: list[Pair]) -> tuple[Array, list[Any]]:
+            problems, penalties = [], []
+            for train, _ in some:
+                w = np.zeros(len(self.w))
+                w[train] = self.w[train]
+                problems.append(self._problem(w))
+                scaled = alphas[order] * w.sum()
+                penalties.append((scaled * ratio, scaled * (1 - ratio)))
+            paths = wide_path(problems, penalties, self.model.tol, self.model.max_iter)
+            errors = np.array([self._error(*one) for one in zip(problems, some, paths, strict=True)])
+            return errors, paths
+
+        done = each(batch, [splits[i : i + BATCH] for i in range(0, len(splits), BATCH)])
+        for i, k in enumerate(order):
+            parts = [path[i][0] for _, paths in done for path in paths]
+            self.supports[float(alphas[k]), ratio] = np.unique(np.concatenate(parts))
+        found = np.concatenate([errors for errors, _ in done]).T
+        return found[np.argsort(order, kind="stable")]
+
+    def _error(self, problem: Wide, split: Pair, path: list[Any]) -> Array:
+        test = split[1]
+        used = np.unique(np.concatenate([columns for columns, _, _ in path]))
+        W = np.zeros((len(path), len(used)))
+        for row, (columns, w, _) in zip(W, path, strict=True):
+            row[np.searchsorted(used, columns)] = w
+        held = self.columns[used][:, test] - problem.mean[used, None]
+        rest = self.y[test] - problem.level - W @ held
+        return np.average(rest**2, axis=1, weights=self.w[test])
+
+    def exact(self, alpha: float, ratio: float) -> Found:
+        self.whole.enter(self.supports[alpha, ratio])
+        l1, l2 = alpha * ratio * self.weight, alpha * (1 - ratio) * self.weight
+        return wide_exact(self.whole, l1, l2, self.model.tol, self.model.max_iter)
+
+
+def given_alphas(model: Any) -> Array | None:
+    """The penalties that were given, largest first; None where only their number was."""
+    alphas = model.alphas
+    name = type(model).__name__
+    if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
+        if not 1 <= alphas <= 1_000_000:
+            raise BadParameter(
+                f"{name}(alphas={alphas!r}): must be a number of penalties >= 1, or the penalties"
+            )
+        return None
+    return np.sort(positive_numbers(f"{name}(alphas=...)", alphas))[::-1].copy()
+
+
+def positive_numbers(what: str, values: Any) -> Array:
+    """A list of finite numbers above zero, as an array."""
+    try:
+        found = np.asarray(values, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        raise BadParameter(f"{what}: must be numbers above zero, not {str(values)[:80]!r}") from None
+    if not len(found) or not ((found > 0) & (found <= 1e100)).all():
+        raise BadParameter(
+            f"{what}: must be one or more numbers above zero (at most 1e100), not {str(values)[:80]}"
+        )
+    return found
+
+
+@estimator
+class LassoCV(CrossValidated, Estimator):
+    """LassoCV: the lasso with the penalty of least cross-validated error.
+
+    Model       y ≈ X w + b
+    Objective   that of Lasso, at the alpha_ whose mean squared error on held-out rows is least
+    Algorithm   moments of all rows and of each fold; a training set is the total less its fold;
+                coordinate descent down the grid in each; exact solution for the best.
+                More columns than twice the rows: folds go down in step and share products with all columns
+    Cost        O(n p²) time for all folds together, O(p²) memory a fold; by rows O(n p) a step
+    Fails when  there are fewer rows than folds; the best alpha is the last of the grid (lower eps)
+    Reference   Friedman, Hastie & Tibshirani 2010; screening by violation: Tibshirani et al. 2012
+
+    Fitted      coef_ (p,), intercept_, alpha_, alphas_, mse_path_ (alphas, folds), dual_gap_, n_iter_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = 3 * X[:, 0] + 0.1 * rng.normal(size=100)
+    >>> tenfold.LassoCV().fit(X, y).coef_.round(1)[0]
+    np.float64(3.0)
+    """
+
+    _: KW_ONLY
+    eps: float = param(
+        1e-3, at_least=1e-12, at_most=1, doc="the last penalty of the grid as a share of the first"
+    )
+    alphas: Any = param(100, doc="how many penalties, or the penalties themselves")
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    precompute: Any = param("auto", doc="no effect: cross-products are formed where they are cheaper")
+    max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent for each penalty")
+    tol: float = param(1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
+    copy_X: bool = param(True, doc="no effect: X is never changed")
+    cv: Any = param(None, doc="number of folds (None: 5), a splitter, or pairs of row numbers (train, test)")
+    verbose: Any = param(False, doc="no effect: see tenfold.monitor")
+    n_jobs: int | None = param(None, doc="no effect: see tenfold.threads")
+    positive: bool = param(False, doc="require w >= 0")
+    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+    selection: str = param("cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
+
+
+@estimator
+class ElasticNetCV(CrossValidated, Estimator):
+    """ElasticNetCV: the elastic net with penalty and mixture of least cross-validated error.
+
+    Model       y ≈ X w + b
+    Objective   that of ElasticNet, at the alpha_ and l1_ratio_ of least mean squared error on held-out rows
+    Algorithm   as LassoCV, once for each l1_ratio
+    Cost        as LassoCV, once for each l1_ratio
+    Fails when  as LassoCV; l1_ratio = 0 (there the grid would begin at infinity: use RidgeCV or Ridge)
+    Reference   Zou & Hastie 2005; Friedman, Hastie & Tibshirani 2010
+
+    Fitted      coef_ (p,), intercept_, alpha_, l1_ratio_, alphas_, mse_path_ (alphas, folds), both with a
+                leading axis for several l1_ratio; dual_gap_, n_iter_ (sweeps)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = 3 * X[:, 0] + 0.1 * rng.normal(size=100)
+    >>> tenfold.ElasticNetCV(l1_ratio=[0.5, 1.0]).fit(X, y).l1_ratio_
+    1.0
+    """
+
+    _: KW_ONLY
+    l1_ratio: Any = param(0.5, doc="share of the L1 penalty, or several to choose from; from 1e-6 to 1")
+    eps: float = param(
+        1e-3, at_least=1e-12, at_most=1, doc="the last penalty of the grid as a share of the first"
+    )
+    alphas: Any = param(100, doc="how many penalties, or the penalties themselves")
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    precompute: Any = param("auto", doc="no effect: cross-products are formed where they are cheaper")
+    max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent for each penalty")
+    tol: float = param(1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
+    cv: Any = param(None, doc="number of folds (None: 5), a splitter, or pairs of row numbers (train, test)")
+    copy_X: bool = param(True, doc="no effect: X is never changed")
+    verbose: Any = param(0, doc="no effect: see tenfold.monitor")
+    n_jobs: int | None = param(None, doc="no effect: see tenfold.threads")
+    positive: bool = param(False, doc="require w >= 0")
+    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+    selection: str = param("cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
+
+    def _ratios(self) -> Array:
+        ratios = positive_numbers("ElasticNetCV(l1_ratio=...)", self.l1_ratio)
+        if ratios.min() < 1e-6 or ratios.max() > 1:
+            raise BadParameter(f"ElasticNetCV(l1_ratio={self.l1_ratio!r}): must be from 1e-6 to 1")
+        return ratios

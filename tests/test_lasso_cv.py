@@ -1,0 +1,116 @@
+"""LassoCV and ElasticNetCV: scikit-learn's choice, both forms, folds of every kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import linear_model as theirs
+from sklearn.model_selection import KFold
+from test_lasso import table, violation
+
+import tenfold
+from tenfold.linear import lasso_cv
+
+TIGHT: dict[str, Any] = {"tol": 1e-11, "max_iter": 50_000}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("setting", [{}, {"positive": True}, {"fit_intercept": False}, {"cv": 3}], ids=str)
+def test_lasso_equals_scikit_learn(setting: dict[str, Any], weighted: bool) -> None:
+    X, y, w = table()
+    weight = w + 1.0 if weighted else None
+    ours = tenfold.LassoCV(**TIGHT, **setting).fit(X, y, weight)
+    peer = theirs.LassoCV(tol=1e-9, max_iter=200_000, **setting).fit(X, y, weight)
+    np.testing.assert_allclose(ours.alphas_, peer.alphas_, rtol=1e-10)
+    np.testing.assert_allclose(ours.mse_path_, peer.mse_path_, rtol=1e-5)
+    assert ours.alpha_ == pytest.approx(peer.alpha_, rel=1e-10)
+    np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=0, atol=1e-5)
+    assert violation(ours, X, y, np.ones(len(y)) if weight is None else weight) < 1e-11
+
+
+def test_elastic_net_equals_scikit_learn() -> None:
+    X, y, _ = table()
+    ours = tenfold.ElasticNetCV(l1_ratio=[0.3, 0.9], **TIGHT).fit(X, y)
+    peer = theirs.ElasticNetCV(l1_ratio=[0.3, 0.9], tol=1e-9, max_iter=200_000).fit(X, y)
+    assert ours.l1_ratio_ == peer.l1_ratio_ and ours.alpha_ == pytest.approx(peer.alpha_, rel=1e-10)
+    np.testing.assert_allclose(ours.mse_path_, peer.mse_path_, rtol=1e-5)
+    assert violation(ours, X, y, np.ones(len(y))) < 1e-11
+
+
+@pytest.mark.parametrize("setting", [{}, {"positive": True}, {"fit_intercept": False}], ids=str)
+def test_rows_and_moments_agree(monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any]) -> None:
+    X, y, w = table()
+    expected = tenfold.ElasticNetCV(l1_ratio=0.8, **TIGHT, **setting).fit(X, y, w)
+    monkeypatch.setattr(lasso_cv, "_ByMoments", lasso_cv._ByRows)
+    found = tenfold.ElasticNetCV(l1_ratio=0.8, **TIGHT, **setting).fit(X, y, w)
+    assert found.alpha_ == pytest.approx(expected.alpha_, rel=1e-10)
+    np.testing.assert_allclose(found.mse_path_, expected.mse_path_, rtol=1e-7)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=0, atol=1e-8)
+
+
+def test_more_columns_than_rows() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 1000)) + 3
+    y = X[:, :3].sum(axis=1) + rng.normal(size=60)
+    ours = tenfold.LassoCV(cv=4, alphas=30, eps=0.05, tol=1e-9, max_iter=5000).fit(X, y)
+    peer = theirs.LassoCV(cv=4, alphas=30, eps=0.05, tol=1e-8, max_iter=50_000).fit(X, y)
+    assert ours.alpha_ == pytest.approx(peer.alpha_, rel=1e-10)
+    np.testing.assert_allclose(ours.mse_path_, peer.mse_path_, rtol=1e-4)
+    assert violation(ours, X, y, np.ones(60)) < 1e-11
+
+
+def test_folds_of_every_kind() -> None:
+    X, y, w = table()
+    numbers = tenfold.LassoCV(cv=4).fit(X, y)
+    splitter = tenfold.LassoCV(cv=KFold(4)).fit(X, y)
+    pairs = tenfold.LassoCV(cv=list(KFold(4).split(X))).fit(X, y)
+    np.testing.assert_array_equal(numbers.mse_path_, splitter.mse_path_)
+    np.testing.assert_array_equal(numbers.mse_path_, pairs.mse_path_)
+    # Pairs number the rows of the table, of which those of weight zero take no part.
+    kept = w > 0
+    place = np.cumsum(kept) - 1
+    left = [tuple(place[part[kept[part]]] for part in pair) for pair in KFold(4).split(X)]
+    some = tenfold.LassoCV(cv=list(KFold(4).split(X))).fit(X, y, w)
+    same = tenfold.LassoCV(cv=left).fit(X[kept], y[kept], w[kept])
+    np.testing.assert_allclose(some.mse_path_, same.mse_path_, rtol=1e-12)
+
+
+def test_given_penalties_and_a_column_of_one_fold() -> None:
+    """A column that varies in one fold alone: its training moments are summed anew, not by subtraction."""
+    X, y, _ = table()
+    X = X.copy()
+    X[:, 7] = 0.0
+    X[:40, 7] = np.arange(40.0) * 1e6
+    ours = tenfold.LassoCV(alphas=[0.5, 5.0, 1.0]).fit(X, y)
+    np.testing.assert_array_equal(ours.alphas_, [5.0, 1.0, 0.5])
+    peer = theirs.LassoCV(alphas=[0.5, 5.0, 1.0], tol=1e-10, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(ours.mse_path_, peer.mse_path_, rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        ({"cv": 1}, "at least 2 folds"),
+        ({"cv": "five"}, "a number of folds, a splitter, or pairs"),
+        ({"cv": [(np.arange(3), 2.5)]}, "split 0 is not a pair"),
+        ({"cv": 1000}, "use fewer folds"),
+        ({"alphas": 0}, "must be a number of penalties"),
+        ({"alphas": [1.0, -2.0]}, "above zero"),
+        ({"alphas": "many"}, "above zero"),
+        ({"eps": 0.0}, "must be >= 1e-12"),
+    ],
+    ids=str,
+)
+def test_wrong_parameters(wrong: dict[str, Any], said: str) -> None:
+    X, y, _ = table()
+    with pytest.raises(tenfold.TenfoldError, match=said):
+        tenfold.LassoCV(**wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.5, [0.5, 2.0], "half"])
+def test_wrong_mixture(ratio: Any) -> None:
+    X, y, _ = table()
+    with pytest.raises(tenfold.BadParameter, match="l1_ratio"):
+        tenfold.ElasticNetCV(l1_ratio=ratio).fit(X, y)
