@@ -125,7 +125,7 @@ class SplineTransformer(Transformer, Estimator):
         else:
             base = np.linspace(stats.low, stats.high, self.n_knots)
         size = np.abs(base).max(axis=0)
-        flat = base[-1] - base[0] <= 1e-12 * size
+        flat = base[-1] - base[0] <= np.maximum(1e-12 * size, 1e-200)  # quotients of less overflow
         if flat.any():
             name = column_name(vars(self).get("feature_names_in_"), int(np.flatnonzero(flat)[0]))
             warnings.warn(
