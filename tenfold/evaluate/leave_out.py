@@ -23,7 +23,7 @@ from tenfold.evaluate.leave_out_classes import naive_bayes, nearest_centroid
 from tenfold.evaluate.leave_out_discriminant import linear_discriminant, quadratic_discriminant
 from tenfold.linear.affine import centred
 from tenfold.solve.least_squares import triangle_of
-from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
+from tenfold.solve.linalg import cholesky, invert_triangle, reciprocal_condition
 
 Array = np.ndarray[Any, Any]
 Form = Callable[[Block], Array]
@@ -61,7 +61,7 @@ def _form_of(full: Any, source: Arrays) -> Form | None:
     kind = type(full).__name__
     if kind in ("LinearRegression", "Ridge"):
         leverage = None if full.positive else Leverage(full, source)
-        return None if leverage is None else leverage.outputs
+        return None if leverage is None or not np.isfinite(leverage.condition) else leverage.outputs
     make = FORMS.get(kind)
     return None if make is None else make(full)
 
@@ -107,7 +107,8 @@ class Leverage:
         if isinstance(stats, Triangle):
             first = int(self.fit_intercept)
             self.center = stats.R[0, 1 : p + 1] / stats.R[0, 0] if first else np.zeros(p)
-            F, self.condition = _inverse_triangle(stats.R[first:, first : first + p], p)
+            lengths = np.sqrt((stats.R[:, first : first + p] ** 2).sum(axis=0))
+            F, self.condition = _inverse_triangle(stats.R[first:, first : first + p], lengths)
         else:
             mean, Sxx, _ = centred(stats, p, self.fit_intercept)
             self.center = mean[:p] if self.fit_intercept else np.zeros(p)
@@ -150,6 +151,8 @@ def leave_one_out_coefficients(full: Any, source: Arrays) -> Array | None:
     if not known or full.positive or source.n_targets > 1:
         return None
     leverage = Leverage(full, source)
+    if not np.isfinite(leverage.condition):
+        return None
     with single_blas:
         out = Threads().run(lambda block: Rows.of(leverage.models(block)), source).whole()
         for row in np.flatnonzero(np.isnan(out).any(axis=1)):
@@ -159,31 +162,28 @@ def leave_one_out_coefficients(full: Any, source: Arrays) -> Array | None:
 
 
 def _inverse_root(A: Array) -> tuple[Array, float]:
-    """F with F Fᵀ = A⁻¹ (its inverse where it has one), and the condition of A with its diagonal scaled to
-    one.
-    """
+    """F with F Fᵀ = A⁻¹, and the condition of A with its diagonal scaled to one; infinite: A is singular."""
     scale = np.sqrt(np.maximum(np.diagonal(A), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
     scaled = A / scale[:, None] / scale
     L = cholesky(scaled)
     rcond = 0.0 if L is None else reciprocal_condition(scaled, L)
-    if L is not None and rcond > 1e-14:
-        return invert_triangle(L).T / scale[:, None], 1 / rcond
-    values, vectors = eigh(A)
-    keep = values > values.max(initial=0.0) * len(values) * EPS
-    root = np.where(keep, 1 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
-    return vectors * root, float(values.max(initial=0.0) / values[keep].min(initial=np.inf))
+    if L is None or rcond <= 1e-14:
+        return np.zeros_like(A), float("inf")
+    return invert_triangle(L).T / scale[:, None], 1 / rcond
 
 
-def _inverse_triangle(R: Array, p: int) -> tuple[Array, float]:
-    """F with F Fᵀ = (RᵀR)⁻¹, and the condition of R with its columns scaled to length one."""
-    R = np.vstack([R, np.zeros((max(p - len(R), 0), p))])[:, :p]
-    size = np.sqrt((R * R).sum(axis=0))
+def _inverse_triangle(R: Array, lengths: Array) -> tuple[Array, float]:
+    """F with F Fᵀ = (RᵀR)⁻¹ (on its range), and the condition of R with its columns scaled to length one.
+
+    `lengths` are those of the columns before centring: what is left of a constant column is rounding.
+    """
+    p = len(lengths)
+    Z = np.vstack([R, np.zeros((max(p - len(R), 0), p))])
+    size = np.sqrt((Z * Z).sum(axis=0))
+    Z[:, size <= 8 * max(p, 8) * EPS * lengths] = 0.0
     size = np.where(size > 0, size, 1.0)
-    _, S, Vt = np.linalg.svd(R / size)
-    keep = S.max(initial=0.0) * EPS * max(R.shape) < S
-    if keep.all():
-        return invert_triangle(np.ascontiguousarray(R[:p].T)).T, float(S[0] / S[-1])
-    _, S, Vt = np.linalg.svd(R)
-    keep = S.max(initial=0.0) * EPS * max(R.shape) < S
-    return Vt.T * np.where(keep, 1 / np.where(keep, S, 1.0), 0.0), float(S[0] / S[keep].min(initial=np.inf))
+    _, S, Vt = np.linalg.svd(Z / size)
+    keep = S.max(initial=0.0) * EPS * max(Z.shape) < S
+    root = np.where(keep, 1 / np.where(keep, S, 1.0), 0.0)
+    return Vt[:p].T * root / size[:, None], float(S.max(initial=0.0) / S[keep].min(initial=np.inf))

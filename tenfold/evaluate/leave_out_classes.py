@@ -25,7 +25,8 @@ from tenfold.generative.classes import log_priors
 Array = np.ndarray[Any, Any]
 Form = Callable[[Block], Array]
 
-LEAST = 1e-6  # what is left of a spread, as a share of it, below which digits are lost
+LEAST = 1e-4  # what is left of a spread, as a share of it, below which digits are lost
+FLAT = 1e-12  # a column whose standard deviation is below this share of its mean holds rounding errors only
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -73,9 +74,12 @@ def naive_bayes(full: Any) -> Form | None:
     overall = (weight / total) @ mean
     whole = squares.sum(axis=0) + weight @ (mean - overall) ** 2  # of all classes together
     widest = int(whole.argmax())
+    safe = np.where(weight > 0, weight, 1.0)[:, None]
+    size = np.maximum(np.abs(mean).max(axis=0), np.sqrt(whole / total))
+    if (squares / safe + full.epsilon_ <= (FLAT * size) ** 2)[weight > 0].any():
+        return None  # nothing but rounding errors in a column of a class
     level = -0.5 * (LOG_2PI + np.log(full.var_)).sum(axis=1)
     inverse, least = 1 / full.var_, full.var_[weight > 0].min()
-    safe = np.where(weight > 0, weight, 1.0)[:, None]
 
     def smoothing(X: Array, block: Block, gone: Removal) -> Array:
         """var_smoothing times the largest variance of a column among the rows left."""
@@ -198,7 +202,9 @@ def nearest_centroid(full: Any) -> Form | None:
         inverse = np.multiply(D, D, out=space.like(D))
         inverse *= -gamma
         inverse += 1.0
-        np.reciprocal(inverse, out=inverse)
+        with np.errstate(divide="ignore"):
+            np.reciprocal(inverse, out=inverse)
+        inverse[~np.isfinite(inverse)] = np.nan
         both = apart * apart @ inverse
         inverse *= D
         both += 2 * apart @ inverse

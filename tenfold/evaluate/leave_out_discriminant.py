@@ -8,11 +8,21 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Block
-from tenfold.evaluate.leave_out_classes import LEAST, Array, Form, Removal, priors_left, removal, rows_of
+from tenfold.evaluate.leave_out_classes import (
+    FLAT,
+    LEAST,
+    Array,
+    Form,
+    Removal,
+    priors_left,
+    removal,
+    rows_of,
+)
 from tenfold.generative.classes import log_priors
 from tenfold.solve.linalg import eigh
 
-SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that leaves enough digits
+SINGULAR = 1e-6  # smallest eigenvalue of a correlation matrix that leaves enough digits
+GRADED = 1e-7  # the same of a covariance in the units of its columns, as a share of the largest
 
 
 def linear_discriminant(full: Any) -> Form | None:
@@ -23,16 +33,18 @@ def linear_discriminant(full: Any) -> Form | None:
     K, p = mean.shape
     within, share = scatter.sum(axis=0), float(full.shrinkage or 0.0)
     scale = np.ones(p) if share else np.sqrt(np.diagonal(within))
-    if not scale.all():
+    if not (scale > FLAT * np.abs(mean).max(axis=0)).all():
         return None
     values, vectors = eigh(within / scale / scale[:, None])
     total = weight.sum()
     center = full.priors_ @ mean
     whitened = share == 0
     if whitened:
-        if values[0] / total < max(SINGULAR, 4 * full.tol**2 if full.solver == "svd" else 0.0):
+        if values[0] < max(SINGULAR, 4 * full.tol**2 if full.solver == "svd" else 0.0):
             return None
         vectors = vectors * np.sqrt(total / values)
+    elif not _graded_little((1 - share) * values + share * values.mean()):
+        return None
     A = np.ascontiguousarray(vectors / scale[:, None])
     apart = (mean - center) @ A
     if full.solver == "svd" and not _all_axes(apart, full, values, total, share):
@@ -105,8 +117,12 @@ def quadratic_discriminant(full: Any) -> Form | None:
     prior = log_priors(full.priors_, weight)
     level = np.where(np.isfinite(full.constant_), full.constant_ - np.where(weight > 0, prior, 0.0), 0.0)
     s, r = float(full.shrinkage or 0.0), float(full.reg_param)
-    usable = np.array([_well_conditioned(scatter[k] / (weight[k] or 1.0), s or r) for k in range(K)])
     turned = [eigh(scatter[k]) for k in range(K)] if s or r else []
+    if turned:
+        spread = [values / (n or 1.0) for (values, _), n in zip(turned, weight, strict=True)]
+        usable = np.array([_graded_little((1 - r) * ((1 - s) * e + s * e.mean()) + r) for e in spread])
+    else:
+        usable = np.array([_well_conditioned(scatter[k] / (weight[k] or 1.0), mean[k]) for k in range(K)])
 
     def regularised(X: Array, block: Block, gone: Removal) -> tuple[Array, Array]:
         """Distance and −½ log det of the row's own class, where the covariance has a multiple of the identity
@@ -147,8 +163,14 @@ def quadratic_discriminant(full: Any) -> Form | None:
     return outputs
 
 
-def _well_conditioned(C: Array, regularised: float) -> bool:
-    if regularised:
-        return True
+def _well_conditioned(C: Array, mean: Array) -> bool:
+    """Whether a covariance, scaled to correlations, has an inverse with enough digits."""
     scale = np.sqrt(np.maximum(np.diagonal(C), 0.0))
-    return bool(scale.all()) and bool(eigh(C / scale / scale[:, None])[0][0] > SINGULAR)
+    if not (scale > FLAT * np.abs(mean)).all():
+        return False
+    return bool(eigh(C / scale / scale[:, None])[0][0] > SINGULAR)
+
+
+def _graded_little(eigenvalues: Array) -> bool:
+    """Whether the smallest have enough digits, which are rounded to the largest."""
+    return bool(eigenvalues.min() > GRADED * eigenvalues.max())
