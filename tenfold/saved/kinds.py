@@ -93,12 +93,21 @@ LEARNERS: dict[int, tuple[str, str]] = {
         alphas_=float(a) mse_path_=float(a,f) ;
         coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool alpha_=float l1_ratio_=float
         alphas_=float(r,a) mse_path_=float(r,a,f)"""),
+    21: ("RidgeCV", """
+        coef_=float(p) intercept_=float n_iter_=int _flat=bool alpha_=float best_score_=float ;
+        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool alpha_=float best_score_=float"""),
     31: ("HuberRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     32: ("QuantileRegressor", "coef_=float(p) intercept_=float n_iter_=int _flat=bool"),
+    33: ("BayesianRidge", """
+        coef_=float(p) intercept_=float alpha_=float lambda_=float sigma_=float(p,p) scores_?=float(*) n_iter_=int
+        X_offset_=float(p) X_scale_=float(p) _flat=bool stats_?=Moments(p+1)"""),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
     54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
+    55: ("KernelRegressor", """
+        _flat=bool _rows=float(n,p) _targets=float(n)|float(n,q) _weights=float(n) bandwidth_=float(p)
+        loo_error_?=float"""),
 }
 
 # Number -> module and name of a statistic, forms of its fields.
