@@ -42,7 +42,6 @@ PUBLIC = {
     "SplineTransformer": "tenfold.prepare.spline",
     "CurveFit": "tenfold.nonlinear.curve_fit",
     "CircleFit": "tenfold.nonlinear.circle",
-    "KernelRegressor": "tenfold.nonlinear.kernel_regression",
     "cross_validate": "tenfold.evaluate.cross",
     "cross_val_predict": "tenfold.evaluate.cross",
     "validation_path": "tenfold.evaluate.cross",

@@ -105,9 +105,6 @@ LEARNERS: dict[int, tuple[str, str]] = {
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
     54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
-    55: ("KernelRegressor", """
-        _flat=bool _rows=float(n,p) _targets=float(n)|float(n,q) _weights=float(n) bandwidth_=float(p)
-        loo_error_?=float"""),
 }
 
 # Number -> module and name of a statistic, forms of its fields.
