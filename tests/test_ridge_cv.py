@@ -74,5 +74,5 @@ def test_wrong_parameters(wrong: dict[str, Any]) -> None:
 
 def test_a_stream_that_can_be_read_once() -> None:
     X, y, _ = table()
-    with pytest.raises(tenfold.BadParameter, match="second pass"):
+    with pytest.raises(tenfold.ReadOnce, match="several passes"):
         tenfold.RidgeCV().fit(iter([(X, y)]))

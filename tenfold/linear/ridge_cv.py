@@ -11,7 +11,6 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, block_rows
-from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats, merge
@@ -56,7 +55,7 @@ class Path:
         return self.vectors @ (self.rotated / (self.values + self.alphas[k])[:, None])
 
     def rest(self, X: Any, y: Array) -> Generator[tuple[Array, Array], None, None]:
-        """For each penalty what it leaves of y, and how much one copy of each row pulls its own prediction."""
+        """For each penalty what it leaves of y, and how much one copy of a row pulls its own prediction."""
         p = len(self.vectors)
         Z = (ops.dense(X) - self.mean[:p]) @ self.vectors
         Z2 = Z * Z
@@ -122,10 +121,6 @@ class RidgeCV(AffineRegressor, Estimator):
         if self.cv is None:
             stats = yield summarize
             path = Path.of(stats, p, alphas, self.fit_intercept)
-            if not source.rereadable:
-                raise BadParameter(
-                    "RidgeCV(cv=None): needs a second pass, and these rows can be read only once"
-                )
             errors = yield partial(leave_one_out, path=path)
             scores = -errors.squares.mean(axis=1) / path.weight
         else:
