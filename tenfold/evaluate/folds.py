@@ -15,6 +15,12 @@ from tenfold.core.random import generator
 Array = np.ndarray[Any, Any]
 
 
+def by_code(codes: Array) -> Array:
+    """The stable order of small whole numbers; as 16-bit numbers they are sorted by counting."""
+    small = codes.size and codes.max() < 1 << 15
+    return np.argsort(codes.astype(np.int16) if small else codes, kind="stable")
+
+
 def assign_folds(
     n: int,
     folds: int,
@@ -37,7 +43,7 @@ def assign_folds(
     check_folds(folds, n)
     order = rng.permutation(n)
     if codes is not None:
-        order = order[np.argsort(codes[order], kind="stable")]  # class by class, shuffled within
+        order = order[by_code(codes[order])]  # class by class, shuffled within
     fold = np.empty(n, dtype=np.int64)
     fold[order] = np.arange(n) % folds
     return fold

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.metrics import Score
+from tenfold.evaluate.tally import Tally
 
 Array = np.ndarray[Any, Any]
 
@@ -48,14 +50,23 @@ class CrossValidation:
     score: Score
     scores: Array
     fold: Array = field(repr=False)
-    predictions: Array = field(repr=False)
-    probabilities: Array | None = field(repr=False)
+    held_out: Tally = field(repr=False)
     method: str  # "merged statistics", "closed form" or "refitted"
     seconds: float
     kind: str = "k-fold"  # or "reversed", "corrected"
     ratio: float | None = None  # test rows for each training row
     training: float = float("nan")  # kind "corrected": the score of the fit to all rows on all rows
     rows: Array | None = field(default=None, repr=False)
+
+    @cached_property
+    def predictions(self) -> Array:
+        """Of every held-out row by models that have not seen it."""
+        return self.held_out.predictions()
+
+    @cached_property
+    def probabilities(self) -> Array | None:
+        """Of the classes, likewise; None for a regressor."""
+        return self.held_out.probabilities()
 
     @property
     def mean(self) -> float:

@@ -19,7 +19,7 @@ from tenfold.core.data import Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.core.stats import all_but_one, merge
-from tenfold.evaluate.folds import assign_folds, check_class_sizes, check_repeats, duplicate_groups
+from tenfold.evaluate.folds import assign_folds, by_code, check_class_sizes, check_repeats, duplicate_groups
 from tenfold.evaluate.splits import LeavePOut
 
 Array = np.ndarray[Any, Any]
@@ -194,7 +194,7 @@ def truth_of(source: Arrays) -> tuple[Array, Array]:
 
 def folds_round(fold: Array, kind: str = "folds") -> Round:
     """All folds but one to train and that one to test; or the other way round (kind "reversed")."""
-    order = np.argsort(fold, kind="stable")
+    order = by_code(fold)
     count = int(fold.max()) + 1
     alone = list(np.arange(count)[:, None])
     if kind == "folds" and count == len(fold):

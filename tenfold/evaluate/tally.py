@@ -16,46 +16,43 @@ def split_choice(output: Array, n_classes: int) -> tuple[Array, Array | None]:
 
 
 class Tally:
-    """Held-out outputs, summed row by row: a row may be held out several times, or never."""
+    """Held-out outputs, put together row by row when they are asked for: a row may be held out several times, or never."""
 
     def __init__(self, source: Arrays) -> None:
         self.n, self.classes, self.flat = source.n_rows or 0, source.target.classes, source.target.flat
-        self.count = np.zeros(self.n)
-        self.total: Array | None = None
-        self.chance: Array | None = None
-        self.votes: Array | None = None  # where the class is not that of the largest score
+        self.parts: list[tuple[Array, Array]] = []
 
     def add(self, rows: Array, output: Array) -> None:
-        codes = None
-        if self.classes is not None:
-            output, codes = split_choice(output, len(self.classes))
-        if self.total is None:
-            self.total = np.zeros((self.n, output.shape[1]))
-            self.chance = None if self.classes is None else np.zeros_like(self.total)
-            self.votes = None if codes is None else np.zeros_like(self.total)
-        self.count[rows] += 1
-        self.total[rows] += output
-        if self.chance is not None:
-            self.chance[rows] += softmax(output)
-        if self.votes is not None and codes is not None:
-            self.votes[rows, codes] += 1
+        self.parts.append((rows, output))
+
+    def count(self) -> Array:
+        """How often each row was held out."""
+        return np.bincount(np.concatenate([rows for rows, _ in self.parts]), minlength=self.n)
 
     def rows(self) -> Array | None:
         """Rows that were held out; None if all were."""
-        return None if self.count.all() else np.flatnonzero(self.count)
+        count = self.count()
+        return None if count.all() else np.flatnonzero(count)
 
     def predictions(self) -> Array:
         """The mean output over the times a row was held out, as labels or values."""
-        assert self.total is not None
-        seen = self.count > 0
-        if self.classes is not None:
-            best = self.total if self.votes is None else self.votes
-            return self.classes[best[seen].argmax(axis=1)]
-        mean = self.total[seen] / self.count[seen, None]
-        return mean[:, 0] if self.flat else mean
+        if self.classes is None:
+            mean = self._mean([output for _, output in self.parts])
+            return mean[:, 0] if self.flat else mean
+        split = [split_choice(output, len(self.classes)) for _, output in self.parts]
+        told = all(codes is not None for _, codes in split)  # the class is not that of the largest score: it votes
+        votes = [np.eye(len(self.classes))[codes] if told else scores for scores, codes in split]
+        return self.classes[self._mean(votes).argmax(axis=1)]
 
     def probabilities(self) -> Array | None:
-        if self.chance is None:
+        """The mean probabilities of the classes."""
+        if self.classes is None:
             return None
-        seen = self.count > 0
-        return self.chance[seen] / self.count[seen, None]
+        return self._mean([softmax(split_choice(output, len(self.classes))[0]) for _, output in self.parts])
+
+    def _mean(self, outputs: list[Array]) -> Array:
+        total, count = np.zeros((self.n, outputs[0].shape[1])), self.count()
+        for (rows, _), output in zip(self.parts, outputs, strict=True):
+            total[rows] += output  # the rows of one part differ
+        seen = count > 0
+        return total / count[:, None] if seen.all() else total[seen] / count[seen, None]
