@@ -42,6 +42,7 @@ PUBLIC = {
     "SplineTransformer": "tenfold.prepare.spline",
     "CurveFit": "tenfold.nonlinear.curve_fit",
     "CircleFit": "tenfold.nonlinear.circle",
+    "AnscombeTransformer": "tenfold.prepare.anscombe",
     "cross_validate": "tenfold.evaluate.cross",
     "cross_val_predict": "tenfold.evaluate.cross",
     "validation_path": "tenfold.evaluate.cross",

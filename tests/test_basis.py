@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.interpolate
 import scipy.sparse
+import scipy.stats
 from sklearn import preprocessing
 
 import tenfold
@@ -183,3 +184,28 @@ def test_functions_that_misbehave(X: Array, func: Any, told: str) -> None:
     with pytest.raises(tenfold.BadInput, match=re.escape(told)):
         tenfold.FunctionTransformer(func).fit_transform(X)
     np.testing.assert_array_equal(X, before)
+
+
+# --- Anscombe ---
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.05, 0.7, 3.0, 12.0, 63.0, 65.0, 400.0])
+def test_anscombe_inverse_is_unbiased(rate: float) -> None:
+    """The mean of the transform of Poisson counts goes back to their mean; plain algebra gives too little."""
+    k = np.arange(2000)
+    means = scipy.stats.poisson.pmf(k, rate) @ (2 * np.sqrt(k + 3 / 8))
+    one = tenfold.AnscombeTransformer().fit(np.zeros((2, 1)))
+    np.testing.assert_allclose(one.inverse_transform([[means]]), rate, rtol=0, atol=2e-5)
+    plain = tenfold.AnscombeTransformer("algebraic").fit(np.zeros((2, 1)))
+    if rate > 3:
+        np.testing.assert_allclose(plain.inverse_transform([[means]]), rate - 0.25, rtol=0, atol=0.05)
+    np.testing.assert_allclose(
+        plain.inverse_transform(plain.transform([[rate]])), rate, rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("rate", [2.0, 4.0, 10.0, 50.0])
+def test_anscombe_variance_is_one(rate: float) -> None:
+    k = np.arange(400)
+    pmf, z = scipy.stats.poisson.pmf(k, rate), tenfold.AnscombeTransformer().fit_transform(k[:, None])[:, 0]
+    np.testing.assert_allclose(pmf @ z**2 - (pmf @ z) ** 2, 1, rtol=0, atol=0.08)

@@ -105,6 +105,7 @@ LEARNERS: dict[int, tuple[str, str]] = {
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
     54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
+    56: ("AnscombeTransformer", "stats_?=Counts(1)"),
 }
 
 # Number -> module and name of a statistic, forms of its fields.
