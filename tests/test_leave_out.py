@@ -129,6 +129,55 @@ def test_a_row_that_decides_alone_is_refitted() -> None:
         )
 
 
+def small_table(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Few rows, units and means of all sizes; some with whole numbers, an outlier, or dependent columns."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(8, 30)), int(rng.integers(1, 6))
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-2, 4, size=p) + 10.0 ** rng.integers(-2, 2)
+    kind = seed % 4
+    if kind == 1:
+        X = np.round(3 * X / X.std(axis=0))
+    if kind == 2:
+        X[0] *= 1e4
+    if kind == 3 and p > 1:
+        X[:, 1] = 2 * X[:, 0]
+    y = X @ rng.normal(size=p) + rng.normal(size=n)
+    return X, np.arange(n) % 2, y, None if seed % 3 else 10.0 ** rng.uniform(-1, 1, size=n)
+
+
+@pytest.mark.filterwarnings("ignore::tenfold.Degenerate")
+@pytest.mark.parametrize(
+    "model",
+    [
+        tenfold.Ridge(alpha=1e-3),
+        tenfold.GaussianNB(),
+        tenfold.NearestCentroid(),
+        tenfold.LinearDiscriminantAnalysis(),
+        tenfold.QuadraticDiscriminantAnalysis(),
+        tenfold.QuadraticDiscriminantAnalysis(reg_param=0.2),
+    ],
+    ids=repr,
+)
+def test_small_tables_of_all_kinds(model: Any) -> None:
+    compared = 0
+    for seed in range(40):
+        X, labels, y, w = small_table(seed)
+        target = y if model.role == "regressor" else labels
+        source = check.in_memory(model, X, target, w)
+        found = leave_one_out_outputs(fresh(model)._fit(source), source)
+        if found is None:
+            continue
+        expected = refitted(model, X, target, w)
+        if model.role == "classifier":
+            np.testing.assert_array_equal(found[:, 2:], expected[:, 2:], err_msg=str(seed))
+            found, expected = log_softmax(found[:, :2]), log_softmax(expected[:, :2])
+        np.testing.assert_allclose(
+            found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max(), err_msg=str(seed)
+        )
+        compared += 1
+    assert compared >= 15
+
+
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_coefficients_without_each_row(fit_intercept: bool) -> None:
     X, y = (part[:60] for part in load_diabetes(return_X_y=True))

@@ -25,7 +25,7 @@ from tenfold.generative.classes import log_priors
 Array = np.ndarray[Any, Any]
 Form = Callable[[Block], Array]
 
-LEAST = 1e-4  # what is left of a spread, as a share of it, below which digits are lost
+LEAST = 1e-3  # what is left of a spread, as a share of it, below which digits are lost
 FLAT = 1e-12  # a column whose standard deviation is below this share of its mean holds rounding errors only
 LOG_2PI = float(np.log(2 * np.pi))
 

@@ -22,6 +22,7 @@ from tenfold.generative.classes import log_priors
 from tenfold.solve.linalg import eigh
 
 SINGULAR = 1e-6  # smallest eigenvalue of a correlation matrix that leaves enough digits
+DIGITS = 2e-7  # over that eigenvalue: the least 1 − γ dᵀA⁻¹d that leaves nine digits
 GRADED = 1e-7  # the same of a covariance in the units of its columns, as a share of the largest
 
 
@@ -49,17 +50,17 @@ def linear_discriminant(full: Any) -> Form | None:
     apart = (mean - center) @ A
     if full.solver == "svd" and not _all_axes(apart, full, values, total, share):
         return None
-    trace, turn, shift = float(values.sum()), np.ascontiguousarray(A.T), -(center @ A)
+    trace = float(values.sum())
 
+    least = max(LEAST, DIGITS / values[0]) if whitened else LEAST
     inner, coef = apart @ apart.T, np.ascontiguousarray(apart @ A.T)
-    offset, start = -(coef @ center), np.zeros(1)
 
     def whitened_terms(block: Block, gone: Removal) -> tuple[Array, Array, Array, Array, Array]:
         """γ, the unit, squared distances to the centres, products with d, and dᵀA⁻¹d: all from two products
         with X.
         """
-        cross = ops.linear_scores(block.X, coef, offset)
-        own = -2 * ops.quadratic_scores(block.X, center[None], A[None], start)
+        cross = (rows_of(block) - center) @ coef.T  # centred first: means may be far larger than spreads
+        own = -2 * ops.quadratic_scores(block.X, center[None], A[None], np.zeros(1))
         mine = cross[np.arange(len(block)), block.y][:, None]
         plain = own - 2 * cross + np.diagonal(inner)
         with_d = own - mine - cross + inner[block.y]
@@ -70,7 +71,7 @@ def linear_discriminant(full: Any) -> Form | None:
         """The same for (1 − s) (S − γ d dᵀ)/n + s tr(S − γ d dᵀ)/(n p) I, whose second part changes with
         every row.
         """
-        Z = ops.linear_scores(block.X, turn, shift)
+        Z = (rows_of(block) - center) @ A
         d = Z - apart[block.y]
         spare = share * (trace - gone.gamma * (d * d).sum(axis=1)) / p
         inverse = 1 / ((1 - share) * np.maximum(values, 0.0) + spare[:, None])
@@ -85,7 +86,7 @@ def linear_discriminant(full: Any) -> Form | None:
         gone = removal(weight, block)
         gamma, unit, distance, with_d, q = (whitened_terms if whitened else shrunk_terms)(block, gone)
         rest = 1 - gamma * q
-        rest[~(rest > LEAST)] = np.nan
+        rest[~(rest > least)] = np.nan
         with_d *= with_d
         with_d *= (gamma / rest)[:, None]
         distance += with_d
@@ -122,7 +123,8 @@ def quadratic_discriminant(full: Any) -> Form | None:
         spread = [values / (n or 1.0) for (values, _), n in zip(turned, weight, strict=True)]
         usable = np.array([_graded_little((1 - r) * ((1 - s) * e + s * e.mean()) + r) for e in spread])
     else:
-        usable = np.array([_well_conditioned(scatter[k] / (weight[k] or 1.0), mean[k]) for k in range(K)])
+        smallest = np.array([_least_eigenvalue(scatter[k] / (weight[k] or 1.0), mean[k]) for k in range(K)])
+        usable, least = smallest > SINGULAR, np.maximum(LEAST, DIGITS / np.maximum(smallest, SINGULAR))
 
     def regularised(X: Array, block: Block, gone: Removal) -> tuple[Array, Array]:
         """Distance and −½ log det of the row's own class, where the covariance has a multiple of the identity
@@ -153,7 +155,7 @@ def quadratic_discriminant(full: Any) -> Form | None:
             n = weight[block.y]
             q = 2 * (level[block.y] - scores[rows, block.y])
             rest = 1 - gone.gamma / n * q
-            rest[~(rest > LEAST)] = np.nan
+            rest[~(rest > least[block.y])] = np.nan
             own = (1 + gone.beta) ** 2 * (gone.left / n) * q / rest
             log_det = level[block.y] - 0.5 * (p * np.log(n / gone.left) + np.log(rest))
         scores[rows, block.y] = log_det - 0.5 * own
@@ -163,12 +165,12 @@ def quadratic_discriminant(full: Any) -> Form | None:
     return outputs
 
 
-def _well_conditioned(C: Array, mean: Array) -> bool:
-    """Whether a covariance, scaled to correlations, has an inverse with enough digits."""
+def _least_eigenvalue(C: Array, mean: Array) -> float:
+    """Of a covariance scaled to correlations; zero where a column holds nothing but rounding errors."""
     scale = np.sqrt(np.maximum(np.diagonal(C), 0.0))
     if not (scale > FLAT * np.abs(mean)).all():
-        return False
-    return bool(eigh(C / scale / scale[:, None])[0][0] > SINGULAR)
+        return 0.0
+    return float(eigh(C / scale / scale[:, None])[0][0])
 
 
 def _graded_little(eigenvalues: Array) -> bool:
