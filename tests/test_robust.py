@@ -55,7 +55,9 @@ def objective(model: Any, X: Any, y: Any) -> float:
     return float(each.sum() + model.alpha * (model.coef_**2).sum())
 
 
-@pytest.mark.parametrize("learner", [tenfold.HuberRegressor()], ids=repr)
+@pytest.mark.parametrize(
+    "learner", [tenfold.HuberRegressor(), tenfold.QuantileRegressor(alpha=0.0)], ids=repr
+)
 def test_gross_errors_do_not_move_it(learner: Any) -> None:
     """30 % of the targets replaced by numbers a thousand times too large: coefficients stay within 2 %."""
     rng = np.random.default_rng(4)
@@ -89,3 +91,90 @@ def test_huber_exact_fits_and_too_few_passes() -> None:
     X, y, _ = table()
     with pytest.warns(tenfold.NotConverged, match="raise max_iter"):
         tenfold.HuberRegressor(max_iter=2).fit(X, y)
+
+
+# --- quantiles ----------------------------------------------------------------------------------------------
+
+
+def pinball(model: Any, X: Any, y: Any, w: Any) -> float:
+    r = y - X @ model.coef_ - model.intercept_
+    return float(w @ (r * (model.quantile - (r < 0))) / w.sum() + model.alpha * np.abs(model.coef_).sum())
+
+
+@pytest.mark.parametrize("quantile", [0.05, 0.5, 0.8])
+@pytest.mark.parametrize("alpha", [0.0, 0.05])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_quantile_is_the_optimum_of_the_whole_linear_program(
+    quantile: float, alpha: float, intercept: bool
+) -> None:
+    """More rows than are kept at first, so that the others count by their slope alone."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1500, 3)) + 1
+    y = X @ [1.0, 2.0, 0.0] + rng.laplace(size=1500) * (1 + X[:, 0] ** 2)
+    w = rng.integers(1, 4, 1500).astype(float)
+    ours = tenfold.QuantileRegressor(quantile=quantile, alpha=alpha, fit_intercept=intercept).fit(X, y, w)
+    theirs = linear_model.QuantileRegressor(quantile=quantile, alpha=alpha, fit_intercept=intercept).fit(
+        X, y, w
+    )
+    np.testing.assert_allclose(pinball(ours, X, y, w), pinball(theirs, X, y, w), rtol=1e-9)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-9)
+    rough = tenfold.QuantileRegressor(quantile=quantile, alpha=alpha, fit_intercept=intercept, solver="irls")
+    assert pinball(rough.fit(X, y, w), X, y, w) < pinball(ours, X, y, w) * (1 + 1e-4)
+
+
+def test_share_of_rows_below_the_quantile() -> None:
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(3000, 2))
+    y = X[:, 0] + rng.standard_t(1.5, size=3000)
+    for quantile in (0.1, 0.5, 0.95):
+        below = y < tenfold.QuantileRegressor(quantile=quantile, alpha=0.0).fit(X, y).predict(X)
+        assert abs(below.mean() - quantile) <= 3 / 3000
+
+
+@pytest.mark.parametrize("n", [2, 4, 10, 1200])
+def test_least_squares_among_many_medians(n: int) -> None:
+    """Every number between the two middle ones is a median: the nearest to the mean is taken."""
+    y = np.random.default_rng(n).exponential(size=n)
+    low, high = np.sort(y)[n // 2 - 1 : n // 2 + 1]
+    model = tenfold.QuantileRegressor(alpha=100.0).fit(np.random.default_rng(0).normal(size=(n, 1)), y)
+    np.testing.assert_allclose(model.coef_, 0, atol=1e-12)
+    np.testing.assert_allclose(model.intercept_, np.clip(y.mean(), low, high), rtol=1e-9)
+
+
+def test_least_squares_among_many_lines() -> None:
+    """Two rows at each of two places: any line through both gaps will do; least squares takes the middles."""
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    model = tenfold.QuantileRegressor(alpha=0.0).fit(X, np.array([0.0, 1.0, 4.0, 8.0]))
+    np.testing.assert_allclose([model.intercept_, model.coef_[0]], [0.5, 5.5], atol=1e-9)
+
+
+def test_quantile_outside_its_range() -> None:
+    with pytest.raises(tenfold.BadParameter, match="must be < 1"):
+        tenfold.QuantileRegressor(quantile=1.0).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+# --- the numbers of the lecture -----------------------------------------------------------------------------
+
+
+def contaminated(share: float, far: float, samples: int = 4000, n: int = 100) -> Any:
+    """Samples from (1 − share) N(0, 1) + share N(0, far²), one in each row."""
+    rng = np.random.default_rng(7)
+    return rng.normal(size=(samples, n)) * np.where(rng.random((samples, n)) < share, far, 1.0)
+
+
+@pytest.mark.parametrize(
+    "share, far, expected",
+    [(0.0, 1.0, 1.57), (0.05, 4.0, 1.0), (0.05, 10.0, 0.29), (0.1, 3.0, 1.0), (0.1, 10.0, 0.17)],
+)
+def test_variance_of_the_median_against_the_mean(share: float, far: float, expected: float) -> None:
+    rows = contaminated(share, far)
+    np.testing.assert_allclose(np.median(rows, axis=1).var() / rows.mean(axis=1).var(), expected, rtol=0.1)
+
+
+@pytest.mark.parametrize("share, far, expected", [(0.0, 1.0, 1.05), (0.05, 10.0, 0.21), (0.1, 10.0, 0.13)])
+def test_variance_of_the_huber_centre_against_the_mean(share: float, far: float, expected: float) -> None:
+    """The centre is the intercept of a column that says nothing."""
+    rows = contaminated(share, far, samples=1500)
+    nothing = np.zeros((rows.shape[1], 1))
+    centres = [tenfold.HuberRegressor(epsilon=1.37).fit(nothing, y).intercept_ for y in rows]
+    np.testing.assert_allclose(np.var(centres) / rows.mean(axis=1).var(), expected, rtol=0.15)

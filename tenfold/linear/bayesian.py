@@ -1,0 +1,139 @@
+"""Bayesian linear regression: a posterior instead of one answer, with both variances from the evidence."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import check
+from tenfold.core.data import Array, Block
+from tenfold.core.errors import NotConverged
+from tenfold.core.estimator import OnePass, map_rows
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments
+from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.linalg import eigh
+
+SMALLEST = np.finfo(float).eps  # share of the variance of y below which the noise is rounding
+SMALL, LARGE = 1e-100, 1e100  # bounds of the precisions, so that nothing overflows
+
+
+@estimator
+class BayesianRidge(AffineRegressor, OnePass):
+    """BayesianRidge: ridge whose penalty is found by the evidence, and whose answer is a distribution.
+
+    Model       y = X w + b + noise,  noise ~ N(0, 1/alpha),  w ~ N(0, I/lambda),  alpha, lambda ~ Gamma
+    Objective   max over alpha, lambda of  log p(y | alpha, lambda) + log p(alpha) + log p(lambda);
+                then w | y ~ N(coef_, sigma_),  sigma_ = (alpha Sxx + lambda I)⁻¹,  coef_ = alpha sigma_ Sxy
+    Algorithm   one pass of centred moments, one eigendecomposition; then MacKay's updates, O(p) each
+    Cost        O(n p² + p³) time, O(p²) memory, one pass; further rows join the moments, so that learning
+                part by part is learning all at once
+    Fails when  the target is fitted without error, so that alpha has no bound (it is held finite);
+                max_iter updates do not settle (warns NotConverged)
+    Reference   MacKay 1992; Tipping 2001
+
+    Fitted      coef_ (p,), intercept_, alpha_ (precision of the noise), lambda_ (of the weights),
+                sigma_ (p, p), scores_ (evidence by update, with compute_score), n_iter_, X_offset_,
+                X_scale_, stats_ (the moments)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(10.0)[:, None]
+    >>> model = tenfold.BayesianRidge().fit(X, 2 * X[:, 0] + 0.1 * (-1) ** np.arange(10))
+    >>> mean, deviation = model.predict([[20.0]], return_std=True)
+    >>> mean.round(1), deviation.round(1)
+    (array([39.9]), array([0.2]))
+    """
+
+    sparse: ClassVar[bool] = True
+
+    _: KW_ONLY
+    max_iter: int = param(300, at_least=1, doc="most updates of the two precisions")
+    tol: float = param(0.001, at_least=0, doc="no effect: updates cost no pass, and go on until they settle")
+    alpha_1: float = param(1e-06, at_least=0, doc="shape of the Gamma prior of alpha")
+    alpha_2: float = param(1e-06, at_least=0, doc="rate of the Gamma prior of alpha")
+    lambda_1: float = param(1e-06, at_least=0, doc="shape of the Gamma prior of lambda")
+    lambda_2: float = param(1e-06, at_least=0, doc="rate of the Gamma prior of lambda")
+    alpha_init: float | None = param(None, above=0, doc="alpha to begin with; None: 1 / variance of y")
+    lambda_init: float | None = param(None, above=0, doc="lambda to begin with; None: 1")
+    compute_score: bool = param(False, doc="keep the evidence before each update and at the end in scores_")
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    copy_X: bool = param(True, doc="no effect: X is never changed")
+    verbose: bool = param(False, doc="no effect: use tenfold.progress()")
+
+    def _summarize(self, block: Block) -> Moments:
+        return Moments.of(block.X, block.y, block.w)
+
+    def _solve(self, stats: Moments) -> dict[str, Any]:
+        p, n = self.n_features_in_, float(stats.weight)
+        mean, Sxx, Sxy = centred(stats, p, self.fit_intercept)
+        Syy = float(stats.scatter[p, p] + (0.0 if self.fit_intercept else n * stats.mean[p] ** 2))
+        values, vectors = eigh(Sxx)
+        values = np.maximum(values, 0.0)
+        seen = values > SMALLEST * p * values.max(initial=0.0)
+        right = np.where(seen, vectors.T @ Sxy[:, 0], 0.0)  # of directions without spread nothing is known
+        floor = max(SMALLEST * Syy, 1e-200)
+        spread = float(stats.scatter[p, p]) / n
+        alpha = float(self.alpha_init or 1 / (spread + SMALLEST))
+        weight = float(self.lambda_init or 1.0)
+        scores, before, settled = [], np.zeros(p), False
+        for n_iter in range(1, self.max_iter + 1):
+            w = alpha * right / (weight + alpha * values)
+            rest = max(Syy + float(w @ (values * w - 2 * right)), floor)
+            if self.compute_score:
+                scores.append(self._evidence(n, alpha, weight, values, w, rest))
+            if n_iter > 1 and np.abs(w - before).max() <= 1e-12 * np.abs(w).max(initial=1e-300):
+                settled = True
+                break
+            before = w
+            gamma = float((alpha * values / (weight + alpha * values)).sum())
+            weight = (gamma + 2 * float(self.lambda_1)) / max(float(w @ w) + 2 * float(self.lambda_2), SMALL)
+            alpha = (max(n - gamma, 0.0) + 2 * float(self.alpha_1)) / (rest + 2 * float(self.alpha_2))
+            weight, alpha = min(max(weight, SMALL), LARGE), min(max(alpha, SMALL), LARGE)
+        w = alpha * right / (weight + alpha * values)
+        if not settled:
+            self._tell(w, before)
+        sigma = (vectors / (weight + alpha * values)) @ vectors.T
+        fitted = self._fitted(mean, (vectors @ w)[:, None])
+        more = {"scores_": np.array(scores)} if self.compute_score else {}
+        return dict(
+            fitted,
+            alpha_=float(alpha),
+            lambda_=float(weight),
+            sigma_=sigma,
+            n_iter_=n_iter,
+            X_offset_=mean[:p] if self.fit_intercept else np.zeros(p),
+            X_scale_=np.ones(p),
+            **more,
+        )
+
+    def _evidence(self, n: float, alpha: float, weight: float, values: Array, w: Array, rest: float) -> float:
+        """log p(y, alpha, lambda), without constants of the priors."""
+        priors = float(self.lambda_1) * np.log(weight) - float(self.lambda_2) * weight
+        priors += float(self.alpha_1) * np.log(alpha) - float(self.alpha_2) * alpha
+        p = len(values)
+        fit = p * np.log(weight) + n * np.log(alpha) - alpha * rest - weight * float(w @ w)
+        return float(priors + 0.5 * (fit - np.log(weight + alpha * values).sum() - n * np.log(2 * np.pi)))
+
+    def _tell(self, w: Array, before: Array) -> None:
+        change = float(np.abs(w - before).max() / max(np.abs(w).max(), 1e-300))
+        if change > max(self.tol, 1e-9):
+            warnings.warn(
+                f"BayesianRidge: the last of {self.max_iter} updates changed the coefficients by "
+                f"{change:.2g}: raise max_iter",
+                NotConverged,
+                stacklevel=2,
+            )
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The predictive mean of each row and, if asked, its standard deviation (noise and doubt about w)."""
+        rows = check.check_predict(self, X)
+        mean = map_rows(self._predict, rows)
+        return (mean, map_rows(self._deviation, rows)) if return_std else mean
+
+    def _deviation(self, X: Any) -> Array:
+        D = (X.toarray() if hasattr(X, "toarray") else X) - self.X_offset_
+        return np.sqrt(((D @ self.sigma_) * D).sum(axis=1) + 1 / self.alpha_)
