@@ -16,7 +16,7 @@ def split_choice(output: Array, n_classes: int) -> tuple[Array, Array | None]:
 
 
 class Tally:
-    """Held-out outputs, put together row by row when they are asked for: a row may be held out several times, or never."""
+    """Held-out outputs, put together row by row when asked for: a row may be held out often, or never."""
 
     def __init__(self, source: Arrays) -> None:
         self.n, self.classes, self.flat = source.n_rows or 0, source.target.classes, source.target.flat
@@ -40,7 +40,7 @@ class Tally:
             mean = self._mean([output for _, output in self.parts])
             return mean[:, 0] if self.flat else mean
         split = [split_choice(output, len(self.classes)) for _, output in self.parts]
-        told = all(codes is not None for _, codes in split)  # the class is not that of the largest score: it votes
+        told = all(codes is not None for _, codes in split)  # a class that has not the largest score: votes
         votes = [np.eye(len(self.classes))[codes] if told else scores for scores, codes in split]
         return self.classes[self._mean(votes).argmax(axis=1)]
 
