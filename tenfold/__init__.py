@@ -43,6 +43,7 @@ PUBLIC = {
     "CurveFit": "tenfold.nonlinear.curve_fit",
     "CircleFit": "tenfold.nonlinear.circle",
     "AnscombeTransformer": "tenfold.prepare.anscombe",
+    "advise": "tenfold.advisor.advice",
     "cross_validate": "tenfold.evaluate.cross",
     "cross_val_predict": "tenfold.evaluate.cross",
     "validation_path": "tenfold.evaluate.cross",

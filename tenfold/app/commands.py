@@ -152,6 +152,20 @@ def predict_command(
     return 0
 
 
+@app.command("advise")
+def advise_command(
+    file: Annotated[Path, typer.Argument(help="a CSV or Parquet file of numbers")],
+    target: Annotated[str, typer.Option(help="the column to predict")],
+    x_noisy: Annotated[
+        bool, typer.Option("--x-noisy", help="the other columns are measured with errors too")
+    ] = False,
+) -> int:
+    """Which regression for a table, and why: linear, what noise, outliers, enough rows."""
+    for line in str(tenfold.advise(str(file), target, x_noisy=x_noisy or None)).splitlines():
+        print(clean(line))
+    return 0
+
+
 @app.command("inspect")
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="a saved model, or a folder made by tenfold select")],

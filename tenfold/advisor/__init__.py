@@ -1,0 +1,1 @@
+"""The advisor: which regression for these rows, and why."""

@@ -1,0 +1,189 @@
+"""The questions to ask before a regression, answered from the rows, ending in a method and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from tenfold.advisor import evidence
+from tenfold.core import check, ops
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.linear.least_squares import LinearRegression
+
+ROWS = 20_000  # looked at; of longer tables every k-th row
+SURE = 1e-3  # p below which a test speaks
+ILL = 100.0  # condition number of scaled columns from which coefficients are loose
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A question, its answer, and what in the rows says so."""
+
+    question: str
+    answer: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was found, and the method it leads to; `learner` is a public name, `print(advice)` tells all."""
+
+    findings: tuple[Finding, ...]
+    method: str
+    learner: str
+    why: str
+
+    def answer(self, question: str) -> str:
+        """The answer to the question that begins with these words."""
+        return next(one.answer for one in self.findings if one.question.startswith(question))
+
+    def __str__(self) -> str:
+        lines = [f"{one.question:<34s} {one.answer}\n{'':<34s} {one.evidence}" for one in self.findings]
+        return "\n".join(
+            [*lines, "", f"METHOD  {self.method}", f"USE     {self.learner}", f"WHY     {self.why}"]
+        )
+
+
+def advise(X: Any, y: Any, *, x_noisy: bool | None = None) -> Advice:
+    """Which regression for these rows: linear, what noise, enough rows, outliers, one plane or several.
+
+    X may be a table in memory, or a path to a CSV or Parquet file with y the name of its target. Whether X
+    is noisy the rows cannot tell: say so with x_noisy.
+
+    >>> import numpy as np, tenfold
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> advice = tenfold.advise(X, X @ [1.0, 2.0] + rng.normal(size=200))
+    >>> advice.learner, advice.answer("linear")
+    ('LinearRegression', 'yes')
+    """
+    X, y, about = _rows(X, y)
+    n, p = X.shape
+    loose = evidence.condition(X) if n > p + 1 else np.inf
+    shape = Finding(
+        "underdetermined, ill conditioned?",
+        _determined(n, p, loose),
+        f"{about}, {p} columns; condition {loose:.3g}",
+    )
+    noisy = Finding(
+        "X noisy?",
+        "not told" if x_noisy is None else "yes" if x_noisy else "no",
+        "the rows cannot tell: errors in X only make slopes smaller" if x_noisy is None else "as you say",
+    )
+    if n <= 2 * (p + 1):
+        why = f"{n} rows cannot settle {p + 1} numbers and leave something to judge them by"
+        return Advice((shape, noisy), "least squares with a penalty", "RidgeCV", why)
+    Z = np.column_stack([np.ones(n), X])
+    plane = evidence.robust_plane(Z, y)
+    findings = [shape, *_about_residuals(Z, y, plane), noisy]
+    return _concluded(findings, x_noisy)
+
+
+def _determined(n: int, p: int, loose: float) -> str:
+    if n <= p + 1:
+        return "underdetermined"
+    return "ill conditioned" if loose > ILL else "no"
+
+
+def _about_residuals(Z: Array, y: Array, plane: evidence.Plane) -> list[Finding]:
+    share, second = evidence.second_plane(Z, y, plane)
+    bent, explained = evidence.curvature(Z, y, plane)
+    spread = evidence.unequal(Z, plane)
+    ratio = evidence.dispersion(y, plane)
+    wide = evidence.tail(plane.rest)
+    far = float((np.abs(plane.rest) > 5 * max(plane.scale, 1e-300)).mean()) if plane.scale > 0 else 0.0
+    several = share > 0.15 and second > 0.6
+    counts = ratio is not None and 0.7 < ratio < 1.4 and not several
+    # noise that grows makes wide tails too: then they are no outliers
+    outlying = 0 < far <= 0.4 and wide > 1.3 and spread >= SURE and not counts
+    return [
+        Finding(
+            "several instances?",
+            "yes" if several else "no",
+            f"{share:.1%} of the rows lie off the plane, {second:.0%} of those on one other plane",
+        ),
+        Finding(
+            "linear?",
+            "no" if bent < SURE and explained > 0.02 else "yes",
+            f"squares explain {explained:.1%} of what is left (p = {bent:.2g})",
+        ),
+        Finding(
+            "Poisson?",
+            "yes" if counts else "no",
+            "y is not made of counts" if ratio is None else f"variance over mean {ratio:.2f}, 1 for counts",
+        ),
+        Finding(
+            "noise equal?",
+            "no" if spread < SURE else "yes",
+            f"squared residuals go with columns or prediction: p = {spread:.2g}",
+        ),
+        Finding(
+            "outliers, heavy tails?",
+            "several instances" if several else "outliers" if outlying else "no",
+            f"{far:.1%} of the rows beyond 5 standard deviations; tails {wide:.2f} times as wide as Gaussian",
+        ),
+    ]  # fmt: skip
+
+
+def _concluded(findings: list[Finding], x_noisy: bool | None) -> Advice:
+    """The tree of questions, from what spoils every other answer downwards."""
+    said = {one.question: one.answer for one in findings}
+    bent = said["linear?"] == "no"
+    if said["several instances?"] == "yes":
+        choice = (
+            "one plane at a time, from random subsets",
+            "RANSACRegressor",
+            "a single fit would run between the planes",
+        )
+    elif said["Poisson?"] == "yes":
+        choice = (
+            "transform the counts to equal noise, then least squares"
+            + (" on basis functions" if bent else ""),
+            "AnscombeTransformer",
+            "the noise of counts grows with their mean",
+        )
+    elif said["outliers, heavy tails?"] == "outliers" and not bent:
+        choice = ("robust regression", "HuberRegressor", "squares would let a few rows decide")
+    elif bent:
+        choice = (
+            "CurveFit if you know the function; else least squares on basis functions",
+            "SplineTransformer",
+            "a plane leaves a shape behind in the residuals",
+        )
+    elif said["underdetermined, ill conditioned?"] != "no":
+        choice = (
+            "least squares with a penalty",
+            "RidgeCV",
+            "some directions of X hardly vary: their slopes are loose",
+        )
+    elif x_noisy:
+        choice = ("total least squares: the last direction of the principal components of (X, y)", "PCA",
+                  "errors in X make the slopes of ordinary least squares too small")  # fmt: skip
+    elif said["noise equal?"] == "no":
+        choice = (
+            "weighted least squares, with weights one over the variance of a row (sample_weight)",
+            "LinearRegression",
+            "the noise is not the same in all rows",
+        )
+    else:
+        choice = ("ordinary least squares", "LinearRegression", "linear, with equal noise and enough rows")
+    method, learner, why = choice
+    return Advice(tuple(findings), method, learner, why)
+
+
+def _rows(X: Any, y: Any) -> tuple[Array, Array, str]:
+    """The rows to look at, through the gate."""
+    source = check.check_fit(LinearRegression(), X, y)
+    step = max(1, ceil((source.n_rows or 1) / ROWS))
+    blocks = [source.load(part) for part in source.parts()]
+    X = np.concatenate([ops.dense(block.X).astype(np.float64) for block in blocks])
+    y = np.concatenate([block.y for block in blocks])
+    if y.shape[1] > 1:
+        raise BadInput(f"advise looks at one target, but y has {y.shape[1]} columns: ask for each of them")
+    step = max(step, ceil(len(X) / ROWS))
+    about = f"{len(X)} rows" + (f" (every {step}th looked at)" if step > 1 else "")
+    return X[::step], y[::step, 0], about

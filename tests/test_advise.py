@@ -1,0 +1,99 @@
+"""The advisor on tables made to have one answer each, and its command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.app.commands import run
+
+N = 400
+
+
+def problem(kind: str, seed: int) -> tuple[Any, Any, dict[str, Any]]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, 3))
+    plain = X @ [1.0, -2.0, 0.5] + 3
+    noise = rng.normal(size=N)
+    told: dict[str, Any] = {}
+    y = plain + 0.5 * noise
+    if kind == "several":
+        y = np.where(rng.uniform(size=N) < 0.6, plain, -plain + 20) + 0.1 * noise
+    elif kind == "bent":
+        y = plain + X[:, 0] ** 2 + 0.5 * noise
+    elif kind == "counts":
+        y = rng.poisson(np.exp(0.1 * plain + 2)).astype(float)
+    elif kind == "outliers":
+        y = np.where(rng.uniform(size=N) < 0.1, 60 * rng.normal(size=N), y)
+    elif kind == "unequal":
+        y = plain + 0.3 * np.exp(0.7 * X[:, 0]) * noise
+    elif kind == "ill":
+        X[:, 2] = X[:, 0] + 1e-4 * X[:, 2]
+        y = X @ [1.0, -2.0, 0.5] + 0.5 * noise
+    elif kind == "few":
+        X, y = X[:3], y[:3]
+    elif kind == "noisy":
+        told = {"x_noisy": True}
+    return X, y, told
+
+
+EXPECTED = {
+    "plain": "LinearRegression",
+    "several": "RANSACRegressor",
+    "bent": "SplineTransformer",
+    "counts": "AnscombeTransformer",
+    "outliers": "HuberRegressor",
+    "unequal": "weighted",
+    "ill": "RidgeCV",
+    "few": "RidgeCV",
+    "noisy": "PCA",
+}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_made_problems(kind: str, seed: int) -> None:
+    X, y, told = problem(kind, seed)
+    advice = tenfold.advise(X, y, **told)
+    assert EXPECTED[kind] in (advice.learner, advice.method.split()[0]), str(advice)
+    assert advice.learner in tenfold.PUBLIC
+    text = str(advice)
+    assert (
+        all(one.question in text and one.evidence in text for one in advice.findings) and advice.why in text
+    )
+
+
+def test_plain_problems_are_left_alone() -> None:
+    """Of 40 with nothing wrong, nearly all get ordinary least squares."""
+    plain = [
+        tenfold.advise(*problem("plain", seed)[:2]).method == "ordinary least squares" for seed in range(40)
+    ]
+    assert sum(plain) >= 37
+
+
+def test_bad_input() -> None:
+    X, y, _ = problem("plain", 0)
+    with pytest.raises(tenfold.BadInput, match="one target"):
+        tenfold.advise(X, np.column_stack([y, y]))
+    with pytest.raises(tenfold.BadInput, match="NaN in column 1, row 2"):
+        X[2, 1] = np.nan
+        tenfold.advise(X, y)
+    for rows in (1, 2, 5):
+        assert tenfold.advise(np.zeros((rows, 2)), np.zeros(rows)).learner == "RidgeCV"
+    assert tenfold.advise(np.arange(50.0)[:, None], 2 * np.arange(50.0)).learner == "LinearRegression"
+
+
+def test_command(tmp_path: Path, capsys: Any) -> None:
+    X, y, _ = problem("outliers", 0)
+    table = np.column_stack([X, y])
+    file = tmp_path / "table.csv"
+    np.savetxt(file, table, delimiter=",", header="a,b,c,y", comments="")
+    assert run(["advise", str(file), "--target", "y"]) == 0
+    said = capsys.readouterr().out
+    assert "HuberRegressor" in said and "outliers" in said
+    assert run(["advise", str(file), "--target", "z"]) == 3
+    assert "z" in capsys.readouterr().err
