@@ -367,3 +367,8 @@ def test_what_is_not_offered_is_refused_in_words() -> None:
     with pytest.raises(BadParameter, match="n_classes - 1"):
         tenfold.LinearDiscriminantAnalysis(n_components=3).fit(X, y)
     assert tenfold.LinearDiscriminantAnalysis(n_components=1).fit(X, y).transform(X).shape == (150, 1)
+
+
+def test_labels_with_steps_between_them() -> None:
+    X, y = TABLES["wine"]
+    assert_same_fit(tenfold.GaussianNB().fit(X[::2], y[::2]), tenfold.GaussianNB().fit(X[::2].copy(), y[::2].copy()))

@@ -192,3 +192,13 @@ def test_large_means_cost_no_digits() -> None:
     shifted = X + 1e8
     base = tenfold.LinearRegression().fit(shifted - 1e8, y)
     np.testing.assert_allclose(tenfold.LinearRegression().fit(shifted, y).coef_, base.coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("model", [tenfold.LinearRegression(), tenfold.Ridge(alpha=0.0)], ids=repr)
+def test_a_constant_column_with_weights_is_no_column(model: tenfold.Ridge) -> None:
+    X, y, w = simulated(70, 3)
+    constant = np.column_stack([X, np.full(70, 0.1)])
+    with pytest.warns(tenfold.Degenerate):
+        model.fit(constant, y, w)
+    np.testing.assert_allclose(model.coef_[:3], tenfold.LinearRegression().fit(X, y, w).coef_, rtol=1e-9)
+    assert model.coef_[3] == 0

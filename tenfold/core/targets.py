@@ -141,7 +141,7 @@ def _distinct(y: Array) -> tuple[Array, Array]:
     if y.dtype.kind in "iub" and y.size and y.dtype != np.uint64:
         low, high = int(y.min()), int(y.max())
         if high - low < 1024:  # few whole numbers: counting beats sorting
-            place = y.astype(np.int64, copy=False)
+            place = np.ascontiguousarray(y, dtype=np.int64)
             place = place - low if low else place
             present = np.bincount(place, minlength=high - low + 1) > 0
             values = (np.flatnonzero(present) + low).astype(y.dtype)

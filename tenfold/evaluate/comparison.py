@@ -125,5 +125,10 @@ def compare(first: CrossValidation, second: CrossValidation, band: float | None 
     if not band >= 0:
         raise BadParameter(f"band={band!r}: must not be negative")
     d = first.score.sign * (first.scores - second.scores)
-    mean, error, degrees, p_value, (below, within, above) = corrected_t(d, 1 / first.scores.shape[1], band)
+    mean, error, degrees, p_value, (below, within, above) = corrected_t(d, _test_share(first), band)
     return Comparison(first.score.name, mean, error, degrees, p_value, band, above, within, below)
+
+
+def _test_share(result: CrossValidation) -> float:
+    """Test rows as a share of all rows."""
+    return 1 / result.scores.shape[1] if result.ratio is None else result.ratio / (1 + result.ratio)

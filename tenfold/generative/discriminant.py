@@ -161,7 +161,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             told = f"{column} of X is constant within each class and was left out, though it tells them apart"
         elif dropped > 0:
             told = f"columns are linearly dependent within the classes; {dropped} direction(s) were left out"
-        elif values[keep][:1] < NEARLY_SINGULAR:
+        elif keep.any() and values[keep][0] < NEARLY_SINGULAR:
             told = "columns are nearly dependent within the classes and digits were lost"
         else:
             return

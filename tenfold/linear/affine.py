@@ -12,6 +12,8 @@ from tenfold.core.errors import BadInput
 from tenfold.core.estimator import Regressor
 from tenfold.core.stats import Moments
 
+ROUNDING = 16 * float(np.finfo(float).eps)
+
 
 class AffineRegressor(Regressor):
     """Mixin: predicts X w + b, with `coef_` of shape (p,) for a 1-D target and (q, p) for q targets, as scikit-learn."""
@@ -57,6 +59,11 @@ def centred(stats: Moments, p: int, fit_intercept: bool) -> tuple[Array, Array, 
         column = int(np.flatnonzero(~np.isfinite(np.diagonal(S)))[0]) if not np.isfinite(np.diagonal(S)).all() else 0
         what = f"column {column} of X" if column < p else "the target y"
         raise BadInput(f"the values of {what} are too large to be squared (beyond about 1e150): rescale it first")
+    spread, size = np.diagonal(S)[:p], np.abs(mean[:p])
+    flat = np.flatnonzero(spread <= stats.weight * (ROUNDING * size) ** 2)
+    if len(flat):  # what is left of a constant column after centring is rounding, and must not pass for a small spread
+        S = S.copy()
+        S[flat], S[:, flat] = 0.0, 0.0
     if not fit_intercept:
         S = S + stats.weight * np.outer(mean, mean)
     return mean, S[:p, :p], S[:p, p:]
