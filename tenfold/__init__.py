@@ -26,6 +26,7 @@ PUBLIC = {
     "HuberRegressor": "tenfold.linear.robust",
     "QuantileRegressor": "tenfold.linear.quantile",
     "BayesianRidge": "tenfold.linear.bayesian",
+    "RANSACRegressor": "tenfold.linear.ransac",
     "LogisticRegression": "tenfold.linear.logistic",
     "GaussianNB": "tenfold.generative.naive_bayes",
     "LinearDiscriminantAnalysis": "tenfold.generative.discriminant",

@@ -12,6 +12,7 @@ from tenfold.core.estimator import Estimator
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinearRegression": [{}, {"fit_intercept": False}],
     "Ridge": [{}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}],
+    "RANSACRegressor": [{"random_state": 0}, {"random_state": 1, "residual_threshold": 2.0, "n_models": 2}],
     "QuantileRegressor": [{"alpha": 0.0}, {"alpha": 0.01, "quantile": 0.8}],
     "LogisticRegression": [{"tol": 1e-12}, {"C": 0.1, "tol": 1e-12, "fit_intercept": False}],
     "PCA": [{}, {"n_components": 2, "whiten": True}],

@@ -101,6 +101,9 @@ LEARNERS: dict[int, tuple[str, str]] = {
     33: ("BayesianRidge", """
         coef_=float(p) intercept_=float alpha_=float lambda_=float sigma_=float(p,p) scores_?=float(*) n_iter_=int
         X_offset_=float(p) X_scale_=float(p) _flat=bool stats_?=Moments(p+1)"""),
+    34: ("RANSACRegressor", """
+        coef_=float(p) intercept_=float residual_threshold_=float inlier_share_=float n_trials_=int
+        models_=float(*,*) _flat=bool"""),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
