@@ -23,6 +23,8 @@ PUBLIC = {
     "ElasticNet": "tenfold.linear.lasso",
     "LassoCV": "tenfold.linear.lasso_cv",
     "ElasticNetCV": "tenfold.linear.lasso_cv",
+    "LassoLars": "tenfold.linear.lars",
+    "Lars": "tenfold.linear.lars",
     "HuberRegressor": "tenfold.linear.robust",
     "QuantileRegressor": "tenfold.linear.quantile",
     "BayesianRidge": "tenfold.linear.bayesian",

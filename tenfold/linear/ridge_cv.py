@@ -44,11 +44,11 @@ class Path:
     def of(cls, stats: Moments, p: int, alphas: Array, fit_intercept: bool) -> Path:
         mean, Sxx, Sxy = centred(stats, p, fit_intercept)
         values, vectors = eigh(Sxx)
+        real = values > values.max(initial=0.0) * p * np.finfo(float).eps  # the others are rounding
+        values, vectors = values[real], vectors[:, real]
         used = mean if fit_intercept else np.zeros_like(mean)
         rotated = vectors.T @ Sxy
-        return cls(
-            used, float(stats.weight), vectors, np.maximum(values, 0.0), rotated, alphas, fit_intercept
-        )
+        return cls(used, float(stats.weight), vectors, values, rotated, alphas, fit_intercept)
 
     def coefficients(self, k: int) -> Array:
         """(p, q) for the k-th penalty."""

@@ -96,6 +96,12 @@ LEARNERS: dict[int, tuple[str, str]] = {
     21: ("RidgeCV", """
         coef_=float(p) intercept_=float n_iter_=int _flat=bool alpha_=float best_score_=float ;
         coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool alpha_=float best_score_=float"""),
+    22: ("LassoLars", """
+        coef_=float(p) intercept_=float n_iter_=int _flat=bool alphas_=float(k) coef_path_=float(p,k)
+        active_=int(*)<p events_=int(k) stats_?=Moments(p+1)"""),
+    23: ("Lars", """
+        coef_=float(p) intercept_=float n_iter_=int _flat=bool alphas_=float(k) coef_path_=float(p,k)
+        active_=int(*)<p events_=int(k) stats_?=Moments(p+1)"""),
     31: ("HuberRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     32: ("QuantileRegressor", "coef_=float(p) intercept_=float n_iter_=int _flat=bool"),
     33: ("BayesianRidge", """

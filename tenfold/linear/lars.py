@@ -1,0 +1,133 @@
+"""The exact path of the lasso, and least angle regression."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core.data import Block
+from tenfold.core.errors import Degenerate
+from tenfold.core.estimator import OnePass
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments
+from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.lars import Knots, lars_path
+
+EPS = np.finfo(float).eps
+
+
+class PathRegressor(AffineRegressor):
+    """Mixin: a path of solutions from moments, of which the last is used."""
+
+    def _summarize(self, block: Block) -> Moments:
+        return Moments.of(block.X, block.y, block.w)
+
+    def _walk(self, stats: Moments, **options: Any) -> dict[str, Any]:
+        mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
+        knots = lars_path(np.ascontiguousarray(Sxx), np.ascontiguousarray(Sxy[:, 0]), **options)
+        self._tell(knots)
+        fitted = self._fitted(mean, knots.w[-1][:, None])
+        return dict(
+            fitted,
+            alphas_=knots.penalty / stats.weight,
+            coef_path_=np.ascontiguousarray(knots.w.T),
+            active_=knots.active,
+            events_=knots.event,
+            n_iter_=len(knots.penalty) - 1,
+        )
+
+    def _tell(self, knots: Knots) -> None:
+        if len(knots.barred):
+            warnings.warn(
+                f"{type(self).__name__}: column {knots.barred[0]} is a combination of columns that entered "
+                f"before it, and was left out (in all {len(knots.barred)}): drop such columns",
+                Degenerate,
+                stacklevel=2,
+            )
+
+
+@estimator
+class LassoLars(PathRegressor, OnePass):
+    """LassoLars: the lasso by its exact, piecewise linear path.
+
+    Model       y ≈ X w + b
+    Objective   that of Lasso for every penalty from the largest down to alpha
+    Algorithm   one pass of centred moments; from knot to knot, where a column enters or leaves;
+                each knot is solved from the moments anew
+    Cost        O(n p²) for the pass, O(p a + a³) a knot with a active columns, O(p²) memory
+    Fails when  columns are dependent (those that add nothing are left out and told); p in the thousands
+    Reference   Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004
+
+    Fitted      coef_ (p,), intercept_, alphas_ (k,) the knots, coef_path_ (p, k), active_, n_iter_ (steps),
+                events_ (k,) who enters (j + 1) or leaves (−j − 1), stats_ (the moments)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    >>> y = np.array([-2.0, 4.0, -4.0, 2.0])
+    >>> tenfold.LassoLars(alpha=0.5).fit(X, y).alphas_.round(6)
+    array([3. , 1. , 0.5])
+    """
+
+    sparse: ClassVar[bool] = True
+
+    alpha: float = param(1.0, at_least=0, doc="penalty strength at which the path ends")
+    _: KW_ONLY
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    verbose: Any = param(False, doc="no effect: see tenfold.monitor")
+    precompute: Any = param("auto", doc="no effect: cross-products are always formed")
+    max_iter: int = param(500, at_least=1, doc="no effect: the path is finite and ends by itself")
+    eps: float = param(EPS, at_least=0, doc="no effect: dependent columns are found by conditioning")
+    copy_X: bool = param(True, doc="no effect: X is never changed")
+    fit_path: bool = param(True, doc="no effect: the path is always kept")
+    positive: bool = param(False, doc="require w >= 0")
+    jitter: None = param(None, one_of=(None,), doc="only None: nothing is added to y")
+    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+
+    def _solve(self, stats: Moments) -> dict[str, Any]:
+        last = float(self.alpha * stats.weight)
+        return self._walk(stats, last=last, most=self.n_features_in_ + 1, lasso=True, positive=self.positive)
+
+
+@estimator
+class Lars(PathRegressor, OnePass):
+    """Lars: least angle regression.
+
+    Model       y ≈ X w + b
+    Objective   none: all active columns keep the same, shrinking correlation with the residual
+                (n_nonzero_coefs columns at most, or until the correlation is zero)
+    Algorithm   as LassoLars, but no column leaves
+    Cost        O(n p²) for the pass, O(p a + a³) for the a-th of at most p steps, O(p²) memory
+    Fails when  columns are dependent (those that add nothing are left out and told)
+    Reference   Efron, Hastie, Johnstone & Tibshirani 2004
+
+    Fitted      coef_ (p,), intercept_, alphas_ (k,) the correlations at knots, coef_path_ (p, k), active_,
+                n_iter_ (steps), events_ (k,) who enters (j + 1), stats_ (the moments)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    >>> y = np.array([-2.0, 4.0, -4.0, 2.0])
+    >>> tenfold.Lars(n_nonzero_coefs=1).fit(X, y).coef_.round(6)
+    array([2., 0.])
+    """
+
+    sparse: ClassVar[bool] = True
+
+    _: KW_ONLY
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    verbose: Any = param(False, doc="no effect: see tenfold.monitor")
+    precompute: Any = param("auto", doc="no effect: cross-products are always formed")
+    n_nonzero_coefs: int = param(500, at_least=1, doc="columns at most")
+    eps: float = param(EPS, at_least=0, doc="no effect: dependent columns are found by conditioning")
+    copy_X: bool = param(True, doc="no effect: X is never changed")
+    fit_path: bool = param(True, doc="no effect: the path is always kept")
+    jitter: None = param(None, one_of=(None,), doc="only None: nothing is added to y")
+    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+
+    def _solve(self, stats: Moments) -> dict[str, Any]:
+        return self._walk(stats, last=0.0, most=int(self.n_nonzero_coefs), lasso=False, positive=False)
