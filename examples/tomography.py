@@ -1,9 +1,9 @@
 """Tomography: a picture from its shadows, by least squares on products only.
 
 A 256 x 256 picture is seen from 180 directions. Each detector cell measures a sum over the pixels on its
-ray: y = A x, with a sparse matrix A of 65,700 rays and 65,536 pixels, far too large to be decomposed (A'A would
-take 34 GB). LSQR needs only products A v and A'u. Ten per cent of the rays are kept from a first fit to choose
-when to stop: noise grows with the steps.
+ray: y = A x, with a sparse matrix A of 65,700 rays and 65,536 pixels, far too large to be decomposed
+(A'A would take 34 GB). LSQR needs only products A v and A'u. Ten per cent of the rays are kept from a first
+fit to choose when to stop: noise grows with the steps.
 
     python examples/tomography.py [picture.png]
 """
