@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import evaluate, generative, linear, small, startup, streaming, unsupervised
+from . import evaluate, generative, linear, small, sparse, startup, streaming, unsupervised
 from .plan import Entry, Workload
 from .race import race
 
 RACES: dict[str, Workload] = {
     w.name: w
-    for module in (linear, unsupervised, generative, evaluate)
+    for module in (linear, sparse, unsupervised, generative, evaluate)
     for w in module.WORKLOADS
 }
 
