@@ -88,9 +88,9 @@ class _ByMoments:
         X, y, w = self.X[rows], self.y[rows, None], self.w[rows]
         size = block_rows(X.shape[1])
         starts = range(0, len(X), size)
-        return merge(
-            each(lambda i: Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]), list(starts))
-        )
+        blocks = each(lambda i: Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]), list(starts))
+        total: Moments = merge(blocks)
+        return total
 
     def _products(self, stats: Moments) -> Products:
         p, free = self.X.shape[1], self.model.fit_intercept

@@ -52,7 +52,8 @@ class Path:
 
     def coefficients(self, k: int) -> Array:
         """(p, q) for the k-th penalty."""
-        return self.vectors @ (self.rotated / (self.values + self.alphas[k])[:, None])
+        found: Array = self.vectors @ (self.rotated / (self.values + self.alphas[k])[:, None])
+        return found
 
     def rest(self, X: Any, y: Array) -> Generator[tuple[Array, Array], None, None]:
         """For each penalty what it leaves of y, and how much one copy of a row pulls its own prediction."""
@@ -152,6 +153,6 @@ def summarize(block: Block) -> Moments:
 def summed(X: Array, y: Array, w: Array) -> Moments:
     """The moments of rows in memory."""
     X, y, size = np.ascontiguousarray(X), np.ascontiguousarray(y), block_rows(X.shape[1])
-    return merge(
-        Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]) for i in range(0, len(X), size)
-    )
+    blocks = (Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]) for i in range(0, len(X), size))
+    total: Moments = merge(blocks)
+    return total

@@ -35,7 +35,8 @@ class Products:
     def rest(self, w: Array) -> Array:
         """q − G w: what is left of the correlations with the target."""
         support = np.flatnonzero(w)
-        return self.q - w[support] @ self.G[support] if len(support) < len(w) else self.q - self.G @ w
+        left: Array = self.q - (w[support] @ self.G[support] if len(support) < len(w) else self.G @ w)
+        return left
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def largest_correlation(q: Array, positive: bool) -> float:
 def gap_of(problem: Products, w: Array, l1: float, l2: float, positive: bool) -> float:
     """The duality gap: an upper bound of what the objective is above its minimum."""
     rest = problem.rest(w)
-    return gap_from(problem.yy, problem.q @ w, w @ rest, w, rest - l2 * w, l1, l2, positive)
+    return gap_from(problem.yy, float(problem.q @ w), float(w @ rest), w, rest - l2 * w, l1, l2, positive)
 
 
 def gap_from(
@@ -95,7 +96,7 @@ def finish(problem: Products, l1: float, l2: float, found: Found, positive: bool
     """
     G, q = problem.G, problem.q
     w = found.w.copy()
-    support = list(np.flatnonzero(w))
+    support: list[int] = np.flatnonzero(w).tolist()
     sign = np.sign(w)
     slack = SLACK * max(l1, float(np.abs(q).max(initial=0.0)))
     for _ in range(2 * len(q) + 20):
@@ -135,7 +136,8 @@ def _on_support(G: Array, right: Array, l2: float, support: list[int]) -> Array 
     L = cholesky(A)
     if L is None or reciprocal_condition(A, L) < 1e-13:
         return None
-    return cholesky_solve(L, right[support] / scale) / scale
+    solution: Array = cholesky_solve(L, right[support] / scale) / scale
+    return solution
 
 
 def without_l1(problem: Products, l2: float, positive: bool, name: str) -> Found:
@@ -184,7 +186,7 @@ class Wide:
         """Descent on the working set."""
         if len(self.work):
             pair = np.array([l1]), np.array([l2])
-            wanted = dict(positive=self.positive, tol=0.3 * tol, most=most)
+            wanted: dict[str, Any] = dict(positive=self.positive, tol=0.3 * tol, most=most)
             self._take(descend(self.products(), *pair, **wanted, start=self.w)[0])
 
     def finish(self, l1: float, l2: float) -> None:
@@ -206,7 +208,7 @@ class Wide:
         excess = c if self.positive else np.abs(c)
         excess[self.work] = 0.0
         new = np.flatnonzero(excess > l1 * (1 + 1e-12))
-        most = max(20, np.count_nonzero(self.w))
+        most = max(20, int(np.count_nonzero(self.w)))
         if len(new) > most:
             new = new[np.argpartition(-excess[new], most)[:most]]
         self.enter(np.sort(new))
