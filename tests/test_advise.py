@@ -95,5 +95,18 @@ def test_command(tmp_path: Path, capsys: Any) -> None:
     assert run(["advise", str(file), "--target", "y"]) == 0
     said = capsys.readouterr().out
     assert "HuberRegressor" in said and "outliers" in said
-    assert run(["advise", str(file), "--target", "z"]) == 3
+    assert run(["advise", str(file), "--target", "z"]) == 2
     assert "z" in capsys.readouterr().err
+
+
+def test_command_codes_categories_and_blanks(tmp_path: Path, capsys: Any) -> None:
+    rng = np.random.default_rng(0)
+    lines = [f"{x:.4f},{'red' if i % 2 else 'blue'},{'' if i % 9 == 0 else i % 5},{3 * x + i % 2 + rng.normal():.4f}"
+             for i, x in enumerate(rng.normal(size=120))]
+    file = tmp_path / "mixed.csv"
+    file.write_text("size,colour,count,price\n" + "\n".join(lines))
+    assert run(["advise", str(file), "--target", "price"]) == 0
+    said = capsys.readouterr().out
+    assert "LinearRegression" in said and "columns coded as" in said
+    assert run(["advise", str(file), "--target", "colour"]) == 3
+    assert "colour" in capsys.readouterr().err

@@ -25,7 +25,7 @@ from tenfold.core.engine import thread_budget
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.selection.answers import write_answers
 from tenfold.selection.outcome import NothingFitted
-from tenfold.selection.run import select
+from tenfold.selection.run import coded_regression, select
 from tenfold.selection.store import MODEL, check_folder, open_run
 
 FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
@@ -154,14 +154,15 @@ def predict_command(
 
 @app.command("advise")
 def advise_command(
-    file: Annotated[Path, typer.Argument(help="a CSV or Parquet file of numbers")],
-    target: Annotated[str, typer.Option(help="the column to predict")],
+    file: Annotated[Path, typer.Argument(help="a CSV or Parquet file")],
+    target: Annotated[str, typer.Option(help="the column to predict, a number")],
     x_noisy: Annotated[
         bool, typer.Option("--x-noisy", help="the other columns are measured with errors too")
     ] = False,
 ) -> int:
     """Which regression for a table, and why: linear, what noise, outliers, enough rows."""
-    for line in str(tenfold.advise(str(file), target, x_noisy=x_noisy or None)).splitlines():
+    X, y, notes = coded_regression(file, target)
+    for line in [*notes, *str(tenfold.advise(X, y, x_noisy=x_noisy or None)).splitlines()]:
         print(clean(line))
     return 0
 

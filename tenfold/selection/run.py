@@ -169,6 +169,22 @@ class _Job:
         return time.perf_counter() - self.began
 
 
+def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
+    """The columns of a table as numbers, blanks filled with means; a target that is a number; what was done, in words."""
+    raw = read_table(table)
+    check_name(target, raw.frame.columns)
+    task = find_task(raw.frame[target], raw.typed, "number")
+    columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed)
+    if not used.width:
+        raise BadInput(_why_no_columns(columns, target))
+    X = TableCoder(most_levels=levels_for(used)).fit(used).transform(used)
+    notes = [*task.notes, f"{used.width} columns coded as {X.shape[1]} of numbers"] if X.shape[1] != used.width else task.notes
+    left_out = [column.name for column in columns if not column.used]
+    if left_out:
+        notes = [*notes, f"left out: {', '.join(left_out[:8])}"]
+    return tenfold.SimpleImputer().fit_transform(X), task.y, list(notes)
+
+
 def levels_for(frame: pl.DataFrame) -> int:
     """The most levels of a category that get a column, so that the coded table fits in memory."""
     categories = sum(kind == pl.String for kind in frame.dtypes)
