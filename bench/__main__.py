@@ -49,9 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument(
-        "--only", metavar="NAME[,NAME]", help="workloads to run, or the beginnings of their names"
-    )
+    parser.add_argument("--only", metavar="NAME[,NAME]", help="workloads to run, or the beginnings of their names")
     parser.add_argument("--list", action="store_true", help="describe the workloads and stop")
     parser.add_argument("--quick", action="store_true", help=f"the same as --shrink {QUICK_SHRINK}")
     parser.add_argument("--shrink", type=_positive, default=1, metavar="N", help="tables N times smaller")
@@ -59,12 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="only Tenfold")
     parser.add_argument("--no-tenfold", dest="tenfold", action="store_false", help="only the peers")
     parser.add_argument("--peer", default="", metavar="TEXT", help="only the peers whose name contains this")
-    parser.add_argument(
-        "--threads", type=_positive, default=2, metavar="N", help="threads of each contender (2)"
-    )
-    parser.add_argument(
-        "--repeats", type=_positive, default=3, metavar="N", help="best of at least so many (3)"
-    )
+    parser.add_argument("--threads", type=_positive, default=2, metavar="N", help="threads of each contender (2)")
+    parser.add_argument("--repeats", type=_positive, default=3, metavar="N", help="best of at least so many (3)")
     parser.add_argument("--json", metavar="OUT", help="write everything measured to this file")
     parser.add_argument("--md", metavar="OUT", help="write the tables to this file")
     return parser

@@ -9,9 +9,7 @@ from .plan import Entry, Workload
 from .race import race
 
 RACES: dict[str, Workload] = {
-    w.name: w
-    for module in (linear, sparse, unsupervised, generative, evaluate)
-    for w in module.WORKLOADS
+    w.name: w for module in (linear, sparse, unsupervised, generative, evaluate) for w in module.WORKLOADS
 }
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

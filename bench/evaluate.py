@@ -45,9 +45,7 @@ def _by_path(path: str) -> Callable[..., Any]:
 def _by_sorting(y: np.ndarray, scores: np.ndarray) -> float:
     """Both classes sorted, and every positive looked up among the negatives."""
     negative, positive = np.sort(scores[y == 0]), np.sort(scores[y == 1])
-    won = (
-        np.searchsorted(negative, positive, "left").sum() + np.searchsorted(negative, positive, "right").sum()
-    )
+    won = np.searchsorted(negative, positive, "left").sum() + np.searchsorted(negative, positive, "right").sum()
     return float(won / 2 / len(negative) / len(positive))
 
 
@@ -73,14 +71,10 @@ AUC = Workload(
     about="area under the ROC curve of 10M float64 scores: two overlapping normals, 20% positive, some ties",
     make=lambda shrink: ranked(make.shrunk(10_000_000, shrink), seed=80),
     contenders=(
-        Contender(
-            "tenfold roc_auc_score", "tenfold", _area(_by_path("tenfold.evaluate.roc_auc_score")), "tenfold"
-        ),
+        Contender("tenfold roc_auc_score", "tenfold", _area(_by_path("tenfold.evaluate.roc_auc_score")), "tenfold"),
         Contender("numpy sort, searchsorted", "numpy", _area(_by_sorting)),
         Contender("sklearnex roc_auc_score", "sklearnex", _area(_by_path("sklearnex.metrics.roc_auc_score"))),
-        Contender(
-            "sklearn roc_auc_score", "sklearn", _area(_by_path("sklearn.metrics.roc_auc_score")), slow=True
-        ),
+        Contender("sklearn roc_auc_score", "sklearn", _area(_by_path("sklearn.metrics.roc_auc_score")), slow=True),
         Contender("scipy rankdata", "scipy", _area(_by_ranks), slow=True),
         Contender("polars rank", "polars", _area(_by_polars)),
     ),

@@ -72,9 +72,7 @@ def _tenfold_once(name: str) -> Any:
     return run
 
 
-def _pair(
-    short: str, name: str, peers: tuple[tuple[str, str, Parameters, bool], ...]
-) -> tuple[Workload, Workload]:
+def _pair(short: str, name: str, peers: tuple[tuple[str, str, Parameters, bool], ...]) -> tuple[Workload, Workload]:
     """The workload of one fit and that of cross-validation; peers are (label, path, parameters, slow)."""
     once = f"tenfold {name}, fit and predict"
     single = Workload(

@@ -61,9 +61,7 @@ def _judge_own_cost(workload: Workload, ours: Row, report: Report) -> None:
     multiple = fit_seconds(ours) / (fit_seconds(reference) + (reference.predict_s or 0.0))
     text = f"own cost: {ours.who} / {reference.who}"
     doubtful = ours.disturbed or reference.disturbed
-    report.findings.append(
-        Finding(ours.workload, text, multiple, f"<= {bound:g}", multiple <= bound, doubtful)
-    )
+    report.findings.append(Finding(ours.workload, text, multiple, f"<= {bound:g}", multiple <= bound, doubtful))
 
 
 def fit_seconds(row: Row) -> float:

@@ -122,9 +122,7 @@ RIDGE_CV = Workload(
 )
 
 
-def _logistic(
-    name: str, library: str, role: Any = "peer", slow: bool = False, **parameters: Any
-) -> Contender:
+def _logistic(name: str, library: str, role: Any = "peer", slow: bool = False, **parameters: Any) -> Contender:
     module = "tenfold" if library == "tenfold" else f"{library}.linear_model"
     run = fit_predict(f"{module}.LogisticRegression", logistic, **parameters)
     return Contender(name, library, run, role, slow)
@@ -151,9 +149,7 @@ LOGREG_MULTI = Workload(
     name="logreg_multi",
     about="logistic regression, 60k x 100, ten classes, C=1",
     make=lambda shrink: make.softmax_classes(make.shrunk(60_000, shrink), 100, 10, seed=5),
-    contenders=only_when_slow(
-        LOGISTIC, "sklearn newton-cholesky"
-    ),  # its Hessian of 1010 x 1010 takes half a minute
+    contenders=only_when_slow(LOGISTIC, "sklearn newton-cholesky"),  # its Hessian of 1010 x 1010 takes half a minute
     judgement=Judgement("objective", higher=False, tolerance=1e-6),
 )
 

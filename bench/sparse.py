@@ -86,9 +86,7 @@ CONTENDERS = (
 LASSO_LONG = Workload(
     name="lasso_cv_5kx1000",
     about="lasso, 5k x 1000, 50 columns matter, signal-to-noise ratio 2; 100 penalties x 10 folds",
-    make=lambda shrink: sparse_regression(
-        make.shrunk(5000, shrink), 1000 // min(shrink, 10), 50, 2.0, seed=2
-    ),
+    make=lambda shrink: sparse_regression(make.shrunk(5000, shrink), 1000 // min(shrink, 10), 50, 2.0, seed=2),
     contenders=only_when_slow(CONTENDERS, CONTENDERS[2].name, CONTENDERS[3].name),  # minutes on this shape
     judgement=Judgement("R2", higher=True, tolerance=1e-3),
 )

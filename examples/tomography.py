@@ -101,10 +101,7 @@ def main(picture: Path) -> None:
     shadows = clean + NOISE * np.abs(clean).max() * rng.normal(size=len(clean))
     kept = rng.uniform(size=len(shadows)) < 0.9
     back, seen = A[~kept], shadows[~kept]
-    errors = [
-        float(np.sqrt(np.mean((back @ x - seen) ** 2)))
-        for x in islice(lsqr(A[kept], shadows[kept]), MOST_STEPS)
-    ]
+    errors = [float(np.sqrt(np.mean((back @ x - seen) ** 2))) for x in islice(lsqr(A[kept], shadows[kept]), MOST_STEPS)]
     best = int(np.argmin(errors)) + 1
     found = next(islice(lsqr(A, shadows), best - 1, None)).reshape(SIZE, SIZE)
     error = np.linalg.norm(found - truth) / np.linalg.norm(truth)

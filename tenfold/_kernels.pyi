@@ -3,101 +3,208 @@ from typing import overload
 import numpy
 import numpy.typing
 
-
 @overload
 def all_finite(X: numpy.typing.NDArray[numpy.float64]) -> bool: ...
-
 @overload
 def all_finite(X: numpy.typing.NDArray[numpy.float32]) -> bool: ...
-
 @overload
 def hash_rows(X: numpy.typing.NDArray[numpy.float64], seed: int) -> numpy.typing.NDArray[numpy.uint64]: ...
-
 @overload
 def hash_rows(X: numpy.typing.NDArray[numpy.float32], seed: int) -> numpy.typing.NDArray[numpy.uint64]: ...
-
 @overload
-def moments(X: numpy.typing.NDArray[numpy.float64], Y: numpy.typing.NDArray[numpy.float64], w: numpy.typing.NDArray[numpy.float64]) -> tuple[float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def moments(
+    X: numpy.typing.NDArray[numpy.float64],
+    Y: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+) -> tuple[
+    float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
+]: ...
 @overload
-def moments(X: numpy.typing.NDArray[numpy.float32], Y: numpy.typing.NDArray[numpy.float64], w: numpy.typing.NDArray[numpy.float64]) -> tuple[float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def moments(
+    X: numpy.typing.NDArray[numpy.float32],
+    Y: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+) -> tuple[
+    float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
+]: ...
 @overload
-def group_moments(X: numpy.typing.NDArray[numpy.float64], g: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64], k: int) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def group_moments(
+    X: numpy.typing.NDArray[numpy.float64],
+    g: numpy.typing.NDArray[numpy.int64],
+    w: numpy.typing.NDArray[numpy.float64],
+    k: int,
+) -> tuple[
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+]: ...
 @overload
-def group_moments(X: numpy.typing.NDArray[numpy.float32], g: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64], k: int) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def group_moments(
+    X: numpy.typing.NDArray[numpy.float32],
+    g: numpy.typing.NDArray[numpy.int64],
+    w: numpy.typing.NDArray[numpy.float64],
+    k: int,
+) -> tuple[
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+]: ...
 @overload
-def group_spreads(X: numpy.typing.NDArray[numpy.float64], g: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64], k: int) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def group_spreads(
+    X: numpy.typing.NDArray[numpy.float64],
+    g: numpy.typing.NDArray[numpy.int64],
+    w: numpy.typing.NDArray[numpy.float64],
+    k: int,
+) -> tuple[
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+]: ...
 @overload
-def group_spreads(X: numpy.typing.NDArray[numpy.float32], g: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64], k: int) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def group_spreads(
+    X: numpy.typing.NDArray[numpy.float32],
+    g: numpy.typing.NDArray[numpy.int64],
+    w: numpy.typing.NDArray[numpy.float64],
+    k: int,
+) -> tuple[
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+]: ...
 @overload
-def weighted_gram(X: numpy.typing.NDArray[numpy.float64], d: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def weighted_gram(
+    X: numpy.typing.NDArray[numpy.float64], d: numpy.typing.NDArray[numpy.float64]
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def weighted_gram(X: numpy.typing.NDArray[numpy.float32], d: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def weighted_gram(
+    X: numpy.typing.NDArray[numpy.float32], d: numpy.typing.NDArray[numpy.float64]
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def logistic_terms(X: numpy.typing.NDArray[numpy.float64], y: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64], beta: numpy.typing.NDArray[numpy.float64]) -> tuple[float, numpy.typing.NDArray[numpy.float64]]: ...
-
+def logistic_terms(
+    X: numpy.typing.NDArray[numpy.float64],
+    y: numpy.typing.NDArray[numpy.int64],
+    w: numpy.typing.NDArray[numpy.float64],
+    beta: numpy.typing.NDArray[numpy.float64],
+) -> tuple[float, numpy.typing.NDArray[numpy.float64]]: ...
 @overload
-def logistic_terms(X: numpy.typing.NDArray[numpy.float32], y: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64], beta: numpy.typing.NDArray[numpy.float64]) -> tuple[float, numpy.typing.NDArray[numpy.float64]]: ...
-
+def logistic_terms(
+    X: numpy.typing.NDArray[numpy.float32],
+    y: numpy.typing.NDArray[numpy.int64],
+    w: numpy.typing.NDArray[numpy.float64],
+    beta: numpy.typing.NDArray[numpy.float64],
+) -> tuple[float, numpy.typing.NDArray[numpy.float64]]: ...
 @overload
-def logistic_curvature(X: numpy.typing.NDArray[numpy.float64], w: numpy.typing.NDArray[numpy.float64], beta: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def logistic_curvature(
+    X: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+    beta: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def logistic_curvature(X: numpy.typing.NDArray[numpy.float32], w: numpy.typing.NDArray[numpy.float64], beta: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def logistic_curvature(
+    X: numpy.typing.NDArray[numpy.float32],
+    w: numpy.typing.NDArray[numpy.float64],
+    beta: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def softmax_terms(X: numpy.typing.NDArray[numpy.float64], y: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64], B: numpy.typing.NDArray[numpy.float64]) -> tuple[float, numpy.typing.NDArray[numpy.float64]]: ...
-
+def softmax_terms(
+    X: numpy.typing.NDArray[numpy.float64],
+    y: numpy.typing.NDArray[numpy.int64],
+    w: numpy.typing.NDArray[numpy.float64],
+    B: numpy.typing.NDArray[numpy.float64],
+) -> tuple[float, numpy.typing.NDArray[numpy.float64]]: ...
 @overload
-def softmax_terms(X: numpy.typing.NDArray[numpy.float32], y: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64], B: numpy.typing.NDArray[numpy.float64]) -> tuple[float, numpy.typing.NDArray[numpy.float64]]: ...
-
+def softmax_terms(
+    X: numpy.typing.NDArray[numpy.float32],
+    y: numpy.typing.NDArray[numpy.int64],
+    w: numpy.typing.NDArray[numpy.float64],
+    B: numpy.typing.NDArray[numpy.float64],
+) -> tuple[float, numpy.typing.NDArray[numpy.float64]]: ...
 @overload
-def nearest(X: numpy.typing.NDArray[numpy.float64], C: numpy.typing.NDArray[numpy.float64]) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def nearest(
+    X: numpy.typing.NDArray[numpy.float64], C: numpy.typing.NDArray[numpy.float64]
+) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]: ...
 @overload
-def nearest(X: numpy.typing.NDArray[numpy.float32], C: numpy.typing.NDArray[numpy.float64]) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def nearest(
+    X: numpy.typing.NDArray[numpy.float32], C: numpy.typing.NDArray[numpy.float64]
+) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]: ...
 @overload
-def assign_sums(X: numpy.typing.NDArray[numpy.float64], w: numpy.typing.NDArray[numpy.float64], C: numpy.typing.NDArray[numpy.float64]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], float]: ...
-
+def assign_sums(
+    X: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+    C: numpy.typing.NDArray[numpy.float64],
+) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], float]: ...
 @overload
-def assign_sums(X: numpy.typing.NDArray[numpy.float32], w: numpy.typing.NDArray[numpy.float64], C: numpy.typing.NDArray[numpy.float64]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], float]: ...
-
+def assign_sums(
+    X: numpy.typing.NDArray[numpy.float32],
+    w: numpy.typing.NDArray[numpy.float64],
+    C: numpy.typing.NDArray[numpy.float64],
+) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], float]: ...
 @overload
-def linear_scores(X: numpy.typing.NDArray[numpy.float64], B: numpy.typing.NDArray[numpy.float64], b: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def linear_scores(
+    X: numpy.typing.NDArray[numpy.float64],
+    B: numpy.typing.NDArray[numpy.float64],
+    b: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def linear_scores(X: numpy.typing.NDArray[numpy.float32], B: numpy.typing.NDArray[numpy.float64], b: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def linear_scores(
+    X: numpy.typing.NDArray[numpy.float32],
+    B: numpy.typing.NDArray[numpy.float64],
+    b: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def spread_scores(X: numpy.typing.NDArray[numpy.float64], mean: numpy.typing.NDArray[numpy.float64], inverse: numpy.typing.NDArray[numpy.float64], constant: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def spread_scores(
+    X: numpy.typing.NDArray[numpy.float64],
+    mean: numpy.typing.NDArray[numpy.float64],
+    inverse: numpy.typing.NDArray[numpy.float64],
+    constant: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def spread_scores(X: numpy.typing.NDArray[numpy.float32], mean: numpy.typing.NDArray[numpy.float64], inverse: numpy.typing.NDArray[numpy.float64], constant: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def spread_scores(
+    X: numpy.typing.NDArray[numpy.float32],
+    mean: numpy.typing.NDArray[numpy.float64],
+    inverse: numpy.typing.NDArray[numpy.float64],
+    constant: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def rank_pairs(s: numpy.typing.NDArray[numpy.float64], y: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64]) -> tuple[float, float, float]: ...
-
+def rank_pairs(
+    s: numpy.typing.NDArray[numpy.float64], y: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64]
+) -> tuple[float, float, float]: ...
 @overload
-def rank_pairs(s: numpy.typing.NDArray[numpy.float32], y: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64]) -> tuple[float, float, float]: ...
-
+def rank_pairs(
+    s: numpy.typing.NDArray[numpy.float32], y: numpy.typing.NDArray[numpy.int64], w: numpy.typing.NDArray[numpy.float64]
+) -> tuple[float, float, float]: ...
 @overload
-def quadratic_scores(X: numpy.typing.NDArray[numpy.float64], mean: numpy.typing.NDArray[numpy.float64], W: numpy.typing.NDArray[numpy.float64], constant: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
+def quadratic_scores(
+    X: numpy.typing.NDArray[numpy.float64],
+    mean: numpy.typing.NDArray[numpy.float64],
+    W: numpy.typing.NDArray[numpy.float64],
+    constant: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
 @overload
-def quadratic_scores(X: numpy.typing.NDArray[numpy.float32], mean: numpy.typing.NDArray[numpy.float64], W: numpy.typing.NDArray[numpy.float64], constant: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-
-def extended_gradient(X: numpy.typing.NDArray[numpy.float64], Y: numpy.typing.NDArray[numpy.float64], w: numpy.typing.NDArray[numpy.float64], Bhi: numpy.typing.NDArray[numpy.float64], Blo: numpy.typing.NDArray[numpy.float64]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-
-def extended_gram(X: numpy.typing.NDArray[numpy.float64], Y: numpy.typing.NDArray[numpy.float64], w: numpy.typing.NDArray[numpy.float64], R: numpy.typing.NDArray[numpy.float64]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-
+def quadratic_scores(
+    X: numpy.typing.NDArray[numpy.float32],
+    mean: numpy.typing.NDArray[numpy.float64],
+    W: numpy.typing.NDArray[numpy.float64],
+    constant: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def extended_gradient(
+    X: numpy.typing.NDArray[numpy.float64],
+    Y: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+    Bhi: numpy.typing.NDArray[numpy.float64],
+    Blo: numpy.typing.NDArray[numpy.float64],
+) -> tuple[
+    numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
+]: ...
+def extended_gram(
+    X: numpy.typing.NDArray[numpy.float64],
+    Y: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+    R: numpy.typing.NDArray[numpy.float64],
+) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
 def use_level(name: str) -> str: ...
-
 def interrupt(stop: bool) -> None: ...

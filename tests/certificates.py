@@ -52,9 +52,7 @@ def kmeans(model: Any, X: Array, y: Array, w: Array) -> Array:
     d = distances(model, X)
     mine = (d.argmin(axis=1)[:, None] == np.arange(d.shape[1])) * w[:, None]
     means = (mine.T @ X) / mine.sum(axis=0)[:, None]
-    return np.append(
-        (means - model.cluster_centers_).ravel() / X.std(), model.inertia_ / (w @ d.min(axis=1)) - 1
-    )
+    return np.append((means - model.cluster_centers_).ravel() / X.std(), model.inertia_ / (w @ d.min(axis=1)) - 1)
 
 
 def kmeans_objective(model: Any, X: Array, y: Array, w: Array) -> float:

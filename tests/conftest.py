@@ -39,9 +39,7 @@ def public_classes() -> dict[str, type]:
 
 def learners() -> list[Any]:
     """Every public learner in its settings, and pipelines of them."""
-    single = [
-        cls(**setting) for name, cls in public_classes().items() for setting in SETTINGS.get(name, [{}])
-    ]
+    single = [cls(**setting) for name, cls in public_classes().items() for setting in SETTINGS.get(name, [{}])]
     return single + pipelines()
 
 

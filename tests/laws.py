@@ -127,9 +127,7 @@ def assert_close(found: Any, expected: Any, *, rtol: float, what: str) -> None:
     a, b = _plain(found), _plain(expected)
     assert a.shape == b.shape, f"{what}: shape {a.shape}, not {b.shape}"
     if b.dtype.kind not in "fc" or rtol == 0:
-        assert a.dtype == b.dtype and np.array_equal(a, b, equal_nan=b.dtype.kind in "fc"), (
-            f"{what}: {a} is not {b}"
-        )
+        assert a.dtype == b.dtype and np.array_equal(a, b, equal_nan=b.dtype.kind in "fc"), f"{what}: {a} is not {b}"
         return
     finite = b[np.isfinite(b)]
     scale = float(np.abs(finite).max(initial=0.0))
@@ -244,9 +242,7 @@ def round_trips(model: Any, table: Table, place: Place) -> None:
     unfitted = made(fitted)
     assert not unfitted.__sklearn_is_fitted__()
     assert_answers(answers(place.fit(unfitted, table), table.new), expected, rtol=0)
-    assert_answers(
-        answers(place.fit(fitted, table), table.new), expected, rtol=0
-    )  # a second fit forgets the first
+    assert_answers(answers(place.fit(fitted, table), table.new), expected, rtol=0)  # a second fit forgets the first
 
 
 def saved(model: Any, table: Table, place: Place) -> None:
@@ -305,9 +301,7 @@ def column_order(model: Any, table: Table, place: Place) -> None:
     for verb in VERBS:
         if verb in expected:
             by_columns = verb == "transform" and list(one.get_feature_names_out()) == ["x0", "x1", "x2", "x3"]
-            assert_close(
-                found[verb], expected[verb][:, order] if by_columns else expected[verb], rtol=1e-8, what=verb
-            )
+            assert_close(found[verb], expected[verb][:, order] if by_columns else expected[verb], rtol=1e-8, what=verb)
 
 
 def bounded_memory(model: Any, table: Table, place: Place) -> None:

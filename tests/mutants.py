@@ -31,9 +31,24 @@ import numpy as np
 Parts = list[tuple[str, bytes]]
 
 ODD = [None, True, -1, 0, 1, 3, 2**31, 2**62, 2**64, 10**30, 1e308, -0.0, "", "../x", "x" * 1000, "\ud800"]
-ODD += [[], [[]], {}, {"array": 0}, {"array": 1}, {"array": 2}, {"array": -1}, {"array": 10**9},
-        {"object": 0}, {"object": 7}, {"array": 0, "texts": True}, {"tuple": [1]}, {"map": [[1, 2]]},
-        {"map": [[[], 2]]}, {"float": "nan"}, {"float": "__import__"}]
+ODD += [
+    [],
+    [[]],
+    {},
+    {"array": 0},
+    {"array": 1},
+    {"array": 2},
+    {"array": -1},
+    {"array": 10**9},
+    {"object": 0},
+    {"object": 7},
+    {"array": 0, "texts": True},
+    {"tuple": [1]},
+    {"map": [[1, 2]]},
+    {"map": [[[], 2]]},
+    {"float": "nan"},
+    {"float": "__import__"},
+]
 FORGED_DTYPES = ["<f4", "<i8", "<i4", "<u8", "|u1", "|b1", "<U1", "<U2", "|O", "<M8[s]", ">f8", "<c16", "|V8"]
 HURTFUL_NAMES = ["../escape.npy", "/etc/escape", "C:\\escape", "0.npy\0x", "model.json", "0.npy", "9.npy"]
 
@@ -65,8 +80,9 @@ def with_array(parts: Parts, i: int, array: Any) -> bytes:
     np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=array.dtype == object)
     content = buffer.getvalue()
     header = json.loads(parts[0][1])
-    header["arrays"][i] = dict(dtype=array.dtype.str, fortran=False, shape=list(array.shape),
-                               sha256=hashlib.sha256(content).hexdigest())
+    header["arrays"][i] = dict(
+        dtype=array.dtype.str, fortran=False, shape=list(array.shape), sha256=hashlib.sha256(content).hexdigest()
+    )
     parts = [*parts[: i + 2], (f"{i}.npy", content), *parts[i + 3 :]]
     return forged(parts, json.dumps(header).encode())
 
@@ -191,8 +207,12 @@ def make(folder: Path, seeds: Parts) -> int:
     rng, count = random.Random(0), 0
     for name, data in seeds:
         parts = parts_of(data)
-        for group, mutants in (("damaged", damaged(data, rng)), ("forged", edited(parts, rng)),
-                               ("forged", resized(parts, rng)), ("forged", tricks(parts, folder))):
+        for group, mutants in (
+            ("damaged", damaged(data, rng)),
+            ("forged", edited(parts, rng)),
+            ("forged", resized(parts, rng)),
+            ("forged", tricks(parts, folder)),
+        ):
             for what, mutant in mutants:
                 safe = "".join(c if c.isalnum() else "-" for c in what)[:30]
                 (folder / f"{name}.{group}.{count}.{safe}.tenfold").write_bytes(mutant)
@@ -203,8 +223,16 @@ def make(folder: Path, seeds: Parts) -> int:
 # --- the child ---
 
 FORBIDDEN = ("pickle.", "marshal.", "exec", "compile", "import", "os.system", "subprocess.", "ctypes.")
-RUNS_CODE = [(builtins, "eval"), (builtins, "exec"), (builtins, "compile"), (marshal, "load"),
-             (marshal, "loads"), (pickle, "load"), (pickle, "loads"), (pickle, "Unpickler")]
+RUNS_CODE = [
+    (builtins, "eval"),
+    (builtins, "exec"),
+    (builtins, "compile"),
+    (marshal, "load"),
+    (marshal, "loads"),
+    (pickle, "load"),
+    (pickle, "loads"),
+    (pickle, "Unpickler"),
+]
 events: list[str] = []
 
 

@@ -62,16 +62,12 @@ def test_made_problems(kind: str, seed: int) -> None:
     assert EXPECTED[kind] in (advice.learner, advice.method.split()[0]), str(advice)
     assert advice.learner in tenfold.PUBLIC
     text = str(advice)
-    assert (
-        all(one.question in text and one.evidence in text for one in advice.findings) and advice.why in text
-    )
+    assert all(one.question in text and one.evidence in text for one in advice.findings) and advice.why in text
 
 
 def test_plain_problems_are_left_alone() -> None:
     """Of 40 with nothing wrong, nearly all get ordinary least squares."""
-    plain = [
-        tenfold.advise(*problem("plain", seed)[:2]).method == "ordinary least squares" for seed in range(40)
-    ]
+    plain = [tenfold.advise(*problem("plain", seed)[:2]).method == "ordinary least squares" for seed in range(40)]
     assert sum(plain) >= 37
 
 
@@ -101,8 +97,10 @@ def test_command(tmp_path: Path, capsys: Any) -> None:
 
 def test_command_codes_categories_and_blanks(tmp_path: Path, capsys: Any) -> None:
     rng = np.random.default_rng(0)
-    lines = [f"{x:.4f},{'red' if i % 2 else 'blue'},{'' if i % 9 == 0 else i % 5},{3 * x + i % 2 + rng.normal():.4f}"
-             for i, x in enumerate(rng.normal(size=120))]
+    lines = [
+        f"{x:.4f},{'red' if i % 2 else 'blue'},{'' if i % 9 == 0 else i % 5},{3 * x + i % 2 + rng.normal():.4f}"
+        for i, x in enumerate(rng.normal(size=120))
+    ]
     file = tmp_path / "mixed.csv"
     file.write_text("size,colour,count,price\n" + "\n".join(lines))
     assert run(["advise", str(file), "--target", "price"]) == 0

@@ -55,17 +55,11 @@ def test_demo_reads_as_promised(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     places = [out.index(f"\n{section}") for section in sections]
     assert places == sorted(places)
-    assert (
-        "344 rows x 8 columns" in out
-        and "3 classes   Adelie 152 (44.2%)" in out
-        and "class frequencies" in out
-    )
+    assert "344 rows x 8 columns" in out and "3 classes   Adelie 152 (44.2%)" in out and "class frequencies" in out
     assert "95% range" in out and "The board said" in out and "holds no training rows" in out
     assert "\x1b" not in out
     assert sorted(path.name for path in Path("penguins.tenfold").iterdir()) == ["model.tenfold", "run.json"]
-    for line in re.findall(
-        r"(?:NEXT    | {8}) (tenfold .*?)     ", out
-    ):  # the printed commands work as they are
+    for line in re.findall(r"(?:NEXT    | {8}) (tenfold .*?)     ", out):  # the printed commands work as they are
         assert run(line.split()[1:]) == 0
     shown = capsys.readouterr().out
     assert "chance of Adelie" in shown and "TableModel" in shown and "holds no training rows" in shown
@@ -114,11 +108,7 @@ def test_no_signal_is_a_verdict_not_a_failure(capsys: pytest.CaptureFixture[str]
     )
     assert run(["select", file, "--target", "y"]) == 0
     out = capsys.readouterr().out
-    assert (
-        "VERDICT  No usable signal" in out
-        and "always guessing 7.197" in out
-        and "CHOSEN   always guessing" in out
-    )
+    assert "VERDICT  No usable signal" in out and "always guessing 7.197" in out and "CHOSEN   always guessing" in out
     assert run(["predict", "t.tenfold", file, "--out", "a.csv"]) == 0
     assert pl.read_csv("a.csv")["y"].n_unique() == 1
 
@@ -279,9 +269,7 @@ def test_files_that_are_no_tables(content: bytes, words: str, capsys: pytest.Cap
     assert words in err and err.count("\n") == 1
 
 
-def test_ctrl_c_saves_what_is_complete(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_saves_what_is_complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     work, done = Race._unit, []
 
     def unit(self: Race, i: int, o: int) -> None:
@@ -301,11 +289,7 @@ def test_without_the_extra_one_sentence() -> None:
     for absent in ("typer", "polars"):
         block = f"import sys; sys.modules[{absent!r}] = None; from tenfold.app.cli import main; main()"
         done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
-        assert (
-            done.returncode == 2
-            and done.stderr.count("\n") == 1
-            and "pip install 'tenfold[app]'" in done.stderr
-        )
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and "pip install 'tenfold[app]'" in done.stderr
 
 
 def test_a_terminal_without_unicode() -> None:
@@ -321,9 +305,7 @@ def test_as_a_program() -> None:
         [sys.executable, "-m", "tenfold.app.cli", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"tenfold {tenfold.__version__}\n"
-    listed = subprocess.run(
-        [sys.executable, "-m", "tenfold.app.cli"], capture_output=True, text=True, check=True
-    )
+    listed = subprocess.run([sys.executable, "-m", "tenfold.app.cli"], capture_output=True, text=True, check=True)
     assert all(command in listed.stdout for command in ("select", "demo", "predict", "inspect"))
 
 
@@ -338,9 +320,7 @@ def test_figures_and_names() -> None:
 
 
 def test_bars_share_one_scale() -> None:
-    rows = [dict(score=s, error=0.1) for s in (1.0, 1.5, 2.0)] + [
-        dict(score=float("nan"), error=float("nan"))
-    ]
+    rows = [dict(score=s, error=0.1) for s in (1.0, 1.5, 2.0)] + [dict(score=float("nan"), error=float("nan"))]
     bars = intervals(rows)
     assert bars[0].index("o") < bars[1].index("o") and bars[3] == ""
     assert bars[0].startswith("|") and max(len(bar) for bar in bars) <= 21

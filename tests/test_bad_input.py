@@ -61,9 +61,7 @@ class Case:
 
 
 cases = st.builds(Case, sizes, seeds)
-ample = st.builds(
-    Case, st.tuples(st.integers(8, 12), st.integers(1, 3)), seeds
-)  # every learner can fit these
+ample = st.builds(Case, st.tuples(st.integers(8, 12), st.integers(1, 3)), seeds)  # every learner can fit these
 Verdict = Callable[
     [Any, str | None], str | None
 ]  # of a learner and its error (None: it fitted): what is wrong with that
@@ -117,9 +115,9 @@ def finite(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(finite(one) for one in value)
     value = value.toarray() if hasattr(value, "toarray") else value
-    return not (
-        isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f"
-    ) or bool(np.isfinite(value).all())
+    return not (isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f") or bool(
+        np.isfinite(value).all()
+    )
 
 
 def must_say(*words: str) -> Verdict:
@@ -236,9 +234,7 @@ def test_not_finite_in_new_rows(case: Case, value: float) -> None:
     refusal = must_say(text, f"column {column}", f"row {row}")
     judge(
         case,
-        lambda learner, error: (
-            refusal(learner, error) if error or text == "inf" or not learner.missing else None
-        ),
+        lambda learner, error: refusal(learner, error) if error or text == "inf" or not learner.missing else None,
     )
 
 
@@ -408,8 +404,7 @@ def test_strings_in_numbers(case: Case, text: str, container: str) -> None:
         table = table.astype(str)
     if container in ("pandas", "polars"):
         columns = {
-            f"height {j}": [str(v) for v in table[:, j]] if j == column else list(table[:, j])
-            for j in range(case.p)
+            f"height {j}": [str(v) for v in table[:, j]] if j == column else list(table[:, j]) for j in range(case.p)
         }
         table = (pandas if container == "pandas" else polars).DataFrame(columns)
         where = [f"'height {column}'", "row"]
@@ -497,9 +492,7 @@ WHOLE = [2**64 - 1, 2**63, 2**63 - 1, -(2**63), 2**53 + 1, 0, 1, -1]
 
 
 @two_hundred
-@given(
-    cases, st.lists(st.sampled_from(WHOLE), min_size=2, max_size=12), st.sampled_from([np.uint64, np.int64])
-)
+@given(cases, st.lists(st.sampled_from(WHOLE), min_size=2, max_size=12), st.sampled_from([np.uint64, np.int64]))
 def test_the_largest_whole_numbers(case: Case, values: list[int], dtype: Any) -> None:
     info = np.iinfo(dtype)
     inside = [value for value in values if info.min <= value <= info.max] or [info.max]
@@ -509,11 +502,7 @@ def test_the_largest_whole_numbers(case: Case, values: list[int], dtype: Any) ->
     case.new = case.X
 
     def verdict(learner: Any, error: str | None) -> str | None:
-        if (
-            learner.target == "label"
-            and error is None
-            and set(learner.classes_.tolist()) != set(case.label.tolist())
-        ):
+        if learner.target == "label" and error is None and set(learner.classes_.tolist()) != set(case.label.tolist()):
             return f"classes_ {learner.classes_} are not the labels {case.label}"
         return None
 
@@ -592,9 +581,7 @@ def _unaligned(X: Any) -> Any:
     return raw[1:].view(X.dtype).reshape(X.shape)
 
 
-@pytest.mark.parametrize(
-    "name", ["layouts", "test_very_large_and_very_small", "test_the_largest_whole_numbers"]
-)
+@pytest.mark.parametrize("name", ["layouts", "test_very_large_and_very_small", "test_the_largest_whole_numbers"])
 def test_no_crash(name: str) -> None:
     code = f"import faulthandler; faulthandler.enable(); import test_bad_input; test_bad_input.{name}()"
     done = subprocess.run(

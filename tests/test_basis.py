@@ -28,9 +28,7 @@ def X() -> Array:
 @pytest.mark.parametrize("degree", [0, 1, 2, 3, 5, (2, 3), (0, 2), (1, 1), (3, 3)])
 @pytest.mark.parametrize("interaction_only", [False, True])
 @pytest.mark.parametrize("include_bias", [False, True])
-def test_polynomials_are_scikit_learns(
-    X: Array, degree: Any, interaction_only: bool, include_bias: bool
-) -> None:
+def test_polynomials_are_scikit_learns(X: Array, degree: Any, interaction_only: bool, include_bias: bool) -> None:
     settings = dict(degree=degree, interaction_only=interaction_only, include_bias=include_bias)
     ours = tenfold.PolynomialFeatures(**settings)
     if degree == 0 and not include_bias:
@@ -52,9 +50,7 @@ def test_polynomials_are_scikit_learns(
 
 def test_polynomials_by_definition(X: Array) -> None:
     basis = tenfold.PolynomialFeatures(4).fit(X)
-    np.testing.assert_allclose(
-        basis.transform(X), np.prod(X[:, None] ** basis.powers_, axis=2), rtol=1e-12, atol=1e-15
-    )
+    np.testing.assert_allclose(basis.transform(X), np.prod(X[:, None] ** basis.powers_, axis=2), rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -81,16 +77,12 @@ def test_too_many_and_too_large(X: Array) -> None:
 @pytest.mark.parametrize("knots", ["uniform", "quantile"])
 @pytest.mark.parametrize("extrapolation", ["constant", "linear", "continue", "periodic"])
 @pytest.mark.parametrize("include_bias", [False, True])
-def test_splines_are_scikit_learns(
-    X: Array, degree: int, knots: str, extrapolation: str, include_bias: bool
-) -> None:
+def test_splines_are_scikit_learns(X: Array, degree: int, knots: str, extrapolation: str, include_bias: bool) -> None:
     if extrapolation == "linear" and degree == 0:
         return  # scikit-learn has no derivative of steps
     if extrapolation == "linear" and degree == 1:
         X = X[:, :1]  # scikit-learn spoils the second column
-    settings = dict(
-        n_knots=7, degree=degree, knots=knots, extrapolation=extrapolation, include_bias=include_bias
-    )
+    settings = dict(n_knots=7, degree=degree, knots=knots, extrapolation=extrapolation, include_bias=include_bias)
     ours = tenfold.SplineTransformer(**settings).fit(X)
     theirs = preprocessing.SplineTransformer(**settings).fit(X)
     beyond = np.vstack([X, X.min(axis=0) - 0.3, X.max(axis=0) + 0.7])
@@ -111,9 +103,7 @@ def test_splines_by_scipy() -> None:
     expected = scipy.interpolate.BSpline(t, np.eye(len(t) - 4), 3)(x[:, 0])
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-13)
-    with pytest.raises(
-        tenfold.BadInput, match=re.escape("contains 3.6 in column 0, row 0, beyond the knots")
-    ):
+    with pytest.raises(tenfold.BadInput, match=re.escape("contains 3.6 in column 0, row 0, beyond the knots")):
         spline.transform([[3.6]])
     sparse = tenfold.SplineTransformer(degree=3, knots=knots, sparse_output=True).fit(x).transform(x)
     assert scipy.sparse.issparse(sparse)
@@ -199,9 +189,7 @@ def test_anscombe_inverse_is_unbiased(rate: float) -> None:
     plain = tenfold.AnscombeTransformer("algebraic").fit(np.zeros((2, 1)))
     if rate > 3:
         np.testing.assert_allclose(plain.inverse_transform([[means]]), rate - 0.25, rtol=0, atol=0.05)
-    np.testing.assert_allclose(
-        plain.inverse_transform(plain.transform([[rate]])), rate, rtol=1e-12, atol=1e-12
-    )
+    np.testing.assert_allclose(plain.inverse_transform(plain.transform([[rate]])), rate, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("rate", [2.0, 4.0, 10.0, 50.0])

@@ -60,9 +60,7 @@ def test_algebraic_is_linear_least_squares() -> None:
 def test_short_arcs_are_too_small_for_the_algebraic_fit() -> None:
     """What the lecture warns of: on a sixth of a circle it is far off; the geometric fit is not."""
     radii = {
-        method: np.median(
-            [tenfold.CircleFit(method).fit(arc(200, 1.0, 0.1, seed)).radius_ for seed in range(40)]
-        )
+        method: np.median([tenfold.CircleFit(method).fit(arc(200, 1.0, 0.1, seed)).radius_ for seed in range(40)])
         for method in ("algebraic", "geometric")
     }
     assert radii["algebraic"] < 0.85 * 3 and abs(radii["geometric"] - 3) < 0.15, radii

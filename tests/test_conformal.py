@@ -106,9 +106,7 @@ def test_cv_plus_by_brute_force(level: float) -> None:
         residual[out], value[out] = np.abs(y[out] - one.predict(X[out])), one.predict(new)
     np.testing.assert_allclose(model.scores_, residual, rtol=1e-8)
     for row, (low, high) in enumerate(model.predict_interval(new)):
-        np.testing.assert_allclose(
-            low, smallest(value[:, row] - residual, floor((1 - level) * 61)), rtol=1e-8
-        )
+        np.testing.assert_allclose(low, smallest(value[:, row] - residual, floor((1 - level) * 61)), rtol=1e-8)
         np.testing.assert_allclose(high, smallest(value[:, row] + residual, ceil(level * 61)), rtol=1e-8)
 
 

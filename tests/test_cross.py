@@ -355,9 +355,7 @@ def test_corrected_estimates_the_true_error() -> None:
         model = tenfold.LinearRegression().fit(X, y)
         truth.append(1 + ((model.coef_ - beta) ** 2).sum() + model.intercept_**2)  # of a new row: exact
         for found, kind in ((corrected, "corrected"), (plain, "k-fold")):
-            found.append(
-                tenfold.cross_validate(tenfold.LinearRegression(), X, y, folds=2, kind=kind, score="mse").mean
-            )
+            found.append(tenfold.cross_validate(tenfold.LinearRegression(), X, y, folds=2, kind=kind, score="mse").mean)
     off = np.array(corrected) - truth
     assert abs(off.mean()) < 2 * off.std(ddof=1) / np.sqrt(200)
     bias = np.array(plain) - truth
@@ -377,9 +375,7 @@ def test_bad_kinds_are_told() -> None:
 # --- nested -------------------------------------------------------------------------------------------------
 
 
-def brute_force(
-    model: object, X: np.ndarray, y: np.ndarray, settings: list, fold: np.ndarray
-) -> tuple[list, list]:
+def brute_force(model: object, X: np.ndarray, y: np.ndarray, settings: list, fold: np.ndarray) -> tuple[list, list]:
     """R² (or accuracy) of each outer fold, and the settings chosen on the other folds."""
     scores, chosen = [], []
     for k in range(fold.max() + 1):
@@ -388,9 +384,7 @@ def brute_force(
             inner = []
             for j in set(range(fold.max() + 1)) - {k}:
                 train, test = (fold != k) & (fold != j), fold == j
-                inner.append(
-                    fresh(model).set_params(**setting).fit(X[train], y[train]).score(X[test], y[test])
-                )
+                inner.append(fresh(model).set_params(**setting).fit(X[train], y[train]).score(X[test], y[test]))
             means.append(np.mean(inner))
         chosen.append(settings[int(np.argmax(means))])
         best = fresh(model).set_params(**chosen[-1]).fit(X[fold != k], y[fold != k])

@@ -131,9 +131,7 @@ def test_nist_beside_scipy(capsys: Any) -> None:
                 params_only[who] += right
                 reached[who] += right and (name == "Lanczos1" or digits(e, spread) >= 6)
     with capsys.disabled():
-        print(
-            f"\n  NIST non-linear, runs of 54 with six digits: {reached}; in parameters alone: {params_only}"
-        )
+        print(f"\n  NIST non-linear, runs of 54 with six digits: {reached}; in parameters alone: {params_only}")
     assert reached["tenfold"] == 54 > reached["scipy"]
 
 
@@ -276,9 +274,7 @@ def test_anything_may_be_x() -> None:
 def test_functions_that_take_no_complex_numbers(data: Any) -> None:
     x, y = data
     expected = fitted(x, y).params_
-    by_hand = tenfold.CurveFit(
-        lambda x, a, b, c: np.array([a * math.exp(-b * t) + c for t in x]), start=[1, 1, 0]
-    )
+    by_hand = tenfold.CurveFit(lambda x, a, b, c: np.array([a * math.exp(-b * t) + c for t in x]), start=[1, 1, 0])
     of_size = tenfold.CurveFit(lambda x, a, b, c: np.abs(a) * exp(-b * x) + c, start=[1, 1, 0])
     for model in (by_hand, of_size):
         model.fit(x, y)
@@ -357,9 +353,7 @@ def test_bad_rows(data: Any) -> None:
         with pytest.raises(tenfold.BadInput, match=told):
             fitted(**{"x": x, "y": y, **wrong})
     with pytest.raises(tenfold.BadInput, match="shape"):
-        tenfold.CurveFit(line_and_decay, start=[1, 1, 0], jacobian=lambda x, *b: derivatives(x, *b).T).fit(
-            x, y
-        )
+        tenfold.CurveFit(line_and_decay, start=[1, 1, 0], jacobian=lambda x, *b: derivatives(x, *b).T).fit(x, y)
     with pytest.raises(tenfold.BadParameter, match="between 0 and 1"):
         fitted(x, y).intervals(95)
 

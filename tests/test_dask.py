@@ -18,8 +18,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 import tenfold
-from tenfold.sources.cluster import current_client
 from tenfold.core.data import block_rows
+from tenfold.sources.cluster import current_client
 
 # Of distributed itself: sockets of workers that die because we kill them.
 pytestmark = [
@@ -31,9 +31,7 @@ N = 3 * block_rows(P) + 700
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    settings = dict(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL"
-    )
+    settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL")
     with LocalCluster(**settings) as cluster:
         yield cluster
 
@@ -128,9 +126,7 @@ def test_files_and_streams(client: Client, table: pd.DataFrame, tmp_path: Path) 
         there = tenfold.Ridge().fit(tmp_path / "t.parquet", "y", sample_weight="w")
         stream = tenfold.Ridge().fit((X[i : i + 500], y[i : i + 500]) for i in range(0, N, 500))
     assert same(here, there, "coef_ intercept_")
-    assert same(
-        stream, tenfold.Ridge().fit([(X[i : i + 500], y[i : i + 500]) for i in range(0, N, 500)]), "coef_"
-    )
+    assert same(stream, tenfold.Ridge().fit([(X[i : i + 500], y[i : i + 500]) for i in range(0, N, 500)]), "coef_")
 
 
 def test_blocks_are_sent_once_and_released(client: Client, table: pd.DataFrame) -> None:
@@ -151,10 +147,7 @@ def test_blocks_are_sent_once_and_released(client: Client, table: pd.DataFrame) 
     gc.collect()
     assert len(engine.kept) == 0
     deadline = time.monotonic() + 10
-    while (
-        client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
-        and time.monotonic() < deadline
-    ):
+    while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
 
@@ -227,9 +220,7 @@ def test_a_dask_frame_in_place(client: Client, table: pd.DataFrame) -> None:
     here = tenfold.Ridge().fit(columns(table), table["y"].to_numpy(), table["w"].to_numpy())
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-12, atol=0)
     assert list(there.feature_names_in_) == [f"x{j}" for j in range(P)]
-    np.testing.assert_allclose(
-        there.predict(numbers).compute(), here.predict(columns(table)), rtol=1e-10, atol=1e-12
-    )
+    np.testing.assert_allclose(there.predict(numbers).compute(), here.predict(columns(table)), rtol=1e-10, atol=1e-12)
     few = numbers[numbers["x0"] > 2.9]  # lengths are not known, and some partitions may have no row at all
     rows = table[table["x0"] > 2.9]
     np.testing.assert_allclose(
@@ -262,9 +253,7 @@ def test_rows_stay_on_the_workers(client: Client, table: pd.DataFrame) -> None:
         block[:, 0] = os.getpid()
         return block
 
-    lazy = da.from_array(columns(table), chunks=(5000, P)).map_blocks(
-        told, dtype=float, meta=np.empty((0, 0))
-    )
+    lazy = da.from_array(columns(table), chunks=(5000, P)).map_blocks(told, dtype=float, meta=np.empty((0, 0)))
     mean = tenfold.StandardScaler(with_std=False).fit(lazy).mean_[0]
     workers = client.run(os.getpid).values()
     assert min(workers) <= round(mean, 6) <= max(workers)

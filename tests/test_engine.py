@@ -78,9 +78,7 @@ def test_the_tree_keeps_few_partial_results() -> None:
         assert len(tree.waiting) <= 10
 
 
-@pytest.mark.parametrize(
-    "on", [Local(), Threads(1), Threads(2), Threads(7), Shuffled(1), Shuffled(2)], ids=repr
-)
+@pytest.mark.parametrize("on", [Local(), Threads(1), Threads(2), Threads(7), Shuffled(1), Shuffled(2)], ids=repr)
 def test_every_engine_merges_along_the_tree(on: Any) -> None:
     assert on.run(lambda number: Text(number), Numbers(37)) == whole_tree(0, 37)
 
@@ -188,9 +186,7 @@ INTERRUPTED = """
     ],
     ids=["in a long kernel", "in an endless stream"],
 )
-def test_an_interrupt_stops_within_a_second_and_leaves_the_process_sound(
-    setup: str, work: str, threads: int
-) -> None:
+def test_an_interrupt_stops_within_a_second_and_leaves_the_process_sound(setup: str, work: str, threads: int) -> None:
     code = textwrap.dedent(INTERRUPTED).format(setup=setup, work=work)
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -269,9 +265,7 @@ def test_fits_in_several_threads_at_once() -> None:
     X, y = table()
     expected = tenfold.Ridge().fit(X, y).coef_
     found: list[np.ndarray] = []
-    workers = [
-        threading.Thread(target=lambda: found.append(tenfold.Ridge().fit(X, y).coef_)) for _ in range(4)
-    ]
+    workers = [threading.Thread(target=lambda: found.append(tenfold.Ridge().fit(X, y).coef_)) for _ in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -294,9 +288,7 @@ def test_a_fork_after_a_fit_can_fit_too() -> None:
         os._exit(0 if np.array_equal(first, again) else 1)
     print(os.waitpid(child, 0)[1], np.array_equal(first, again))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["0", "True"], done.stderr
 
 
@@ -320,7 +312,5 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
     tenfold.Ridge().fit(np.eye(4), np.arange(4.0)).predict(np.eye(4))
     print([name for name in {heavy} if name in sys.modules])
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr

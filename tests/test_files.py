@@ -19,8 +19,8 @@ from golden.make import table as golden_table
 from mutants import make, without_code
 
 import tenfold
-from tenfold.saved import files, kinds
 from tenfold.core.errors import BadFile, BadParameter, NotFitted
+from tenfold.saved import files, kinds
 
 HERE = Path(__file__).parent
 VERBS = ("predict", "predict_proba", "decision_function", "transform")
@@ -56,8 +56,12 @@ def targets(name: str) -> list[Any]:
     return [np.where(score > 0, "up", "down").astype(object), np.digitize(score, [-1, 1])]
 
 
-CASES = [(name, which, shape) for name in public_learners() for which in range(len(SETTINGS.get(name, [{}])))
-         for shape in (0, 1)]
+CASES = [
+    (name, which, shape)
+    for name in public_learners()
+    for which in range(len(SETTINGS.get(name, [{}])))
+    for shape in (0, 1)
+]
 
 
 @cache
@@ -237,9 +241,11 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
             tenfold.save(other, path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    for name, error, told in (("fsync", OSError(28, "No space left on device"), BadFile),
-                              ("replace", PermissionError(13, "Permission denied"), BadFile),
-                              ("fsync", KeyboardInterrupt(), KeyboardInterrupt)):
+    for name, error, told in (
+        ("fsync", OSError(28, "No space left on device"), BadFile),
+        ("replace", PermissionError(13, "Permission denied"), BadFile),
+        ("fsync", KeyboardInterrupt(), KeyboardInterrupt),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(os, name, _raiser(error))
             with pytest.raises(told):
@@ -263,8 +269,12 @@ def test_paths_that_cannot_be_used(tmp_path: Path) -> None:
     for path in (tmp_path / "missing" / "m", tmp_path / "file" / "m", tmp_path / "folder"):
         with pytest.raises(BadFile, match=f"{path}: cannot be written"):
             tenfold.save(model, path)
-    for path, reason in ((tmp_path / "none", "No such file"), (tmp_path / "folder", "not a file"),
-                         (Path("/dev/zero"), "not a file"), (tmp_path / "file", "not a saved model")):
+    for path, reason in (
+        (tmp_path / "none", "No such file"),
+        (tmp_path / "folder", "not a file"),
+        (Path("/dev/zero"), "not a file"),
+        (tmp_path / "file", "not a saved model"),
+    ):
         with pytest.raises(BadFile, match=f"{path}: .*{reason}"):
             tenfold.load(path)
         with pytest.raises(BadFile, match=f"{path}: .*{reason}"):
@@ -278,8 +288,12 @@ def test_mutants_are_refused_or_load_equal(tmp_path: Path) -> None:
     """Over 1,000 damaged and forged files, in one child process without anything that could run code."""
     X, label = rows(), targets("GaussianNB")[0]
     qda = tenfold.QuadraticDiscriminantAnalysis().fit(X, label)
-    models = {"ridge": tenfold.Ridge().fit(X, X[:, 0]), "qda": qda, "pipeline": _pipeline().fit(X, label),
-              "kmeans": tenfold.KMeans(3, random_state=0).fit(X)}
+    models = {
+        "ridge": tenfold.Ridge().fit(X, X[:, 0]),
+        "qda": qda,
+        "pipeline": _pipeline().fit(X, label),
+        "kmeans": tenfold.KMeans(3, random_state=0).fit(X),
+    }
     np.save(tmp_path / "rows.npy", X)
     seeds = []
     for name, model in models.items():
@@ -315,8 +329,11 @@ def test_the_specification_lists_every_kind() -> None:
 
 # --- old files ---
 
-ANSWERS = {file: answer for path in sorted(HERE.glob("golden/v*.json")) for file, answer in
-           json.loads(path.read_text()).items()}
+ANSWERS = {
+    file: answer
+    for path in sorted(HERE.glob("golden/v*.json"))
+    for file, answer in json.loads(path.read_text()).items()
+}
 
 
 @pytest.mark.parametrize("file", ANSWERS)

@@ -18,8 +18,7 @@ import tenfold
 from tenfold.core.errors import BadInput, BadParameter, CannotForget, DataWarning, Degenerate, NotFitted
 
 TABLES = {
-    name: getattr(datasets, f"load_{name}")(return_X_y=True)
-    for name in ("iris", "wine", "breast_cancer", "digits")
+    name: getattr(datasets, f"load_{name}")(return_X_y=True) for name in ("iris", "wine", "breast_cancer", "digits")
 }
 MODELS = [
     tenfold.GaussianNB(),
@@ -130,9 +129,7 @@ def test_quadratic_discriminant_is_theirs(table: Any, setting: dict[str, Any]) -
     for name in ("means_", "priors_", "scalings_", "covariance_"):
         assert_close(getattr(ours, name), getattr(theirs, name))
     for V, values, C in zip(ours.rotations_, ours.scalings_, theirs.covariance_, strict=True):
-        assert_close(
-            (V * values) @ V.T, C
-        )  # rotations of equal variances are not unique; what they stand for is
+        assert_close((V * values) @ V.T, C)  # rotations of equal variances are not unique; what they stand for is
     assert_close(ours.decision_function(X), theirs.decision_function(X))
     assert_close(ours.predict_proba(X), theirs.predict_proba(X))
 
@@ -217,9 +214,7 @@ def test_large_means_cost_no_digits_of_the_spread() -> None:
     assert_close(made(nb).fit(far, y).var_, made(nb).fit(X, y).var_, rtol=1e-12)
     qda = tenfold.QuadraticDiscriminantAnalysis(store_covariance=True)
     assert_close(made(qda).fit(far, y).covariance_, made(qda).fit(X, y).covariance_, rtol=1e-12)
-    assert_close(
-        qda.fit(far, y).predict_proba(far), made(qda).fit(X, y).predict_proba(X), rtol=1e-6
-    )
+    assert_close(qda.fit(far, y).predict_proba(far), made(qda).fit(X, y).predict_proba(X), rtol=1e-6)
 
 
 # --- more rows, fewer rows, weights ---------------------------------------------------------------

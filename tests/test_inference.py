@@ -59,9 +59,7 @@ def test_streams_parts_and_weights_give_the_same() -> None:
     copies = np.repeat(np.arange(80), w)
     weighted = tenfold.LinearRegression().fit(X, y, w)
     whole = tenfold.LinearRegression().fit(X[copies], y[copies])
-    np.testing.assert_allclose(
-        weighted.inference().standard_errors, whole.inference().standard_errors, rtol=1e-9
-    )
+    np.testing.assert_allclose(weighted.inference().standard_errors, whole.inference().standard_errors, rtol=1e-9)
     sums = np.bincount(copies, whole.leverage(X[copies]), minlength=80)
     np.testing.assert_allclose(weighted.leverage(X, w), sums, rtol=1e-9, atol=1e-12)
 

@@ -33,8 +33,9 @@ def level(request: pytest.FixtureRequest) -> Iterator[str]:
     _kernels.use_level(before)
 
 
-def arguments(n: int, p: int, q: int, k: int, dtype: Any = np.float64, seed: int = 0, offset: float = 0.0,
-              scale: float = 1.0) -> dict[str, tuple[Any, ...]]:
+def arguments(
+    n: int, p: int, q: int, k: int, dtype: Any = np.float64, seed: int = 0, offset: float = 0.0, scale: float = 1.0
+) -> dict[str, tuple[Any, ...]]:
     """Arguments of every kernel for a table of n rows and p columns, with q targets and k groups."""
     r = np.random.default_rng(seed)
 
@@ -95,8 +96,18 @@ def check(name: str, given: tuple[Any, ...], rtol: float = 1e-10, floor: float =
             assert_allclose(a, b, rtol=rtol, atol=atol, err_msg=name)
 
 
-SHAPES = [(0, 0, 0, 1), (0, 3, 1, 2), (1, 1, 1, 1), (5, 0, 1, 2), (17, 5, 2, 3), (301, 33, 1, 7),
-          (150, 4, 1, 3), (1037, 131, 3, 30), (700, 24, 0, 13), (64, 8, 8, 16)]
+SHAPES = [
+    (0, 0, 0, 1),
+    (0, 3, 1, 2),
+    (1, 1, 1, 1),
+    (5, 0, 1, 2),
+    (17, 5, 2, 3),
+    (301, 33, 1, 7),
+    (150, 4, 1, 3),
+    (1037, 131, 3, 30),
+    (700, 24, 0, 13),
+    (64, 8, 8, 16),
+]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -320,9 +331,12 @@ def test_interrupt_stops_every_long_kernel() -> None:
 @pytest.mark.parametrize("label", [-1, 3, 2**62, -(2**63)])
 def test_labels_out_of_range_are_refused(label: int) -> None:
     X, w, g = np.ones((5, 2)), np.ones(5), np.array([0, 1, 2, label, 0])
-    for refused in (lambda: _kernels.group_moments(X, g, w, 3), lambda: _kernels.group_spreads(X, g, w, 3),
-                    lambda: _kernels.softmax_terms(X, g, w, np.ones((3, 3))),
-                    lambda: _kernels.logistic_terms(X, g, w, np.ones(3))):
+    for refused in (
+        lambda: _kernels.group_moments(X, g, w, 3),
+        lambda: _kernels.group_spreads(X, g, w, 3),
+        lambda: _kernels.softmax_terms(X, g, w, np.ones((3, 3))),
+        lambda: _kernels.logistic_terms(X, g, w, np.ones(3)),
+    ):
         with pytest.raises(ValueError, match=r"row \d has label"):
             refused()
 

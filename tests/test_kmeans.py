@@ -73,9 +73,7 @@ def test_fitted_attributes_belong_together() -> None:
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     np.testing.assert_allclose(model.inertia_, w @ distances.min(1) ** 2, rtol=1e-10)
     np.testing.assert_allclose(model.score(X, sample_weight=w), -model.inertia_, rtol=1e-10)
-    np.testing.assert_allclose(
-        distances, np.sqrt(((X[:, None] - model.cluster_centers_) ** 2).sum(2)), rtol=1e-8
-    )
+    np.testing.assert_allclose(distances, np.sqrt(((X[:, None] - model.cluster_centers_) ** 2).sum(2)), rtol=1e-8)
     assert model.get_feature_names_out().tolist() == [f"kmeans{k}" for k in range(7)]
     assert KMeans(7, random_state=0).fit_transform(X).shape == (5000, 7)
 

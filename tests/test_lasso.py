@@ -135,9 +135,7 @@ def test_the_path_of_one_fit() -> None:
     stats = tenfold.Lasso().fit(X, y).stats_
     fitted = tenfold.Lasso().fit(X, y)._solve_path(stats, alphas)
     for alpha, one in zip(alphas, fitted, strict=True):
-        np.testing.assert_allclose(
-            one["coef_"], tenfold.Lasso(alpha=alpha).fit(X, y).coef_, rtol=0, atol=1e-10
-        )
+        np.testing.assert_allclose(one["coef_"], tenfold.Lasso(alpha=alpha).fit(X, y).coef_, rtol=0, atol=1e-10)
 
 
 def test_too_few_sweeps_are_told() -> None:

@@ -25,9 +25,7 @@ PLACES = [
 
 
 # Memory does not depend on where the blocks run, and takes a long stream to measure.
-COMBINATIONS = [
-    (law, place) for law in LAWS for place in (PLACES[3:4] if law == "bounded_memory" else PLACES)
-]
+COMBINATIONS = [(law, place) for law in LAWS for place in (PLACES[3:4] if law == "bounded_memory" else PLACES)]
 
 
 @pytest.mark.parametrize("law, place", COMBINATIONS, ids=str)
@@ -52,9 +50,7 @@ def test_exemptions_name_a_law_and_a_reason(name: str) -> None:
             LAWS[law](learner, Table.of(learner), PLACES[0])
 
 
-@pytest.mark.parametrize(
-    "learner", [one for one in learners() if type(one).__name__ in CERTIFICATES], ids=label
-)
+@pytest.mark.parametrize("learner", [one for one in learners() if type(one).__name__ in CERTIFICATES], ids=label)
 def test_certificate(learner: Any) -> None:
     """What the docstring says of the solution holds, weights included."""
     table = Table.of(learner)
@@ -63,9 +59,7 @@ def test_certificate(learner: Any) -> None:
     np.testing.assert_allclose(gaps, 0, atol=1e-9, rtol=0)
 
 
-@pytest.mark.parametrize(
-    "learner", [one for one in learners() if type(one).__name__ in OBJECTIVES], ids=label
-)
+@pytest.mark.parametrize("learner", [one for one in learners() if type(one).__name__ in OBJECTIVES], ids=label)
 def test_objective_never_increases(learner: Any) -> None:
     table = Table.of(learner, n=90)
     objective, seen = OBJECTIVES[type(learner).__name__], []

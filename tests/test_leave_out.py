@@ -124,9 +124,7 @@ def test_a_row_that_decides_alone_is_refitted() -> None:
             rtol=1e-7,
             atol=1e-8,
         )
-        np.testing.assert_allclose(
-            closed_form(model, far, labels)[0], refitted(model, far, labels)[0], rtol=1e-8
-        )
+        np.testing.assert_allclose(closed_form(model, far, labels)[0], refitted(model, far, labels)[0], rtol=1e-8)
 
 
 def small_table(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
@@ -171,9 +169,7 @@ def test_small_tables_of_all_kinds(model: Any) -> None:
         if model.role == "classifier":
             np.testing.assert_array_equal(found[:, 2:], expected[:, 2:], err_msg=str(seed))
             found, expected = log_softmax(found[:, :2]), log_softmax(expected[:, :2])
-        np.testing.assert_allclose(
-            found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max(), err_msg=str(seed)
-        )
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max(), err_msg=str(seed))
         compared += 1
     assert compared >= 15
 
@@ -197,10 +193,7 @@ def test_cross_validation_uses_it() -> None:
     for model in (tenfold.LinearDiscriminantAnalysis(), tenfold.NearestCentroid()):
         result = tenfold.cross_validate(model, X, y, folds=LeaveOneOut())
         assert result.method == "closed form" and result.scores.shape == (1, len(y))
-        right = [
-            model.fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[i : i + 1])[0] == y[i]
-            for i in range(len(y))
-        ]
+        right = [model.fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[i : i + 1])[0] == y[i] for i in range(len(y))]
         np.testing.assert_array_equal(result.scores[0], right)
         np.testing.assert_array_equal(result.predictions == y, right)
     by_number = tenfold.cross_validate(model, X, y, folds=len(y))
@@ -221,9 +214,7 @@ def test_leave_one_out_scores(score: str) -> None:
         "r2": 1 - (error**2).sum() / ((y - y.mean()) ** 2).sum(),
     }
     np.testing.assert_allclose(result.mean, expected[score], rtol=1e-8)
-    path = tenfold.validation_path(
-        tenfold.Ridge(), X, y, "alpha", [1.0, 5.0], folds=LeaveOneOut(), score=score
-    )
+    path = tenfold.validation_path(tenfold.Ridge(), X, y, "alpha", [1.0, 5.0], folds=LeaveOneOut(), score=score)
     np.testing.assert_allclose(path.mean[0], expected[score], rtol=1e-8)
 
 

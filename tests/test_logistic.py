@@ -26,9 +26,7 @@ def made(n: int, p: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return X, scores.argmax(1)
 
 
-def gradient(
-    model: LogisticRegression, X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None
-) -> np.ndarray:
+def gradient(model: LogisticRegression, X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """Of Σ w loss + ‖coef‖² / 2C over (coef, intercept), written out with probabilities."""
     w = np.ones(len(X)) if w is None else w
     R = (model.predict_proba(X) - (y[:, None] == model.classes_)) * w[:, None]
@@ -173,9 +171,7 @@ def test_far_columns_and_odd_units(C: float) -> None:
     np.testing.assert_allclose(far.coef_, model.coef_, rtol=1e-6)
     if np.inf == C:
         units = np.array([1e-8, 1.0, 1e9])
-        np.testing.assert_allclose(
-            LogisticRegression(C=C).fit(X * units, y).coef_ * units, model.coef_, rtol=1e-7
-        )
+        np.testing.assert_allclose(LogisticRegression(C=C).fit(X * units, y).coef_ * units, model.coef_, rtol=1e-7)
 
 
 def test_separable_classes_are_told() -> None:
@@ -199,9 +195,7 @@ def test_separation_in_part_and_dependent_columns_are_told() -> None:
     with pytest.warns(tenfold.Degenerate, match="dependent"):
         twice = LogisticRegression(C=np.inf).fit(np.hstack([X, X[:, :1]]), y)
     once = LogisticRegression(C=np.inf).fit(X, y)
-    np.testing.assert_allclose(
-        twice.predict_proba(np.hstack([X, X[:, :1]])), once.predict_proba(X), rtol=1e-6
-    )
+    np.testing.assert_allclose(twice.predict_proba(np.hstack([X, X[:, :1]])), once.predict_proba(X), rtol=1e-6)
 
 
 def test_passes_used_up_are_told() -> None:

@@ -74,9 +74,7 @@ def test_unknown_name() -> None:
 
 def fresh(code: str) -> str:
     """What a new Python prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.strip()
 
 
@@ -114,9 +112,7 @@ def test_docstring_template(name: str) -> None:
     for line in found[:7]:
         section = next(section for section in SECTIONS if line.startswith(section))
         assert line[len(section) :].strip(), f"{section} says nothing"
-    assert re.search(r"\d{4}", next(line for line in found if line.startswith("Reference"))), (
-        "a reference has a year"
-    )
+    assert re.search(r"\d{4}", next(line for line in found if line.startswith("Reference"))), "a reference has a year"
     examples = doctest.DocTestParser().get_examples(text)
     assert 3 <= len(examples) <= 8
 
@@ -130,13 +126,9 @@ def test_fitted_attributes_are_documented(name: str) -> None:
 
     learner = LEARNERS[name](**({"n_clusters": 2} if name == "KMeans" else {}))
     table = Table.of(learner)
-    fitted = [
-        key for key in vars(learner.fit(table.X, table.y)) if key.endswith("_") and not key.startswith("_")
-    ]
+    fitted = [key for key in vars(learner.fit(table.X, table.y)) if key.endswith("_") and not key.startswith("_")]
     said = LEARNERS[name].__doc__ or ""
-    missing = [
-        key for key in fitted if key not in said and key not in ("n_features_in_", "classes_", "stats_")
-    ]
+    missing = [key for key in fitted if key not in said and key not in ("n_features_in_", "classes_", "stats_")]
     assert not missing, f"the docstring does not name {missing}"
 
 
@@ -148,9 +140,7 @@ def test_parameters(name: str) -> None:
     for domain in domains(cls).values():
         assert len(domain.doc) > 5 and not domain.doc.endswith("."), f"{name}({domain.name}): {domain.doc!r}"
         if name != "Pipeline":
-            assert domain.objection(domain.default) is None, (
-                f"the default of {domain.name} is outside its own domain"
-            )
+            assert domain.objection(domain.default) is None, f"the default of {domain.name} is outside its own domain"
         assert f"{domain.name}: " in (cls.__doc__ or "")
 
 
@@ -164,8 +154,7 @@ def test_parameters_are_those_of_scikit_learn(name: str) -> None:
     assert set(theirs) <= set(ours), f"missing: {set(theirs) - set(ours)}"
     for parameter in theirs.values():
         assert ours[parameter.name].default == parameter.default or (
-            ours[parameter.name].default != ours[parameter.name].default
-            and parameter.default != parameter.default
+            ours[parameter.name].default != ours[parameter.name].default and parameter.default != parameter.default
         ), f"{parameter.name} is {ours[parameter.name].default!r}, theirs {parameter.default!r}"
     by_place = [p.name for p in theirs.values() if p.kind is not p.KEYWORD_ONLY]
     assert [p.name for p in ours.values() if p.kind is not p.KEYWORD_ONLY][: len(by_place)] == by_place
@@ -213,8 +202,7 @@ def test_one_gate(path: Path) -> None:
     raw = [
         f"line {exc.lineno}"
         for exc in raised
-        if isinstance(exc, ast.Call)
-        and _called(exc) in ("ValueError", "TypeError", "RuntimeError", "Exception")
+        if isinstance(exc, ast.Call) and _called(exc) in ("ValueError", "TypeError", "RuntimeError", "Exception")
     ]
     assert not raw, f"raises a bare error in {raw}: use one of core.errors"
     if path.parent.name in ("linear", "generative", "cluster", "reduce", "solve"):
@@ -275,9 +263,7 @@ def test_catalog_claims_what_exists() -> None:
 
 def _commands() -> list[str]:
     """The subcommands of the command line."""
-    return re.findall(
-        r'@app.command\("(\w+)"\)', (PACKAGE / "app" / "commands.py").read_text(encoding="utf-8")
-    )
+    return re.findall(r'@app.command\("(\w+)"\)', (PACKAGE / "app" / "commands.py").read_text(encoding="utf-8"))
 
 
 def test_catalog_is_complete() -> None:

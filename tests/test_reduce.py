@@ -16,8 +16,7 @@ from tenfold.reduce.pca import Table
 from tenfold.solve.linalg import largest_eigh
 
 TABLES = {
-    name: getattr(datasets, f"load_{name}")(return_X_y=True)[0]
-    for name in ("iris", "wine", "breast_cancer", "digits")
+    name: getattr(datasets, f"load_{name}")(return_X_y=True)[0] for name in ("iris", "wine", "breast_cancer", "digits")
 }
 TABLES["wide"] = np.random.default_rng(0).normal(size=(40, 100)) * np.linspace(1, 3, 100)
 ANSWERS = (

@@ -63,9 +63,7 @@ def test_more_columns_than_rows() -> None:
     np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"alphas": [0.0]}, {"alphas": "all"}, {"scoring": "r2"}, {"cv": 1}], ids=str
-)
+@pytest.mark.parametrize("wrong", [{"alphas": [0.0]}, {"alphas": "all"}, {"scoring": "r2"}, {"cv": 1}], ids=str)
 def test_wrong_parameters(wrong: dict[str, Any]) -> None:
     X, y, _ = table()
     with pytest.raises(tenfold.BadParameter, match=next(iter(wrong))):

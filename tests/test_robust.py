@@ -55,9 +55,7 @@ def objective(model: Any, X: Any, y: Any) -> float:
     return float(each.sum() + model.alpha * (model.coef_**2).sum())
 
 
-@pytest.mark.parametrize(
-    "learner", [tenfold.HuberRegressor(), tenfold.QuantileRegressor(alpha=0.0)], ids=repr
-)
+@pytest.mark.parametrize("learner", [tenfold.HuberRegressor(), tenfold.QuantileRegressor(alpha=0.0)], ids=repr)
 def test_gross_errors_do_not_move_it(learner: Any) -> None:
     """30 % of the targets replaced by numbers a thousand times too large: coefficients stay within 2 %."""
     rng = np.random.default_rng(4)
@@ -77,9 +75,7 @@ def test_huber_weights_and_outliers() -> None:
     y[:5] += 1e3
     model = tenfold.HuberRegressor().fit(X, y)
     weights, far = model.weights(X, y), model.outliers(X, y)
-    assert (
-        far[:5].all() and (weights[~far] == 1).all() and (weights[far] < 1).all() and weights[:5].max() < 0.05
-    )
+    assert far[:5].all() and (weights[~far] == 1).all() and (weights[far] < 1).all() and weights[:5].max() < 0.05
     with pytest.raises(AttributeError, match="call outliers"):
         model.outliers_  # noqa: B018
 
@@ -104,18 +100,14 @@ def pinball(model: Any, X: Any, y: Any, w: Any) -> float:
 @pytest.mark.parametrize("quantile", [0.05, 0.5, 0.8])
 @pytest.mark.parametrize("alpha", [0.0, 0.05])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_quantile_is_the_optimum_of_the_whole_linear_program(
-    quantile: float, alpha: float, intercept: bool
-) -> None:
+def test_quantile_is_the_optimum_of_the_whole_linear_program(quantile: float, alpha: float, intercept: bool) -> None:
     """More rows than are kept at first, so that the others count by their slope alone."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(1500, 3)) + 1
     y = X @ [1.0, 2.0, 0.0] + rng.laplace(size=1500) * (1 + X[:, 0] ** 2)
     w = rng.integers(1, 4, 1500).astype(float)
     ours = tenfold.QuantileRegressor(quantile=quantile, alpha=alpha, fit_intercept=intercept).fit(X, y, w)
-    theirs = linear_model.QuantileRegressor(quantile=quantile, alpha=alpha, fit_intercept=intercept).fit(
-        X, y, w
-    )
+    theirs = linear_model.QuantileRegressor(quantile=quantile, alpha=alpha, fit_intercept=intercept).fit(X, y, w)
     np.testing.assert_allclose(pinball(ours, X, y, w), pinball(theirs, X, y, w), rtol=1e-9)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-9)
     rough = tenfold.QuantileRegressor(quantile=quantile, alpha=alpha, fit_intercept=intercept, solver="irls")

@@ -163,12 +163,8 @@ def test_coder_by_hand() -> None:
     frame = pl.DataFrame({"x": [1.0, None, 3.0] + [4.0] * 9, "c": ["a"] * 6 + ["b"] * 5 + ["rare"]})
     coder = TableCoder().fit(frame)
     assert coder.names_out() == ["x", "c=b", "c=(other)"]  # two blanks only: no column of their own
-    new = pl.DataFrame(
-        {"c": ["a", "b", "rare", "unseen", None], "x": [1.0, 2.0, None, 4.0, 5.0], "more": [0] * 5}
-    )
-    np.testing.assert_array_equal(
-        coder.transform(new), [[1, 0, 0], [2, 1, 0], [np.nan, 0, 1], [4, 0, 1], [5, 0, 1]]
-    )
+    new = pl.DataFrame({"c": ["a", "b", "rare", "unseen", None], "x": [1.0, 2.0, None, 4.0, 5.0], "more": [0] * 5})
+    np.testing.assert_array_equal(coder.transform(new), [[1, 0, 0], [2, 1, 0], [np.nan, 0, 1], [4, 0, 1], [5, 0, 1]])
     with pytest.raises(BadInput, match="no column 'x'"):
         coder.transform(new.drop("x"))
 
@@ -291,9 +287,7 @@ def test_a_column_of_the_table_is_a_race_without_that_fold() -> None:
 def test_what_is_learned_of_columns_is_learned_in_training_rows() -> None:
     race = small_race()
     race.run()
-    place = next(
-        c for c, setting in enumerate(race.settings) if setting.family.title == "linear discriminant"
-    )
+    place = next(c for c, setting in enumerate(race.settings) if setting.family.title == "linear discriminant")
     for i in range(race.K):
         steps = [tenfold.SimpleImputer(), tenfold.StandardScaler(), tenfold.LinearDiscriminantAnalysis()]
         model = tenfold.make_pipeline(*steps).fit(race.X[race.fold != i], race.y[race.fold != i])
@@ -303,9 +297,7 @@ def test_what_is_learned_of_columns_is_learned_in_training_rows() -> None:
 
 
 def test_choice_prefers_the_simplest_that_is_as_good() -> None:
-    settings = settings_of(families_for("regressor", 100, 3, 1))[
-        :3
-    ]  # guess, linear regression, the first ridge
+    settings = settings_of(families_for("regressor", 100, 3, 1))[:3]  # guess, linear regression, the first ridge
     judge = SCORES["rmse"]
     noise = np.array([0.1, -0.1, 0.05, -0.05, 0.0])
 
@@ -344,9 +336,7 @@ def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.Monk
     row = next(row for row in found.leaderboard if row["family"] == "naive Bayes")
     assert row["against"] == "failed" and row["reason"] == "not today: come back tomorrow"
     assert sum(row["against"] == "failed" for row in found.leaderboard) == 1
-    monkeypatch.setattr(
-        run, "families_for", lambda *shape: [f for f in families_for(*shape) if f.rank in (0, 2)]
-    )
+    monkeypatch.setattr(run, "families_for", lambda *shape: [f for f in families_for(*shape) if f.rank in (0, 2)])
     with pytest.raises(NothingFitted, match="naive Bayes: not today"):
         tenfold.select(frame, y, folds=3)
 
@@ -357,9 +347,7 @@ def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.Monk
 def noise_run(seed: int) -> run.Run:
     rng = np.random.default_rng(seed)
     frame = pl.DataFrame({f"x{j}": rng.normal(size=80) for j in range(5)})
-    return tenfold.select(
-        frame, rng.normal(size=80) if seed % 2 else rng.integers(0, 2, 80), folds=4, seed=seed
-    )
+    return tenfold.select(frame, rng.normal(size=80) if seed % 2 else rng.integers(0, 2, 80), folds=4, seed=seed)
 
 
 def test_pure_noise_is_called_noise() -> None:
@@ -418,11 +406,7 @@ def test_penguins_end_to_end(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict_proba(PENGUINS), found.predict_proba(PENGUINS))
     assert (found.predict(PENGUINS) == pl.read_csv(PENGUINS)["species"].to_numpy()).mean() > 0.97
     record = json.loads((tmp_path / "p.tenfold" / "run.json").read_text())
-    assert (
-        record["data"]["rows"] == 344
-        and record["settings"]["folds"] == 3
-        and len(record["folds_sha256"]) == 64
-    )
+    assert record["data"]["rows"] == 344 and record["settings"]["folds"] == 3 and len(record["folds_sha256"]) == 64
     inside = tenfold.inspect(tmp_path / "p.tenfold" / "model.tenfold")
     assert inside.kind == "TableModel" and not inside.holds_training_rows and not inside.resumable
 
@@ -443,9 +427,7 @@ def test_regression_and_weak_types() -> None:
 def test_same_seed_same_result() -> None:
     frame, y = two_classes(70, 5)
     first, second, other = (tenfold.select(frame, y, folds=4, seed=seed) for seed in (3, 3, 4))
-    assert (
-        first.leaderboard[0]["score"] == second.leaderboard[0]["score"] and first.estimate == second.estimate
-    )
+    assert first.leaderboard[0]["score"] == second.leaderboard[0]["score"] and first.estimate == second.estimate
     assert first.record["folds_sha256"] == second.record["folds_sha256"] != other.record["folds_sha256"]
 
 
@@ -508,9 +490,7 @@ def test_new_rows_with_unknown_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stop", [0, 2, 5, 40])
-def test_interruption_keeps_what_is_complete(
-    stop: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_interruption_keeps_what_is_complete(stop: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     work, done = Race._unit, []
 
     def unit(self: Race, i: int, o: int) -> None:

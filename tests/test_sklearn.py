@@ -98,14 +98,10 @@ def test_inside_a_pipeline_of_scikit_learn(name: str) -> None:
     expected = clone(learner).fit(scaler.transform(table.X), table.y)
     piped = make_pipeline(StandardScaler(), learner).fit(table.X, table.y)
     verb = "predict" if hasattr(learner, "predict") else "transform"
-    np.testing.assert_array_equal(
-        getattr(piped, verb)(table.new), getattr(expected, verb)(scaler.transform(table.new))
-    )
+    np.testing.assert_array_equal(getattr(piped, verb)(table.new), getattr(expected, verb)(scaler.transform(table.new)))
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, cls in CLASSES.items() if cls.role in ("classifier", "regressor")]
-)
+@pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if cls.role in ("classifier", "regressor")])
 def test_cross_validated_by_scikit_learn(name: str) -> None:
     learner = CLASSES[name](**SETTINGS.get(name, [{}])[0])
     table = Table.of(learner)
@@ -113,14 +109,10 @@ def test_cross_validated_by_scikit_learn(name: str) -> None:
     assert scores.shape == (3,) and scores.mean() > 0.5
     if learner.path is not None:
         search = GridSearchCV(learner, {learner.path: [0.01, 1.0]}, cv=3).fit(table.X, table.y)
-        assert search.best_params_[learner.path] in (0.01, 1.0) and type(search.best_estimator_) is type(
-            learner
-        )
+        assert search.best_params_[learner.path] in (0.01, 1.0) and type(search.best_estimator_) is type(learner)
 
 
-@pytest.mark.parametrize(
-    "frame", [pandas.DataFrame, partial(polars.DataFrame, orient="row")], ids=["pandas", "polars"]
-)
+@pytest.mark.parametrize("frame", [pandas.DataFrame, partial(polars.DataFrame, orient="row")], ids=["pandas", "polars"])
 @pytest.mark.parametrize("learner", learners(), ids=label)
 def test_frames(learner: Any, frame: Any) -> None:
     table = Table.of(learner)

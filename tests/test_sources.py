@@ -93,9 +93,7 @@ def test_a_file_gives_the_bits_of_memory(kind: str, threads: int, folder: Path, 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("target", ["word", "code", "flag"])
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_labels_of_any_type(
-    kind: str, target: str, weight: str | None, folder: Path, frame: pl.DataFrame
-) -> None:
+def test_labels_of_any_type(kind: str, target: str, weight: str | None, folder: Path, frame: pl.DataFrame) -> None:
     file = only(folder, [*NAMES, target, *([weight] if weight else [])], frame, kind)
     found = tenfold.GaussianNB().fit(file, target, sample_weight=weight)
     w = None if weight is None else frame[weight].to_numpy()
@@ -126,9 +124,7 @@ def test_several_targets(folder: Path, frame: pl.DataFrame) -> None:
 def test_without_target_and_labels_of_rows(folder: Path, frame: pl.DataFrame) -> None:
     file = only(folder, [*NAMES, "w"], frame, "parquet")
     found = tenfold.KMeans(3, random_state=0, n_init=1).fit(file, sample_weight="w")
-    expected = tenfold.KMeans(3, random_state=0, n_init=1).fit(
-        frame.select(NAMES), sample_weight=frame["w"].to_numpy()
-    )
+    expected = tenfold.KMeans(3, random_state=0, n_init=1).fit(frame.select(NAMES), sample_weight=frame["w"].to_numpy())
     assert np.array_equal(found.cluster_centers_, expected.cluster_centers_)
     assert np.array_equal(found.labels_, expected.labels_)  # of all rows, those of weight zero too
     left_out = tenfold.PCA(2).fit(only(folder, [*NAMES, "word"], frame, "csv"), "word")  # y is not a feature
@@ -170,9 +166,7 @@ def test_partial_fit_from_files(folder: Path, frame: pl.DataFrame) -> None:
         model.partial_fit(file, "word", classes=["yes", "no", "maybe"] if i == 0 else None)
     np.testing.assert_allclose(model.theta_, whole.theta_, rtol=1e-12, atol=0)
     (folder / "strange.csv").write_text(",".join([*NAMES, "word"]) + "\n1,2,3,4,5,6,never\n")
-    with pytest.raises(
-        tenfold.BadInput, match=r"not among the classes maybe, no, yes, in row 0 of 'strange.csv'"
-    ):
+    with pytest.raises(tenfold.BadInput, match=r"not among the classes maybe, no, yes, in row 0 of 'strange.csv'"):
         model.partial_fit(folder / "strange.csv", "word")
 
 
@@ -348,9 +342,9 @@ def test_what_is_a_stream() -> None:
     assert [is_stream(one) for one in streams] == [True] * len(streams)
     assert [is_stream(one) for one in tables] == [False] * len(tables)
     assert not any(is_dask(one) for one in (*streams, *tables))
-    assert [is_path(one) for one in ("a", Path("a"), ["a", Path("b")], [], [1], ["a", 1], X)] == [
-        True
-    ] * 3 + [False] * 4
+    assert [is_path(one) for one in ("a", Path("a"), ["a", Path("b")], [], [1], ["a", 1], X)] == [True] * 3 + [
+        False
+    ] * 4
 
 
 @given(at=st.lists(st.integers(1, 299), max_size=12))

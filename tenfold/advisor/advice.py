@@ -43,9 +43,7 @@ class Advice:
 
     def __str__(self) -> str:
         lines = [f"{one.question:<34s} {one.answer}\n{'':<34s} {one.evidence}" for one in self.findings]
-        return "\n".join(
-            [*lines, "", f"METHOD  {self.method}", f"USE     {self.learner}", f"WHY     {self.why}"]
-        )
+        return "\n".join([*lines, "", f"METHOD  {self.method}", f"USE     {self.learner}", f"WHY     {self.why}"])
 
 
 def advise(X: Any, y: Any, *, x_noisy: bool | None = None) -> Advice:
@@ -141,8 +139,7 @@ def _concluded(findings: list[Finding], x_noisy: bool | None) -> Advice:
         )
     elif said["Poisson?"] == "yes":
         choice = (
-            "transform the counts to equal noise, then least squares"
-            + (" on basis functions" if bent else ""),
+            "transform the counts to equal noise, then least squares" + (" on basis functions" if bent else ""),
             "AnscombeTransformer",
             "the noise of counts grows with their mean",
         )

@@ -1,7 +1,7 @@
 """The commands, and what their failures look like: one sentence on standard error and an exit code.
 
-    0 done                    1 a fault in tenfold          2 wrong use
-    3 the data are unusable   4 nothing could be fitted     130 stopped by Ctrl-C, what was done is saved
+0 done                    1 a fault in tenfold          2 wrong use
+3 the data are unusable   4 nothing could be fitted     130 stopped by Ctrl-C, what was done is saved
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-Out = Annotated[
-    Path | None, typer.Option(help="folder for the model; FILE's name with .tenfold if not given")
-]
+Out = Annotated[Path | None, typer.Option(help="folder for the model; FILE's name with .tenfold if not given")]
 Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same folds and the same result")]
 Folds = Annotated[int | None, typer.Option(min=3, help="folds; 10 up to 2,000 rows, else 5")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", help="one line of output")]
@@ -62,17 +60,14 @@ def run(arguments: list[str] | None = None) -> int:
         sys.stderr.close()  # the reader of a pipe went away: no complaint about it
         return 0
     except MemoryError:
-        return _fail(
-            "there is not enough memory for this table: try it with fewer rows or columns (--drop)", BAD_DATA
-        )
+        return _fail("there is not enough memory for this table: try it with fewer rows or columns (--drop)", BAD_DATA)
     except Exception as wrong:
         if hasattr(wrong, "format_message"):  # the parser's own: unknown option, missing argument
             return _fail(wrong.format_message(), WRONG_USE)
         if os.environ.get("TENFOLD_DEBUG"):
             raise
         return _fail(
-            f"a fault in tenfold, not in your table ({type(wrong).__name__}: {wrong}); "
-            "TENFOLD_DEBUG=1 shows where",
+            f"a fault in tenfold, not in your table ({type(wrong).__name__}: {wrong}); TENFOLD_DEBUG=1 shows where",
             FAULT,
         )
 
@@ -109,9 +104,7 @@ def select_command(
     metric: Annotated[str | None, typer.Option(help="log_loss, accuracy, brier; rmse, mae, mse, r2")] = None,
     task: Annotated[str | None, typer.Option(help="classes or number, where the guess is wrong")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="leave this column out; may be given again")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="use this column all the same; may be given again")
-    ] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="use this column all the same; may be given again")] = None,
 ) -> int:
     """Try many models on a table, choose one, say what it is worth on new rows, and save it."""
     return _select(file, target, out, seed, folds, quiet, as_json, metric, task, drop or [], keep or [])
@@ -130,14 +123,10 @@ def demo_command(
 def predict_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")],
     file: Annotated[Path, typer.Argument(help="the rows to answer for")],
-    out: Annotated[
-        Path | None, typer.Option(help="CSV file for the answers; standard output if not given")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file for the answers; standard output if not given")] = None,
     raw: Annotated[
         bool,
-        typer.Option(
-            "--raw", help="write labels as they are, also those a spreadsheet would run as formulas"
-        ),
+        typer.Option("--raw", help="write labels as they are, also those a spreadsheet would run as formulas"),
     ] = False,
 ) -> int:
     """Answers for the rows of a file: the class with its probabilities, or the number."""
@@ -156,9 +145,7 @@ def predict_command(
 def advise_command(
     file: Annotated[Path, typer.Argument(help="a CSV or Parquet file")],
     target: Annotated[str, typer.Option(help="the column to predict, a number")],
-    x_noisy: Annotated[
-        bool, typer.Option("--x-noisy", help="the other columns are measured with errors too")
-    ] = False,
+    x_noisy: Annotated[bool, typer.Option("--x-noisy", help="the other columns are measured with errors too")] = False,
 ) -> int:
     """Which regression for a table, and why: linear, what noise, outliers, enough rows."""
     X, y, notes = coded_regression(file, target)

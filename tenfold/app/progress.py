@@ -32,10 +32,16 @@ class Progress:
             from rich.console import Console
 
             width = min(40, shutil.get_terminal_size().columns // 3)
-            columns = (progress.TextColumn("RACE    "), progress.BarColumn(width),
-                       progress.MofNCompleteColumn(), progress.TextColumn("training sets  "),
-                       progress.TimeElapsedColumn(), progress.TextColumn("gone, about"),
-                       progress.TimeRemainingColumn(), progress.TextColumn("left"))
+            columns = (
+                progress.TextColumn("RACE    "),
+                progress.BarColumn(width),
+                progress.MofNCompleteColumn(),
+                progress.TextColumn("training sets  "),
+                progress.TimeElapsedColumn(),
+                progress.TextColumn("gone, about"),
+                progress.TimeRemainingColumn(),
+                progress.TextColumn("left"),
+            )
             console = Console(stderr=True)
             self.live = progress.Progress(*columns, console=console, refresh_per_second=5, transient=True)
             self.task = self.live.add_task("race", total=of)

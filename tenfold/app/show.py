@@ -77,21 +77,27 @@ class Text(Silent):
         leaks = f"{counted(len(suspects), 'column')} to look at" if suspects else "no sign of leakage"
         lines = [f"CHECKS   {copies}   {leaks}"]
         for name, how in suspects[:MOST_NOTES]:
-            lines += [f"  ! {short(name, 30)} alone tells the target almost perfectly ({how}).",
-                      f"    If it is filled in after the outcome, run again with --drop {_typed(name)}"]
+            lines += [
+                f"  ! {short(name, 30)} alone tells the target almost perfectly ({how}).",
+                f"    If it is filled in after the outcome, run again with --drop {_typed(name)}",
+            ]
         return lines
 
     def _plan(self, families: int, settings: int, folds: int, width: int, fits: int) -> list[str]:
-        return [f"PLAN     {counted(families, 'learner')}, {counted(settings, 'setting')}, {folds} folds, "
-                f"nested audit: {fits:,} fits on {counted(width, 'coded column')}",
-                "         every score below is on rows the model had not seen"]
+        return [
+            f"PLAN     {counted(families, 'learner')}, {counted(settings, 'setting')}, {folds} folds, "
+            f"nested audit: {fits:,} fits on {counted(width, 'coded column')}",
+            "         every score below is on rows the model had not seen",
+        ]
 
     def _interrupted(self, done: int, of: int, seconds: float) -> list[str]:
-        return ["", f"^C       Stopped by you at {seconds:.1f} s, after {done} of {of} training sets. "
-                    "Finishing with what is complete."]
+        return [
+            "",
+            f"^C       Stopped by you at {seconds:.1f} s, after {done} of {of} training sets. "
+            "Finishing with what is complete.",
+        ]
 
-    def _board(self, rows: list[Facts], metric: str, greater_is_better: bool,
-               notes: dict[str, str]) -> list[str]:
+    def _board(self, rows: list[Facts], metric: str, greater_is_better: bool, notes: dict[str, str]) -> list[str]:
         if not rows:
             return ["", "RACE     no fold is complete: only the guess can be saved"]
         width = max(len(short(row["model"], 44)) for row in rows)
@@ -109,12 +115,22 @@ class Text(Silent):
             score, one_fit = figure(row["score"], metric), seconds(row["seconds"])
             lines.append(f"     {number}  {model}{score:>12}  {bar:<{BAR}}  {row['against']:<13}  {one_fit}")
         lines += [f"  note: {short(title)}: {_first_part(text)}" for title, text in notes.items()]
-        return [*lines, "  This board is for ranking. It flatters whoever comes first; the next number "
-                        "does not."]
+        return [*lines, "  This board is for ranking. It flatters whoever comes first; the next number does not."]
 
-    def _estimate(self, estimates: list[Facts], metric: str, signal: bool | None, board: float | None,
-                  guess: dict[str, float], guess_labels: dict[str, str], search: Facts | None,
-                  gain: Facts | None, rounds: int, rows: int, settings: int) -> list[str]:
+    def _estimate(
+        self,
+        estimates: list[Facts],
+        metric: str,
+        signal: bool | None,
+        board: float | None,
+        guess: dict[str, float],
+        guess_labels: dict[str, str],
+        search: Facts | None,
+        gain: Facts | None,
+        rounds: int,
+        rows: int,
+        settings: int,
+    ) -> list[str]:
         if search is None or gain is None:
             return ["", "HONEST ESTIMATE  none: stopped before two outer rounds were complete"]
         lines = ["", "HONEST ESTIMATE for the finished model on new rows like these"]
@@ -130,17 +146,26 @@ class Text(Silent):
             few = counted(rounds, "outer round")
             return [*lines, f"  From {few} only: stopped before it was clear that this beats {guessing}."]
         if signal:
-            why = (f"picking among {tried} by it did not flatter this time" if said == found else
-                   f"it picked the best of {tried} by that very number, so it flatters")
-            return [*lines, f"  The board said {said}: {why}.",
-                    f"  This one comes from {rounds} outer rounds that repeat the whole search "
-                    "without the rows they are scored on."]
+            why = (
+                f"picking among {tried} by it did not flatter this time"
+                if said == found
+                else f"it picked the best of {tried} by that very number, so it flatters"
+            )
+            return [
+                *lines,
+                f"  The board said {said}: {why}.",
+                f"  This one comes from {rounds} outer rounds that repeat the whole search "
+                "without the rows they are scored on.",
+            ]
         how = f"{metric_name(metric)} {found} against {figure(guess[metric], metric)}"
         reach = f"{figure(gain['low'])} to {figure(gain['high'])}"
-        return [*lines, "",
-                f"VERDICT  No usable signal. The best of {tried} is not distinguishable from {guessing}",
-                f"         ({how}; range for the gain in {gain['metric']} {reach}). Saved model: the guess.",
-                f"         Worth trying: more rows than {rows:,}, other columns, or another target."]
+        return [
+            *lines,
+            "",
+            f"VERDICT  No usable signal. The best of {tried} is not distinguishable from {guessing}",
+            f"         ({how}; range for the gain in {gain['metric']} {reach}). Saved model: the guess.",
+            f"         Worth trying: more rows than {rows:,}, other columns, or another target.",
+        ]
 
     def _chosen(self, model: str, tied: list[str], is_guess: bool) -> list[str]:
         lines = ["", f"CHOSEN   {short(model)}"]
@@ -151,8 +176,11 @@ class Text(Silent):
 
     def _saved(self, folder: str, size: str, commands: list[str]) -> list[str]:
         first, *more = commands
-        return [f"SAVED    {folder}/   model.tenfold {size} (holds no training rows)   run.json",
-                f"NEXT     {first}", *(f"         {command}" for command in more)]
+        return [
+            f"SAVED    {folder}/   model.tenfold {size} (holds no training rows)   run.json",
+            f"NEXT     {first}",
+            *(f"         {command}" for command in more),
+        ]
 
     def _done(self, seconds: float) -> list[str]:
         return [f"done in {seconds:.1f} s"]

@@ -134,8 +134,7 @@ class KMeans(Clusterer, Transformer, Estimator):
             return generator(self.random_state)
         except (TypeError, ValueError):
             raise BadParameter(
-                f"KMeans(random_state={self.random_state!r}): must be a whole number >= 0, a generator, "
-                "or None"
+                f"KMeans(random_state={self.random_state!r}): must be a whole number >= 0, a generator, or None"
             ) from None
 
     def _centers(self, given: Any, p: int) -> Array:
@@ -144,9 +143,7 @@ class KMeans(Clusterer, Transformer, Estimator):
         try:
             centers = np.array(given, dtype=np.float64, order="C")
         except (TypeError, ValueError, OverflowError):
-            raise BadParameter(
-                f"KMeans(init=...): must be 'k-means++', 'random', or {k} rows of {p} numbers"
-            ) from None
+            raise BadParameter(f"KMeans(init=...): must be 'k-means++', 'random', or {k} rows of {p} numbers") from None
         if centers.shape != (k, p):
             raise BadParameter(
                 f"KMeans(init=...): the shape of the initial centers {centers.shape} does not match "
@@ -162,8 +159,7 @@ class KMeans(Clusterer, Transformer, Estimator):
         n_init = self.n_init if self.n_init != "auto" else 1 if self.init == "k-means++" else 10
         if callable(self.init):
             starts = [
-                self._centers(self.init(rows, k, random_state=_legacy(rng)), rows.shape[1])
-                for _ in range(n_init)
+                self._centers(self.init(rows, k, random_state=_legacy(rng)), rows.shape[1]) for _ in range(n_init)
             ]
         else:
             seed = plus_plus if self.init == "k-means++" else random_rows

@@ -83,9 +83,7 @@ def in_memory(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, cl
             f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of {learner.least_rows} "
             f"is required by {type(learner).__name__}" + (": 1 sample is not enough" if n == 1 else "")
         )
-    return Arrays(
-        X, codes, w, target, facts_of(X.shape[1], names, target), rows=rows, missing=learner.missing
-    )
+    return Arrays(X, codes, w, target, facts_of(X.shape[1], names, target), rows=rows, missing=learner.missing)
 
 
 def facts_of(width: int, names: Array | None, target: Target) -> dict[str, Any]:

@@ -83,9 +83,7 @@ def _from_frame(X: Any) -> tuple[Array, Array | None]:
     if not arrays:
         return np.empty((frame.shape[0], 0)), names
     kind = np.result_type(*arrays)
-    table = np.empty(
-        (len(arrays[0]), len(arrays)), dtype=kind if kind in (np.float32, np.float64) else np.float64
-    )
+    table = np.empty((len(arrays[0]), len(arrays)), dtype=kind if kind in (np.float32, np.float64) else np.float64)
     for j, values in enumerate(arrays):
         table[:, j] = values
     return table, names
@@ -124,16 +122,12 @@ def _numbers(X: Array) -> Array:
     if X.dtype.kind == "c":
         raise BadInput("Complex data not supported: give real numbers")
     if X.dtype.kind in "mM":
-        raise BadType(
-            f"X holds dates ({X.dtype}): turn them into numbers first, days since a day for example"
-        )
+        raise BadType(f"X holds dates ({X.dtype}): turn them into numbers first, days since a day for example")
     try:
         return X.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         if X.ndim != 2:
-            raise BadInput(
-                "X is not a table of numbers: its rows have different lengths or hold text"
-            ) from None
+            raise BadInput("X is not a table of numbers: its rows have different lengths or hold text") from None
     columns = [to_floats(X[:, j], column_name(None, j)) for j in range(X.shape[1])]
     return np.column_stack(columns)
 
@@ -142,9 +136,7 @@ def column_names(columns: Any) -> Array | None:
     """Names as an array of str; None where they are not text."""
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if list(columns).count(name) > 1)
-        raise BadInput(
-            f"the column name {str(twice)[:80]!r} occurs more than once: rename one of the columns"
-        )
+        raise BadInput(f"the column name {str(twice)[:80]!r} occurs more than once: rename one of the columns")
     text = [isinstance(name, str) for name in columns]
     if any(text) and not all(text):
         raise BadType(
@@ -157,16 +149,12 @@ def column_names(columns: Any) -> Array | None:
 def split_target(X: Any, name: str) -> tuple[Any, Any]:
     """A frame without the named column, and that column."""
     if not is_frame(X):
-        raise BadType(
-            f"y={name!r} names a column, but X is {type(X).__name__} and has no names: give y as an array"
-        )
+        raise BadType(f"y={name!r} names a column, but X is {type(X).__name__} and has no names: give y as an array")
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
     if name not in frame.columns:
-        raise BadInput(
-            f"there is no column {name!r} to be the target: the columns are {listed(frame.columns)}"
-        )
+        raise BadInput(f"there is no column {name!r} to be the target: the columns are {listed(frame.columns)}")
     return frame.drop(name).to_native(), frame[name].to_numpy()
 
 

@@ -93,18 +93,33 @@ class Arrays(Source):
     `rows` (numbers of rows, in order) restricts the source to those rows; `fold_parts` names folds of them.
     """
 
-    def __init__(self, X: Any, y: Array | None, w: Array | None, target: Target, facts: dict[str, Any], *,
-                 rows: Array | None = None, missing: bool = False, keys: list[tuple[Any, Array]] | None = None,
-                 trusted: bool = False) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: Array | None,
+        w: Array | None,
+        target: Target,
+        facts: dict[str, Any],
+        *,
+        rows: Array | None = None,
+        missing: bool = False,
+        keys: list[tuple[Any, Array]] | None = None,
+        trusted: bool = False,
+    ) -> None:
         self.X, self.y, self.w, self.target, self.facts = X, y, w, target, facts
         self.rows, self.missing, self.keys = rows, missing, keys
         self.n_features = X.shape[1]
         self.size = block_rows(self.n_features)
         self.n_rows = X.shape[0] if rows is None else len(rows)
-        self.cuts: list[tuple[Any, int, int]] = [(None, start, min(start + self.size, self.n_rows)) for start in range(0, self.n_rows, self.size)]
+        self.cuts: list[tuple[Any, int, int]] = [
+            (None, start, min(start + self.size, self.n_rows)) for start in range(0, self.n_rows, self.size)
+        ]
         if keys is not None:
-            self.cuts = [(k, start, min(start + self.size, len(index)))
-                         for k, (_, index) in enumerate(keys) for start in range(0, len(index), self.size)]
+            self.cuts = [
+                (k, start, min(start + self.size, len(index)))
+                for k, (_, index) in enumerate(keys)
+                for start in range(0, len(index), self.size)
+            ]
         self.n_parts = len(self.cuts)
         self.seen = np.full(self.n_parts, trusted)  # parts found finite: a second pass does not look again
 
@@ -172,8 +187,10 @@ class Once:
 
     def __call__(self) -> Iterator[Any]:
         if self.items is None:
-            raise ReadOnce("this learner makes several passes and these blocks can be read only once: "
-                           "give a list of blocks, or a function that returns a new iterator")
+            raise ReadOnce(
+                "this learner makes several passes and these blocks can be read only once: "
+                "give a list of blocks, or a function that returns a new iterator"
+            )
         items, self.items = self.items, None
         return items
 

@@ -118,7 +118,9 @@ class Threads:
             _settle(others)
             ops.interrupt(False)
         if work.failures:
-            raise work.failures[min(work.failures)]  # blocks are handed out in order: the first to fail is the same for any n
+            raise work.failures[
+                min(work.failures)
+            ]  # blocks are handed out in order: the first to fail is the same for any n
         return work.tree.result()
 
     def __repr__(self) -> str:
@@ -238,7 +240,9 @@ def chosen_engine() -> Engine | None:
 def engine(on: Engine) -> Iterator[Engine]:
     """Within this context learners run on the given engine: `with tenfold.engine(tenfold.Dask(client)): model.fit(X, y)`."""
     if not callable(getattr(on, "run", None)):
-        raise BadParameter(f"engine({on!r}): must have a method run(summarize, source), as Local(), Threads() and Dask(client) do")
+        raise BadParameter(
+            f"engine({on!r}): must have a method run(summarize, source), as Local(), Threads() and Dask(client) do"
+        )
     token = _engine.set(on)
     try:
         yield on
@@ -291,5 +295,3 @@ class _SingleBlas(contextlib.ContextDecorator):
 
 
 single_blas = _SingleBlas()
-
-

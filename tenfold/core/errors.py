@@ -1,17 +1,17 @@
 """Errors and warnings. Every message is one sentence that names the place and the remedy.
 
-    TenfoldError (ValueError)
-    ├── BadParameter        Ridge(alpha=-1): must be >= 0
-    ├── BadInput            what was given to fit or predict cannot be used
-    ├── NotFitted           predict before fit (also scikit-learn's NotFittedError where that is loaded)
-    ├── ReadOnce            a second pass was asked of rows that can be read only once
-    ├── CannotForget        rows cannot be un-learned exactly
-    └── BadFile             a saved model or a table that cannot be read
+TenfoldError (ValueError)
+├── BadParameter        Ridge(alpha=-1): must be >= 0
+├── BadInput            what was given to fit or predict cannot be used
+├── NotFitted           predict before fit (also scikit-learn's NotFittedError where that is loaded)
+├── ReadOnce            a second pass was asked of rows that can be read only once
+├── CannotForget        rows cannot be un-learned exactly
+└── BadFile             a saved model or a table that cannot be read
 
-    TenfoldWarning (UserWarning)
-    ├── NotConverged        the certificate is still above `tol`
-    ├── Degenerate          rank deficiency, separable classes, constant columns, empty clusters
-    └── DataWarning         the data were taken, but something about them should be known
+TenfoldWarning (UserWarning)
+├── NotConverged        the certificate is still above `tol`
+├── Degenerate          rank deficiency, separable classes, constant columns, empty clusters
+└── DataWarning         the data were taken, but something about them should be known
 """
 
 from __future__ import annotations

@@ -66,14 +66,18 @@ class Estimator(Protocol):
         """After the fit: fill what has the shape of the rows."""
 
     def _forget_fit(self) -> None:
-        for name in [name for name in vars(self) if (name.endswith("_") and not name.startswith("_")) or name == "_flat"]:
+        for name in [
+            name for name in vars(self) if (name.endswith("_") and not name.startswith("_")) or name == "_flat"
+        ]:
             delattr(self, name)
 
     def __getattr__(self, name: str) -> Any:
         if name.endswith("_") and not name.startswith("_"):
             if "n_features_in_" not in vars(self):
                 raise not_fitted(type(self).__name__)
-            raise NotFitted(vars(self).get("absent_", {}).get(name, f"{type(self).__name__} has no fitted attribute {name!r}"))
+            raise NotFitted(
+                vars(self).get("absent_", {}).get(name, f"{type(self).__name__} has no fitted attribute {name!r}")
+            )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
@@ -134,7 +138,9 @@ class OnePass(Estimator):
         for one in (self, other):
             self._check_stats(one)
         if type(other) is not type(self) or not self._learns_like(other):
-            raise BadInput(f"only a {type(self).__name__} fitted on the same columns and classes can be merged into this one")
+            raise BadInput(
+                f"only a {type(self).__name__} fitted on the same columns and classes can be merged into this one"
+            )
         self._resolve(self.stats_ + other.stats_, {})
         return self
 
@@ -151,7 +157,9 @@ class OnePass(Estimator):
         """The gate for further rows: columns and classes as before."""
         if "stats_" not in vars(self):
             if classes is None and self.target == "label" and "classes_" not in vars(self):
-                raise BadInput("classes must be passed on the first call to partial_fit: all labels that will ever come")
+                raise BadInput(
+                    "classes must be passed on the first call to partial_fit: all labels that will ever come"
+                )
             source = check.check_fit(self, X, y, sample_weight, classes)
             vars(self).update(source.facts)
             return source
@@ -175,7 +183,9 @@ class OnePass(Estimator):
     def _check_stats(self, one: Any) -> None:
         check.check_fitted(one)
         if "stats_" not in vars(one):
-            raise NotFitted(f"this {type(one).__name__} carries no statistics (it was saved without them): save it with resumable=True")
+            raise NotFitted(
+                f"this {type(one).__name__} carries no statistics (it was saved without them): save it with resumable=True"
+            )
 
     def _learns_like(self, other: Self) -> bool:
         """Whether two fitted learners have the same parameters, columns and classes."""
@@ -278,7 +288,9 @@ class Clusterer(_Beside):
     def _finish(self, source: Source) -> None:
         """`labels_`: one last pass, if the rows can be read again."""
         if not source.rereadable:
-            vars(self)["absent_"] = {"labels_": "labels_ is absent: the rows could be read only once; call predict on them"}
+            vars(self)["absent_"] = {
+                "labels_": "labels_ is absent: the rows could be read only once; call predict on them"
+            }
             return
         vars(self)["labels_"] = map_rows(self._assign, source.whole())
 

@@ -1,9 +1,9 @@
 """Long work: one record per pass over the data goes to whoever listens.
 
-    with tenfold.progress():                 a bar (with rich installed), or plain lines on stderr
-        model.fit(X, y)
-    with tenfold.monitor(print):             a callback of your own gets the same records
-        model.fit(X, y)
+with tenfold.progress():                 a bar (with rich installed), or plain lines on stderr
+    model.fit(X, y)
+with tenfold.monitor(print):             a callback of your own gets the same records
+    model.fit(X, y)
 """
 
 from __future__ import annotations

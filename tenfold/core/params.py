@@ -108,10 +108,7 @@ def estimator(cls: Class) -> Class:
     """Class decorator: generate the constructor from the declared parameters, and their documentation."""
     made: Any = dataclass(eq=False, repr=False)(cls)
     made._domains = {f.name: _domain_of(f) for f in fields(made)}
-    lines = [
-        f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}"
-        for d in made._domains.values()
-    ]
+    lines = [f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}" for d in made._domains.values()]
     if lines and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
     return made  # type: ignore[no-any-return]

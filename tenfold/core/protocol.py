@@ -40,8 +40,7 @@ class Protocol:
             else:
                 known = [*domains(self), *inside]
                 raise BadParameter(
-                    f"Invalid parameter {key!r} for estimator {type(self).__name__}: "
-                    f"valid parameters are {known}"
+                    f"Invalid parameter {key!r} for estimator {type(self).__name__}: valid parameters are {known}"
                 )
         return self
 
@@ -83,9 +82,7 @@ class Protocol:
         mine: Any = self
         tags = Tags(
             estimator_type=None if self.role == "transformer" else self.role,
-            target_tags=TargetTags(
-                required=mine.target != "none", multi_output=mine.multi_output, single_output=True
-            ),
+            target_tags=TargetTags(required=mine.target != "none", multi_output=mine.multi_output, single_output=True),
             input_tags=InputTags(sparse=mine.sparse, allow_nan=mine.missing),
         )
         if self.role == "classifier":
@@ -101,9 +98,7 @@ class Protocol:
     def set_output(self, *, transform: str | None = None) -> Self:
         """Let `transform` return "pandas" or "polars" frames, or arrays ("default")."""
         if transform not in (None, "default", "pandas", "polars"):
-            raise BadParameter(
-                f"set_output(transform={transform!r}): must be 'default', 'pandas' or 'polars'"
-            )
+            raise BadParameter(f"set_output(transform={transform!r}): must be 'default', 'pandas' or 'polars'")
         if transform is not None:
             vars(self)["_output"] = transform
         return self

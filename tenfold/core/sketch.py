@@ -120,15 +120,29 @@ class Quantiles(Stats):
         value = np.ascontiguousarray(ops.dense(X).T, dtype=np.float64)
         w = np.ones(value.shape[1]) if w is None else w
         level = np.frexp(w)[1].astype(np.int64) - 1  # 2^level <= w < 2^(level + 1)
-        return cls(k, seed, float(w.sum()), value.min(axis=1), value.max(axis=1), level, value,
-                   np.broadcast_to(w, value.shape), np.zeros(len(value)))._compressed()
+        return cls(
+            k,
+            seed,
+            float(w.sum()),
+            value.min(axis=1),
+            value.max(axis=1),
+            level,
+            value,
+            np.broadcast_to(w, value.shape),
+            np.zeros(len(value)),
+        )._compressed()
 
     def __add__(self, other: Quantiles) -> Quantiles:
         return Quantiles(
-            min(self.k, other.k), self.seed, self.n + other.n, np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high), np.concatenate([self.level, other.level]),
+            min(self.k, other.k),
+            self.seed,
+            self.n + other.n,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            np.concatenate([self.level, other.level]),
             np.concatenate([self.value, other.value], axis=1),
-            np.concatenate([self.weight, other.weight], axis=1), self.doubt + other.doubt,
+            np.concatenate([self.weight, other.weight], axis=1),
+            self.doubt + other.doubt,
         )._compressed()
 
     @property
@@ -230,6 +244,8 @@ class Histogram(Stats):
         """The share of the weight that is at most x, (m, p): exact at the edges, linear between them."""
         x = np.asarray(x, dtype=np.float64)
         reached = np.cumsum(self.weight, axis=1) / self.weight.sum(axis=1, keepdims=True)
-        columns = [np.interp(x if x.ndim == 1 else x[:, j], edges, reached[j, :-1], left=0.0, right=1.0)
-                   for j, edges in enumerate(self.edges)]
+        columns = [
+            np.interp(x if x.ndim == 1 else x[:, j], edges, reached[j, :-1], left=0.0, right=1.0)
+            for j, edges in enumerate(self.edges)
+        ]
         return np.stack(columns, axis=1)

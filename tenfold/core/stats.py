@@ -90,7 +90,9 @@ class Centred(Stats):
     def __sub__(self, other: Self) -> Self:
         weight = np.asarray(self.weight - other.weight)
         if np.any(weight < -1e-9 * self.weight) or not np.any(weight > 0):
-            raise CannotForget("more rows would be forgotten than were learned: only rows that were fitted can be forgotten")
+            raise CannotForget(
+                "more rows would be forgotten than were learned: only rows that were fitted can be forgotten"
+            )
         empty = weight <= 1e-12 * self.weight
         safe = np.where(empty, 1.0, weight)
         share = np.where(empty, 0.0, other.weight / safe)
@@ -98,7 +100,9 @@ class Centred(Stats):
         scatter = self.scatter - other.scatter - self._square(delta * np.sqrt(self.weight * share)[..., None])
         kept, whole = self._variances(scatter), self._variances(self.scatter)
         if np.any((kept < SMALLEST_SHARE_KEPT * whole) & ~empty[..., None]):
-            raise CannotForget("forgetting these rows would lose digits (they carry nearly all of the spread): fit again without them")
+            raise CannotForget(
+                "forgetting these rows would lose digits (they carry nearly all of the spread): fit again without them"
+            )
         clear = empty.reshape(empty.shape + (1,) * (scatter.ndim - empty.ndim))
         offset = np.where(empty[..., None], 0.0, self.offset + delta * share[..., None])
         return type(self)(np.where(empty, 0.0, weight)[()], self.center, offset, np.where(clear, 0.0, scatter))
@@ -193,7 +197,9 @@ class Counts(Stats):
     def __sub__(self, other: Counts) -> Counts:
         left = self.weight - other.weight
         if np.any(left < -1e-9 * self.weight):
-            raise CannotForget("more rows would be forgotten than were learned: only rows that were fitted can be forgotten")
+            raise CannotForget(
+                "more rows would be forgotten than were learned: only rows that were fitted can be forgotten"
+            )
         return Counts(np.maximum(left, 0.0))
 
 

@@ -16,9 +16,7 @@ SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither
 ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from
 
 
-def as_target(
-    learner: Any, y: Any, n: int, classes: Any = None, index: Any = ALL
-) -> tuple[Target, Array | None]:
+def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = ALL) -> tuple[Target, Array | None]:
     """y as the learner wants it: float64 (n, q) for "real", codes (n,) for "label", nothing for "none"."""
     kind = learner.target
     if kind == "none":
@@ -64,26 +62,19 @@ def as_column(y: Any) -> Array:
 def check_length(what: str, length: int, n: int) -> None:
     if length != n:
         raise BadInput(
-            f"Found input variables with inconsistent numbers of samples: X has {n} rows, "
-            f"but {what} has {length}"
+            f"Found input variables with inconsistent numbers of samples: X has {n} rows, but {what} has {length}"
         )
 
 
 def real_target(y: Array, n: int, index: Any = ALL) -> Array:
     """Numbers, finite, as a (n, q) array."""
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
-        raise BadInput(
-            f"y should be a 1d array, or 2d for several targets, got an array of shape {y.shape} instead"
-        )
+        raise BadInput(f"y should be a 1d array, or 2d for several targets, got an array of shape {y.shape} instead")
     check_length("y", y.shape[0], n)
     if y.dtype.kind == "c":
         raise BadInput("Complex data not supported: y must hold real numbers")
     if y.dtype.kind not in "fiub":
-        y = (
-            to_floats(y, "target y")
-            if y.ndim == 1
-            else np.column_stack([to_floats(c, "target y") for c in y.T])
-        )
+        y = to_floats(y, "target y") if y.ndim == 1 else np.column_stack([to_floats(c, "target y") for c in y.T])
     values = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
     if not ops.all_usable(values):
         row, column = (int(i) for i in np.argwhere(~(np.abs(values) <= ops.LARGEST[values.dtype]))[0])
@@ -125,9 +116,7 @@ def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Arra
         place = np.searchsorted(values, y)
         known = values[np.minimum(place, len(values) - 1)] == y
     except TypeError:
-        raise BadInput(
-            f"the labels ({y.dtype}) are not of the same type as the classes ({values.dtype})"
-        ) from None
+        raise BadInput(f"the labels ({y.dtype}) are not of the same type as the classes ({values.dtype})") from None
     if not np.all(known):
         row = int(np.flatnonzero(~known)[0])
         raise BadInput(
@@ -150,9 +139,7 @@ def _distinct(y: Array) -> tuple[Array, Array]:
         values, codes = np.unique(y, return_inverse=True)
     except TypeError:
         kinds = {type(v).__name__: i for i, v in reversed(list(enumerate(y)))}
-        told = " and ".join(
-            f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2]
-        )
+        told = " and ".join(f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2])
         raise BadInput(f"y holds labels of mixed type, {told}: make them all text or all numbers") from None
     if y.dtype.kind == "O" and any(v is None or v != v for v in values):
         row = next(i for i, v in enumerate(y) if v is None or v != v)
@@ -160,9 +147,7 @@ def _distinct(y: Array) -> tuple[Array, Array]:
     return values, codes.reshape(-1).astype(np.int64)
 
 
-def drop_unseen_classes(
-    codes: Array | None, target: Target, rows: Array, classes: Any
-) -> tuple[Array | None, Target]:
+def drop_unseen_classes(codes: Array | None, target: Target, rows: Array, classes: Any) -> tuple[Array | None, Target]:
     """A class all of whose rows have weight zero is absent, unless the user listed the classes."""
     if target.classes is None or codes is None or classes is not None:
         return codes, target

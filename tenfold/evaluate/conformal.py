@@ -66,13 +66,9 @@ class Conformal(Protocol):
     True
     """
 
-    model: Any = param(
-        None, doc="the learner; for cqr one with a parameter `quantile`, or a pair (low, high)"
-    )
+    model: Any = param(None, doc="the learner; for cqr one with a parameter `quantile`, or a pair (low, high)")
     _: KW_ONLY
-    method: str = param(
-        "cv+", one_of=("cv+", "jackknife+", "split", "cqr"), doc="how held-out rows are found"
-    )
+    method: str = param("cv+", one_of=("cv+", "jackknife+", "split", "cqr"), doc="how held-out rows are found")
     coverage: float = param(0.9, above=0, at_most=1, doc="share of new rows whose truth shall be inside")
     folds: int = param(10, at_least=2, doc="folds of cv+")
     scale: Any = param(None, doc="regressor for the size of residuals; None: the same everywhere")
@@ -116,9 +112,7 @@ class Conformal(Protocol):
         if pair and self.method == "cqr":
             return self.model[0]
         if getattr(self.model, "role", None) not in ("classifier", "regressor"):
-            raise BadParameter(
-                f"Conformal(model={self.model!r}): give a classifier or a regressor of Tenfold"
-            )
+            raise BadParameter(f"Conformal(model={self.model!r}): give a classifier or a regressor of Tenfold")
         return self.model
 
     # --- models and scores of held-out rows ---

@@ -128,9 +128,7 @@ def cross_val_predict(
         random_state=random_state,
     )
     if result.rows is not None:
-        raise BadInput(
-            f"only {len(result.rows)} rows are ever held out by these folds: cross_validate tells them"
-        )
+        raise BadInput(f"only {len(result.rows)} rows are ever held out by these folds: cross_validate tells them")
     if method == "predict":
         return result.predictions
     if method != "predict_proba" or result.probabilities is None:
@@ -243,9 +241,7 @@ def _corrected(
 ) -> tuple[float, list[float]]:
     """The error of the fit to all rows, and that plus the optimism of each fold's model."""
     if one.single and judge.name not in ROW_SCORES:
-        raise BadParameter(
-            f"kind='corrected' cannot judge folds of one row by {judge.name}: take fewer folds"
-        )
+        raise BadParameter(f"kind='corrected' cannot judge folds of one row by {judge.name}: take fewer folds")
     every = slice(None)
     training = score_of(judge, source, every, whole)
     tests = [one.test_rows(k) for k in range(len(one))]

@@ -35,11 +35,7 @@ def assign_folds(
     group are in one fold, and folds (with codes: classes over folds) are as even as groups allow.
     """
     if groups is not None:
-        return (
-            grouped(n, folds, rng, groups)
-            if codes is None
-            else stratified_groups(n, folds, rng, groups, codes)
-        )
+        return grouped(n, folds, rng, groups) if codes is None else stratified_groups(n, folds, rng, groups, codes)
     check_folds(folds, n)
     order = rng.permutation(n)
     if codes is not None:
@@ -82,9 +78,7 @@ def _group_codes(n: int, folds: int, groups: Any) -> tuple[Array, Array]:
     code = codes_of(groups, n, "groups")
     sizes = np.bincount(code)
     if len(sizes) < folds:
-        raise BadInput(
-            f"cannot make {folds} folds of {len(sizes)} groups: ask for at most {len(sizes)} folds"
-        )
+        raise BadInput(f"cannot make {folds} folds of {len(sizes)} groups: ask for at most {len(sizes)} folds")
     return code, sizes
 
 
@@ -111,9 +105,7 @@ def _fill(load: Array, count: int) -> Array:
     return np.tile(np.arange(len(load)), len(steps))[np.argsort(height, kind="stable")[:count]]
 
 
-def stratified_groups(
-    n: int, folds: int, rng: np.random.Generator | None, groups: Any, codes: Array
-) -> Array:
+def stratified_groups(n: int, folds: int, rng: np.random.Generator | None, groups: Any, codes: Array) -> Array:
     """Most uneven group first, into the fold that leaves the shares of the classes most even over folds."""
     code, sizes = _group_codes(n, folds, groups)
     counts = np.zeros((len(sizes), int(codes.max()) + 1))
@@ -176,9 +168,7 @@ def duplicate_groups(X: Any) -> Array:
     if len(candidates):
         rows = np.ascontiguousarray(ops.dense(as_floats(table[candidates]))) + 0.0  # −0 becomes 0
         rows[np.isnan(rows)] = np.nan
-        same = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))), return_inverse=True)[
-            1
-        ]
+        same = np.unique(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))), return_inverse=True)[1]
         group[candidates] = len(found) + same.reshape(-1)
     first, group = np.unique(group, return_index=True, return_inverse=True)[1:]
     return np.argsort(np.argsort(first))[group.reshape(-1)]
@@ -219,9 +209,7 @@ def two_sizes(n: int, test_size: Any, train_size: Any, default: float) -> tuple[
     for name, size, round_off in (("test_size", test_size, ceil), ("train_size", train_size, floor)):
         whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
         if size is not None and not (0 < size < n if whole else isinstance(size, float) and 0 < size < 1):
-            raise BadParameter(
-                f"{name}={size!r}: must be a share between 0 and 1, or a number of rows below {n}"
-            )
+            raise BadParameter(f"{name}={size!r}: must be a share between 0 and 1, or a number of rows below {n}")
         counts.append(None if size is None else int(size) if whole else int(round_off(size * n)))
     test, train = counts
     if test is None:
@@ -280,9 +268,7 @@ def train_test_split(
     all_sizes = np.append(sizes, spare) if spare else sizes
     if not shuffle:
         if stratify is not None or groups is not None:
-            raise BadParameter(
-                "shuffle=False keeps the order of the rows: stratify and groups need shuffle=True"
-            )
+            raise BadParameter("shuffle=False keeps the order of the rows: stratify and groups need shuffle=True")
         where = [np.arange(stop - size, stop) for size, stop in zip(sizes, np.cumsum(sizes), strict=True)]
         return [_take(a, rows) for a in arrays for rows in where]
     if isinstance(groups, str) and groups == "duplicates":

@@ -70,8 +70,7 @@ def path_outputs(
                 if direct is not None:
                     return direct, []
             paths = [
-                [template._like(fit, **{name: value}) for value, fit in zip(values, path, strict=True)]
-                for path in fits
+                [template._like(fit, **{name: value}) for value, fit in zip(values, path, strict=True)] for path in fits
             ]
         return None, [test_outputs([path[v] for path in paths], source, one) for v in range(len(values))]
 
@@ -84,9 +83,7 @@ def full_fits(model: Any, source: Arrays, name: str, values: list[Any]) -> list[
     if "stats_" not in vars(first):
         return first._fit_path(source, name, values)
     fits = first._solve_path(first.stats_, values)
-    return [
-        first._like(dict(fit, stats_=first.stats_), **{name: v}) for v, fit in zip(values, fits, strict=True)
-    ]
+    return [first._like(dict(fit, stats_=first.stats_), **{name: v}) for v, fit in zip(values, fits, strict=True)]
 
 
 def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str]:
@@ -167,9 +164,7 @@ def scores_from_moments(
 def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> list[Array]:
     """The outputs of each model for its rows: one pass over all of them, on all threads."""
     keyed = source.by_key(list(enumerate(parts)))
-    rows = (
-        Threads().run(lambda block: Rows.of(outputs_with_choice(models[block.key], block.X)), keyed).whole()
-    )
+    rows = Threads().run(lambda block: Rows.of(outputs_with_choice(models[block.key], block.X)), keyed).whole()
     return np.split(rows.astype(np.float64, copy=False), np.cumsum([len(part) for part in parts])[:-1])
 
 

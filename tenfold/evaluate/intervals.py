@@ -88,7 +88,9 @@ def placements(positive: Array, scores: Array) -> tuple[Array, Array]:
 def _binary(truth: Any, scores: Any) -> tuple[Array, Array]:
     given = truth_and_scores(truth, scores)
     if len(given.classes) != 2 or given.scores.shape[1] != 1:
-        raise BadInput(f"the AUC needs one score for each row and rows of two classes, but the truth holds {len(given.classes)}")
+        raise BadInput(
+            f"the AUC needs one score for each row and rows of two classes, but the truth holds {len(given.classes)}"
+        )
     return given.truth == 1, given.scores[:, 0].astype(np.float64, copy=False)
 
 

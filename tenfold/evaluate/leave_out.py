@@ -100,9 +100,7 @@ class Leverage:
     def __init__(self, full: Any, source: Arrays) -> None:
         self.full, stats = full, full.stats_
         p, self.fit_intercept = full.n_features_in_, full.fit_intercept
-        if isinstance(stats, Moments) and not full._exact(
-            stats
-        ):  # cross-products are not exact enough, a triangle is
+        if isinstance(stats, Moments) and not full._exact(stats):  # cross-products are not exact enough, a triangle is
             stats = current_engine().run(partial(triangle_of, fit_intercept=self.fit_intercept), source)
         if isinstance(stats, Triangle):
             first = int(self.fit_intercept)

@@ -226,9 +226,7 @@ def nearest_centroid(full: Any) -> Form | None:
         scores += 2 * priors_left(full, prior, weight, block, gone)
         near = scores
         if equal:
-            near = ops.spread_scores(
-                block.X, mean, np.full_like(mean, 2.0), np.where(weight > 0, 0.0, -np.inf)
-            )
+            near = ops.spread_scores(block.X, mean, np.full_like(mean, 2.0), np.where(weight > 0, 0.0, -np.inf))
             near[rows, block.y] *= (1 + gone.beta) ** 2
         return np.column_stack([scores, near.argmax(axis=1)])
 

@@ -101,11 +101,7 @@ def _all_axes(apart: Array, full: Any, values: Array, total: float, share: float
     """Whether every direction between the class means counts, with some room: then it counts without any row
     too.
     """
-    spread = (
-        np.ones_like(values)
-        if share == 0
-        else np.sqrt(((1 - share) * values + share * values.mean()) / total)
-    )
+    spread = np.ones_like(values) if share == 0 else np.sqrt(((1 - share) * values + share * values.mean()) / total)
     S = np.linalg.svd(apart / spread * np.sqrt(full.priors_)[:, None], compute_uv=False)
     most = min(len(apart) - 1, apart.shape[1])
     return bool(most == 0 or S[most - 1] > 4 * full.tol * S[0])

@@ -121,22 +121,16 @@ def nested_cross_validate(
         random_state=random_state,
     )
     if any(one.kind != "folds" or one.single for one in rounds):
-        raise BadParameter(
-            "nested: folds must be a number, or test sets of several rows that make up all rows"
-        )
+        raise BadParameter("nested: folds must be a number, or test sets of several rows that make up all rows")
     if inner is None and len(rounds[0]) < 3:
-        raise BadParameter(
-            "folds=2: the inner folds are the other outer folds; take at least 3, or give inner="
-        )
+        raise BadParameter("folds=2: the inner folds are the other outer folds; take at least 3, or give inner=")
     tally = Tally(source)
     scores, chosen, tables = [], [], []
     for one in rounds:
         table, outer, method = _one_round(model, source, one, settings, judge, inner)
         best = np.argmax(judge.sign * table, axis=1)
         outputs = outputs_of([outer(k, best[k]) for k in range(len(one))], source, one.parts)
-        scores.append(
-            [score_of(judge, source, rows, out) for rows, out in zip(one.parts, outputs, strict=True)]
-        )
+        scores.append([score_of(judge, source, rows, out) for rows, out in zip(one.parts, outputs, strict=True)])
         for rows, output in zip(one.parts, outputs, strict=True):
             tally.add(rows, output)
         chosen += [settings[i] for i in best]
@@ -162,9 +156,7 @@ def settings_of(model: Any, grid: dict[str, Any]) -> list[Setting]:
         raise BadParameter("grid: give values for at least one parameter, as {'alpha': [0.1, 1.0]}")
     columns = {}
     for name, values in grid.items():
-        columns[name] = (
-            [v.item() if isinstance(v, np.generic) else v for v in values] if np.iterable(values) else []
-        )
+        columns[name] = [v.item() if isinstance(v, np.generic) else v for v in values] if np.iterable(values) else []
         if not columns[name] or isinstance(values, str):
             raise BadParameter(f"grid: {name}={values!r} must be a list of at least one value")
     found = [dict(zip(columns, values, strict=True)) for values in product(*columns.values())]
@@ -181,9 +173,7 @@ def _one_round(
     """
     with single_blas:
         if inner is not None:
-            table = np.array(
-                [_inner_scores(model, source, one, k, settings, judge, inner) for k in range(len(one))]
-            )
+            table = np.array([_inner_scores(model, source, one, k, settings, judge, inner) for k in range(len(one))])
             return table, _outer_by_fitting(model, source, one, settings), f"{inner} inner folds"
         table = np.zeros((len(one), len(settings)))
         outer: dict[tuple[int, int], Any] = {}
@@ -194,16 +184,10 @@ def _one_round(
                 for rows_of, for_fold in ((k, j), (j, k)):  # tested on fold k it counts for outer fold j
                     rows = one.parts[rows_of]
                     outputs = outputs_of(models, source, [rows] * len(models))
-                    table[for_fold, where] += [
-                        score_of(judge, source, rows, out) / (len(one) - 1) for out in outputs
-                    ]
+                    table[for_fold, where] += [score_of(judge, source, rows, out) / (len(one) - 1) for out in outputs]
             if of_folds is not None:
                 outer.update(
-                    {
-                        (k, i): m
-                        for k, models in enumerate(of_folds)
-                        for i, m in zip(where, models, strict=True)
-                    }
+                    {(k, i): m for k, models in enumerate(of_folds) for i, m in zip(where, models, strict=True)}
                 )
         if merged:
             return table, lambda k, i: outer[k, i], "merged statistics"
@@ -268,7 +252,5 @@ def _inner_scores(
     means = []
     for setting in settings:
         outputs, _ = held_out(fresh(model).set_params(**setting), here, split)
-        means.append(
-            float(np.mean([score_of(judge, here, r, o) for r, o in zip(split.parts, outputs, strict=True)]))
-        )
+        means.append(float(np.mean([score_of(judge, here, r, o) for r, o in zip(split.parts, outputs, strict=True)])))
     return means

@@ -140,7 +140,7 @@ def vc_bound(n: int, dimension: float, confidence: float = 0.95) -> float:
     >>> round(vc_bound(10_000, 11), 3)
     0.099
     """
-    if not (n >= 1 and 0 < dimension and 0 < confidence < 1):
+    if not (n >= 1 and dimension > 0 and 0 < confidence < 1):
         raise BadParameter(
             f"n={n!r}, dimension={dimension!r}, confidence={confidence!r}: must be positive, the confidence below 1"
         )

@@ -69,7 +69,14 @@ class BootstrapError:
 
 
 def bootstrap_error(
-    model: Any, X: Any, y: Any, *, loss: str | None = None, replicates: int = 100, sample_weight: Any = None, random_state: Any = 0
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    loss: str | None = None,
+    replicates: int = 100,
+    sample_weight: Any = None,
+    random_state: Any = 0,
 ) -> BootstrapError:
     """The bootstrap estimate of a learner's error: out of bag, .632 and .632+.
 
@@ -84,7 +91,9 @@ def bootstrap_error(
     """
     role = getattr(model, "role", "")
     if role not in LOSSES:
-        raise BadInput(f"{type(model).__name__} predicts no target, so there is nothing to judge: give a classifier or a regressor")
+        raise BadInput(
+            f"{type(model).__name__} predicts no target, so there is nothing to judge: give a classifier or a regressor"
+        )
     name = next(iter(LOSSES[role])) if loss is None else loss
     if name not in LOSSES[role]:
         raise BadParameter(f"loss={loss!r}: a {role} can be judged by {', '.join(LOSSES[role])}")
@@ -94,7 +103,9 @@ def bootstrap_error(
     return _estimate(model, source, name, LOSSES[role][name], int(replicates), generator(random_state))
 
 
-def _estimate(model: Any, source: Arrays, name: str, row_loss: RowLoss, replicates: int, rng: np.random.Generator) -> BootstrapError:
+def _estimate(
+    model: Any, source: Arrays, name: str, row_loss: RowLoss, replicates: int, rng: np.random.Generator
+) -> BootstrapError:
     rows = np.arange(source.X.shape[0]) if source.rows is None else source.rows
     n, w = len(rows), np.ones(source.X.shape[0]) if source.w is None else source.w
     draws = [_draw(rng, source, rows) for _ in range(replicates)]
@@ -103,7 +114,9 @@ def _estimate(model: Any, source: Arrays, name: str, row_loss: RowLoss, replicat
     def losses(counts: Array | None) -> Array:
         """Loss of every row under the model of one bootstrap sample; None: of the rows as they are."""
         weights = w if counts is None else w * np.bincount(rows, counts, minlength=len(w))
-        part = Arrays(source.X, source.y, weights, source.target, source.facts, rows=rows if counts is None else rows[counts > 0])
+        part = Arrays(
+            source.X, source.y, weights, source.target, source.facts, rows=rows if counts is None else rows[counts > 0]
+        )
         return row_loss(truth, outputs(fresh(model)._fit(part), table))
 
     with single_blas:
@@ -113,7 +126,9 @@ def _estimate(model: Any, source: Arrays, name: str, row_loss: RowLoss, replicat
     left = np.array(draws) == 0
     seen = left.sum(axis=0)
     if (seen == 0).any():
-        raise BadInput(f"{replicates} bootstrap samples never left out row {int(rows[np.argmin(seen)])}: ask for more replicates")
+        raise BadInput(
+            f"{replicates} bootstrap samples never left out row {int(rows[np.argmin(seen)])}: ask for more replicates"
+        )
     share = w[rows] / w[rows].sum()
     out_of_bag = float(share @ ((judged * left).sum(axis=0) / seen))
     training = float(share @ row_loss(truth, output))

@@ -17,9 +17,7 @@ Array = np.ndarray[Any, Any]
 SHOWN = 25  # folds that are printed one by one
 # Which values of a parameter make the simpler model.
 SIMPLER = {
-    **dict.fromkeys(
-        ("alpha", "shrinkage", "reg_param", "var_smoothing", "shrink_threshold", "n_neighbors"), "larger"
-    ),
+    **dict.fromkeys(("alpha", "shrinkage", "reg_param", "var_smoothing", "shrink_threshold", "n_neighbors"), "larger"),
     **dict.fromkeys(("C", "n_components", "max_depth", "degree"), "smaller"),
 }
 
@@ -168,14 +166,11 @@ class ValidationPath:
 
     def __str__(self) -> str:
         order = (
-            range(len(self.values))
-            if len(self.values) <= 12
-            else np.linspace(0, len(self.values) - 1, 12).astype(int)
+            range(len(self.values)) if len(self.values) <= 12 else np.linspace(0, len(self.values) - 1, 12).astype(int)
         )
         rows = sorted({*order, self.best_index})
         lines = [
-            f"{self.model}   {self.name} over {len(self.values)} values, {self.folds} folds, "
-            f"{self.seconds:.3g} s",
+            f"{self.model}   {self.name} over {len(self.values)} values, {self.folds} folds, {self.seconds:.3g} s",
             f"{self.name:>14}  {self.score.name}",
         ]
         error = self.standard_error

@@ -91,9 +91,7 @@ class Round:
         """For folds, the fold of each row; else the test rows of each split, filled up with −1."""
         if self.kind in ("folds", "reversed"):
             fold = np.empty(n, dtype=np.int64)
-            fold[np.concatenate(self.groups)] = np.repeat(
-                np.arange(len(self.groups)), list(map(len, self.groups))
-            )
+            fold[np.concatenate(self.groups)] = np.repeat(np.arange(len(self.groups)), list(map(len, self.groups)))
             return fold[None]
         rows = [self.test_rows(k) for k in range(len(self.test))]
         table = np.full((len(rows), max(map(len, rows))), -1)
@@ -133,14 +131,10 @@ def plan(
         assigned = [assign_folds(n, folds, rng, codes=spread, groups=groups) for _ in range(repeats)]
         return [folds_round(fold, "reversed" if kind == "reversed" else "folds") for fold in assigned]
     if repeats != 1:
-        raise BadParameter(
-            f"repeats={repeats}: a splitter says itself how often it repeats; leave repeats at 1"
-        )
+        raise BadParameter(f"repeats={repeats}: a splitter says itself how often it repeats; leave repeats at 1")
     found = _explicit(source, folds, codes, groups)
     if kind == "reversed":
-        return [
-            Round("reversed" if one.kind == "folds" else "any", one.groups, *_swapped(one)) for one in found
-        ]
+        return [Round("reversed" if one.kind == "folds" else "any", one.groups, *_swapped(one)) for one in found]
     if kind == "corrected" and any(one.kind != "folds" for one in found):
         raise BadParameter("kind='corrected' needs folds that make up all rows: give a number of folds")
     return found
@@ -177,9 +171,7 @@ def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> l
         )
     if rows is None:
         return rounds_of(folds, n)
-    place = np.full(
-        source.X.shape[0], -1
-    )  # the numbers are those of the whole table: rows of weight zero drop out
+    place = np.full(source.X.shape[0], -1)  # the numbers are those of the whole table: rows of weight zero drop out
     place[rows] = np.arange(n)
     pairs = [_checked(pair, len(place)) for pair in folds]
     return rounds_of([[place[rows][place[rows] >= 0] for rows in pair] for pair in pairs], n)

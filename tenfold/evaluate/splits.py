@@ -121,9 +121,7 @@ class StratifiedKFold(Splitter):
         first = np.unique(codes, return_index=True)[1]  # classes in the order in which they first occur
         codes = np.argsort(np.argsort(first))[codes]
         if np.bincount(codes).max() < self.n_splits:
-            raise BadInput(
-                f"no class has {self.n_splits} rows: ask for fewer folds than the largest class has rows"
-            )
+            raise BadInput(f"no class has {self.n_splits} rows: ask for fewer folds than the largest class has rows")
         order = np.argsort(codes, kind="stable")
         deal = np.arange(n) % self.n_splits  # every class gets its share of each fold, in whichever order
         deal = deal[np.lexsort((deal, codes[order]))]
@@ -228,9 +226,7 @@ class LeavePOut(Splitter):
 
     def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
         if not 1 <= self.p < n:
-            raise BadInput(
-                f"cannot leave {self.p} of {n} rows out: p must be at least 1 and below the number of rows"
-            )
+            raise BadInput(f"cannot leave {self.p} of {n} rows out: p must be at least 1 and below the number of rows")
         yield from (np.array(rows) for rows in combinations(range(n), self.p))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

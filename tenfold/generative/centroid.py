@@ -55,9 +55,7 @@ class NearestCentroid(Classifier, OnePass):
     shrink_threshold: float | None = param(
         None, above=0, doc="standardised distance by which centroids shrink to the overall mean"
     )
-    priors: Any = param(
-        "uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class"
-    )
+    priors: Any = param("uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class")
 
     @property
     def kind(self) -> str:
@@ -89,9 +87,7 @@ class NearestCentroid(Classifier, OnePass):
         spare = np.sqrt(np.maximum(1 / np.where(weight > 0, weight, 1.0) - 1 / n, 0.0))
         unit = spare[:, None] * (deviation + np.median(deviation))
         apart = centroids - overall
-        scored = np.divide(
-            apart, unit, out=np.where(apart == 0, 0.0, np.copysign(np.inf, apart)), where=unit > 0
-        )
+        scored = np.divide(apart, unit, out=np.where(apart == 0, 0.0, np.copysign(np.inf, apart)), where=unit > 0)
         if self.shrink_threshold:
             scored = np.copysign(np.maximum(np.abs(scored) - self.shrink_threshold, 0.0), scored)
             centroids = np.where(
@@ -124,9 +120,7 @@ class NearestCentroid(Classifier, OnePass):
                     f"NearestCentroid(priors={self.priors!r}): must be 'uniform', 'empirical' or one "
                     "probability for each class"
                 )
-            return (
-                np.full(len(weight), 1 / len(weight)) if self.priors == "uniform" else weight / weight.sum()
-            )
+            return np.full(len(weight), 1 / len(weight)) if self.priors == "uniform" else weight / weight.sum()
         return class_priors(self, weight)
 
     def _scores(self, X: Any) -> Array:

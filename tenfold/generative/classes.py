@@ -19,13 +19,9 @@ def class_priors(learner: Any, weight: Array, *, renormalise: bool = True) -> Ar
     try:
         priors = np.array(learner.priors, dtype=np.float64)
     except (TypeError, ValueError):
-        raise BadParameter(
-            f"{name}(priors={str(learner.priors)[:60]}): must be one number for each class"
-        ) from None
+        raise BadParameter(f"{name}(priors={str(learner.priors)[:60]}): must be one number for each class") from None
     if priors.shape != weight.shape:
-        raise BadParameter(
-            f"{name}(priors=...): Number of priors must match number of classes, {len(weight)}"
-        )
+        raise BadParameter(f"{name}(priors=...): Number of priors must match number of classes, {len(weight)}")
     if not (priors >= 0).all():
         raise BadParameter(f"{name}(priors=...): priors must be non-negative")
     total = priors.sum()

@@ -65,9 +65,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
     n_components: int | None = param(None, at_least=1, doc="columns of transform; None: min(K - 1, p)")
     store_covariance: bool = param(False, doc="keep covariance_ with solver='svd' too")
-    tol: float = param(
-        1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')"
-    )
+    tol: float = param(1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')")
     covariance_estimator: None = param(None, doc="only None: the covariance is made from merged moments")
 
     def _summarize(self, block: Block) -> Moments:
@@ -90,17 +88,13 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             )
         pooled = stats.scatter.sum(axis=0) / n
         by_priors = (
-            pooled
-            if self.priors is None
-            else np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
+            pooled if self.priors is None else np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
         )
         by_priors = shrunk(by_priors, self.shrinkage)
         within = by_priors if self.solver != "svd" or self.shrinkage else pooled
         white = self._whitening(within, means[weight > 0])
         center = priors @ means
-        apart = (
-            means - center
-        ) @ white  # class means in coordinates where the covariance within classes is I
+        apart = (means - center) @ white  # class means in coordinates where the covariance within classes is I
         if self.solver == "eigen":
             axes, gains = self._total_axes(stats, white, within, pooled)
         else:
@@ -226,9 +220,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         doc="share of each covariance replaced by its mean variance times the identity",
     )
     priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
-    reg_param: float = param(
-        0.0, at_least=0, at_most=1, doc="share of each covariance replaced by the identity"
-    )
+    reg_param: float = param(0.0, at_least=0, at_most=1, doc="share of each covariance replaced by the identity")
     store_covariance: bool = param(False, doc="keep covariance_")
     tol: float = param(
         1e-4,
@@ -246,9 +238,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         refuse_automatic(self)
         K, p = means.shape
         priors = class_priors(self, weight)
-        unit = np.sqrt(
-            scatter.sum(axis=0).diagonal() / weight.sum()
-        )  # for columns that are constant in one class
+        unit = np.sqrt(scatter.sum(axis=0).diagonal() / weight.sum())  # for columns that are constant in one class
         unit = np.where(unit > 0, unit, 1.0)
         rotations, scalings, covariances = [], [], []
         whitening, log_scale, singular = np.empty((K, p, p)), np.empty(K), []

@@ -49,9 +49,7 @@ class GaussianNB(Classifier, OnePass):
 
     _: KW_ONLY
     priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
-    var_smoothing: float = param(
-        1e-9, at_least=0, doc="share of the largest column variance added to all variances"
-    )
+    var_smoothing: float = param(1e-9, at_least=0, doc="share of the largest column variance added to all variances")
 
     def _summarize(self, block: Block) -> Spread:
         return Spread.by_group(block.X, block.y, block.w, len(self.classes_))
@@ -87,9 +85,7 @@ class GaussianNB(Classifier, OnePass):
         return np.where(var > SMALLEST_SQUARES, var, np.where(least > SMALLEST_SQUARES, least, 1.0))
 
     def _scores(self, X: Any) -> Array:
-        constant = log_priors(self.class_prior_, self.class_count_) - 0.5 * (LOG_2PI + np.log(self.var_)).sum(
-            axis=1
-        )
+        constant = log_priors(self.class_prior_, self.class_count_) - 0.5 * (LOG_2PI + np.log(self.var_)).sum(axis=1)
         return ops.spread_scores(X, self.theta_, 1 / self.var_, constant)
 
     def predict_joint_log_proba(self, X: Any) -> Array:

@@ -29,9 +29,7 @@ def splits_of(model: Any, cv: Any, X: Array, y: Array, rows: Array | None) -> li
         parts = np.array_split(numbers, cv)
         return [(np.setdiff1d(numbers, test, assume_unique=True), test) for test in parts]
     if isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or _iterable(cv)):
-        raise BadParameter(
-            f"{name}(cv={str(cv)[:80]!r}): must be a number of folds, a splitter, or pairs of rows"
-        )
+        raise BadParameter(f"{name}(cv={str(cv)[:80]!r}): must be a number of folds, a splitter, or pairs of rows")
     if hasattr(cv, "split"):
         return _checked(name, cv.split(X, y), np.arange(n))
     place = np.arange(n)
@@ -54,13 +52,9 @@ def _checked(name: str, pairs: Any, place: Array) -> list[Pair]:
             train, test = (np.flatnonzero(part) if part.dtype == bool else part for part in (train, test))
             both = tuple(_places(part, place) for part in (train, test))
         except (TypeError, ValueError, IndexError):
-            raise BadParameter(
-                f"{name}(cv=...): split {k} is not a pair (train, test) of row numbers"
-            ) from None
+            raise BadParameter(f"{name}(cv=...): split {k} is not a pair (train, test) of row numbers") from None
         if not all(map(len, both)):
-            raise BadInput(
-                f"{name}(cv=...): split {k} has no rows (of weight above zero) to train on or to test"
-            )
+            raise BadInput(f"{name}(cv=...): split {k} has no rows (of weight above zero) to train on or to test")
         found.append((both[0], both[1]))
     if not found:
         raise BadParameter(f"{name}(cv=...): there is no split")

@@ -157,13 +157,10 @@ def infer(model: Any) -> Inference:
     what = type(model).__name__
     if getattr(model, "alpha", 0):
         raise BadInput(
-            f"{what}: a penalty biases the coefficients, so standard errors would mislead: use "
-            "LinearRegression"
+            f"{what}: a penalty biases the coefficients, so standard errors would mislead: use LinearRegression"
         )
     if getattr(model, "positive", False):
-        raise BadInput(
-            f"{what}(positive=True): coefficients at the bound have no standard errors: use positive=False"
-        )
+        raise BadInput(f"{what}(positive=True): coefficients at the bound have no standard errors: use positive=False")
     p = model.n_features_in_
     stats = vars(model).get("stats_")
     if not isinstance(stats, (Moments, Triangle)):
@@ -179,13 +176,10 @@ def infer(model: Any) -> Inference:
     freedom = stats.weight - p - first
     if freedom <= 0:
         raise BadInput(
-            f"{what}: {stats.weight:g} rows leave no degrees of freedom for {p + first} "
-            "parameters: give more rows"
+            f"{what}: {stats.weight:g} rows leave no degrees of freedom for {p + first} parameters: give more rows"
         )
     coef = np.atleast_2d(model.coef_)
-    gram, spread, rest = (_from_triangle if isinstance(stats, Triangle) else _from_moments)(
-        model, stats, coef.T
-    )
+    gram, spread, rest = (_from_triangle if isinstance(stats, Triangle) else _from_moments)(model, stats, coef.T)
     if first:
         coef = np.column_stack([np.broadcast_to(model.intercept_, len(coef)), coef])
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(p)])]

@@ -192,9 +192,7 @@ class ElasticNet(SparseRegressor, OnePass):
 
     alpha: float = param(1.0, at_least=0, doc="penalty strength")
     _: KW_ONLY
-    l1_ratio: float = param(
-        0.5, at_least=0, at_most=1, doc="share of the L1 penalty: 1 is the lasso, 0 ridge"
-    )
+    l1_ratio: float = param(0.5, at_least=0, at_most=1, doc="share of the L1 penalty: 1 is the lasso, 0 ridge")
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
     precompute: Any = param(False, doc="no effect: cross-products are formed where they are cheaper")
     max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent")

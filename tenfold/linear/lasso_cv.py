@@ -9,10 +9,10 @@ import numpy as np
 
 from tenfold.core.data import Array, Source, block_rows
 from tenfold.core.engine import each
-from tenfold.core.errors import BadParameter, CannotForget
+from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Moments, merge
+from tenfold.core.stats import Moments, all_but_one, merge
 from tenfold.linear import lasso
 from tenfold.linear.affine import centred
 from tenfold.linear.folds import splits_of
@@ -74,7 +74,7 @@ class CrossValidated(SparseRegressor):
 
 
 class _ByMoments:
-    """Cross-products of all columns; those of a training set are the total less those of its test rows."""
+    """Cross-products of all columns; those of a training set are merged from the other folds, never subtracted."""
 
     def __init__(self, model: Any, X: Array, y: Array, w: Array) -> None:
         self.model, self.X, self.y, self.w = model, X, y, w
@@ -96,34 +96,33 @@ class _ByMoments:
         p, free = self.X.shape[1], self.model.fit_intercept
         _, Sxx, Sxy = centred(stats, p, free)
         extra = 0.0 if free else stats.weight * float(stats.mean[p]) ** 2
-        return Products(
-            np.ascontiguousarray(Sxx), np.ascontiguousarray(Sxy[:, 0]), float(stats.scatter[p, p]) + extra
-        )
+        return Products(np.ascontiguousarray(Sxx), np.ascontiguousarray(Sxy[:, 0]), float(stats.scatter[p, p]) + extra)
 
     def errors(self, splits: list[Pair], alphas: Array, ratio: float) -> Array:
         """Mean squared error on the held-out rows, (alphas, folds)."""
         order = np.argsort(-alphas, kind="stable")
 
-        def fold(split: Pair) -> Array:
-            stats = self._training(*split)
+        def fold(part: tuple[Moments, Array]) -> Array:
+            stats, test = part
             l1, l2 = alphas[order] * ratio * stats.weight, alphas[order] * (1 - ratio) * stats.weight
             options = dict(positive=self.model.positive, tol=self.model.tol, most=self.model.max_iter)
             W = np.array([one.w for one in descend(self._products(stats), l1, l2, **options)])
             mean, p = stats.mean, self.X.shape[1]
             b = mean[p] - W @ mean[:p] if self.model.fit_intercept else np.zeros(len(W))
-            rest = self.y[split[1], None] - self.X[split[1]] @ W.T - b
-            return np.average(rest**2, axis=0, weights=self.w[split[1]])
+            rest = self.y[test, None] - self.X[test] @ W.T - b
+            return np.average(rest**2, axis=0, weights=self.w[test])
 
-        found = np.array(each(fold, splits)).T
+        tests = [test for _, test in splits]
+        found = np.array(each(fold, list(zip(self._trainings(splits), tests, strict=True)))).T
         return found[np.argsort(order, kind="stable")]
 
-    def _training(self, train: Array, test: Array) -> Moments:
-        if len(train) + len(test) == len(self.y):
-            try:
-                return self.total - self._moments(test)
-            except CannotForget:  # these rows carry nearly all of the spread: digits would be lost
-                pass
-        return self._moments(train)
+    def _trainings(self, splits: list[Pair]) -> list[Moments]:
+        """The moments of each training set: of all test sets but one, where those make up the rows."""
+        n = len(self.y)
+        tests = np.concatenate([test for _, test in splits])
+        if len(tests) == n == len(np.unique(tests)) and all(len(a) + len(b) == n for a, b in splits):
+            return all_but_one([self._moments(test) for _, test in splits])
+        return [self._moments(train) for train, _ in splits]
 
     def exact(self, alpha: float, ratio: float) -> Found:
         l1, l2 = alpha * ratio * self.weight, alpha * (1 - ratio) * self.weight
@@ -193,9 +192,7 @@ def given_alphas(model: Any) -> Array | None:
     name = type(model).__name__
     if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
         if not 1 <= alphas <= 1_000_000:
-            raise BadParameter(
-                f"{name}(alphas={alphas!r}): must be a number of penalties >= 1, or the penalties"
-            )
+            raise BadParameter(f"{name}(alphas={alphas!r}): must be a number of penalties >= 1, or the penalties")
         return None
     return np.sort(positive_numbers(f"{name}(alphas=...)", alphas))[::-1].copy()
 
@@ -207,9 +204,7 @@ def positive_numbers(what: str, values: Any) -> Array:
     except (TypeError, ValueError):
         raise BadParameter(f"{what}: must be numbers above zero, not {str(values)[:80]!r}") from None
     if not len(found) or not ((found > 0) & (found <= 1e100)).all():
-        raise BadParameter(
-            f"{what}: must be one or more numbers above zero (at most 1e100), not {str(values)[:80]}"
-        )
+        raise BadParameter(f"{what}: must be one or more numbers above zero (at most 1e100), not {str(values)[:80]}")
     return found
 
 
@@ -219,7 +214,7 @@ class LassoCV(CrossValidated, Estimator):
 
     Model       y ≈ X w + b
     Objective   that of Lasso, at the alpha_ whose mean squared error on held-out rows is least
-    Algorithm   moments of all rows and of each fold; a training set is the total less its fold;
+    Algorithm   moments of all rows and of each fold; a training set is merged from the other folds;
                 coordinate descent down the grid in each; exact solution for the best.
                 More columns than twice the rows: folds go down in step and share products with all columns
     Cost        O(n p²) time for all folds together, O(p²) memory a fold; by rows O(n p) a step
@@ -239,9 +234,7 @@ class LassoCV(CrossValidated, Estimator):
     """
 
     _: KW_ONLY
-    eps: float = param(
-        1e-3, at_least=1e-12, at_most=1, doc="the last penalty of the grid as a share of the first"
-    )
+    eps: float = param(1e-3, at_least=1e-12, at_most=1, doc="the last penalty of the grid as a share of the first")
     alphas: Any = param(100, doc="how many penalties, or the penalties themselves")
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
     precompute: Any = param("auto", doc="no effect: cross-products are formed where they are cheaper")
@@ -282,9 +275,7 @@ class ElasticNetCV(CrossValidated, Estimator):
 
     _: KW_ONLY
     l1_ratio: Any = param(0.5, doc="share of the L1 penalty, or several to choose from; from 1e-6 to 1")
-    eps: float = param(
-        1e-3, at_least=1e-12, at_most=1, doc="the last penalty of the grid as a share of the first"
-    )
+    eps: float = param(1e-3, at_least=1e-12, at_most=1, doc="the last penalty of the grid as a share of the first")
     alphas: Any = param(100, doc="how many penalties, or the penalties themselves")
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
     precompute: Any = param("auto", doc="no effect: cross-products are formed where they are cheaper")

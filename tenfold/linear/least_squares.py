@@ -99,9 +99,7 @@ class LinearRegression(AffineRegressor, OnePass):
         return Moments.of(block.X, block.y, block.w)
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
-        if self.solver == "lsqr" or (
-            self.solver == "auto" and source.n_features > WIDE and not self.positive
-        ):
+        if self.solver == "lsqr" or (self.solver == "auto" and source.n_features > WIDE and not self.positive):
             return (yield from self._by_products(source))
         return (yield from super()._learn(source))
 
@@ -119,9 +117,7 @@ class LinearRegression(AffineRegressor, OnePass):
         scale = _lengths(Sxx)
         L = cholesky(Sxx / scale[:, None] / scale)
         rcond = 0.0 if L is None else reciprocal_condition(Sxx / scale[:, None] / scale, L)
-        if (
-            L is None or rcond < 1e-14
-        ):  # the squared condition is beyond double precision: solve by eigenvalues
+        if L is None or rcond < 1e-14:  # the squared condition is beyond double precision: solve by eigenvalues
             return self._deficient(mean, Sxx, Sxy)
         coef = cholesky_solve(L, Sxy / scale[:, None]) / scale[:, None]
         return dict(
@@ -164,9 +160,7 @@ class LinearRegression(AffineRegressor, OnePass):
         found = solve_triangle(stats.R[first:, first:], p, lengths)
         if found.rank < p:
             self._tell(found.rank, p)
-        top = (
-            stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])
-        )  # the means, to the accuracy of R
+        top = stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])  # the means, to the accuracy of R
         return dict(
             self._fitted(top[first:], found.coef),
             rank_=found.rank,
@@ -185,9 +179,7 @@ class LinearRegression(AffineRegressor, OnePass):
 
     def _by_products(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         width, q = source.n_features, source.n_targets
-        B, m, t, n_iter = yield from conjugate_gradients(
-            width, q, self.fit_intercept, self.tol, self.max_iter
-        )
+        B, m, t, n_iter = yield from conjugate_gradients(width, q, self.fit_intercept, self.tol, self.max_iter)
         return dict(self._fitted(np.concatenate([m, t]), B), n_iter_=n_iter, solver_="lsqr")
 
     def _condition(self, Sxx: Array) -> float:

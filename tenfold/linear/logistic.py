@@ -84,12 +84,8 @@ class LogisticRegression(Classifier, Estimator):
         doc="'l2', or None for C=inf; as in scikit-learn, say C instead",
     )
     _: KW_ONLY
-    C: float = param(
-        1.0, at_least=1e-100, at_most=np.inf, doc="inverse of the penalty strength; inf for none"
-    )
-    l1_ratio: float | None = param(
-        0.0, at_least=0, at_most=0, doc="must be 0: L1 penalties are not offered yet"
-    )
+    C: float = param(1.0, at_least=1e-100, at_most=np.inf, doc="inverse of the penalty strength; inf for none")
+    l1_ratio: float | None = param(0.0, at_least=0, at_most=0, doc="must be 0: L1 penalties are not offered yet")
     dual: bool = param(False, doc="no effect: both problems have the same optimum")
     tol: float = param(1e-4, above=0, doc="bound on max |gradient| / Σ s")
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
@@ -165,11 +161,7 @@ class LogisticRegression(Classifier, Estimator):
         if not isinstance(self.class_weight, dict):
             raise refusal
         factors = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()])
-        if (
-            factors.dtype.kind not in "fiub"
-            or not (np.isfinite(factors) & (factors >= 0)).all()
-            or not factors.any()
-        ):
+        if factors.dtype.kind not in "fiub" or not (np.isfinite(factors) & (factors >= 0)).all() or not factors.any():
             raise refusal
         return factors.astype(np.float64)
 

@@ -133,9 +133,7 @@ class RANSACRegressor(AffineRegressor, Estimator):
                 f"{threshold:g} of a model in {trials} trials: raise residual_threshold or max_trials"
             )
         first = found[0]
-        why = (
-            "inlier_mask_ is absent, as rows are not kept: compare |y − predict(X)| with residual_threshold_"
-        )
+        why = "inlier_mask_ is absent, as rows are not kept: compare |y − predict(X)| with residual_threshold_"
         return dict(
             coef_=first[:-1].copy(),
             intercept_=float(first[-1]),
@@ -148,17 +146,9 @@ class RANSACRegressor(AffineRegressor, Estimator):
 
     def _subset_size(self, parameters: int, distinct: int, total: float) -> int:
         given = self.min_samples
-        size = (
-            min(parameters, distinct)
-            if given is None
-            else int(np.ceil(given * total))
-            if given < 1
-            else given
-        )
+        size = min(parameters, distinct) if given is None else int(np.ceil(given * total)) if given < 1 else given
         if size != int(size):
-            raise BadParameter(
-                f"RANSACRegressor(min_samples={given!r}): must be a whole number or a share below 1"
-            )
+            raise BadParameter(f"RANSACRegressor(min_samples={given!r}): must be a whole number or a share below 1")
         if distinct < size:
             raise BadInput(
                 f"n_samples={distinct} distinct rows should be >= min_samples={int(size)}: give more rows, "

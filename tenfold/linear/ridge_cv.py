@@ -109,9 +109,7 @@ class RidgeCV(AffineRegressor, Estimator):
     _: KW_ONLY
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
     scoring: None = param(None, one_of=(None,), doc="only None: squared error, or R² with cv")
-    cv: Any = param(
-        None, doc="None: leave one out; or a number of folds, a splitter, or pairs of row numbers"
-    )
+    cv: Any = param(None, doc="None: leave one out; or a number of folds, a splitter, or pairs of row numbers")
     gcv_mode: str | None = param(None, doc="no effect: one decomposition serves every case")
     store_cv_results: bool = param(False, one_of=(False,), doc="only False: errors are summed, not kept")
     alpha_per_target: bool = param(False, one_of=(False,), doc="only False: one penalty for all targets")

@@ -120,9 +120,7 @@ class CircleFit(Transformer, Estimator):
         )
         return self._found(center, float(at.mean[p]), at, certificate, n_iter)
 
-    def _found(
-        self, center: Array, radius: float, at: Moments, certificate: float, n_iter: int
-    ) -> dict[str, Any]:
+    def _found(self, center: Array, radius: float, at: Moments, certificate: float, n_iter: int) -> dict[str, Any]:
         p = len(center)
         rms = np.sqrt(max(at.scatter[p, p], 0.0) / at.weight + (at.mean[p] - radius) ** 2)
         return dict(center_=center, radius_=radius, rms_=float(rms), certificate_=certificate, n_iter_=n_iter)

@@ -57,16 +57,12 @@ class CurveFit(Regressor, Protocol):
     function: object = param(None, doc="f(x, b1, ..., bk): one number for each row of x")
     start: object = param(None, doc="k numbers where the search begins; must be given")
     _: KW_ONLY
-    bounds: object = param(
-        None, doc="(lower, upper): numbers or k numbers each; None leaves the parameters free"
-    )
+    bounds: object = param(None, doc="(lower, upper): numbers or k numbers each; None leaves the parameters free")
     jacobian: object = param(
         None,
         doc="function giving (n, k) derivatives, 'complex' or 'difference'; None: the best that works",
     )
-    method: str = param(
-        "levenberg", one_of=("levenberg", "gauss-newton"), doc="damped steps, or plain ones halved"
-    )
+    method: str = param("levenberg", one_of=("levenberg", "gauss-newton"), doc="damped steps, or plain ones halved")
     loss: str = param("linear", one_of=tuple(LOSSES), doc="ρ, with SciPy's names")
     f_scale: float = param(1.0, above=0, doc="size of residuals from which a robust loss counts them less")
     absolute_sigma: bool = param(False, doc="sigma holds true deviations, not only their ratios")
@@ -79,9 +75,7 @@ class CurveFit(Regressor, Protocol):
         start, lower, upper = self._box()
         target = check.as_column(y)
         if target.ndim != 1:
-            raise BadInput(
-                f"y should be a 1d array, got an array of shape {target.shape} instead: flatten it"
-            )
+            raise BadInput(f"y should be a 1d array, got an array of shape {target.shape} instead: flatten it")
         y = check.real_target(target, len(target))[:, 0]
         w = check.as_weights(sample_weight, len(y))
         w = np.ones(len(y)) if w is None else w
@@ -96,9 +90,7 @@ class CurveFit(Regressor, Protocol):
         )  # fmt: skip
         with np.errstate(all="ignore"):  # a trial step may well overflow; what is not finite is not taken
             found = self._search(problem, start)
-            if not f.agrees(
-                found.b
-            ):  # the complex step was right at the start but is not here: |b|, max(b, 0)
+            if not f.agrees(found.b):  # the complex step was right at the start but is not here: |b|, max(b, 0)
                 f.use_differences()
                 found = self._search(problem, found.b)
             fitted = self._fitted(problem, found)
@@ -108,9 +100,7 @@ class CurveFit(Regressor, Protocol):
         return self
 
     def _search(self, problem: Problem, start: Array) -> Point:
-        return least_squares(
-            problem, start, damped=self.method == "levenberg", tol=self.tol, max_iter=self.max_iter
-        )
+        return least_squares(problem, start, damped=self.method == "levenberg", tol=self.tol, max_iter=self.max_iter)
 
     def _box(self) -> tuple[Array, Array, Array]:
         """Start and bounds as arrays."""
@@ -125,18 +115,13 @@ class CurveFit(Regressor, Protocol):
         if self.bounds is not None:
             pair = list(self.bounds)
             if len(pair) != 2 or any(np.size(side) not in (1, len(start)) for side in pair):
-                raise BadParameter(
-                    f"CurveFit(bounds): must be (lower, upper), each a number or {len(start)} numbers"
-                )
+                raise BadParameter(f"CurveFit(bounds): must be (lower, upper), each a number or {len(start)} numbers")
             lower, upper = (
-                np.broadcast_to(_numbers("bounds", side, infinite=True).reshape(-1), len(start)).copy()
-                for side in pair
+                np.broadcast_to(_numbers("bounds", side, infinite=True).reshape(-1), len(start)).copy() for side in pair
             )
         if not (lower < upper).all():
             j = int(np.flatnonzero(~(lower < upper))[0])
-            raise BadParameter(
-                f"CurveFit(bounds): lower {lower[j]:g} is not below upper {upper[j]:g} (parameter {j})"
-            )
+            raise BadParameter(f"CurveFit(bounds): lower {lower[j]:g} is not below upper {upper[j]:g} (parameter {j})")
         outside = (start < lower) | (start > upper)
         if outside.any():
             j = int(np.flatnonzero(outside)[0])
@@ -158,14 +143,12 @@ class CurveFit(Regressor, Protocol):
         if rank < free:
             _tell(
                 Degenerate,
-                "the rows do not determine all parameters at the optimum; standard errors leave "
-                "those directions out",
+                "the rows do not determine all parameters at the optimum; standard errors leave those directions out",
             )
         elif not at.converged:
             _tell(
                 NotConverged,
-                f"after {at.n_iter} steps the certificate is {at.certificate:.1e}: "
-                "try another start or more max_iter",
+                f"after {at.n_iter} steps the certificate is {at.certificate:.1e}: try another start or more max_iter",
             )
         dof = rows - free
         squares = float(w @ (slope * at.r) ** 2)
@@ -211,9 +194,7 @@ class CurveFit(Regressor, Protocol):
         """A table of the parameters with standard errors and intervals."""
         limits = self.intervals(level)
         lines = [f"{'':6s}{'estimate':>16s}{'std. error':>14s}{f'{100 * level:g} % interval':>32s}"]
-        for j, (value, spread, (low, high)) in enumerate(
-            zip(self.params_, self.params_std_, limits, strict=True)
-        ):
+        for j, (value, spread, (low, high)) in enumerate(zip(self.params_, self.params_std_, limits, strict=True)):
             held = "  at a bound" if self.held_[j] else ""
             lines.append(f"b{j + 1:<5d}{value:16.8g}{spread:14.4g}{low:16.6g}{high:16.6g}{held}")
         state = "converged" if self.converged_ else "NOT converged"
@@ -229,11 +210,7 @@ class CurveFit(Regressor, Protocol):
         from scipy.special import ndtri, stdtrit
 
         upper = (1 + level) / 2
-        return (
-            float(ndtri(upper) if self.absolute_sigma else stdtrit(self.dof_, upper))
-            if self.dof_ > 0
-            else np.nan
-        )
+        return float(ndtri(upper) if self.absolute_sigma else stdtrit(self.dof_, upper)) if self.dof_ > 0 else np.nan
 
     def _at(self, x: Any) -> UserFunction:
         """The function on rows to predict; bounds keep differences inside."""

@@ -18,9 +18,7 @@ AGREE = 1e-4
 class UserFunction:
     """f(x, *b) as a function of b that gives (n,) numbers, and its (n, k) derivatives."""
 
-    def __init__(
-        self, function: Any, jacobian: Any, x: Any, n: int | None, box: tuple[Array, Array, Array]
-    ) -> None:
+    def __init__(self, function: Any, jacobian: Any, x: Any, n: int | None, box: tuple[Array, Array, Array]) -> None:
         start, lower, upper = box
         if not (jacobian is None or callable(jacobian) or jacobian in ("complex", "difference")):
             raise BadParameter(
@@ -35,15 +33,11 @@ class UserFunction:
         with np.errstate(all="ignore"):
             values = self._called(self.function, "function", b)
         if values.dtype.kind == "c":
-            raise BadInput(
-                f"function gave complex numbers at the real parameters {_told(b)}: it must give real ones"
-            )
+            raise BadInput(f"function gave complex numbers at the real parameters {_told(b)}: it must give real ones")
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError):
-            raise BadInput(
-                f"function gave {values.dtype} and not numbers at the parameters {_told(b)}"
-            ) from None
+            raise BadInput(f"function gave {values.dtype} and not numbers at the parameters {_told(b)}") from None
         if self.n is None and values.ndim == 1:
             self.n = len(values)
         if values.ndim != 1 or len(values) != self.n:
@@ -60,26 +54,21 @@ class UserFunction:
         except ArithmeticError:  # an overflow or a division by zero of Python's own numbers
             return np.full(self.n or 1, np.nan)
         except Exception as wrong:
-            raise BadInput(
-                f"{name} raised {type(wrong).__name__}: {wrong}, at the parameters {_told(b)}"
-            ) from wrong
+            raise BadInput(f"{name} raised {type(wrong).__name__}: {wrong}, at the parameters {_told(b)}") from wrong
 
     def check_start(self, b: Array) -> None:
         """The search can begin only where the function has values. Find out which Jacobian can be had."""
         values = self(b)
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise BadInput(
-                f"function is {values[row]} in row {row} at the start {_told(b)}: begin where it is finite"
-            )
+            raise BadInput(f"function is {values[row]} in row {row} at the start {_told(b)}: begin where it is finite")
         if self.given is None and not self.agrees(b):
             self.use_differences()
         J = self.jacobian(b)
         if not np.isfinite(J).all():
             row, j = (int(i) for i in np.argwhere(~np.isfinite(J))[0])
             raise BadInput(
-                f"the derivative by parameter {j} is {J[row, j]} in row {row} at the start {_told(b)}: "
-                "begin elsewhere"
+                f"the derivative by parameter {j} is {J[row, j]} in row {row} at the start {_told(b)}: begin elsewhere"
             )
 
     def jacobian(self, b: Array) -> Array:
@@ -115,12 +104,7 @@ class UserFunction:
         if not np.isfinite(other).all():
             return True
         # a difference is uncertain by the rounding of f over its step
-        noise = (
-            1e-9
-            * np.abs(self(b)).max(initial=0.0)
-            / np.maximum(np.abs(b), 0.01 * self.typical)
-            * np.sqrt(len(J))
-        )
+        noise = 1e-9 * np.abs(self(b)).max(initial=0.0) / np.maximum(np.abs(b), 0.01 * self.typical) * np.sqrt(len(J))
         gap, size = np.linalg.norm(J - other, axis=0), np.linalg.norm(other, axis=0)
         return bool((gap <= AGREE * size + noise).all())
 

@@ -70,9 +70,7 @@ class AnscombeTransformer(Transformer, OnePass):
             return (z**2 / 4 - SHIFT).astype(Z.dtype, copy=False)
         means, rates = mean_table()
         # E z = 2 √(λ + 1/8) + O(λ^−5/2): there is no term between them
-        return np.where(z > means[-1], z**2 / 4 - 1 / 8, np.interp(z, means, rates)).astype(
-            Z.dtype, copy=False
-        )
+        return np.where(z > means[-1], z**2 / 4 - 1 / 8, np.interp(z, means, rates)).astype(Z.dtype, copy=False)
 
 
 @cache

@@ -85,9 +85,7 @@ class PolynomialFeatures(Transformer, OnePass):
     def _degrees(self) -> tuple[int, int]:
         """(least, most), checked."""
         given = self.degree if isinstance(self.degree, (tuple, list)) else (0, self.degree)
-        whole = len(given) == 2 and all(
-            isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in given
-        )
+        whole = len(given) == 2 and all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in given)
         if not whole or not 0 <= given[0] <= given[1] < 2**31:
             raise BadParameter(
                 f"PolynomialFeatures(degree={check.short(self.degree)}): must be a whole number >= 0, or a "
@@ -101,9 +99,7 @@ class PolynomialFeatures(Transformer, OnePass):
         choose = itertools.combinations if self.interaction_only else itertools.combinations_with_replacement
         if self._bias():
             yield ()
-        for d in range(
-            max(1, least), min(most, self.n_features_in_) + 1 if self.interaction_only else most + 1
-        ):
+        for d in range(max(1, least), min(most, self.n_features_in_) + 1 if self.interaction_only else most + 1):
             yield from choose(range(self.n_features_in_), d)
 
     def _transform(self, X: Any) -> Any:
@@ -123,9 +119,7 @@ class PolynomialFeatures(Transformer, OnePass):
         with np.errstate(over="ignore", under="ignore"):
             for d in range(1, most + 1):
                 if d > 1:
-                    before, first = self._next_degree(
-                        before, first, columns, out[at:] if d >= least else None
-                    )
+                    before, first = self._next_degree(before, first, columns, out[at:] if d >= least else None)
                 elif least <= 1:
                     out[at : at + p] = columns
                 if d >= least:
@@ -137,9 +131,7 @@ class PolynomialFeatures(Transformer, OnePass):
             raise BadInput(f"powers of degree {most} overflow for row {row} of X: rescale the columns first")
         return np.ascontiguousarray(out.T)
 
-    def _next_degree(
-        self, before: Array, first: Array, columns: Array, out: Array | None
-    ) -> tuple[Array, Array]:
+    def _next_degree(self, before: Array, first: Array, columns: Array, out: Array | None) -> tuple[Array, Array]:
         """Products of one degree more: column j times those of the degree before that begin at j or later."""
         begin = np.append(first[1:], len(before)) if self.interaction_only else first
         sizes = len(before) - begin
@@ -227,14 +219,12 @@ class FunctionTransformer(Transformer, OnePass):
         for name in ("func", "inverse_func"):
             if not (getattr(self, name) is None or callable(getattr(self, name))):
                 raise BadParameter(
-                    f"FunctionTransformer({name}={check.short(getattr(self, name))}): must be a function "
-                    "or None"
+                    f"FunctionTransformer({name}={check.short(getattr(self, name))}): must be a function or None"
                 )
         names = self.feature_names_out
         if not (names is None or callable(names) or (isinstance(names, str) and names == "one-to-one")):
             raise BadParameter(
-                f"FunctionTransformer(feature_names_out={check.short(names)}): must be "
-                "'one-to-one', a function or None"
+                f"FunctionTransformer(feature_names_out={check.short(names)}): must be 'one-to-one', a function or None"
             )
         return dict(n_output_features_=round(stats.weight[1] / stats.weight[0]))
 
@@ -265,9 +255,7 @@ class FunctionTransformer(Transformer, OnePass):
         if not ops.is_sparse(out):
             out = np.asarray(out)
         if out.ndim != 2 or out.shape[0] != X.shape[0] or out.shape[1] == 0:
-            raise BadInput(
-                f"{name} gave shape {out.shape} for rows of shape {X.shape}: it must give as many rows"
-            )
+            raise BadInput(f"{name} gave shape {out.shape} for rows of shape {X.shape}: it must give as many rows")
         if out.dtype.kind not in "fiub":
             raise BadInput(f"{name} gave {out.dtype} and not numbers: code them as numbers")
         if out.dtype not in (np.float32, np.float64):

@@ -56,17 +56,11 @@ class SimpleImputer(Transformer, OnePass):
 
     _: KW_ONLY
     missing_values: float = param(np.nan, doc="what stands for a missing value: NaN or a number")
-    strategy: str = param(
-        "mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in"
-    )
+    strategy: str = param("mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in")
     fill_value: float | None = param(None, doc="the constant of strategy='constant'; None: 0")
     copy: bool = param(True, doc="no effect: X is never changed")
-    add_indicator: bool = param(
-        False, doc="append a 0/1 column for each column that had missing values in fit"
-    )
-    keep_empty_features: bool = param(
-        False, doc="keep columns without any value, filled with 0 or fill_value"
-    )
+    add_indicator: bool = param(False, doc="append a 0/1 column for each column that had missing values in fit")
+    keep_empty_features: bool = param(False, doc="keep columns without any value, filled with 0 or fill_value")
 
     fills: ClassVar[bool] = True  # what comes behind need not take missing values
 
@@ -92,9 +86,7 @@ class SimpleImputer(Transformer, OnePass):
 
     def _solve(self, stats: Filled) -> dict[str, Any]:
         if not isinstance(self.missing_values, (float, int, np.number)):
-            raise BadParameter(
-                f"SimpleImputer(missing_values={self.missing_values!r}): must be NaN or a number"
-            )
+            raise BadParameter(f"SimpleImputer(missing_values={self.missing_values!r}): must be NaN or a number")
         constant = 0.0 if self.fill_value is None else float(self.fill_value)
         values = stats.values
         if isinstance(values, Distinct):

@@ -72,11 +72,7 @@ class StandardScaler(Transformer, OnePass):
     def _summarize(self, block: Block) -> Spread:
         X = ops.dense(block.X)
         stats = column_spreads(X, block.w)
-        return (
-            column_spreads(X, block.w, ~np.isnan(X))
-            if np.isnan(stats.offset.sum()) and np.isnan(X).any()
-            else stats
-        )
+        return column_spreads(X, block.w, ~np.isnan(X)) if np.isnan(stats.offset.sum()) and np.isnan(X).any() else stats
 
     def _solve(self, stats: Spread) -> dict[str, Any]:
         weight, mean, squares = stats.weight, stats.mean[:, 0], stats.scatter[:, 0]

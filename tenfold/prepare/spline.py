@@ -68,9 +68,7 @@ class SplineTransformer(Transformer, Estimator):
     n_knots: int = param(5, at_least=2, at_most=100_000, doc="knots of each column, its ends included")
     degree: int = param(3, at_least=0, at_most=50, doc="degree of the polynomials between knots")
     _: KW_ONLY
-    knots: object = param(
-        "uniform", doc="'uniform', 'quantile', or the knots, one column for each column of X"
-    )
+    knots: object = param("uniform", doc="'uniform', 'quantile', or the knots, one column for each column of X")
     extrapolation: str = param(
         "constant",
         one_of=("error", "constant", "linear", "continue", "periodic"),
@@ -92,8 +90,7 @@ class SplineTransformer(Transformer, Estimator):
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         if self._chosen() not in ("uniform", "quantile", "given"):
             raise BadParameter(
-                f"SplineTransformer(knots={check.short(self.knots)}): must be 'uniform', "
-                "'quantile' or a table of knots"
+                f"SplineTransformer(knots={check.short(self.knots)}): must be 'uniform', 'quantile' or a table of knots"
             )
         if self.extrapolation == "periodic" and self.degree >= self.n_knots and self._chosen() != "given":
             raise BadParameter(
@@ -119,9 +116,7 @@ class SplineTransformer(Transformer, Estimator):
             return self._given(p)
         if self._chosen() == "quantile":
             shares = np.linspace(0, 1, self.n_knots)
-            base = np.column_stack(
-                [quantiles(v, w, shares) for v, w in zip(stats.values, stats.weights, strict=True)]
-            )
+            base = np.column_stack([quantiles(v, w, shares) for v, w in zip(stats.values, stats.weights, strict=True)])
         else:
             base = np.linspace(stats.low, stats.high, self.n_knots)
         size = np.abs(base).max(axis=0)

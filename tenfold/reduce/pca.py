@@ -159,9 +159,7 @@ class PCA(Transformer, OnePass):
         doc="no effect: the exact leading components are always found",
     )
     tol: float = param(0.0, at_least=0, doc="no effect: the solution is direct")
-    iterated_power: int | str = param(
-        "auto", at_least=0, one_of=("auto",), doc="no effect: the solution is direct"
-    )
+    iterated_power: int | str = param("auto", at_least=0, one_of=("auto",), doc="no effect: the solution is direct")
     n_oversamples: int = param(10, at_least=1, doc="no effect: the solution is direct")
     power_iteration_normalizer: str = param(
         "auto", one_of=("auto", "QR", "LU", "none"), doc="no effect: the solution is direct"
@@ -257,9 +255,7 @@ class PCA(Transformer, OnePass):
         check.check_width(self, Z.shape[1], self.n_components_)
         Z = as_floats(ops.dense(Z))
         check_finite(Z, slice(0, None), None, False)
-        axes = (
-            self.components_ * np.sqrt(self.explained_variance_)[:, None] if self.whiten else self.components_
-        )
+        axes = self.components_ * np.sqrt(self.explained_variance_)[:, None] if self.whiten else self.components_
         return map_rows(lambda Z: (Z @ axes + self.mean_).astype(Z.dtype, copy=False), Z)
 
     # --- density ---

@@ -31,8 +31,17 @@ DTYPE = re.compile(r"<f4|<f8|<i4|<i8|<u8|\|u1|\|b1|<U[1-9]\d{0,4}")
 TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 # What zipfile, json and a constructor raise on damaged or forged input.
-DAMAGE = (zipfile.BadZipFile, EOFError, struct.error, ValueError, TypeError, LookupError, AttributeError,
-          OverflowError, RuntimeError)
+DAMAGE = (
+    zipfile.BadZipFile,
+    EOFError,
+    struct.error,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OverflowError,
+    RuntimeError,
+)
 
 
 def require(sound: bool, otherwise: str) -> None:
@@ -111,8 +120,10 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
             os.fsync(folder)
             os.close(folder)
     except OSError as failure:
-        raise BadFile(f"{path}: cannot be written ({failure.strerror or failure}): "
-                      "free some space or choose another folder; what was there is untouched") from failure
+        raise BadFile(
+            f"{path}: cannot be written ({failure.strerror or failure}): "
+            "free some space or choose another folder; what was there is untouched"
+        ) from failure
     finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
@@ -220,7 +231,12 @@ def _is_description(one: Any) -> bool:
     if not isinstance(one, dict) or set(one) != {"dtype", "fortran", "shape", "sha256"}:
         return False
     shape = one["shape"]
-    return (isinstance(one["dtype"], str) and DTYPE.fullmatch(one["dtype"]) is not None
-            and isinstance(one["fortran"], bool) and isinstance(one["sha256"], str)
-            and isinstance(shape, list) and len(shape) <= MOST_AXES
-            and all(type(size) is int and 0 <= size < 2**48 for size in shape))
+    return (
+        isinstance(one["dtype"], str)
+        and DTYPE.fullmatch(one["dtype"]) is not None
+        and isinstance(one["fortran"], bool)
+        and isinstance(one["sha256"], str)
+        and isinstance(shape, list)
+        and len(shape) <= MOST_AXES
+        and all(type(size) is int and 0 <= size < 2**48 for size in shape)
+    )

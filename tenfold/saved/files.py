@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.saved import archive, kinds
-from tenfold.saved.archive import require
 from tenfold.core.check import check_fitted, check_params
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.params import domains
 from tenfold.core.stats import Array
+from tenfold.saved import archive, kinds
+from tenfold.saved.archive import require
 
 VERSION = 1
 NOT_FINITE = {"nan": np.nan, "inf": math.inf, "-inf": -math.inf}
@@ -68,12 +68,19 @@ def inspect(path: Any) -> Contents:
         fitted = reader.objects[-1]["fitted"]
         columns = reader.decoded(fitted.get("feature_names_in_"))
         return Contents(
-            path=file.path, kind=names[-1], parts=names[:-1],
-            format_version=VERSION, written_by=reader.written_by,
-            n_features=fitted.get("n_features_in_", 0), columns=None if columns is None else columns.tolist(),
+            path=file.path,
+            kind=names[-1],
+            parts=names[:-1],
+            format_version=VERSION,
+            written_by=reader.written_by,
+            n_features=fitted.get("n_features_in_", 0),
+            columns=None if columns is None else columns.tolist(),
             resumable=any("statistic" in one for one in reader.objects),
             holds_training_rows=any(map(_holds_rows, reader.objects)),
-            size=file.size, arrays=file.declared, sha256=file.sha256)
+            size=file.size,
+            arrays=file.declared,
+            sha256=file.sha256,
+        )
 
 
 class _Writer:
@@ -133,8 +140,10 @@ class _Writer:
             return self._append(dict(statistic=number, fields=self._all(kinds.fields_of(value), place)))
         if hasattr(value, "get_params") and not isinstance(value, type):
             return self.put(value)
-        raise BadFile(f"{self.path}: {place} is a {type(value).__name__}, which a file cannot hold: "
-                      "set it to a number, a text or None")
+        raise BadFile(
+            f"{self.path}: {place} is a {type(value).__name__}, which a file cannot hold: "
+            "set it to a number, a text or None"
+        )
 
     def _key(self, key: Any, place: str) -> str | int | float:
         if isinstance(key, (np.integer, np.floating)):
@@ -178,8 +187,11 @@ class _Reader:
 
     def model(self) -> Any:
         for record in self.objects:
-            values = {key: {name: self.decoded(value) for name, value in record[key].items()}
-                      for key in ("params", "fitted", "fields") if key in record}
+            values = {
+                key: {name: self.decoded(value) for name, value in record[key].items()}
+                for key in ("params", "fitted", "fields")
+                if key in record
+            }
             if "kind" in record:
                 self.built.append(_learner(record["kind"], **values))
             else:
@@ -213,8 +225,10 @@ class _Reader:
         raise BadFile(f"holds the value {str(value)[:40]}, which is not allowed")
 
     def _pair(self, pair: Any) -> tuple[Any, Any]:
-        require(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], (str, int, float)),
-                "holds a map that is not made of pairs")
+        require(
+            isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], (str, int, float)),
+            "holds a map that is not made of pairs",
+        )
         return pair[0], self.decoded(pair[1])
 
     def _use(self, what: str, i: int, n: int) -> int:
@@ -267,8 +281,10 @@ def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any
 def _check_chain(pipeline: Any) -> None:
     """Each step takes as many columns as the one before it gives."""
     pairs = isinstance(pipeline.steps, list) and all(isinstance(one, (tuple, list)) for one in pipeline.steps)
-    require(pairs and all(len(one) == 2 and isinstance(one[0], str) for one in pipeline.steps),
-            "holds a Pipeline whose steps are not pairs of a name and a learner")
+    require(
+        pairs and all(len(one) == 2 and isinstance(one[0], str) for one in pipeline.steps),
+        "holds a Pipeline whose steps are not pairs of a name and a learner",
+    )
     width = pipeline.n_features_in_
     for _, step in pipeline._active():
         require(vars(step).get("n_features_in_") == width, "holds a Pipeline whose steps do not fit together")

@@ -32,84 +32,141 @@ FACTS = """
 
 # Number -> public name, forms of the fitted attributes.
 LEARNERS: dict[int, tuple[str, str]] = {
-    1: ("LinearRegression", """
+    1: (
+        "LinearRegression",
+        """
         coef_=float(p) intercept_=float rank_?=int singular_?=float(*) condition_?=float|inf solver_=str
         n_iter_=int _flat=bool stats_?=Moments(p+1) ;
         coef_=float(q,p) intercept_=float|float(q) rank_?=int singular_?=float(*) condition_?=float|inf
-        solver_=str n_iter_=int _flat=bool stats_?=Moments(p+q)"""),
-    2: ("Ridge", """
+        solver_=str n_iter_=int _flat=bool stats_?=Moments(p+q)""",
+    ),
+    2: (
+        "Ridge",
+        """
         coef_=float(p) intercept_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
-        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool stats_?=Moments(p+q)"""),
-    3: ("LogisticRegression", """
+        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool stats_?=Moments(p+q)""",
+    ),
+    3: (
+        "LogisticRegression",
+        """
         classes_=label(M) coef_=float(M,p) intercept_=float(M) n_iter_=int(*) ;
-        classes_=label(2) coef_=float(1,p) intercept_=float(1) n_iter_=int(*)"""),
-    4: ("GaussianNB", """
+        classes_=label(2) coef_=float(1,p) intercept_=float(1) n_iter_=int(*)""",
+    ),
+    4: (
+        "GaussianNB",
+        """
         classes_=label(K) theta_=float(K,p) var_=float(K,p) class_count_=float(K) class_prior_=float(K)
-        epsilon_=float stats_?=Spread(K,p)"""),
-    5: ("LinearDiscriminantAnalysis", """
+        epsilon_=float stats_?=Spread(K,p)""",
+    ),
+    5: (
+        "LinearDiscriminantAnalysis",
+        """
         classes_=label(M) coef_=float(M,p) intercept_=real(M) means_=float(M,p) priors_=float(M)
         scalings_=float(p,r) xbar_=float(p) explained_variance_ratio_=float(*) covariance_?=float(p,p)
         stats_?=Moments(M,p) ;
         classes_=label(2) coef_=float(1,p) intercept_=real(1) means_=float(2,p) priors_=float(2)
         scalings_=float(p,r) xbar_=float(p) explained_variance_ratio_=float(*) covariance_?=float(p,p)
-        stats_?=Moments(2,p)"""),
-    6: ("QuadraticDiscriminantAnalysis", """
+        stats_?=Moments(2,p)""",
+    ),
+    6: (
+        "QuadraticDiscriminantAnalysis",
+        """
         classes_=label(K) means_=float(K,p) priors_=float(K) rotations_=[float(p,p)](K)
         scalings_=[float(p)](K) whitening_=float(K,p,p) constant_=real(K) covariance_?=[float(p,p)](K)
-        stats_?=Moments(K,p)"""),
-    7: ("NearestCentroid", """
+        stats_?=Moments(K,p)""",
+    ),
+    7: (
+        "NearestCentroid",
+        """
         classes_=label(K) centroids_=float(K,p) deviations_=float(K,p) within_class_std_dev_=float(p)
-        class_prior_=float(K) class_weight_=float(K) stats_?=Spread(K,p)|Distinct(*)"""),
-    8: ("PCA", """
+        class_prior_=float(K) class_weight_=float(K) stats_?=Spread(K,p)|Distinct(*)""",
+    ),
+    8: (
+        "PCA",
+        """
         components_=float(k,p) explained_variance_=float(k) explained_variance_ratio_=float(k)
         singular_values_=float(k) mean_=float(p) n_components_=int n_samples_=int noise_variance_=float
-        stats_?=Table(p)"""),
-    9: ("StandardScaler", """
+        stats_?=Table(p)""",
+    ),
+    9: (
+        "StandardScaler",
+        """
         mean_=real(p)|none var_=real(p)|none scale_=real(p)|none n_samples_seen_=int|float|int(p)|float(p)
-        stats_?=Spread(p,1)"""),
+        stats_?=Spread(p,1)""",
+    ),
     10: ("SimpleImputer", "statistics_=real(p) missing_features_=int(*)<p stats_?=Filled(p)"),
     11: ("KMeans", "cluster_centers_=float(k,p) inertia_=float n_iter_=int labels_?=int(n)<k"),
     12: ("Pipeline", ""),
     # What `tenfold select` saves.
     13: ("TableModel", "target_=str"),
-    14: ("TableCoder", """
+    14: (
+        "TableCoder",
+        """
         category_=bool(p) blank_=bool(p) reference_=text(p) levels_=[text(*)](p) pooled_=bool(p)
-        scale_=float(p)"""),
+        scale_=float(p)""",
+    ),
     15: ("FrequencyGuess", "classes_=label(K) log_share_=float(K) stats_?=Counts(K)"),
     16: ("MeanGuess", "_flat=bool mean_=float stats_?=Spread(1,1)"),
-    17: ("Lasso", """
+    17: (
+        "Lasso",
+        """
         coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
         coef_=float(q,p) intercept_=float|float(q) dual_gap_=float(q) n_iter_=int(q) _flat=bool
-        stats_?=Moments(p+q)"""),
-    18: ("ElasticNet", """
+        stats_?=Moments(p+q)""",
+    ),
+    18: (
+        "ElasticNet",
+        """
         coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
         coef_=float(q,p) intercept_=float|float(q) dual_gap_=float(q) n_iter_=int(q) _flat=bool
-        stats_?=Moments(p+q)"""),
-    19: ("LassoCV", """
+        stats_?=Moments(p+q)""",
+    ),
+    19: (
+        "LassoCV",
+        """
         coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool alpha_=float
-        alphas_=float(a) mse_path_=float(a,f)"""),
-    20: ("ElasticNetCV", """
+        alphas_=float(a) mse_path_=float(a,f)""",
+    ),
+    20: (
+        "ElasticNetCV",
+        """
         coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool alpha_=float l1_ratio_=float
         alphas_=float(a) mse_path_=float(a,f) ;
         coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool alpha_=float l1_ratio_=float
-        alphas_=float(r,a) mse_path_=float(r,a,f)"""),
-    21: ("RidgeCV", """
+        alphas_=float(r,a) mse_path_=float(r,a,f)""",
+    ),
+    21: (
+        "RidgeCV",
+        """
         coef_=float(p) intercept_=float n_iter_=int _flat=bool alpha_=float best_score_=float ;
-        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool alpha_=float best_score_=float"""),
-    22: ("LassoLars", """
+        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool alpha_=float best_score_=float""",
+    ),
+    22: (
+        "LassoLars",
+        """
         coef_=float(p) intercept_=float n_iter_=int _flat=bool alphas_=float(k) coef_path_=float(p,k)
-        active_=int(*)<p events_=int(k) stats_?=Moments(p+1)"""),
-    23: ("Lars", """
+        active_=int(*)<p events_=int(k) stats_?=Moments(p+1)""",
+    ),
+    23: (
+        "Lars",
+        """
         coef_=float(p) intercept_=float n_iter_=int _flat=bool alphas_=float(k) coef_path_=float(p,k)
-        active_=int(*)<p events_=int(k) stats_?=Moments(p+1)"""),
+        active_=int(*)<p events_=int(k) stats_?=Moments(p+1)""",
+    ),
     31: ("HuberRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     32: ("QuantileRegressor", "coef_=float(p) intercept_=float n_iter_=int _flat=bool"),
-    33: ("BayesianRidge", """
+    33: (
+        "BayesianRidge",
+        """
         coef_=float(p) intercept_=float alpha_=float lambda_=float sigma_=float(p,p) scores_?=float(*) n_iter_=int
-        X_offset_=float(p) X_scale_=float(p) _flat=bool stats_?=Moments(p+1)"""),
-    34: ("RANSACRegressor", """
+        X_offset_=float(p) X_scale_=float(p) _flat=bool stats_?=Moments(p+1)""",
+    ),
+    34: (
+        "RANSACRegressor",
+        """
         coef_=float(p) intercept_=float residual_threshold_=float inlier_share_=float n_trials_=int
-        models_=float(*,*) _flat=bool"""),
+        models_=float(*,*) _flat=bool""",
+    ),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
@@ -119,11 +176,19 @@ LEARNERS: dict[int, tuple[str, str]] = {
 
 # Number -> module and name of a statistic, forms of its fields.
 STATISTICS: dict[int, tuple[str, str, str]] = {
-    1: ("tenfold.core.stats", "Moments", """
+    1: (
+        "tenfold.core.stats",
+        "Moments",
+        """
         weight=float center=float(m) offset=float(m) scatter=float(m,m) ;
-        weight=float(g) center=float(g,m) offset=float(g,m) scatter=float(g,m,m)"""),
-    2: ("tenfold.core.stats", "Spread", """
-        weight=float(g) center=float(g,m) offset=float(g,m) scatter=real(g,m)"""),
+        weight=float(g) center=float(g,m) offset=float(g,m) scatter=float(g,m,m)""",
+    ),
+    2: (
+        "tenfold.core.stats",
+        "Spread",
+        """
+        weight=float(g) center=float(g,m) offset=float(g,m) scatter=real(g,m)""",
+    ),
     3: ("tenfold.core.stats", "Counts", "weight=float(g)"),
     4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)](n)"),
     5: ("tenfold.reduce.pca", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
@@ -163,8 +228,10 @@ ARRAYS: dict[str, Callable[[Any], bool]] = {
     "text": lambda a: a.dtype == object,
     "label": lambda a: a.dtype.kind in "OUbif",
 }
-FORM = re.compile(r"(?P<list>\[)?(?P<kind>\w+)(:(?P<binds>\w))?(\((?P<shape>[^)]*)\))?"
-                  r"(<(?P<below>\w))?(\]\((?P<length>\w)\))?")
+FORM = re.compile(
+    r"(?P<list>\[)?(?P<kind>\w+)(:(?P<binds>\w))?(\((?P<shape>[^)]*)\))?"
+    r"(<(?P<below>\w))?(\]\((?P<length>\w)\))?"
+)
 
 
 def objection(attributes: dict[str, Any], forms: str) -> str | None:
@@ -206,8 +273,11 @@ def _has_form(value: Any, form: str, sizes: Sizes) -> bool:
     kind, shape = parts["kind"], parts["shape"]
     if parts["list"]:
         inner = form[1 : form.index("]")]
-        return (isinstance(value, list) and _agrees(len(value), parts["length"], sizes)
-                and all(_has_form(one, inner, sizes) for one in value))
+        return (
+            isinstance(value, list)
+            and _agrees(len(value), parts["length"], sizes)
+            and all(_has_form(one, inner, sizes) for one in value)
+        )
     if shape is None:
         if not SCALARS[kind](value):
             return False
@@ -240,8 +310,12 @@ def _agrees(size: int, dim: str, sizes: Sizes) -> bool:
 def _is_piece(piece: Any) -> bool:
     """Rows of finite numbers with their weights."""
     sizes: Sizes = {}
-    return (isinstance(piece, tuple) and len(piece) == 2 and _has_form(piece[0], "float(n,m)", sizes)
-            and _has_form(piece[1], "float(n)", sizes))
+    return (
+        isinstance(piece, tuple)
+        and len(piece) == 2
+        and _has_form(piece[0], "float(n,m)", sizes)
+        and _has_form(piece[1], "float(n)", sizes)
+    )
 
 
 def statistic_number(value: Any) -> int | None:

@@ -59,9 +59,7 @@ def leak_suspects(frame: pl.DataFrame, task: Task) -> list[tuple[str, str]]:
             continue
         figure = _one_column(x, y, task)
         if figure is not None and figure >= ALMOST_PERFECT:
-            found.append(
-                (column.name, f"{'AUC' if task.kind == 'classes' else 'rank correlation'} {figure:.3f}")
-            )
+            found.append((column.name, f"{'AUC' if task.kind == 'classes' else 'rank correlation'} {figure:.3f}"))
     return found
 
 

@@ -86,9 +86,7 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
             c,
             float(judge.sign * mean[c]) if usable[c] else np.nan,
             corrected_error(scores[c], scores.shape[1]),
-            _against(
-                judge.sign * (scores[leader] - scores[c]), gain, c == leader, settings[c], bool(usable[c])
-            ),
+            _against(judge.sign * (scores[leader] - scores[c]), gain, c == leader, settings[c], bool(usable[c])),
         )
         for c in order
     ]
@@ -148,9 +146,7 @@ def nested_estimate(race: Race, judge: Score) -> Nested | None:
         inner = np.delete(table[:, :, o], o, axis=1)
         inner[~np.isfinite(table[:, o, o])] = np.nan  # what fails on the outer round cannot be taken in it
         picks.append(choose(race.settings, inner, judge).chosen)
-    method = (
-        f"nested cross-validation, {len(rounds)} outer rounds of the whole search, {race.K - 1} inner folds"
-    )
+    method = f"nested cross-validation, {len(rounds)} outer rounds of the whole search, {race.K - 1} inner folds"
     outer = {
         name: np.array([scores[c, o, o] for c, o in zip(picks, rounds, strict=True)])
         for name, scores in race.scores.items()
@@ -163,10 +159,7 @@ def nested_estimate(race: Race, judge: Score) -> Nested | None:
     )
     tested = int(np.isin(race.fold, rounds).sum())
     return Nested(
-        {
-            name: honest_range(estimated(name, scores, race.K, method), tested)
-            for name, scores in outer.items()
-        },
+        {name: honest_range(estimated(name, scores, race.K, method), tested) for name, scores in outer.items()},
         _gain(ROW_LOSS.get(judge.name, "loss"), gain),
         picks,
     )
@@ -181,9 +174,7 @@ def _gain(name: str, gain: Array) -> Estimate:
     """
     value, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(gain.size))
     reach = float(ndtri(0.5 + LEVEL / 2)) * error
-    return Estimate(
-        name, value, value - reach, value + reach, error, "paired differences of rows in the outer rounds"
-    )
+    return Estimate(name, value, value - reach, value + reach, error, "paired differences of rows in the outer rounds")
 
 
 LIMITS: dict[str, tuple[float, float]] = {"accuracy": (0.0, 1.0), "r2": (-np.inf, 1.0)}

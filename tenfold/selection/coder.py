@@ -48,8 +48,7 @@ class TableCoder(Estimator):
         columns = list(X.iter_columns())
         category = np.array([column.dtype == pl.String for column in columns])
         counted = [
-            self._levels(column) if text else ("", [], False)
-            for column, text in zip(columns, category, strict=True)
+            self._levels(column) if text else ("", [], False) for column, text in zip(columns, category, strict=True)
         ]
         blank = np.array(_blanks_that_tell(columns, self.least_rows)) & ~category
         scale = [1.0 if text else _safe_scale(column) for column, text in zip(columns, category, strict=True)]
@@ -67,11 +66,7 @@ class TableCoder(Estimator):
 
     def _levels(self, column: pl.Series) -> tuple[str, list[str], bool]:
         """The reference level, those with a column, and whether the others have one. A blank is level ""."""
-        counts = (
-            column.fill_null("")
-            .value_counts(sort=False)
-            .sort(by=["count", column.name], descending=[True, False])
-        )
+        counts = column.fill_null("").value_counts(sort=False).sort(by=["count", column.name], descending=[True, False])
         kept = counts.filter(pl.col("count") >= self.least_rows)[column.name].to_list()[: self.most_levels]
         if not kept:
             return "", [], False

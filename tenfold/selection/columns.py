@@ -102,9 +102,7 @@ def _look_numbers(name: str, numbers: pl.Series, told: str | None, keep: bool) -
     if different == 1 and blanks == 0:
         return Column(name, "constant", "the same in every row, left out"), numbers
     if different == 1:  # all that varies is whether there is a value
-        return Column(name, "category", "one value or blank: used as present or absent"), numbers.cast(
-            pl.String
-        )
+        return Column(name, "category", "one value or blank: used as present or absent"), numbers.cast(pl.String)
     if blanks == 0 and not keep and len(numbers) > 2 and _counts_rows(numbers.to_numpy()):
         return Column(name, "row number", "counts the rows, left out", kept_by_asking=True), numbers
     return Column(name, "number", told), numbers

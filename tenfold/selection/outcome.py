@@ -60,8 +60,10 @@ class Outcome:
         if not self.is_guess:
             return self.search.estimates
         method, rows = "cross-validation of the guess, which was not picked by its score", len(self.race.y)
-        return {name: choices.honest_range(choices.estimated(name, scores, self.race.K, method), rows)
-                for name, scores in self.guess_scores().items()}
+        return {
+            name: choices.honest_range(choices.estimated(name, scores, self.race.K, method), rows)
+            for name, scores in self.guess_scores().items()
+        }
 
     def guess_scores(self) -> dict[str, Array]:
         """The scores of the guess on the complete folds, by metric."""
@@ -74,22 +76,42 @@ class Outcome:
         guessed = {name: float(scores.mean()) for name, scores in self.guess_scores().items()}
         leader = race.scores[self.judge.name][self.choice.leader, done, done].mean() if done else None
         return dict(
-            estimates=[asdict(one) for one in self.estimates.values()], metric=self.judge.name,
-            signal=self.signal, board=leader, guess=guessed,
+            estimates=[asdict(one) for one in self.estimates.values()],
+            metric=self.judge.name,
+            signal=self.signal,
+            board=leader,
+            guess=guessed,
             guess_labels={name: guess_label(self.task, name) for name in race.scores},
             search=None if self.search is None else asdict(self.search.estimates[self.judge.name]),
             gain=None if self.search is None else asdict(self.search.gain),
-            rounds=len(race.complete_outer), rows=len(self.task.y), settings=len(race.settings) - 1)
+            rounds=len(race.complete_outer),
+            rows=len(self.task.y),
+            settings=len(race.settings) - 1,
+        )
 
     def record(self) -> dict[str, Any]:
         """What run.json keeps of it."""
         search = self.search
-        audit = None if search is None else dict(
-            gain=asdict(search.gain), picks=[self.race.settings[c].label for c in search.picks],
-            estimates={name: asdict(one) for name, one in search.estimates.items()})
-        return dict(chosen=self.label, tied=self.tied, signal=self.signal, board=self.board, search=audit,
-                    estimate={name: asdict(one) for name, one in self.estimates.items()},
-                    warnings=self.race.told, failures=self.race.failures, notes=self.task.notes)
+        audit = (
+            None
+            if search is None
+            else dict(
+                gain=asdict(search.gain),
+                picks=[self.race.settings[c].label for c in search.picks],
+                estimates={name: asdict(one) for name, one in search.estimates.items()},
+            )
+        )
+        return dict(
+            chosen=self.label,
+            tied=self.tied,
+            signal=self.signal,
+            board=self.board,
+            search=audit,
+            estimate={name: asdict(one) for name, one in self.estimates.items()},
+            warnings=self.race.told,
+            failures=self.race.failures,
+            notes=self.task.notes,
+        )
 
 
 def decide(race: Race, task: Task, judge: Score) -> Outcome:
@@ -124,7 +146,13 @@ def describe_place(place: Place, race: Race) -> dict[str, Any]:
     setting = race.settings[place.setting]
     family = setting.family
     fits = max(race.units_done, 1) * max(len(family.values), 1)
-    return dict(model=setting.label if np.isfinite(place.mean) else family.title, family=family.title,
-                score=place.mean, error=place.error, against=place.against, rank=family.rank,
-                seconds=float(race.seconds[race.families.index(family)] / fits),
-                reason=race.failures.get(family.title))
+    return dict(
+        model=setting.label if np.isfinite(place.mean) else family.title,
+        family=family.title,
+        score=place.mean,
+        error=place.error,
+        against=place.against,
+        rank=family.rank,
+        seconds=float(race.seconds[race.families.index(family)] / fits),
+        reason=race.failures.get(family.title),
+    )

@@ -14,9 +14,7 @@ from tenfold.core.errors import BadFile, BadInput, BadType
 try:
     import polars as pl
 except ImportError:  # polars belongs to the extra "app"
-    raise ImportError(
-        "tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'"
-    ) from None
+    raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
@@ -43,9 +41,7 @@ def read_table(table: Any) -> Raw:
         name = path.name
     else:
         frame, typed, about, name = _from_frame(table), True, "in memory", "table"
-        digest = hashlib.sha256(
-            frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()
-        ).hexdigest()
+        digest = hashlib.sha256(frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()).hexdigest()
     if frame.width == 0:
         raise BadInput(f"{name} holds no columns: the first line of a CSV file names them")
     if frame.height == 0:
@@ -106,13 +102,9 @@ def _from_frame(table: Any) -> pl.DataFrame:
             f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, or a data frame"
         ) from None
     try:
-        return frame.rename(
-            {name: str(name) for name in frame.columns if not isinstance(name, str)}
-        ).to_polars()
+        return frame.rename({name: str(name) for name in frame.columns if not isinstance(name, str)}).to_polars()
     except Exception as reason:  # pandas columns of mixed Python objects have no Arrow type
-        raise BadInput(
-            f"the frame cannot be converted: {first_line(reason)}: give each column one type"
-        ) from None
+        raise BadInput(f"the frame cannot be converted: {first_line(reason)}: give each column one type") from None
 
 
 def first_line(reason: BaseException) -> str:

@@ -36,9 +36,19 @@ LARGEST_TABLE = 100_000_000  # cells of coded categories
 LEAST_ROWS_FOR_R2 = 10  # in a fold; the spread of fewer rows is no yardstick
 
 
-def select(table: Any, target: Any, *, task: str | None = None, metric: str | None = None,
-           folds: int | None = None, seed: int = 0, drop: Sequence[str] = (), keep: Sequence[str] = (),
-           listen: Listener | None = None, finish_early: bool = False) -> Run:
+def select(
+    table: Any,
+    target: Any,
+    *,
+    task: str | None = None,
+    metric: str | None = None,
+    folds: int | None = None,
+    seed: int = 0,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    listen: Listener | None = None,
+    finish_early: bool = False,
+) -> Run:
     """Choose a model for a table, with an honest estimate of how good the chosen model will be on new rows.
 
     table: path to a CSV or Parquet file, or a data frame. target: the name of a column, or its values.
@@ -122,9 +132,15 @@ class _Job:
         fold = self._folds(used, task, count_folds(asked["folds"], *X.shape, task.n_classes))
         outcome = decide(self._race(X, task, fold, judge), task, judge)
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=outcome.race.K)
-        return self._finish(outcome, coder, dict(
-            data=dict(name=raw.name, sha256=raw.digest, **shape, rows_used=len(task.y)),
-            settings=asked | used_settings, columns=[asdict(column) for column in columns]))
+        return self._finish(
+            outcome,
+            coder,
+            dict(
+                data=dict(name=raw.name, sha256=raw.digest, **shape, rows_used=len(task.y)),
+                settings=asked | used_settings,
+                columns=[asdict(column) for column in columns],
+            ),
+        )
 
     def _folds(self, used: pl.DataFrame, task: Task, folds: int) -> Array:
         groups, copies = duplicate_groups(used, task, folds)
@@ -137,8 +153,14 @@ class _Job:
             beside = [score for score in beside if score.name != "r2"]
         race = Race(X, task.codes, fold, families_for(task.role, *X.shape, task.n_classes), [judge, *beside])
         units = len(race.units())
-        self.tell("plan", families=len(race.families) - 1, settings=len(race.settings) - 1, folds=race.K,
-                  width=X.shape[1], fits=len(race.settings) * units)
+        self.tell(
+            "plan",
+            families=len(race.families) - 1,
+            settings=len(race.settings) - 1,
+            folds=race.K,
+            width=X.shape[1],
+            fits=len(race.settings) * units,
+        )
         try:
             race.run(lambda done: self.tell("progress", done=done, of=units, seconds=self._gone()))
         except KeyboardInterrupt:
@@ -150,20 +172,37 @@ class _Job:
 
     def _finish(self, found: Outcome, coder: TableCoder, record: dict[str, Any]) -> Run:
         race, judge, estimates = found.race, found.judge, found.estimates
-        self.tell("board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better,
-                  notes=race.told)
+        self.tell(
+            "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.told
+        )
         self.tell("estimate", **found.facts())
         model = TableModel.of(coder, refit(race, found.task, found.chosen), found.task.target)
         self.tell("chosen", model=found.label, tied=found.tied, is_guess=found.is_guess)
         fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
         record = dict(
-            made_by=MARK, tenfold=tenfold.__version__, python=platform.python_version(), numpy=np.__version__,
-            polars=pl.__version__, **record, **found.record(), interrupted=self.interrupted,
+            made_by=MARK,
+            tenfold=tenfold.__version__,
+            python=platform.python_version(),
+            numpy=np.__version__,
+            polars=pl.__version__,
+            **record,
+            **found.record(),
+            interrupted=self.interrupted,
             folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),
-            seconds=dict(total=self._gone(), fitting=fitting))
+            seconds=dict(total=self._gone(), fitting=fitting),
+        )
         others = {name: one for name, one in estimates.items() if name != judge.name}
-        return Run(model, found.label, estimates.get(judge.name), others, found.search, found.board,
-                   found.signal, self.interrupted, record)
+        return Run(
+            model,
+            found.label,
+            estimates.get(judge.name),
+            others,
+            found.search,
+            found.board,
+            found.signal,
+            self.interrupted,
+            record,
+        )
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began
@@ -178,7 +217,11 @@ def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
     if not used.width:
         raise BadInput(_why_no_columns(columns, target))
     X = TableCoder(most_levels=levels_for(used)).fit(used).transform(used)
-    notes = [*task.notes, f"{used.width} columns coded as {X.shape[1]} of numbers"] if X.shape[1] != used.width else task.notes
+    notes = (
+        [*task.notes, f"{used.width} columns coded as {X.shape[1]} of numbers"]
+        if X.shape[1] != used.width
+        else task.notes
+    )
     left_out = [column.name for column in columns if not column.used]
     if left_out:
         notes = [*notes, f"left out: {', '.join(left_out[:8])}"]
@@ -210,8 +253,9 @@ def _with_target(frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, str]:
 
 
 def _task_facts(task: Task, judge: Score) -> dict[str, Any]:
-    facts: dict[str, Any] = dict(kind=task.kind, target=task.target, metric=judge.name, why=task.why,
-                                 notes=task.notes, rows=len(task.y))
+    facts: dict[str, Any] = dict(
+        kind=task.kind, target=task.target, metric=judge.name, why=task.why, notes=task.notes, rows=len(task.y)
+    )
     if task.kind == "classes":
         return dict(facts, classes=task.counts())
     spread = dict(smallest=task.y.min(), median=np.median(task.y), largest=task.y.max())

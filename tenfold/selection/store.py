@@ -46,9 +46,7 @@ def write_run(folder: Path, model: TableModel, record: dict[str, Any]) -> Path:
     try:
         new.mkdir()
         tenfold.save(model, new / MODEL)
-        _write_text(
-            new / RECORD, json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        )
+        _write_text(new / RECORD, json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         if folder.exists():
             folder.rename(old)
         try:
@@ -81,9 +79,7 @@ def open_run(folder: Path) -> TableModel:
         raise BadFile(f"{folder} holds no {MODEL}: give a folder that tenfold select has made")
     model = tenfold.load(path)
     if not isinstance(model, TableModel):
-        raise BadFile(
-            f"{path} holds a {type(model).__name__}, not a model for tables: load it with tenfold.load"
-        )
+        raise BadFile(f"{path} holds a {type(model).__name__}, not a model for tables: load it with tenfold.load")
     return model
 
 

@@ -70,9 +70,7 @@ def find_task(series: pl.Series, typed: bool, asked: str | None = None) -> Task:
     if len(rows) == 0:
         raise BadInput(f"the target column {name!r} holds no values")
     if len(rows) < LEAST_ROWS:
-        raise BadInput(
-            f"only {len(rows)} rows have a value of {name!r}: at least {LEAST_ROWS} are needed"
-        )
+        raise BadInput(f"only {len(rows)} rows have a value of {name!r}: at least {LEAST_ROWS} are needed")
     y = _labels(numbers, texts)[rows] if kind == "classes" else numbers.to_numpy()[rows]  # type: ignore[union-attr]
     if kind == "classes":
         y, rows = _without_tiny_classes(name, y, rows, notes)
@@ -98,15 +96,11 @@ def _numbers_and_texts(series: pl.Series) -> tuple[pl.Series | None, pl.Series]:
     return as_numbers(texts)[0], texts
 
 
-def _kind(
-    name: str, numbers: pl.Series | None, texts: pl.Series, asked: str | None
-) -> tuple[str, str | None]:
+def _kind(name: str, numbers: pl.Series | None, texts: pl.Series, asked: str | None) -> tuple[str, str | None]:
     if numbers is None:
         if asked == "number":
             bad = texts.filter(texts.cast(pl.Float64, strict=False).is_null() & texts.is_not_null())
-            raise BadInput(
-                f"the target column {name!r} cannot be read as a number: it holds {str(bad[0])[:40]!r}"
-            )
+            raise BadInput(f"the target column {name!r} cannot be read as a number: it holds {str(bad[0])[:40]!r}")
         return "classes", None
     if asked is not None:
         return asked, None
@@ -146,9 +140,7 @@ def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str]) ->
         )
     if not tiny.any():
         return y, rows
-    shown = ", ".join(f"{str(value)[:40]!r}" for value in values[tiny][:3]) + (
-        " and others" if tiny.sum() > 3 else ""
-    )
+    shown = ", ".join(f"{str(value)[:40]!r}" for value in values[tiny][:3]) + (" and others" if tiny.sum() > 3 else "")
     kept = ~tiny[codes.reshape(-1)]
     notes.append(
         f"{tiny.sum()} class{'es' if tiny.sum() > 1 else ''} with fewer than {LEAST_CLASS_ROWS} rows "

@@ -60,8 +60,7 @@ class Distinct(Stats):
     def of(cls, X: Array, w: Array, present: Array | None = None) -> Distinct:
         """Of the columns of X, where `present` (n, p) is true."""
         columns = [
-            (X[:, j], w) if present is None else (X[present[:, j], j], w[present[:, j]])
-            for j in range(X.shape[1])
+            (X[:, j], w) if present is None else (X[present[:, j], j], w[present[:, j]]) for j in range(X.shape[1])
         ]
         pairs = [tally(values.astype(np.float64), weights) for values, weights in columns]
         return cls([values for values, _ in pairs], [weights for _, weights in pairs])
@@ -89,9 +88,7 @@ class Distinct(Stats):
 
     def medians(self) -> Array:
         """The weighted median of each column, NaN for an empty one."""
-        return np.array(
-            [median(values, weights) for values, weights in zip(self.values, self.weights, strict=True)]
-        )
+        return np.array([median(values, weights) for values, weights in zip(self.values, self.weights, strict=True)])
 
     def modes(self) -> Array:
         """The value of most weight of each column, the smallest where several tie, NaN for an empty one."""
@@ -130,7 +127,5 @@ def median(values: Array, weights: Array) -> float:
     reached = np.cumsum(weights)
     half = reached[-1] / 2
     low = int(np.searchsorted(reached, half * (1 - 1e-12)))
-    high = int(
-        np.searchsorted(reached, half * (1 + 1e-12))
-    )  # beyond `low` where the weight up to `low` is just half
+    high = int(np.searchsorted(reached, half * (1 + 1e-12)))  # beyond `low` where the weight up to `low` is just half
     return float(values[low] + (values[min(high, len(values) - 1)] - values[low]) / 2)

@@ -59,9 +59,7 @@ def gap_of(problem: Products, w: Array, l1: float, l2: float, positive: bool) ->
     return gap_from(problem.yy, float(problem.q @ w), float(w @ rest), w, rest - l2 * w, l1, l2, positive)
 
 
-def gap_from(
-    yy: float, qw: float, wr: float, w: Array, c: Array, l1: float, l2: float, positive: bool
-) -> float:
+def gap_from(yy: float, qw: float, wr: float, w: Array, c: Array, l1: float, l2: float, positive: bool) -> float:
     """The gap from scalars and the correlations c of all columns with the residual (less l2 w)."""
     largest = largest_correlation(c, positive)
     squares = max(0.0, yy - qw - wr) + l2 * float(w @ w)

@@ -106,9 +106,7 @@ def newton(
         total = s.loss + 0.5 * float(quadratic @ trial**2)
         if total > best - 1e-4 * damping * slope + 1e-14 * abs(best):
             if slope <= 1e-13 * abs(best) or halved >= HALVINGS:
-                return Found(
-                    theta, best, certificate, certificate <= tol or slope <= 1e-13 * abs(best), n_pass
-                )
+                return Found(theta, best, certificate, certificate <= tol or slope <= 1e-13 * abs(best), n_pass)
             halved += 1
             damping *= min(max(0.5 * slope * damping / (total - best + slope * damping), 0.1), 0.5)
             trial = theta - damping * step

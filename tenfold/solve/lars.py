@@ -58,9 +58,7 @@ def lars_path(G: Array, q: Array, *, last: float, most: int, lasso: bool, positi
             if at is None:
                 break
         level, slope = at
-        knot, entering, leaving = _next(
-            G, q, active, level, slope, here, barred, (new, gone), lasso, positive
-        )
+        knot, entering, leaving = _next(G, q, active, level, slope, here, barred, (new, gone), lasso, positive)
         if len(active) >= most or knot <= last:
             entering = leaving = -1
             knot = last if len(active) < most or lasso else max(knot, last)

@@ -67,7 +67,7 @@ def solve_triangle(R: Array, p: int, lengths: Array) -> TriangleSolution:
     size = np.sqrt((Z * Z).sum(axis=0))
     size = np.where(size > 0, size, 1.0)
     U, S, Vt = np.linalg.svd(Z / size)
-    rank = int((S > S.max(initial=0.0) * EPS * max(Z.shape)).sum())
+    rank = int((S.max(initial=0.0) * EPS * max(Z.shape) < S).sum())
     singular = np.linalg.svd(Z, compute_uv=False)
     if rank == p:
         coef = solve_triangular(Z, rest)

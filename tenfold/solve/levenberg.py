@@ -218,9 +218,7 @@ def _step(problem: Problem, at: Point, scale: Array, reach: float) -> tuple[Arra
     return _along_gradient(problem, at, r, J, D, reach)
 
 
-def _along_gradient(
-    problem: Problem, at: Point, r: Array, J: Array, D: Array, reach: float
-) -> tuple[Array, float]:
+def _along_gradient(problem: Problem, at: Point, r: Array, J: Array, D: Array, reach: float) -> tuple[Array, float]:
     """Down the gradient, bent along the bounds: promises a fall where a step cut off by a bound does not."""
     direction = np.zeros(len(at.b))
     direction[at.free] = -(J.T @ r)[at.free] / D**2
@@ -284,9 +282,7 @@ def covariance(J: Array) -> tuple[Array, int]:
     return W @ W.T, int(kept.sum())
 
 
-def difference(
-    function: Callable[[Array], Any], b: Array, lower: Array, upper: Array, typical: Array
-) -> Array:
+def difference(function: Callable[[Array], Any], b: Array, lower: Array, upper: Array, typical: Array) -> Array:
     """Jacobian by central differences; one-sided of second order where a bound is near.
 
     The step goes with the size of a parameter, or with its `typical` size where it happens to pass zero.

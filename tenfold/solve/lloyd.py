@@ -36,9 +36,7 @@ class Run:
 
     centers: Array
     n_iter: int = 0
-    inertia: float = (
-        np.inf
-    )  # of these centres if they are settled or measured, else of those before the last step
+    inertia: float = np.inf  # of these centres if they are settled or measured, else of those before the last step
     settled: bool = False  # the last step moved nothing
     done: bool = False
     n_filled: int = 0  # clusters that have rows
@@ -50,9 +48,7 @@ def step(block: Any, centers: list[Array]) -> Steps:
     return Steps([Clusters.of(X, block.w, one) for one in centers])
 
 
-def lloyd(
-    starts: list[Array], tol: float, max_iter: int, sampling: Any, measure: bool
-) -> Generator[Any, Any, Run]:
+def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any, measure: bool) -> Generator[Any, Any, Run]:
     """Lloyd's steps from every start, side by side; the run that ends with the least inertia.
 
     A run ends when its centres move by at most `tol` (sum of squares). A cluster without rows is moved to the

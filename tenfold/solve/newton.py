@@ -154,11 +154,7 @@ def minimise(
         note(certificate)
         end = fine * s.weight
         converged = certificate <= tol or slope <= end
-        if (
-            slope <= end
-            or value <= floor * s.weight
-            or (converged and _hopeless(track, renewals, loss.renewed, floor))
-        ):
+        if slope <= end or value <= floor * s.weight or (converged and _hopeless(track, renewals, loss.renewed, floor)):
             settled = slope <= end
             if settled:  # the last step is known and safe this close to the optimum: it costs no pass
                 theta = theta - step

@@ -22,14 +22,11 @@ from tenfold.sources.cluster import Dask, current_client, guarded, received
 from tenfold.sources.stream import Blocks, in_block, is_dask, union_of_labels
 
 
-def open_collection(
-    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False
-) -> Source:
+def open_collection(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
     """The gate for Dask collections: rows stay where they are. With `plain` (predict) nothing is computed."""
     if len(getattr(X, "shape", ())) != 2:
         raise BadInput(
-            f"Expected 2D array, got a Dask {type(X).__name__} of shape {getattr(X, 'shape', ())}: "
-            "reshape it first"
+            f"Expected 2D array, got a Dask {type(X).__name__} of shape {getattr(X, 'shape', ())}: reshape it first"
         )
     named, beside = list[str | None](), list[Any]()
     for what, given in (("y", y), ("sample_weight", sample_weight)):
@@ -54,22 +51,16 @@ def _beside(X: Any, given: Any, what: str) -> list[Any]:
     if not is_dask(given):
         if not hasattr(X, "chunks") or np.isnan(X.chunks[0]).any():
             raise BadType(
-                f"with this Dask {type(X).__name__}, {what} must be a Dask collection too, or the "
-                "name of a column"
+                f"with this Dask {type(X).__name__}, {what} must be a Dask collection too, or the name of a column"
             )
         given = _dask_array().from_array(np.asarray(given))
-    if (
-        hasattr(given, "chunks")
-        and hasattr(X, "chunks")
-        and not np.isnan([*X.chunks[0], *given.chunks[0]]).any()
-    ):
+    if hasattr(given, "chunks") and hasattr(X, "chunks") and not np.isnan([*X.chunks[0], *given.chunks[0]]).any():
         check.check_length(what, given.shape[0], X.shape[0])
         given = given.rechunk({0: X.chunks[0]})
     parts, expected = _partitions(given), X.npartitions if not hasattr(X, "chunks") else X.numblocks[0]
     if len(parts) != expected:
         raise BadInput(
-            f"X has {expected} partitions, but {what} has {len(parts)}: cut them alike, or give "
-            f"{what} as a column of X"
+            f"X has {expected} partitions, but {what} has {len(parts)}: cut them alike, or give {what} as a column of X"
         )
     return parts
 
@@ -122,9 +113,7 @@ class Collection(Source):
         self.X, self.recipe = X, recipe
         columns = [_partitions(X), *beside]
         n = len(columns[0])
-        self.raws = [
-            delayed(_pack)(*row) for row in zip(*(column or [None] * n for column in columns), strict=True)
-        ]
+        self.raws = [delayed(_pack)(*row) for row in zip(*(column or [None] * n for column in columns), strict=True)]
         self.numbers, self.persisted = list(range(n)), list[Any]()
         self.home = _home()
         if recipe.plain:
@@ -152,9 +141,7 @@ class Collection(Source):
         self.n_parts, self.n_rows = len(self.numbers), sum(rows for rows, _ in found)
         least = max(1, self.recipe.learner.least_rows)
         if self.n_rows < least:
-            raise BadInput(
-                f"Found {self.n_rows} sample(s) of weight above zero while a minimum of {least} is required"
-            )
+            raise BadInput(f"Found {self.n_rows} sample(s) of weight above zero while a minimum of {least} is required")
         labels = [seen for _, seen in found if seen is not None]
         if labels:
             self.recipe.classes = union_of_labels(labels)
@@ -193,9 +180,7 @@ class Collection(Source):
         return self.recipe.block(*part)
 
     def whole(self) -> Collection:
-        return Collection(
-            self.X, [], Recipe(self.recipe.learner, _nothing, self.recipe.y, None, None, plain=True)
-        )
+        return Collection(self.X, [], Recipe(self.recipe.learner, _nothing, self.recipe.y, None, None, plain=True))
 
     def lazily(self, function: Callable[[Any], Array]) -> Any:
         """function(X) as a Dask array with the chunks of X, not yet computed."""
@@ -204,10 +189,7 @@ class Collection(Source):
         da = _dask_array()
         empty = function(np.ones((1, self.n_features), dtype=self._dtype()))[:0]
         rows = self.X.chunks[0] if hasattr(self.X, "chunks") else [np.nan] * len(self.raws)
-        mapped = [
-            delayed(_mapped, pure=False)(function, self.recipe, i, raw, empty)
-            for i, raw in enumerate(self.raws)
-        ]
+        mapped = [delayed(_mapped, pure=False)(function, self.recipe, i, raw, empty) for i, raw in enumerate(self.raws)]
         return da.concatenate(
             [
                 da.from_delayed(part, (n, *empty.shape[1:]), dtype=empty.dtype)

@@ -83,9 +83,7 @@ class Table:
                 raise BadInput(f"there is no column {name!r} in {self}: its columns are {shown}")
         if exactly and len(self.types) > len(names):
             more = next(name for name in self.types if name not in names)
-            raise BadInput(
-                f"{self} has a column {more!r} that the first file has not: all files need the same columns"
-            )
+            raise BadInput(f"{self} has a column {more!r} that the first file has not: all files need the same columns")
 
     def want_numbers(self, names: list[str]) -> None:
         """These columns must be numbers: told now where types are known, else while reading."""
@@ -104,9 +102,7 @@ class Table:
         """This column holds labels of a NumPy kind of type."""
         pl = polars()
         if not self.typed:
-            self.asked[name] = {"i": pl.Int64, "u": pl.Int64, "f": pl.Float64, "b": pl.Boolean}.get(
-                kind, pl.String
-            )
+            self.asked[name] = {"i": pl.Int64, "u": pl.Int64, "f": pl.Float64, "b": pl.Boolean}.get(kind, pl.String)
         elif kind in "iufb" and not (self.types[name].is_numeric() or self.types[name] == pl.Boolean):
             raise BadInput(
                 f"the labels in column {name!r} of {self} ({self.types[name]}) are not of the same "
@@ -168,15 +164,14 @@ class _told:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None or isinstance(error, TenfoldError):
             return
-        if not isinstance(
-            error, (polars().exceptions.PolarsError, OSError)
-        ) and not kind.__module__.startswith("pyarrow"):
+        if not isinstance(error, (polars().exceptions.PolarsError, OSError)) and not kind.__module__.startswith(
+            "pyarrow"
+        ):
             return
         text = None if self.table.typed else self._text()
         reason = str(error).strip().partition("\n")[0][:200]
         raise text or BadFile(
-            f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind "
-            "its name says"
+            f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind its name says"
         ) from None
 
     def _text(self) -> BadInput | None:

@@ -38,11 +38,7 @@ def is_stream(X: Any) -> bool:
         or ops.is_sparse(X)
     ):
         return False
-    return (
-        callable(X)
-        or hasattr(X, "__arrow_c_stream__")
-        or (hasattr(X, "__iter__") and not hasattr(X, "__getitem__"))
-    )
+    return callable(X) or hasattr(X, "__arrow_c_stream__") or (hasattr(X, "__iter__") and not hasattr(X, "__getitem__"))
 
 
 def _is_table(X: Any) -> bool:
@@ -54,15 +50,12 @@ def _is_lazy(X: Any) -> bool:
     return type(X).__module__.startswith("polars") and hasattr(X, "collect_batches")
 
 
-def open_stream(
-    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False
-) -> Source:
+def open_stream(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
     """The gate for blocks. With `plain` (predict) only X is taken from them."""
     for what, given in (("y", y), ("sample_weight", sample_weight)):
         if given is not None and not isinstance(given, str):
             raise BadType(
-                f"with blocks of rows, {what} comes inside of them: give (X, y) or (X, y, w), or the "
-                "name of a column"
+                f"with blocks of rows, {what} comes inside of them: give (X, y) or (X, y, w), or the name of a column"
             )
     again, first = opened(X)
     source = Blocks(learner, again, y, sample_weight, classes, plain)
@@ -97,9 +90,7 @@ def opened(X: Any) -> tuple[Callable[[], Iterator[Any]], Any]:
         again = lambda: _iterator(X() if callable(X) else X)  # noqa: E731
     blocks = again()
     if callable(X) and blocks is again():
-        raise BadType(
-            "the function must return a new iterator each time it is called: open the data inside of it"
-        )
+        raise BadType("the function must return a new iterator each time it is called: open the data inside of it")
     return again, _first(blocks)
 
 
@@ -181,15 +172,12 @@ class Blocks(Source):
         if self.weight is not None:
             if w is not None:
                 raise BadInput(
-                    f"the block brings weights, and sample_weight={self.weight!r} names a column: "
-                    "give one of them"
+                    f"the block brings weights, and sample_weight={self.weight!r} names a column: give one of them"
                 )
             X, w = check.split_target(X, self.weight)
         if self.y is not None:
             if y is not None:
-                raise BadInput(
-                    f"the block brings a target, and y={self.y!r} names a column: give one of them"
-                )
+                raise BadInput(f"the block brings a target, and y={self.y!r} names a column: give one of them")
             X, y = check.split_target(X, self.y)
         return X, y, w
 
@@ -206,8 +194,7 @@ class Blocks(Source):
         """The distinct labels of a block in rows with weight."""
         if y is None:
             raise BadInput(
-                f"{type(self.learner).__name__} requires y to be passed, but the target y is None: "
-                "give (X, y)"
+                f"{type(self.learner).__name__} requires y to be passed, but the target y is None: give (X, y)"
             )
         y = check.flat_labels(check.as_column(y), len(y))
         y = y if w is None or np.shape(w) != y.shape else y[np.asarray(w) != 0]
@@ -220,9 +207,7 @@ class Blocks(Source):
             with in_block(number):
                 X, y, w, rows = self._checked(item)
             for start in range(0, len(rows), size):
-                cut: Any = (
-                    slice(start, start + size) if len(rows) == X.shape[0] else rows[start : start + size]
-                )
+                cut: Any = slice(start, start + size) if len(rows) == X.shape[0] else rows[start : start + size]
                 yield (
                     X[cut],
                     None if y is None else y[cut],
@@ -234,8 +219,7 @@ class Blocks(Source):
         least = 1 if self.plain else max(1, self.learner.least_rows)
         if n_rows < least:
             raise BadInput(
-                f"Found {n_rows} sample(s) of weight above zero in all blocks, while a minimum of "
-                f"{least} is required"
+                f"Found {n_rows} sample(s) of weight above zero in all blocks, while a minimum of {least} is required"
             )
 
     def _checked(self, item: Any) -> tuple[Any, Array | None, Array | None, Array]:
@@ -245,8 +229,7 @@ class Blocks(Source):
         n, p = X.shape
         if p != self.n_features:
             raise BadInput(
-                f"this block has {p} columns, but the first one has {self.n_features}: all blocks "
-                "need the same columns"
+                f"this block has {p} columns, but the first one has {self.n_features}: all blocks need the same columns"
             )
         first = self.facts.get("feature_names_in_")
         if names is not None and first is not None and not np.array_equal(names, first):
@@ -260,9 +243,7 @@ class Blocks(Source):
         else:
             target, y = check.as_target(self.learner, y, n, self.classes)
             if target.width != self.target.width:
-                raise BadInput(
-                    f"y has {target.width} columns here and {self.target.width} in the first block"
-                )
+                raise BadInput(f"y has {target.width} columns here and {self.target.width} in the first block")
         if w is not None and np.shape(w) == (n,) and not np.any(w):
             return X, y, None, np.arange(0)
         w = check.as_weights(w, n)
@@ -284,8 +265,7 @@ def union_of_labels(blocks: list[Array]) -> Array:
         raise BadInput("sample_weight is zero in every row: at least one weight must be above zero")
     if len({values.dtype.kind in "iufb" for values in seen}) > 1:
         raise BadInput(
-            "y holds labels of mixed type, numbers in one block and text in another: make them all "
-            "text or all numbers"
+            "y holds labels of mixed type, numbers in one block and text in another: make them all text or all numbers"
         )
     return np.unique(np.concatenate(seen))
 

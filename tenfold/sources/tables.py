@@ -24,9 +24,7 @@ from tenfold.core.data import Array, Block, Source, Target, block_rows, check_fi
 from tenfold.core.errors import BadFile, BadInput, BadType
 from tenfold.sources.formats import Table, polars
 
-BATCH_BLOCKS = (
-    8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
-)
+BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
 
 
 def is_path(X: Any) -> bool:
@@ -46,19 +44,12 @@ def open_files(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, p
         raise BadInput(f"column {weight!r} cannot be target and weight at once: name two columns")
     for name in [*targets, *([] if weight is None else [weight])]:
         if name not in columns:
-            raise BadInput(
-                f"there is no column {name!r} in {tables[0]}: the columns are {check.listed(columns)}"
-            )
+            raise BadInput(f"there is no column {name!r} in {tables[0]}: the columns are {check.listed(columns)}")
     fitted = getattr(learner, "feature_names_in_", None) if plain else None
-    names = (
-        [name for name in columns if name not in targets and name != weight]
-        if fitted is None
-        else list(fitted)
-    )
+    names = [name for name in columns if name not in targets and name != weight] if fitted is None else list(fitted)
     if not names:
         raise BadInput(
-            f"{tables[0]} has no column left to learn from: it needs at least one besides "
-            f"{check.listed(columns)}"
+            f"{tables[0]} has no column left to learn from: it needs at least one besides {check.listed(columns)}"
         )
     for table in tables:
         table.expect([*names, *targets, *([] if weight is None else [weight])], exactly=not plain)
@@ -81,9 +72,7 @@ def find_files(X: Any) -> list[str]:
         matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
         if not matches:
             what = "no file matches" if glob.has_magic(path) else "there is no file"
-            raise BadFile(
-                f"{what} {path!r}: check the name, and the folder it is taken from ({os.getcwd()!r})"
-            )
+            raise BadFile(f"{what} {path!r}: check the name, and the folder it is taken from ({os.getcwd()!r})")
         found += matches
     return found
 
@@ -100,9 +89,7 @@ def _target_names(learner: Any, y: Any) -> list[str]:
         return [y]
     if isinstance(y, (list, tuple)) and y and all(isinstance(name, str) for name in y):
         if len(y) > 1 and not learner.multi_output:
-            raise BadInput(
-                f"{type(learner).__name__} predicts one column: give one name, not {check.listed(list(y))}"
-            )
+            raise BadInput(f"{type(learner).__name__} predicts one column: give one name, not {check.listed(list(y))}")
         return list(y)
     raise BadType(f"with a file, y is the name of a column of it, not {type(y).__name__}: give the name")
 
@@ -111,8 +98,7 @@ def _weight_name(sample_weight: Any) -> str | None:
     if sample_weight is None or isinstance(sample_weight, str):
         return sample_weight
     raise BadType(
-        "with a file, sample_weight is the name of a column of it, not "
-        f"{type(sample_weight).__name__}: give the name"
+        f"with a file, sample_weight is the name of a column of it, not {type(sample_weight).__name__}: give the name"
     )
 
 
@@ -126,12 +112,8 @@ class Files(Source):
         self.missing, self.least_rows = learner.missing, learner.least_rows
         self.n_features, self.text_labels = len(names), False
         self.size = block_rows(self.n_features)
-        self.target = Target(
-            learner.target if targets else "none", flat=len(targets) == 1, width=len(targets) or 1
-        )
-        numbers = (
-            names + ([] if self.target.kind == "label" else targets) + ([] if weight is None else [weight])
-        )
+        self.target = Target(learner.target if targets else "none", flat=len(targets) == 1, width=len(targets) or 1)
+        numbers = names + ([] if self.target.kind == "label" else targets) + ([] if weight is None else [weight])
         for table in tables:
             table.want_numbers(numbers)
         kinds = {table.numpy_type(name) for table in tables for name in names}
@@ -156,9 +138,7 @@ class Files(Source):
                 if self.weight is None:
                     yield Piece(frame.get_columns(), table, rows)
                     continue
-                kept = np.flatnonzero(
-                    frame[self.weight].to_numpy() != 0
-                )  # a blank is kept, and told by `load`
+                kept = np.flatnonzero(frame[self.weight].to_numpy() != 0)  # a blank is kept, and told by `load`
                 if len(kept):
                     yield Piece(frame[kept].get_columns(), table, kept + rows.start)
 
@@ -188,9 +168,7 @@ class Files(Source):
         """A column as NumPy has it, blanks as NaN; text labels as their numbers, strangers as NaN."""
         if self.text_labels and self.target.classes is not None and column.name == self.targets[0]:
             column = (
-                column.cast(polars().String)
-                .cast(polars().Enum(list(self.target.classes)), strict=False)
-                .to_physical()
+                column.cast(polars().String).cast(polars().Enum(list(self.target.classes)), strict=False).to_physical()
             )
         values: Array = column.to_numpy()
         return values if values.dtype != object else column.cast(polars().Float64).to_numpy()
@@ -261,9 +239,7 @@ class Files(Source):
                 column = column.cast(polars().String)
             distinct.update(column.unique().to_list())
         if not distinct:
-            raise BadInput(
-                f"Found 0 sample(s) in {check.listed(self.tables)} while a minimum of 1 is required"
-            )
+            raise BadInput(f"Found 0 sample(s) in {check.listed(self.tables)} while a minimum of 1 is required")
         if all(isinstance(value, str) for value in distinct):
             return (
                 as_labels(distinct)
@@ -272,8 +248,7 @@ class Files(Source):
             )
         if any(isinstance(value, str) for value in distinct):
             raise BadInput(
-                f"column {name!r} holds text in one file and numbers in another: make them all text "
-                "or all numbers"
+                f"column {name!r} holds text in one file and numbers in another: make them all text or all numbers"
             )
         kinds = {table.numpy_type(name) for table in self.tables}
         boolean = all(isinstance(value, bool) for value in distinct)
