@@ -134,7 +134,7 @@ class Arrays(Source):
             index = rows[start:stop]
         elif self.rows is not None:
             index = self.rows[start:stop]
-        X = as_floats(self.X[index])
+        X = as_floats(rows_of(self.X, index))
         if not self.seen[part]:
             if not ops.all_usable(X):
                 check_finite(X, index, self.facts.get("feature_names_in_"), self.missing)
@@ -193,6 +193,13 @@ class Once:
             )
         items, self.items = self.items, None
         return items
+
+
+def rows_of(X: Any, index: Any) -> Any:
+    """Some rows of a table; `take` copies them nearly twice as fast as an index does."""
+    if isinstance(index, slice) or ops.is_sparse(X) or not X.flags.c_contiguous:
+        return X[index]
+    return X.take(index, axis=0)
 
 
 def as_floats(X: Any) -> Any:
