@@ -308,7 +308,7 @@ def bounded_memory(model: Any, table: Table, place: Place) -> None:
     """A stream of any length is learned in the memory of some of its blocks."""
     if model.kind == "keeps rows":
         return
-    blocks, rows, p = 100, 8000, 8
+    blocks, rows, p = 150, 8000, 8
     whole = Table.of(model, n=rows, p=p, seed=3)
 
     def stream() -> Iterator[tuple[Any, ...]]:
