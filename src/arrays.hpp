@@ -37,30 +37,35 @@ private:
         const char code = format[1] == '\0' ? format[0] : '\0';  // longer: another byte order, or a record
         if constexpr (std::is_same_v<T, double>) return code == 'd';
         if constexpr (std::is_same_v<T, float>) return code == 'f';
-        return code == 'l' || code == 'q';
+        if constexpr (std::is_same_v<T, std::uint8_t>) return code == 'B' || code == '?';
+        if constexpr (std::is_same_v<T, std::uint16_t>) return code == 'H';
+        if constexpr (std::is_same_v<T, std::int32_t>) return code == 'i';
+        if constexpr (std::is_same_v<T, std::uint32_t>) return code == 'I';
+        if constexpr (std::is_same_v<T, std::uint64_t>) return code == 'L' || code == 'Q';
+        if constexpr (std::is_same_v<T, std::int64_t>) return code == 'l' || code == 'q';
+        return false;
     }
     Py_buffer view{};
 };
 
+// The name of the type of a NumPy array, for signatures and messages.
 template <class T>
-struct Numpy;
-template <>
-struct Numpy<double> {
-    static constexpr auto name = nb::detail::const_name("float64");
-};
-template <>
-struct Numpy<float> {
-    static constexpr auto name = nb::detail::const_name("float32");
-};
-template <>
-struct Numpy<std::int64_t> {
-    static constexpr auto name = nb::detail::const_name("int64");
-};
+constexpr auto numpy_name() {
+    using nb::detail::const_name;
+    if constexpr (std::is_same_v<T, double>) return const_name("float64");
+    else if constexpr (std::is_same_v<T, float>) return const_name("float32");
+    else if constexpr (std::is_same_v<T, std::uint8_t>) return const_name("uint8");
+    else if constexpr (std::is_same_v<T, std::uint16_t>) return const_name("uint16");
+    else if constexpr (std::is_same_v<T, std::int32_t>) return const_name("int32");
+    else if constexpr (std::is_same_v<T, std::uint32_t>) return const_name("uint32");
+    else if constexpr (std::is_same_v<T, std::uint64_t>) return const_name("uint64");
+    else return const_name("int64");
+}
 
 template <class T, int N>
 struct nb::detail::type_caster<Input<T, N>> {
     using Array = Input<T, N>;
-    NB_TYPE_CASTER(Array, const_name("numpy.typing.NDArray[numpy.") + Numpy<T>::name + const_name("]"))
+    NB_TYPE_CASTER(Array, const_name("numpy.typing.NDArray[numpy.") + numpy_name<T>() + const_name("]"))
     bool from_python(handle source, uint32_t, cleanup_list*) noexcept { return value.acquire(source.ptr()); }
 };
 
@@ -100,6 +105,18 @@ inline void* buffer_of(const nb::object& array) {
     return data;
 }
 
+// The same of any type, filled with zeros: `New<std::int32_t> nodes(n, 2)`.
+template <class T>
+struct New {
+    nb::object array;
+    T* data;
+
+    template <class... Sizes>
+    explicit New(Sizes... sizes)
+        : array(nb::borrow(numpy_zeros)(nb::make_tuple(sizes...), numpy_name<T>().text)),
+          data(static_cast<T*>(buffer_of(array))) {}
+};
+
 template <class... Sizes>
 Output make_output(PyObject* maker, Sizes... sizes) {
     auto array = nb::borrow<Doubles>(nb::borrow(maker)(nb::make_tuple(sizes...)));
@@ -115,4 +132,18 @@ Output zeros(Sizes... sizes) {
 template <class... Sizes>
 Output unfilled(Sizes... sizes) {
     return make_output(numpy_empty, sizes...);
+}
+
+// What every module does when it is imported.
+inline void start_module() {
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    numpy_zeros = nb::object(numpy.attr("zeros")).release().ptr();
+    numpy_empty = nb::object(numpy.attr("empty")).release().ptr();
+}
+
+// What a module beside `_kernels` does: it also listens to the flag that stops kernels.
+inline void start_module_beside_kernels() {
+    start_module();
+    const auto flag = nb::cast<nb::capsule>(nb::module_::import_("tenfold._kernels").attr("_interrupt_flag"));
+    interrupted = static_cast<std::atomic<bool>*>(flag.data());
 }

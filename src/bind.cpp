@@ -307,10 +307,7 @@ void define(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_kernels, m) {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    numpy_zeros = nb::object(numpy.attr("zeros")).release().ptr();
-    numpy_empty = nb::object(numpy.attr("empty")).release().ptr();
-
+    start_module();
     use_level("best");
 
     define<double>(m);
@@ -320,5 +317,6 @@ NB_MODULE(_kernels, m) {
     m.def("extended_gram", &extended_gram_of, "X"_a.noconvert(), "Y"_a.noconvert(), "w"_a.noconvert(),
           "R"_a.noconvert());
     m.def("use_level", &use_level, "name"_a.noconvert());
-    m.def("interrupt", [](bool stop) { interrupted.store(stop); }, "stop"_a.noconvert());
+    m.def("interrupt", [](bool stop) { interrupted->store(stop); }, "stop"_a.noconvert());
+    m.attr("_interrupt_flag") = nb::capsule(interrupted);
 }

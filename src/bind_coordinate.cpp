@@ -37,9 +37,7 @@ std::tuple<Doubles, Doubles, Doubles> gram_path(Matrix G, Vector q, double yy, V
 }  // namespace
 
 NB_MODULE(_coordinate, m) {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    numpy_zeros = nb::object(numpy.attr("zeros")).release().ptr();
-    numpy_empty = nb::object(numpy.attr("empty")).release().ptr();
+    start_module_beside_kernels();
     m.def("gram_path", &gram_path, "G"_a.noconvert(), "q"_a.noconvert(), "yy"_a, "l1"_a.noconvert(),
           "l2"_a.noconvert(), "start"_a.noconvert(), "positive"_a, "tol"_a, "most"_a);
 }

@@ -23,8 +23,10 @@ struct Rows {
 };
 
 // Set by another thread: every long kernel looks at it now and then, and returns early with useless outputs.
-inline std::atomic<bool> interrupted{false};
+// One flag stops all modules: those that are not `_kernels` point to its flag from their import on (src/arrays.hpp).
+inline std::atomic<bool> own_flag{false};
+inline std::atomic<bool>* interrupted = &own_flag;
 
-inline bool stopped() { return interrupted.load(std::memory_order_relaxed); }
+inline bool stopped() { return interrupted->load(std::memory_order_relaxed); }
 
 }  // namespace tenfold

@@ -1,15 +1,20 @@
-"""A pytest plugin: puts the extension module named by TENFOLD_KERNELS in the place of `tenfold._kernels`."""
+"""A pytest plugin: puts the extension modules in the folder TENFOLD_MODULES in the place of those of `tenfold`."""
 
 import importlib.util
 import os
 import sys
+from pathlib import Path
 
-spec = importlib.util.spec_from_file_location("tenfold._kernels", os.environ["TENFOLD_KERNELS"])
-assert spec is not None and spec.loader is not None
-module = importlib.util.module_from_spec(spec)
-sys.modules["tenfold._kernels"] = module
-spec.loader.exec_module(module)
+# `_kernels` first: the others ask it for the flag that stops them.
+files = sorted(Path(os.environ["TENFOLD_MODULES"]).glob("_*.so"), key=lambda file: not file.name.startswith("_kernels"))
+for file in files:
+    name = f"tenfold.{file.name.partition('.')[0]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
 
 
 def pytest_report_header() -> str:
-    return f"kernels under test: {module.__file__}"
+    return f"modules under test: {', '.join(file.name for file in files)}"
