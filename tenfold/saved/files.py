@@ -75,7 +75,7 @@ def inspect(path: Any) -> Contents:
             written_by=reader.written_by,
             n_features=fitted.get("n_features_in_", 0),
             columns=None if columns is None else columns.tolist(),
-            resumable=any("statistic" in one for one in reader.objects),
+            resumable=any("stats_" in one.get("fitted", ()) for one in reader.objects),
             holds_training_rows=any(map(_holds_rows, reader.objects)),
             size=file.size,
             arrays=file.declared,
@@ -88,6 +88,7 @@ class _Writer:
 
     def __init__(self, path: str, resumable: bool) -> None:
         self.path, self.resumable = path, resumable
+        self.depth = 0  # learners around the one that is being written
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[Array] = []
 
@@ -96,8 +97,10 @@ class _Writer:
         number = kinds.NUMBER_OF_LEARNER.get(name)
         if number is None or getattr(tenfold, name) is not type(learner):
             raise BadFile(f"{self.path}: a {name} cannot be saved, only Tenfold's own learners can")
-        check_fitted(learner)
         params = {key: getattr(learner, key) for key in domains(learner)}
+        if self.depth and "n_features_in_" not in vars(learner):  # a parameter, as the one a RANSACRegressor copies
+            return self._append(dict(kind=number, params=self._all(params, name), fitted={}))
+        check_fitted(learner)
         forms = kinds.forms_of(number)
         declared = kinds.names_in(forms)
         names = sorted(name for name in set(vars(learner)) - set(params) if self._keeps(name, declared))
@@ -139,7 +142,10 @@ class _Writer:
         if number is not None:
             return self._append(dict(statistic=number, fields=self._all(kinds.fields_of(value), place)))
         if hasattr(value, "get_params") and not isinstance(value, type):
-            return self.put(value)
+            self.depth += 1
+            record = self.put(value)
+            self.depth -= 1
+            return record
         raise BadFile(
             f"{self.path}: {place} is a {type(value).__name__}, which a file cannot hold: "
             "set it to a number, a text or None"
@@ -198,6 +204,7 @@ class _Reader:
                 self.built.append(_statistic(record["statistic"], **values))
         parts = len(self.file.declared) + len(self.objects) - 1
         require(len(self.used) == parts, "holds parts that nothing uses")
+        require(self.objects[-1]["fitted"] != {}, "holds a model that was never fitted")
         return self.built[-1]
 
     def decoded(self, value: Any) -> Any:
@@ -261,7 +268,10 @@ def _statistic(number: int, fields: dict[str, Any]) -> Any:
     _, name, forms = kinds.STATISTICS[number]
     wrong = kinds.objection(fields, forms)
     require(wrong is None, f"holds {name} in which {wrong}")
-    return kinds.statistic_class(number)(**fields)
+    made = kinds.statistic_class(number)(**fields)
+    wrong = made.objection() if hasattr(made, "objection") else None
+    require(wrong is None, f"holds {name} in which {wrong}")
+    return made
 
 
 def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any:
@@ -270,8 +280,12 @@ def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any
     require(set(params) <= set(domains(cls)), f"holds {name} with parameters that it does not have")
     learner = cls(**params)
     check_params(learner)
+    if not fitted:
+        return learner
     wrong = kinds.objection(fitted, kinds.forms_of(number))
     require(wrong is None, f"holds {name} in which {wrong}")
+    width = max((value.width for value in fitted.values() if hasattr(value, "objection")), default=0)
+    require(width <= fitted["n_features_in_"], f"holds {name} with trees that ask for more columns than it has")
     vars(learner).update(fitted)
     if name == "Pipeline":
         _check_chain(learner)
@@ -288,5 +302,4 @@ def _check_chain(pipeline: Any) -> None:
     width = pipeline.n_features_in_
     for _, step in pipeline._active():
         require(vars(step).get("n_features_in_") == width, "holds a Pipeline whose steps do not fit together")
-        names = step._names_out() if hasattr(step, "_names_out") else []
-        width = width if names is None else len(names)
+        width = len(step.get_feature_names_out()) if hasattr(step, "_names_out") else 0

@@ -3,6 +3,7 @@
 A file names a kind by its number and nothing else, so it cannot name code. Numbers are for ever. A form is
 
     float, int, bool, str, none, names      a number, a text, nothing, a dict of texts
+    learner                                 a fitted learner of the same p columns
     float(q,p)                              an array of finite numbers; real(...) may hold NaN and infinities
     int(n)  int(n)<K  bool(p)               whole numbers, numbers of classes 0, ..., K − 1, truth values
     label(K)  text(p)                       class labels; an array of texts
@@ -165,7 +166,16 @@ LEARNERS: dict[int, tuple[str, str]] = {
         "RANSACRegressor",
         """
         coef_=float(p) intercept_=float residual_threshold_=float inlier_share_=float n_trials_=int
-        models_=float(*,*) _flat=bool""",
+        models_=float(*,*) _mask?=bool(n) _flat=bool ;
+        _estimators=[learner](k) residual_threshold_=float inlier_share_=float n_trials_=int _mask?=bool(n)""",
+    ),
+    35: (
+        "OrthogonalMatchingPursuit",
+        """
+        coef_=float(p) intercept_=float n_iter_=int n_nonzero_coefs_=int|none coef_path_=float(p,k) active_=int(*)<p
+        _flat=bool stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) n_iter_=int(q) n_nonzero_coefs_=int|none coef_path_=float(q,p,k)
+        _flat=bool stats_?=Moments(p+q)""",
     ),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
@@ -193,6 +203,14 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)](n)"),
     5: ("tenfold.reduce.pca", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
     6: ("tenfold.prepare.impute", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
+    7: (
+        "tenfold.tree.packed",
+        "Trees",
+        """
+        first=int(*) children_left=int(n) children_right=int(n) feature=int(n) threshold=real(n)
+        missing_go_to_left=byte(n) subset=int(n) bits=hash(*) value=float(n,k) impurity=float(n) gain=float(n)
+        n_node_samples=int(n) weighted_n_node_samples=float(n)""",
+    ),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -202,6 +220,7 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Distinct": lambda s: np.empty(len(s.values)),
     "Table": lambda s: s.rows[0][0][0] if s.moments is None else s.moments.center,
     "Filled": lambda s: s.missing.weight,
+    "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
 }
 ROWS_IN = {"Distinct": "values", "Table": "rows"}
 
@@ -224,6 +243,7 @@ ARRAYS: dict[str, Callable[[Any], bool]] = {
     "real": lambda a: a.dtype in (np.float32, np.float64),
     "int": lambda a: a.dtype in (np.int32, np.int64),
     "hash": lambda a: a.dtype == np.uint64,
+    "byte": lambda a: a.dtype == np.uint8,
     "bool": lambda a: a.dtype == np.bool_,
     "text": lambda a: a.dtype == object,
     "label": lambda a: a.dtype.kind in "OUbif",
@@ -278,6 +298,8 @@ def _has_form(value: Any, form: str, sizes: Sizes) -> bool:
             and _agrees(len(value), parts["length"], sizes)
             and all(_has_form(one, inner, sizes) for one in value)
         )
+    if kind == "learner":
+        return "n_features_in_" in getattr(value, "__dict__", {}) and value.n_features_in_ == sizes["p"]
     if shape is None:
         if not SCALARS[kind](value):
             return False
