@@ -10,9 +10,14 @@ from tenfold.core.estimator import Estimator
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "OrthogonalMatchingPursuit": [{"n_nonzero_coefs": 4}, {"n_nonzero_coefs": 4, "positive": True}],
     "LinearRegression": [{}, {"fit_intercept": False}],
     "Ridge": [{}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}],
-    "RANSACRegressor": [{"random_state": 0}, {"random_state": 1, "residual_threshold": 2.0, "n_models": 2}],
+    "RANSACRegressor": [
+        {"random_state": 0},
+        {"random_state": 1, "residual_threshold": 2.0, "n_models": 2},
+        {"random_state": 0, "estimator": tenfold.Ridge(0.1), "residual_threshold": 2.0},
+    ],
     "QuantileRegressor": [{"alpha": 0.0}, {"alpha": 0.01, "quantile": 0.8}],
     "LogisticRegression": [{"tol": 1e-12}, {"C": 0.1, "tol": 1e-12, "fit_intercept": False}],
     "PCA": [{}, {"n_components": 2, "whiten": True}],

@@ -1,4 +1,4 @@
-"""Random sample consensus: the lecture's table, gross errors, several lines, and what it refuses."""
+"""Random sample consensus: the lecture's table, gross errors, several instances, any model, and what it refuses."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn import linear_model
+from sklearn.tree import DecisionTreeRegressor
 
 import tenfold
+from tenfold.linear.consensus import copy_of
 from tenfold.linear.ransac import n_draws
 
 
@@ -55,8 +57,15 @@ def test_result_is_least_squares_of_its_inliers() -> None:
     near = np.abs(y - model.predict(X)) <= model.residual_threshold_
     expected = tenfold.LinearRegression().fit(X[near], y[near])
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
+    np.testing.assert_array_equal(model.inlier_mask_, near)
+    np.testing.assert_array_equal(model.inliers(X, y), near)
+    np.testing.assert_array_equal(model.estimator_.predict(X), model.predict(X))
+    streamed = tenfold.RANSACRegressor(residual_threshold=0.5, random_state=0).fit(
+        [(X[:500], y[:500]), (X[500:], y[500:])]
+    )
+    np.testing.assert_allclose(streamed.coef_, model.coef_, rtol=1e-9)
     with pytest.raises(AttributeError, match="residual_threshold_"):
-        model.inlier_mask_  # noqa: B018
+        streamed.inlier_mask_  # noqa: B018
 
 
 def test_several_lines() -> None:
@@ -67,6 +76,114 @@ def test_several_lines() -> None:
     y = X[:, 0] * lines[which, 0] + lines[which, 1] + 0.05 * rng.normal(size=900)
     model = tenfold.RANSACRegressor(residual_threshold=0.2, random_state=0, n_models=3).fit(X, y)
     np.testing.assert_allclose(model.models_, lines, atol=0.05)
+
+
+# --- any model ---
+
+
+def bent(seed: int = 3, n: int = 400) -> tuple[Any, Any, Any]:
+    """A parabola, of which 40 % of the rows know nothing; and which do."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2, 2, size=(n, 1))
+    y = 1 + x[:, 0] - 2 * x[:, 0] ** 2 + 0.05 * rng.normal(size=n)
+    good = rng.random(n) > 0.4
+    y[~good] = rng.uniform(-20, 20, size=(~good).sum())
+    return x, y, good
+
+
+def parabola(x: Any, a: float, b: float, c: float) -> Any:
+    return a + b * x[:, 0] + c * x[:, 0] ** 2
+
+
+POLYNOMIAL = tenfold.make_pipeline(tenfold.PolynomialFeatures(2, include_bias=False), tenfold.LinearRegression())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [POLYNOMIAL, tenfold.CurveFit(parabola, start=[0.0, 0.0, 0.0]), DecisionTreeRegressor(max_depth=6)],
+    ids=["pipeline", "curve", "tree of scikit-learn"],
+)
+def test_any_model(model: Any) -> None:
+    X, y, good = bent()
+    size = 3 if not isinstance(model, DecisionTreeRegressor) else 0.5
+    found = tenfold.RANSACRegressor(model, min_samples=size, residual_threshold=0.25, random_state=0, max_trials=300)
+    found.fit(X, y)
+    if isinstance(model, DecisionTreeRegressor):  # no subset of half the rows is clean: it only has to run
+        assert found.estimator_.tree_.node_count > 1 and found.inlier_mask_.mean() > 0.3
+        return
+    truth = parabola(X, 1.0, 1.0, -2.0)
+    np.testing.assert_allclose(found.predict(X), truth, atol=0.03)
+    assert found.inlier_mask_[good].mean() > 0.99 and found.inlier_mask_[~good].mean() < 0.05
+    assert abs(found.inlier_share_ - found.inlier_mask_.mean()) < 1e-12
+    again = copy_of(model).fit(X[found.inlier_mask_], y[found.inlier_mask_])
+    np.testing.assert_allclose(found.predict(X), again.predict(X), rtol=1e-8)
+    assert not vars(model).get("n_features_in_"), "the model given must not be fitted"
+
+
+def test_models_of_blocks_are_those_of_the_table(tmp_path: Any) -> None:
+    """And what is saved comes back."""
+    X, y, _ = bent()
+    w = np.random.default_rng(0).integers(0, 3, len(y))
+    settings: dict[str, Any] = {"min_samples": 3, "residual_threshold": 0.25, "random_state": 0}
+    model = tenfold.RANSACRegressor(POLYNOMIAL, **settings).fit(X, y, w)
+    copies = np.repeat(np.arange(len(y)), w)
+    blocks = [(X[copies][i : i + 30], y[copies][i : i + 30]) for i in range(0, len(copies), 30)]
+    streamed = tenfold.RANSACRegressor(POLYNOMIAL, **settings).fit(blocks)
+    np.testing.assert_allclose(streamed.predict(X), model.predict(X), rtol=1e-8)
+    assert streamed.n_trials_ == model.n_trials_
+    tenfold.save(model, tmp_path / "m")
+    again = tenfold.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert repr(again) == repr(model)
+
+
+def test_linear_models_agree_with_the_fast_way() -> None:
+    X, y, _ = spoiled(0.3)
+    fast = tenfold.RANSACRegressor(residual_threshold=0.5, random_state=0).fit(X, y)
+    slow = tenfold.RANSACRegressor(residual_threshold=0.5, random_state=0, is_data_valid=lambda X, y: True).fit(X, y)
+    np.testing.assert_allclose(slow.predict(X), fast.predict(X), rtol=1e-9, atol=1e-9)
+    assert slow.n_trials_ == fast.n_trials_
+    squared = tenfold.RANSACRegressor(residual_threshold=0.25, random_state=0, loss="squared_error").fit(X, y)
+    np.testing.assert_allclose(squared.coef_, fast.coef_, rtol=1e-9)
+    own = tenfold.RANSACRegressor(residual_threshold=0.5, random_state=0, loss=lambda y, guess: np.abs(y - guess))
+    np.testing.assert_allclose(own.fit(X, y).predict(X), fast.predict(X), rtol=1e-9, atol=1e-9)
+    ridge = tenfold.RANSACRegressor(tenfold.Ridge(1e-6), residual_threshold=0.5, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ridge.estimator_.coef_, fast.coef_, rtol=1e-6)
+
+
+def test_several_circles() -> None:
+    """Two circles in a cloud of points."""
+    rng = np.random.default_rng(4)
+    angle = rng.uniform(0, 2 * np.pi, 500)
+    around = np.column_stack([np.cos(angle), np.sin(angle)])
+    circles = np.array([[0.0, 0.0, 2.0], [3.0, 1.0, 1.0]])
+    which = np.repeat([0, 1], [300, 200])
+    points = circles[which, :2] + circles[which, 2:] * around + 0.01 * rng.normal(size=(500, 2))
+    X = np.concatenate([points, rng.uniform(-4, 5, size=(200, 2))])
+    model = tenfold.RANSACRegressor(
+        tenfold.CircleFit(), residual_threshold=0.05, n_models=2, random_state=0, max_trials=500
+    ).fit(X)
+    found = [[*one.center_, one.radius_] for one in model.estimators_]
+    np.testing.assert_allclose(found, circles, atol=0.01)
+    assert model.inlier_mask_[:300].mean() > 0.99
+    np.testing.assert_array_equal(model.inliers(X), model.inlier_mask_)
+    with pytest.raises(tenfold.BadInput, match="predicts no y"):
+        model.predict(X)
+
+
+def test_hooks_are_asked() -> None:
+    X, y, _ = spoiled(0.3)
+    asked = []
+
+    def never(*given: Any) -> bool:
+        asked.append(len(given))
+        return False
+
+    for name, arguments in (("is_data_valid", 2), ("is_model_valid", 3)):
+        asked.clear()
+        with pytest.raises(tenfold.BadInput, match="none of 8 subsets"):
+            tenfold.RANSACRegressor(residual_threshold=0.5, random_state=0, max_skips=7, **{name: never}).fit(X, y)
+        assert asked == [arguments] * 8
 
 
 def test_median_deviation_is_the_default_threshold() -> None:
@@ -82,6 +199,18 @@ def test_median_deviation_is_the_default_threshold() -> None:
         ({"min_samples": 4.5}, tenfold.BadParameter, "whole number"),
         ({"residual_threshold": 0.0, "min_samples": 100}, tenfold.BadInput, "consensus"),
         ({"estimator": "tree"}, tenfold.BadParameter, "estimator"),
+        ({"estimator": tenfold.PCA()}, tenfold.BadParameter, "estimator"),
+        ({"estimator": POLYNOMIAL}, tenfold.BadParameter, "min_samples"),
+        ({"estimator": tenfold.Ridge(alpha=-1.0)}, tenfold.BadParameter, "alpha"),
+        ({"estimator": tenfold.CircleFit()}, tenfold.BadParameter, "residual_threshold"),
+        (
+            {"estimator": tenfold.CurveFit(lambda x, a: a * np.nan * x[:, 0], start=[1.0])},
+            tenfold.BadInput,
+            "begin where",
+        ),
+        ({"is_data_valid": 3}, tenfold.BadParameter, "is_data_valid"),
+        ({"loss": "cubed"}, tenfold.BadParameter, "loss"),
+        ({"loss": lambda y, guess: 1.0}, tenfold.BadParameter, "one number a row"),
     ],
     ids=str,
 )
