@@ -1,0 +1,145 @@
+"""Bins: a table of numbers and categories as one byte a value, for trees that split between bins.
+
+    bins = Bins.of(X, w, max_bins=255)      edges from the rows (all, or 100,000 chosen by a hash of their content)
+    codes = bins.code(X)                    (n, width) uint8, rows padded to `width` >= p bytes
+    bins.edges[j][b]                        the threshold between bins b and b + 1 of column j: left iff x <= threshold
+
+A column of numbers has bins 0 .. n_bins[j] − 1 in ascending order; few different values have a bin each, with thresholds half way
+between neighbours. A column of categories has a bin for each of its most frequent ones. Bin n_bins[j] is that of missing values, and
+of categories that are too rare for a bin of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold import _boost
+from tenfold.core import ops
+from tenfold.core.data import Array, Arrays, Block, Source
+from tenfold.core.engine import Summarize, each
+from tenfold.core.sketch import Sample
+from tenfold.core.stats import Rows
+
+SAMPLE_ROWS = 100_000
+MOST_BINS = 255  # bins of values; with the missing bin 256, a byte
+
+
+@dataclass(slots=True)
+class Bins:
+    """Where the columns of a table are cut."""
+
+    edges: list[Array]  # of each column, ascending; empty for categories
+    categories: list[Array | None]  # of a column of categories: those with a bin of their own, ascending
+    n_bins: Array = field(init=False)  # (p,) int64, without the missing bin
+    padded: Array = field(init=False)  # (p, 256): the edges, filled up with infinity
+    halvings: Array = field(init=False)  # (p,) int32
+
+    def __post_init__(self) -> None:
+        self.n_bins = np.array(
+            [len(e) + 1 if c is None else len(c) for e, c in zip(self.edges, self.categories, strict=True)],
+            dtype=np.int64,
+        )
+        self.padded = np.full((len(self.edges), 256), np.inf)
+        for j, edges in enumerate(self.edges):
+            self.padded[j, : len(edges)] = edges
+        self.halvings = np.array([len(edges).bit_length() for edges in self.edges], dtype=np.int32)
+
+    @classmethod
+    def of(cls, X: Array, w: Array | None = None, max_bins: int = MOST_BINS, categorical: Array | None = None) -> Bins:
+        """From rows: (n, p) floats where NaN is missing, their weights, and which columns hold numbers of categories."""
+        rows = smallest_hashes(ops.hash_rows(X, 0)) if len(X) > SAMPLE_ROWS else None
+        return cls._of_rows(X, w, rows, max_bins, categorical)
+
+    @classmethod
+    def _of_rows(cls, X: Array, w: Array | None, rows: Array | None, most: int, categorical: Array | None) -> Bins:
+        marked = np.zeros(X.shape[1], dtype=bool) if categorical is None else np.asarray(categorical, dtype=bool)
+        w = w if w is None or rows is None else w[rows]
+
+        def cut(j: int) -> tuple[Array, Array | None]:
+            return _cut(X[:, j] if rows is None else X[:, j].take(rows), w, most, bool(marked[j]))
+
+        found = each(cut, list(range(X.shape[1])))
+        return cls([edges for edges, _ in found], [categories for _, categories in found])
+
+    @property
+    def width(self) -> int:
+        """Bytes of a row of codes: a power of two where that wastes little, so that few rows cross a cache line."""
+        p = len(self.edges)
+        whole = 1 << (p - 1).bit_length()
+        return whole if whole <= 4 * p // 3 or p <= 8 else (p + 7) // 8 * 8
+
+    def code(self, X: Array) -> Array:
+        """The bins of rows, (n, width) uint8; columns from p on are zero."""
+        X = (
+            np.ascontiguousarray(X)
+            if X.dtype in (np.float32, np.float64)
+            else np.ascontiguousarray(X, dtype=np.float64)
+        )
+        codes: Array = _boost.code_rows(X, self.padded, self.halvings, self.n_bins, self.width)
+        for j, known in enumerate(self.categories):
+            if known is not None:
+                codes[:, j] = _category_bins(X[:, j], known)
+        return codes
+
+
+def smallest_hashes(hash: Array, k: int = SAMPLE_ROWS) -> Array:
+    """The rows that have one of the k smallest different hashes, in order."""
+    ordered = np.sort(hash)
+    last = np.flatnonzero(ordered[1:] != ordered[:-1])  # the last place of each hash but the largest
+    return np.flatnonzero(hash <= ordered[last[k - 1]]) if len(last) >= k else np.arange(len(hash))
+
+
+def learn_bins(source: Source, max_bins: int, categorical: Array | None) -> Generator[Summarize, Any, Bins]:
+    """The bins of all rows of a source, wherever they are: one pass, or none for a small table in memory."""
+    if not isinstance(source, Arrays):
+        sample = yield partial(_sample, k=SAMPLE_ROWS)
+        X, w, rows = sample.rows, sample.weight, None
+    else:
+        X, w, rows = source.X, source.w, source.rows
+        if len(X if rows is None else rows) > SAMPLE_ROWS:
+            chosen = smallest_hashes((yield _hashes).whole())
+            rows = chosen if rows is None else rows[chosen]
+    w = None if w is None or (w == w[0]).all() else w
+    return Bins._of_rows(X, w, rows, max_bins, categorical)
+
+
+def _hashes(block: Block) -> Rows:
+    return Rows.of(ops.hash_rows(block.X, 0))
+
+
+def _sample(block: Block, k: int) -> Sample:
+    return Sample.of(block.X, block.w, k)
+
+
+def _cut(x: Array, w: Array | None, most: int, categorical: bool) -> tuple[Array, Array | None]:
+    """Edges of a column of numbers; or no edges, and the categories that get a bin."""
+    x = np.asarray(x) if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
+    known = ~np.isnan(x)
+    if not known.all():
+        x, w = x[known], None if w is None else w[known]
+    if categorical:
+        values, place = np.unique(x.astype(np.int64), return_inverse=True)
+        if len(values) > most:  # the heaviest; of equally heavy ones those with the smaller code
+            weight = np.bincount(place, weights=w)
+            values = np.sort(values[np.argsort(-weight, kind="stable")[: most - 1]])
+        return np.empty(0), values
+    if w is None:
+        x, weight = np.sort(x).astype(np.float64, copy=False), np.empty(0)
+    else:
+        order = np.lexsort((w, x))
+        x, weight = x[order].astype(np.float64, copy=False), w[order]
+    return _boost.bin_edges(np.ascontiguousarray(x), weight, most), None
+
+
+def _category_bins(x: Array, known: Array) -> Array:
+    """The bin of each category; that of missing values for those without one."""
+    if not len(known):
+        return np.zeros(len(x), dtype=np.uint8)
+    x = np.where(np.isnan(x), -1.0, x)
+    place = np.minimum(np.searchsorted(known, x), len(known) - 1)
+    return np.where(known[place] == x, place, len(known)).astype(np.uint8)
