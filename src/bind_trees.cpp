@@ -4,7 +4,7 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "kernels/trees.hpp"
+#include "kernels/attribution.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;
@@ -124,9 +124,33 @@ nb::object leaves_of(const PackedTrees& trees, Table<T> X, size_t from, size_t t
     return out.array;
 }
 
+// The depth of the deepest node.
+size_t depth_of(const PackedTrees& trees) {
+    std::vector<size_t> depth(trees.nodes.size());
+    size_t deepest = 0;
+    for (size_t i = 0; i < depth.size(); ++i) {  // parents come before their children
+        deepest = std::max(deepest, depth[i]);
+        if (trees.nodes[i].slot >= 0) depth[trees.nodes[i].left] = depth[trees.nodes[i].right] = depth[i] + 1;
+    }
+    return deepest;
+}
+
+template <class T>
+Doubles attributions_of(const PackedTrees& trees, Table<T> X, Table<T> Z, Vector covers) {
+    check_call(trees, 0, 0, X.size(1));
+    require(covers.size(0) == trees.nodes.size() && Z.size(1) == X.size(1), "covers and background must fit trees and rows");
+    const size_t depth = depth_of(trees);
+    require(depth < 5000, "the trees are too deep for exact attributions: limit max_depth");
+    Output out = zeros(X.size(0), X.size(1), trees.outputs);
+    nb::gil_scoped_release release;
+    attribute<T>(trees, covers.span(), depth, X.rows(), Z.rows(), out.data);
+    return out.array;
+}
+
 template <class T>
 void define(nb::class_<PackedTrees>& packed) {
     packed.def("sums", &sums_of<T>, "X"_a.noconvert(), "start"_a, "stop"_a, "onto"_a.noconvert());
+    packed.def("attributions", &attributions_of<T>, "X"_a.noconvert(), "background"_a.noconvert(), "covers"_a.noconvert());
     packed.def("leaves", &leaves_of<T>, "X"_a.noconvert(), "start"_a, "stop"_a);
 }
 

@@ -37,6 +37,17 @@ T* aligned64(T* from) {
     return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(from) + 63) & ~std::uintptr_t{63});
 }
 
+// Where a value goes at a node. Always inlined, so that each instruction set has its own.
+template <class T>
+[[gnu::always_inline]] static inline bool goes_left(const TreeNode& node, T x, const std::uint64_t* bits) {
+    if (x != x) return node.missing_left;
+    if (node.subset < 0) return static_cast<double>(x) <= node.threshold;
+    const std::uint64_t* mask = bits + node.subset;
+    if (!(x >= 0) || !(static_cast<double>(x) < 64.0 * static_cast<double>(mask[0]))) return false;
+    const auto code = static_cast<std::uint64_t>(x);
+    return mask[1 + code / 64] >> (code % 64) & 1;
+}
+
 // The walks, compiled once for each instruction set.
 template <class T>
 struct WalksOf {

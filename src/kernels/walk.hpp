@@ -84,16 +84,6 @@ struct Columns {
 };
 
 template <class T>
-TENFOLD_INLINE bool goes_left(const TreeNode& node, T x, const std::uint64_t* bits) {
-    if (x != x) return node.missing_left;
-    if (node.subset < 0) return static_cast<double>(x) <= node.threshold;
-    const std::uint64_t* mask = bits + node.subset;
-    if (!(x >= 0) || !(x < static_cast<T>(64 * mask[0]))) return false;
-    const auto code = static_cast<std::uint64_t>(x);
-    return mask[1 + code / 64] >> (code % 64) & 1;
-}
-
-template <class T>
 TENFOLD_INLINE std::uint64_t left_of(const TreeNode& node, const T* column, std::uint64_t rows, const std::uint64_t* bits) {
     if (node.subset < 0) {
         if constexpr (sizeof(T) == 8) return rows & at_most<T>(column, node.threshold, node.missing_left);

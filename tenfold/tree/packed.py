@@ -114,6 +114,28 @@ class Trees:
         """(rows, trees): the number of the leaf that each row ends in, within its tree."""
         return map_rows(lambda block: self._packed.leaves(block, 0, len(self)), X)
 
+    def attributions(self, X: Array, background: Array | None = None) -> Array:
+        """(rows, columns, outputs): the Shapley value of each column for the sums of a block of rows (`predict`).
+
+        An unknown column takes the ways of the training rows, in proportion to their weights at the nodes; with `background`
+        it has the values of those rows, on average. The values of a row add up to its sum less `expectation(background)`.
+        """
+        rows = np.empty((0, X.shape[1]), X.dtype) if background is None else background.astype(X.dtype, copy=False)
+        return self._packed.attributions(X, np.ascontiguousarray(rows), self.weighted_n_node_samples)
+
+    def expectation(self, background: Array | None = None) -> Array:
+        """(outputs): what the trees say when no column is known."""
+        if background is not None:
+            return self.predict(background).mean(axis=0)
+        share = np.ones(len(self.feature))
+        root = np.repeat(self.first[:-1], np.diff(self.first))
+        for i in np.flatnonzero(~self.leaves()):
+            for child in (root[i] + self.children_left[i], root[i] + self.children_right[i]):
+                cover = self.weighted_n_node_samples
+                share[child] = share[i] * (cover[child] / cover[i] if cover[i] > 0 else 0.5)
+        leaves = self.leaves()
+        return share[leaves] @ self.value[leaves]
+
     def leaves(self) -> Array:
         """Which nodes are leaves."""
         return self.children_left < 0
