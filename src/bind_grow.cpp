@@ -1,0 +1,153 @@
+// Python binding of the growers of single trees and forests. Every index is checked here, before native loops see it.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <numeric>
+#include <string>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "kernels/exact.hpp"
+
+using namespace nb::literals;
+
+namespace {
+
+template <class T>
+using Column = const Input<T, 1>&;
+
+void require(bool holds, const char* what) {
+    if (!holds) throw nb::value_error(what);
+}
+
+// A table sorted by each of its columns, for any number of trees.
+struct Presorted {
+    std::vector<std::uint32_t> lists;
+    std::vector<std::int64_t> missing;
+    size_t n, p;
+};
+
+template <class T>
+void build(Presorted* made, Table<T> X, size_t n_threads) {
+    const size_t n = X.size(0), p = X.size(1);
+    require(n > 0 && n < (size_t{1} << 31), "there must be 1 to 2^31 - 1 rows");
+    nb::gil_scoped_release release;
+    Presorted sorted{std::vector<std::uint32_t>(n * p), std::vector<std::int64_t>(p), n, p};
+    presort<T>(X.rows(), sorted.lists, sorted.missing, n_threads);
+    new (made) Presorted(std::move(sorted));
+}
+
+// The arrays of one tree, in the order of the fields of Trees after `first`.
+nb::tuple arrays_of(const Grown& tree) {
+    const size_t n = tree.nodes.size();
+    New<std::int32_t> left(n), right(n), feature(n);
+    New<double> threshold(n), value(n, tree.outputs), impurity(n), gain(n), weight(n);
+    New<std::uint8_t> missing(n);
+    New<std::int64_t> subset(n), samples(n);
+    New<std::uint64_t> bits(tree.bits.size());
+    std::copy(tree.bits.begin(), tree.bits.end(), bits.data);
+    std::copy(tree.values.begin(), tree.values.end(), value.data);
+    for (size_t i = 0; i < n; ++i) {
+        const Node& node = tree.nodes[i];
+        left.data[i] = node.left, right.data[i] = node.right, feature.data[i] = node.feature;
+        threshold.data[i] = node.threshold, missing.data[i] = node.missing_left, subset.data[i] = node.subset;
+        impurity.data[i] = node.impurity, gain.data[i] = node.gain;
+        samples.data[i] = node.samples, weight.data[i] = node.weight;
+    }
+    return nb::make_tuple(left.array, right.array, feature.array, threshold.array, missing.array, subset.array, bits.array,
+                          value.array, impurity.array, gain.array, samples.array, weight.array);
+}
+
+std::vector<std::uint32_t> rows_by_target(std::span<const double> y) {
+    std::vector<std::uint32_t> rows(y.size());
+    std::iota(rows.begin(), rows.end(), 0u);
+    std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) { return y[a] < y[b]; });
+    return rows;
+}
+
+Grown grow_by(const std::string& criterion, const Settings& by, const Values& X, Sample& sample, size_t outputs,
+              std::span<const std::uint32_t> lists) {
+    std::vector<std::uint32_t> rows(sample.n);
+    std::iota(rows.begin(), rows.end(), 0u);
+    std::vector<double> table;
+    if (criterion == "entropy") {
+        std::int64_t total = sample.w.empty() ? static_cast<std::int64_t>(sample.n)
+                                              : std::accumulate(sample.w.begin(), sample.w.end(), std::int64_t{0});
+        if (total < 20'000'000 && total < 20 * static_cast<std::int64_t>(sample.n)) {
+            table.assign(static_cast<size_t>(total) + 1, 0.0);
+            for (size_t c = 1; c < table.size(); ++c) table[c] = static_cast<double>(c) * std::log2(static_cast<double>(c));
+        }
+        return grow_tree(by, X, Classes<true>{sample, table.empty() ? nullptr : table.data()}, outputs, lists, rows);
+    }
+    if (criterion == "gini" && sample.classes > 2)
+        return grow_tree(by, X, Classes<false>{sample, nullptr}, outputs, lists, rows);
+    if (criterion == "poisson") return grow_tree(by, X, Poisson{sample}, outputs, lists, rows);
+    if (criterion == "absolute_error") {
+        rows = rows_by_target(sample.y);
+        return grow_tree(by, X, Absolute(sample), outputs, lists, rows);
+    }
+    if (!sample.w.empty()) return grow_tree(by, X, Variance<true>{sample, nullptr}, outputs, lists, rows);
+    table.assign(sample.n + 1, 0.0);
+    for (size_t i = 1; i <= sample.n; ++i) table[i] = 1.0 / static_cast<double>(i);
+    return grow_tree(by, X, Variance<false>{sample, table.data()}, outputs, lists, rows);
+}
+
+// One exact tree. `y` are targets, or codes of `classes` classes as numbers; `w` is empty where all weights are 1.
+template <class T>
+nb::tuple exact_tree(const Presorted& sorted, Table<T> X, Vector y, Vector w, std::int64_t classes,
+                     const std::string& criterion, bool random, std::int64_t max_depth, std::int64_t min_split,
+                     std::int64_t min_leaf, double min_weight_leaf, std::int64_t max_features, std::int64_t max_leaves,
+                     double min_gain, Integers monotonic, Column<std::uint8_t> categorical, std::uint64_t seed,
+                     size_t n_threads) {
+    const size_t n = X.size(0), p = X.size(1);
+    require(sorted.n == n && sorted.p == p, "X is not the table that was sorted");
+    require(y.size(0) == n && (w.size(0) == 0 || w.size(0) == n), "y and w must have n values");
+    require(monotonic.size(0) == 0 || monotonic.size(0) == p, "monotonic must have p values");
+    require(categorical.size(0) == 0 || categorical.size(0) == p, "categorical must have p values");
+    require(min_leaf >= 1 && max_features >= 0, "min_leaf must be at least 1");
+    std::vector<std::int8_t> directions(monotonic.span().begin(), monotonic.span().end());
+    Sample sample;
+    sample.n = n;
+    sample.classes = static_cast<size_t>(classes);
+    if (w.size(0)) set_weights(sample, w.span());
+    const size_t outputs = classes ? sample.classes : 1;
+    if (classes) {
+        sample.code.resize(n);
+        sample.s.resize(n);
+        for (size_t i = 0; i < n; ++i) {
+            require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(classes), "a code is not that of a class");
+            sample.code[i] = static_cast<std::uint32_t>(y.data()[i]);
+            sample.s[i] = sample.code[i] * sample.weight(i);
+        }
+        if (classes != 2) sample.s.clear();
+    } else {
+        set_targets(sample, y.span(), w.span(), criterion == "poisson");
+    }
+    Settings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_leaf, min_gain, directions,
+                categorical.span(), sorted.missing, seed, n_threads};
+    const Values values{X.data(), p, std::is_same_v<T, float>};
+    Grown tree;
+    {
+        nb::gil_scoped_release release;
+        tree = grow_by(criterion, by, values, sample, outputs, sorted.lists);
+    }
+    return arrays_of(tree);
+}
+
+template <class T>
+void define(nb::class_<Presorted>& presorted) {
+    presorted.def("__init__", &build<T>, "X"_a.noconvert(), "n_threads"_a);
+    presorted.def("grow", &exact_tree<T>, "X"_a.noconvert(), "y"_a.noconvert(), "w"_a.noconvert(), "classes"_a,
+                  "criterion"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a, "min_weight_leaf"_a,
+                  "max_features"_a, "max_leaves"_a, "min_gain"_a, "monotonic"_a.noconvert(), "categorical"_a.noconvert(),
+                  "seed"_a, "n_threads"_a);
+}
+
+}  // namespace
+
+NB_MODULE(_grow, m) {
+    start_module_beside_kernels();
+    nb::class_<Presorted> presorted(m, "Presorted");
+    define<double>(presorted);
+    define<float>(presorted);
+}

@@ -1,0 +1,493 @@
+// A tree with every distinct threshold, grown on sorted lists (presorted.hpp).
+//
+// A node owns the same range of every list; a split parts each list, from one buffer to the other by depth. Large
+// nodes share columns among threads. A node of at most `SMALL` rows is grown by one thread in a copy of its own with
+// 16-bit lists, which stays in cache, whatever grows beside it. Nothing depends on who grew what: sums are whole
+// numbers, columns are compared in their order, and what is drawn is keyed by the place in the tree.
+#pragma once
+
+#include <queue>
+
+#include "kernels/impurity.hpp"
+#include "kernels/nodes.hpp"
+
+namespace tenfold {
+
+constexpr size_t SMALL = 8192;
+
+struct Settings {
+    bool random = false;  // thresholds drawn at random
+    std::int64_t max_depth = -1, min_split = 2, min_leaf = 1, max_features = 0, max_leaves = -1;  // −1: no limit
+    double min_weight_leaf = 0, min_gain = 0;
+    std::span<const std::int8_t> monotonic;      // by column, or empty
+    std::span<const std::uint8_t> categorical;   // by column, or empty
+    std::span<const std::int64_t> missing;       // how many values of a column are NaN
+    std::uint64_t seed = 0;
+    size_t n_threads = 1;
+};
+
+// The table itself, for thresholds.
+struct Values {
+    const void* data;
+    size_t p;
+    bool single;
+
+    double at(size_t row, size_t j) const {
+        return single ? static_cast<double>(static_cast<const float*>(data)[row * p + j])
+                      : static_cast<const double*>(data)[row * p + j];
+    }
+};
+
+struct Split {
+    double score = 0, bar = -DBL_MAX / 2;  // a better one is above the bar: the first of equals wins, whatever the rounding
+    double threshold = 0, middle = 0;      // middle: between the values of the two sides
+    size_t column = 0, at = 0, blank = 0;  // at: how many present values go left; blank: how many are missing
+    bool found = false, missing_left = false, constant = false;
+    std::vector<std::uint32_t> runs;  // categories that go left: where their runs begin in the list
+
+    void take(double better, double slack, size_t where, bool blanks_left) {
+        score = better;
+        bar = better + 1e-9 * std::abs(better) + slack;
+        at = where;
+        missing_left = blanks_left;
+        found = true;
+    }
+    size_t left() const { return at + (missing_left ? blank : 0); }
+};
+
+struct Piece {
+    size_t start = 0, m = 0, live = 0;
+    std::int32_t node = 0;
+    std::int64_t depth = 0;
+    std::uint64_t key = 0;
+    double low = -DBL_MAX, high = DBL_MAX;  // where values must lie, by monotone columns
+    bool leaf = false;
+};
+
+template <class Index, class Criterion>
+class Grower {
+public:
+    // `presorted` are the lists of the root, or null: then the caller fills `list(j, depth of the root)`.
+    Grower(const Settings& by, const Values& X, Criterion criterion, size_t n, size_t outputs, const Index* presorted)
+        : by(by), X(X), criterion(std::move(criterion)), n(n), p(X.p), root(presorted), side(n), root_rows(n) {
+        grown.outputs = outputs;
+        lives.emplace_back(p);
+        for (size_t j = 0; j < p; ++j) lives[0][j] = static_cast<std::uint32_t>(j);
+    }
+
+    // The list of a column, or of the rows alone (j = p), as it is at a depth.
+    const Index* list(size_t j, std::int64_t depth) const {
+        if (depth == 0 && root) return j < p ? root + j * n : root_rows.data();
+        return &lists[depth & 1][j * n];
+    }
+    Index* writable(size_t j, std::int64_t depth) {
+        auto& buffer = lists[depth & 1];
+        if (buffer.empty()) buffer.resize((p + 1) * n);
+        return &buffer[j * n];
+    }
+    const std::vector<std::uint32_t>& live(const Piece& piece) const { return lives[piece.live]; }
+
+    std::vector<std::uint32_t> rows;  // numbers of rows in the whole table; empty: as they are
+    std::vector<Index>& rows_of_root() { return root_rows; }
+    Grown grown;
+
+    // Left before right; `hand_over(piece)` may take a piece away, and the node is then its business.
+    template <class HandOver>
+    void grow(const Piece& from, HandOver hand_over) {
+        std::vector<Piece> stack{from};
+        while (!stack.empty() && !stopped()) {
+            Piece piece = stack.back();
+            stack.pop_back();
+            if (piece.leaf || hand_over(piece)) continue;
+            State state;
+            const Split split = best(piece, state);
+            if (!worth(split, state)) continue;
+            const auto [left, right] = part(piece, state, split);
+            stack.push_back(right);
+            stack.push_back(left);
+        }
+    }
+
+    // The leaf whose split gains most is split next.
+    void grow_best_first(const Piece& from) {
+        struct Open {
+            double gain;
+            Piece piece;
+            State state;
+            Split split;
+            bool operator<(const Open& o) const {
+                return gain != o.gain ? gain < o.gain : piece.node > o.piece.node;
+            }
+        };
+        std::priority_queue<Open> open;
+        const auto consider = [&](Piece piece) {
+            State state;
+            Split split = piece.leaf ? Split{} : best(piece, state);
+            if (worth(split, state)) open.push({criterion.gain(split.score, state), piece, state, split});
+        };
+        consider(from);
+        for (std::int64_t leaves = 1; leaves < by.max_leaves && !open.empty() && !stopped(); ++leaves) {
+            const Open next = open.top();
+            open.pop();
+            const auto [left, right] = part(next.piece, next.state, next.split);
+            consider(left);
+            consider(right);
+        }
+    }
+
+    // Fills in the node of a piece, and tells whether it can only be a leaf.
+    void look(Piece& piece) {
+        const Index* here = list(p, piece.depth) + piece.start;
+        const State state = criterion.look(here, piece.m, grown.value(piece.node));
+        Node& node = grown.nodes[static_cast<size_t>(piece.node)];
+        node.impurity = state.impurity;
+        node.weight = state.weight;
+        const auto m = static_cast<std::int64_t>(piece.m);
+        piece.leaf = state.pure || m < by.min_split || m < 2 * by.min_leaf || piece.depth == by.max_depth ||
+                     state.weight < 2 * by.min_weight_leaf;
+        double* value = grown.value(piece.node);
+        if (grown.outputs == 1) value[0] = std::clamp(value[0], piece.low, piece.high);
+        if (grown.outputs == 2 && !by.monotonic.empty()) {
+            value[1] = std::clamp(value[1], std::max(0.0, piece.low), std::min(1.0, piece.high));
+            value[0] = 1 - value[1];
+        }
+    }
+
+private:
+    double value_at(Index entry, size_t j) const {
+        const size_t row = row_of(entry);
+        return X.at(rows.empty() ? row : rows[row], j);
+    }
+
+    bool worth(const Split& split, const State& state) const {
+        return split.found && (by.min_gain <= 0 || criterion.gain(split.score, state) * (1 + 1e-9) >= by.min_gain);
+    }
+
+    // The best split of a piece over the columns it may look at; columns found constant are not looked at below it.
+    Split best(Piece& piece, State& state) {
+        std::vector<double> value(grown.outputs);
+        state = criterion.look(list(p, piece.depth) + piece.start, piece.m, value.data());
+        const std::vector<std::uint32_t> columns = drawn(piece);
+        std::vector<Split> splits(columns.size());
+        share_out(columns.size(), piece.m * columns.size() < 50'000 ? 1 : by.n_threads, [&](size_t c) {
+            if (!stopped()) splits[c] = search(piece, state, columns[c], value.data());
+        });
+        Split* best = nullptr;
+        std::vector<std::uint32_t> still;
+        for (Split& split : splits) {
+            if (split.found && (!best || split.score > best->bar)) best = &split;
+            if (!split.constant) still.push_back(static_cast<std::uint32_t>(split.column));
+        }
+        if (columns.size() == lives[piece.live].size() && still.size() < columns.size()) {
+            piece.live = lives.size();
+            lives.push_back(std::move(still));
+        }
+        return best ? *best : Split{};
+    }
+
+    // All columns, or as many as asked for among those that are not constant, in rising order.
+    std::vector<std::uint32_t> drawn(const Piece& piece) const {
+        std::vector<std::uint32_t> columns = lives[piece.live];
+        const auto most = static_cast<size_t>(by.max_features);
+        if (most == 0 || most >= columns.size()) return columns;
+        Draws draws{piece.key};
+        size_t kept = 0;
+        for (size_t i = 0; i < columns.size() && kept < most; ++i) {
+            std::swap(columns[i], columns[i + draws.below(columns.size() - i)]);
+            const Index* here = list(columns[i], piece.depth) + piece.start;
+            const double first = value_at(here[0], columns[i]), last = value_at(here[piece.m - 1], columns[i]);
+            if (first != last && !(std::isnan(first) && std::isnan(last))) std::swap(columns[kept++], columns[i]);
+        }
+        columns.resize(kept);
+        std::sort(columns.begin(), columns.end());
+        return columns;
+    }
+
+    Split search(const Piece& piece, const State& state, size_t j, const double* value) const {
+        const Index* here = list(j, piece.depth) + piece.start;
+        Split split;
+        split.column = j;
+        if (by.missing[j])  // blanks are last
+            split.blank = static_cast<size_t>(
+                here + piece.m - std::partition_point(here, here + piece.m, [&](Index e) { return !std::isnan(value_at(e, j)); }));
+        const size_t present = piece.m - split.blank;
+        const bool numeric = by.categorical.empty() || !by.categorical[j];
+        if (present == 0) {
+            split.constant = true;
+        } else if (!numeric) {
+            scan_categories(piece, state, here, present, value, split);
+        } else if (by.random) {
+            try_at_random(piece, state, here, present, value, split);
+        } else {
+            bool varies = split.blank > 0;
+            scan(piece, state, here, present, false, value, split, varies);
+            if (split.blank) scan(piece, state, here, present, true, value, split, varies);
+            split.constant = !varies;
+            if (split.found) split.threshold = threshold(here, present, j, split.at);
+        }
+        return split;
+    }
+
+    // Halfway to the next value; below it whatever the rounding.
+    double threshold(const Index* here, size_t present, size_t j, size_t at) const {
+        if (at == present) return DBL_MAX;  // every value goes left, what is missing right
+        const double a = value_at(here[at - 1], j), b = value_at(here[at], j), middle = a / 2 + b / 2;
+        return middle < b && middle >= a ? middle : a;
+    }
+
+    // Takes rows to the left in order of their values, and keeps the best place to stop.
+    void scan(const Piece& piece, const State& state, const Index* here, size_t present, bool blanks_left,
+              const double* value, Split& split, bool& varies) const {
+        typename Criterion::Scan moving{criterion, state};
+        const size_t extra = blanks_left ? split.blank : 0, last = present - (split.blank && !blanks_left ? 0 : 1);
+        const auto least = static_cast<size_t>(by.min_leaf);
+        const double slack = slack_of(state);
+        for (size_t i = present; i < present + extra; ++i) moving.move(row_of(here[i]));
+        for (size_t at = 1; at <= last; ++at) {
+            moving.move(row_of(here[at - 1]));
+            if (at < present) {
+                if (here[at] & TIE<Index>) continue;
+                varies = true;
+            }
+            if (at + extra < least || piece.m - at - extra < least) continue;
+            const double score = moving.score(at);
+            if (score > split.bar) offer(piece, state, moving, score, slack, at, blanks_left, value, split);
+        }
+    }
+
+    double slack_of(const State& state) const {
+        const double unit = criterion.gain(1.0, state);
+        return unit > 0 ? 1e-12 * state.impurity * state.weight / unit : 0.0;
+    }
+
+    // Takes the split unless a side is too light or the columns' directions forbid it.
+    template <class Scan>
+    void offer(const Piece& piece, const State& state, const Scan& moving, double score, double slack, size_t at,
+               bool blanks_left, const double* value, Split& split) const {
+        if (by.min_weight_leaf > 0) {
+            const double w = criterion.weight_of(moving);
+            if (w < by.min_weight_leaf || state.weight - w < by.min_weight_leaf) return;
+        }
+        if (!by.monotonic.empty()) {
+            const double l = criterion.in_units(moving.left(), state, value);
+            const double r = criterion.in_units(moving.right(), state, value);
+            if (std::min(l, r) < piece.low || std::max(l, r) > piece.high) return;
+            if ((l - r) * by.monotonic[split.column] > 0) return;
+            split.middle = l / 2 + r / 2;
+        }
+        split.take(score, slack, at, blanks_left);
+    }
+
+    // A threshold drawn between the least and the largest value; blanks go to a side by the toss of a coin.
+    void try_at_random(const Piece& piece, const State& state, const Index* here, size_t present, const double* value,
+                       Split& split) const {
+        const size_t j = split.column;
+        const double low = value_at(here[0], j), high = value_at(here[present - 1], j);
+        split.constant = low == high && !split.blank;
+        if (split.constant) return;
+        Draws draws{mix(piece.key ^ (0x51ED2701u + j))};
+        const double u = draws.unit();
+        double cut = low * (1 - u) + high * u;
+        cut = cut < high ? std::max(cut, low) : low;
+        const bool blanks_left = split.blank && low < high && draws.next() >> 63;
+        const size_t at = low == high ? present
+                                      : static_cast<size_t>(std::partition_point(here, here + present, [&](Index e) {
+                                                                return value_at(e, j) <= cut;
+                                                            }) - here);
+        const size_t left = at + (blanks_left ? split.blank : 0), least = static_cast<size_t>(by.min_leaf);
+        if (left < least || piece.m - left < least) return;
+        typename Criterion::Scan moving{criterion, state};
+        for (size_t i = 0; i < at; ++i) moving.move(row_of(here[i]));
+        for (size_t i = present; i < present + left - at; ++i) moving.move(row_of(here[i]));
+        const double score = moving.score(at);
+        if (score > split.bar) offer(piece, state, moving, score, 0.0, at, blanks_left, value, split);
+        split.threshold = low == high ? DBL_MAX : cut;
+    }
+
+    // Categories in order of their targets, then as numbers are.
+    void scan_categories(const Piece& piece, const State& state, const Index* here, size_t present, const double* value,
+                         Split& split) const {
+        std::vector<std::uint32_t> starts;
+        for (size_t i = 0; i < present; ++i)
+            if (i == 0 || !(here[i] & TIE<Index>)) starts.push_back(static_cast<std::uint32_t>(i));
+        split.constant = starts.size() == 1 && !split.blank;
+        if (split.constant) return;
+        const auto end_of = [&](std::uint32_t start) {
+            size_t end = start + 1;
+            while (end < present && (here[end] & TIE<Index>)) ++end;
+            return end;
+        };
+        std::vector<std::pair<double, std::uint32_t>> order;
+        for (const auto start : starts) {
+            typename Criterion::Scan group{criterion, state};
+            for (size_t i = start; i < end_of(start); ++i) group.move(row_of(here[i]));
+            order.emplace_back(criterion.order_key(group, state), start);
+        }
+        std::sort(order.begin(), order.end());
+        size_t taken = 0;
+        for (const bool blanks_left : {false, true}) {
+            if (blanks_left && !split.blank) continue;
+            typename Criterion::Scan moving{criterion, state};
+            size_t at = 0, last = order.size() - (split.blank && !blanks_left ? 0 : 1);
+            const size_t extra = blanks_left ? split.blank : 0, least = static_cast<size_t>(by.min_leaf);
+            for (size_t i = present; i < present + extra; ++i) moving.move(row_of(here[i]));
+            for (size_t k = 0; k < last; ++k) {
+                for (size_t i = order[k].second; i < end_of(order[k].second); ++i, ++at) moving.move(row_of(here[i]));
+                if (at + extra < least || piece.m - at - extra < least) continue;
+                const double score = moving.score(at);
+                if (score > split.bar) offer(piece, state, moving, score, slack_of(state), at, blanks_left, value, split);
+                if (split.found && split.at == at && split.missing_left == blanks_left) taken = k + 1;
+            }
+        }
+        for (size_t k = 0; split.found && k < taken; ++k) split.runs.push_back(order[k].second);
+    }
+
+    // Two children, and the lists parted between them where a child may be split again.
+    std::pair<Piece, Piece> part(const Piece& piece, const State& state, const Split& split) {
+        const Index* here = list(split.column, piece.depth) + piece.start;
+        const size_t present = piece.m - split.blank, left = split.left();
+        mark_sides(here, piece.m, present, split);
+        const std::int32_t numbers[] = {grown.add(left), grown.add(piece.m - left)};
+        Node& node = grown.nodes[static_cast<size_t>(piece.node)];
+        node.left = numbers[0];
+        node.right = numbers[1];
+        node.feature = static_cast<std::int32_t>(split.column);
+        node.threshold = split.threshold;
+        node.gain = criterion.gain(split.score, state);
+        node.missing_left = split.blank ? split.missing_left : left > piece.m - left;
+        if (!split.runs.empty() || is_category(split.column)) node.subset = store_categories(here, split);
+        const auto part_one = [&](size_t j) {
+            part_list(list(j, piece.depth) + piece.start, writable(j, piece.depth + 1) + piece.start, piece.m, left,
+                      side.data());
+        };
+        part_one(p);
+        Piece children[2];
+        for (int side_of = 0; side_of < 2; ++side_of) {
+            Piece& child = children[side_of];
+            child = piece;
+            child.start = piece.start + (side_of ? left : 0);
+            child.m = side_of ? piece.m - left : left;
+            child.node = numbers[side_of];
+            child.depth = piece.depth + 1;
+            child.key = mix(piece.key + static_cast<std::uint64_t>(side_of) + 1);
+            if (!by.monotonic.empty() && by.monotonic[split.column]) {
+                const bool below = (by.monotonic[split.column] > 0) == (side_of == 0);
+                (below ? child.high : child.low) = split.middle;
+            }
+            look(child);
+        }
+        if (!children[0].leaf || !children[1].leaf) {
+            const auto& columns = lives[piece.live];
+            share_out(columns.size(), piece.m * columns.size() < 50'000 ? 1 : by.n_threads,
+                      [&](size_t c) { part_one(columns[c]); });
+        }
+        return {children[0], children[1]};
+    }
+
+    bool is_category(size_t j) const { return !by.categorical.empty() && by.categorical[j]; }
+
+    void mark_sides(const Index* here, size_t m, size_t present, const Split& split) {
+        const bool category = is_category(split.column);
+        for (size_t i = 0; i < m; ++i)
+            side[row_of(here[i])] = i < present ? !category && i < split.at : split.missing_left;
+        for (const auto start : split.runs) {
+            side[row_of(here[start])] = 1;
+            for (size_t i = start + 1; i < present && (here[i] & TIE<Index>); ++i) side[row_of(here[i])] = 1;
+        }
+    }
+
+    // The categories that go left as a mask; returns where it is.
+    std::int64_t store_categories(const Index* here, const Split& split) {
+        const size_t at = grown.bits.size();
+        grown.bits.push_back(0);
+        for (const auto start : split.runs) {
+            const auto code = static_cast<size_t>(value_at(here[start], split.column));
+            if (code / 64 >= grown.bits[at]) {
+                grown.bits.resize(at + 2 + code / 64, 0);
+                grown.bits[at] = code / 64 + 1;
+            }
+            grown.bits[at + 1 + code / 64] |= std::uint64_t{1} << (code % 64);
+        }
+        return static_cast<std::int64_t>(at);
+    }
+
+    const Settings& by;
+    const Values& X;
+    Criterion criterion;
+    size_t n, p;
+    const Index* root;
+    std::vector<Index> lists[2];
+    std::vector<std::uint8_t> side;
+    std::vector<Index> root_rows;
+    std::vector<std::vector<std::uint32_t>> lives;  // columns that are not constant, as nodes found them
+
+    template <class, class>
+    friend class Grower;
+    template <class C>
+    friend Grown grow_small(const Grower<std::uint32_t, C>&, const Piece&, std::vector<std::uint16_t>&);
+};
+
+// The subtree of a piece of at most SMALL rows, in a copy of its own. `place` has room for every row of the table.
+template <class Criterion>
+Grown grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, std::vector<std::uint16_t>& place) {
+    const std::uint32_t* here = trunk.list(trunk.p, piece.depth) + piece.start;
+    const Sample sample = trunk.criterion.sample.of(here, piece.m);
+    Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), piece.m, trunk.grown.outputs,
+                                          nullptr);
+    twig.rows.resize(piece.m);
+    for (size_t i = 0; i < piece.m; ++i) {
+        const size_t row = row_of(here[i]);
+        place[row] = static_cast<std::uint16_t>(i);
+        twig.rows[i] = static_cast<std::uint32_t>(row);
+        twig.writable(trunk.p, piece.depth)[i] = static_cast<std::uint16_t>(i);
+    }
+    for (const auto j : trunk.live(piece)) {
+        const std::uint32_t* from = trunk.list(j, piece.depth) + piece.start;
+        std::uint16_t* to = twig.writable(j, piece.depth);
+        for (size_t i = 0; i < piece.m; ++i)
+            to[i] = place[row_of(from[i])] | (from[i] & TIE<std::uint32_t> ? TIE<std::uint16_t> : std::uint16_t{0});
+    }
+    twig.lives[0] = trunk.live(piece);
+    Piece own = piece;
+    own.start = own.live = 0;
+    own.node = twig.grown.add(piece.m);
+    twig.look(own);
+    twig.grow(own, [](const Piece&) { return false; });
+    return std::move(twig.grown);
+}
+
+// The whole tree. `lists` are those of `presort`; the rows come in rising order of y where the criterion asks for it.
+template <class Criterion>
+Grown grow_tree(const Settings& by, const Values& X, const Criterion& criterion, size_t outputs,
+                std::span<const std::uint32_t> lists, std::span<const std::uint32_t> rows) {
+    const size_t n = rows.size();
+    Grower<std::uint32_t, Criterion> trunk(by, X, criterion, n, outputs, lists.data());
+    std::copy(rows.begin(), rows.end(), trunk.rows_of_root().begin());
+    Piece root;
+    root.m = n;
+    root.key = mix(by.seed);
+    root.node = trunk.grown.add(n);
+    trunk.look(root);
+    std::vector<Piece> pieces;
+    if (by.max_leaves > 0) {
+        trunk.grow_best_first(root);
+    } else {
+        trunk.grow(root, [&](const Piece& piece) {
+            if (piece.m > SMALL || piece.depth + 1 == by.max_depth) return false;
+            trunk.grown.nodes[static_cast<size_t>(piece.node)].graft = static_cast<std::int32_t>(pieces.size());
+            pieces.push_back(piece);
+            return true;
+        });
+    }
+    std::vector<Grown> grafts(pieces.size());
+    const size_t threads = std::max<size_t>(1, std::min(by.n_threads, pieces.size()));
+    std::atomic<size_t> next{0};
+    share_out(threads, threads, [&](size_t) {
+        std::vector<std::uint16_t> place(n);
+        for (size_t i = next++; i < pieces.size(); i = next++)
+            if (!stopped()) grafts[i] = grow_small(trunk, pieces[i], place);
+    });
+    return stopped() ? Grown{} : in_order(trunk.grown, grafts);
+}
+
+}  // namespace tenfold
