@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.containers import as_table, column_names, is_frame, listed, short, split_target
+from tenfold.core.categories import Categories, Coder, coder_of, short, union
+from tenfold.core.containers import as_table, column_names, frame_names, is_frame, listed, numbered_column, split_target
 from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, not_fitted
 from tenfold.core.params import domains
@@ -31,9 +32,10 @@ from tenfold.core.targets import (
 
 # The rest of the gate, for the sources that open files and streams.
 __all__ = [
-    "ALL", "as_column", "as_table", "as_target", "as_weights", "check_classes", "check_fit", "check_fitted", "check_length",
-    "check_names", "check_params", "check_predict", "check_width", "column_names", "encode", "facts_of", "flat_labels",
-    "in_memory", "is_frame", "listed", "real_target", "short", "split_target",
+    "ALL", "Coder", "as_column", "as_table", "as_target", "as_weights", "categorical_columns", "check_classes",
+    "check_fit", "check_fitted", "check_length", "check_names", "check_params", "check_predict", "check_width", "coder_of",
+    "column_names", "encode", "facts_of", "flat_labels", "frame_names", "in_memory", "is_frame", "known_coder", "listed",
+    "numbered_column", "real_target", "short", "split_target", "union",
 ]  # fmt: skip
 
 
@@ -48,28 +50,43 @@ def check_params(learner: Any) -> None:
             raise BadParameter(f"{type(learner).__name__}({name}={short(value)}): {objection}")
 
 
-def check_fit(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Source:
-    """Everything a learner needs to fit, as a source of clean blocks."""
+def check_fit(
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    classes: Any = None,
+    categories: Categories | None = None,
+) -> Source:
+    """Everything a learner needs to fit, as a source of clean blocks; `classes` and `categories` where they are known before."""
     check_params(learner)
     if type(X) is not np.ndarray:
         from tenfold.sources import stream, tables
 
         if tables.is_path(X):
-            return tables.open_files(learner, X, y, sample_weight, classes)
+            return tables.open_files(learner, X, y, sample_weight, classes, categories)
         if stream.is_dask(X):
             from tenfold.sources.collection import open_collection
 
-            return open_collection(learner, X, y, sample_weight, classes)
+            return open_collection(learner, X, y, sample_weight, classes, categories)
         if stream.is_stream(X):
-            return stream.open_stream(learner, X, y, sample_weight, classes)
-    return in_memory(learner, X, y, sample_weight, classes)
+            return stream.open_stream(learner, X, y, sample_weight, classes, categories)
+    return in_memory(learner, X, y, sample_weight, classes, categories)
 
 
-def in_memory(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Arrays:
+def in_memory(
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    classes: Any = None,
+    categories: Categories | None = None,
+) -> Arrays:
     """The gate for a table in memory."""
     if isinstance(y, str):
         X, y = split_target(X, y)
-    X, names = as_table(learner, X)
+    coder = coder_of(learner, categories)
+    X, names = as_table(learner, X, coder)
     target, codes = as_target(learner, y, X.shape[0], classes)
     w = as_weights(sample_weight, X.shape[0])
     rows = None
@@ -77,16 +94,18 @@ def in_memory(learner: Any, X: Any, y: Any = None, sample_weight: Any = None, cl
         rows = np.flatnonzero(w)
         codes, target = drop_unseen_classes(codes, target, rows, classes)
         check_classes(learner, target)
+        X = X if coder is None else coder.without_unseen(X, rows)
     n = X.shape[0] if rows is None else len(rows)
     if n < learner.least_rows:
         raise BadInput(
             f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of {learner.least_rows} "
             f"is required by {type(learner).__name__}" + (": 1 sample is not enough" if n == 1 else "")
         )
-    return Arrays(X, codes, w, target, facts_of(X.shape[1], names, target), rows=rows, missing=learner.missing)
+    facts = facts_of(X.shape[1], names, target, None if coder is None else coder.found)
+    return Arrays(X, codes, w, target, facts, rows=rows, missing=learner.missing)
 
 
-def facts_of(width: int, names: Array | None, target: Target) -> dict[str, Any]:
+def facts_of(width: int, names: Array | None, target: Target, categories: Categories | None = None) -> dict[str, Any]:
     """The fitted attributes that the gate knows."""
     facts: dict[str, Any] = {"n_features_in_": width}
     if names is not None:
@@ -95,7 +114,17 @@ def facts_of(width: int, names: Array | None, target: Target) -> dict[str, Any]:
         facts["classes_"] = target.classes
     if target.kind == "real":
         facts["_flat"] = target.flat
+    if categories is not None:
+        facts["categories_"] = categories
     return facts
+
+
+def categorical_columns(learner: Any, source: Source) -> Array:
+    """Which columns of a source hold codes of categories, (p,) of truth values."""
+    found = source.facts.get("categories_")
+    if found is None:
+        return np.zeros(source.n_features, dtype=bool)
+    return np.array([one is not None and len(one) > 0 for one in found])
 
 
 # --- predict ------------------------------------------------------------------------------------------------
@@ -121,8 +150,8 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
             return open_collection(learner, X, None, None, None, plain=True)
         if stream.is_stream(X):
             return stream.open_stream(learner, X, None, None, None, plain=True)
-    X, names = as_table(learner, X)
-    check_names(learner, names)
+    check_names(learner, frame_names(X))
+    X, _ = as_table(learner, X, known_coder(learner))
     check_width(learner, X.shape[1], width)
     if X.dtype == np.float64 or X.dtype == np.float32:
         if not ops.is_sparse(X):
@@ -133,6 +162,12 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     if not ops.all_usable(X):
         check_finite(X, slice(0, None), getattr(learner, "feature_names_in_", None), learner.missing)
     return X
+
+
+def known_coder(learner: Any) -> Coder | None:
+    """The coder of a fitted learner."""
+    known = vars(learner).get("categories_")
+    return None if known is None else coder_of(learner, known)
 
 
 def check_width(learner: Any, width: int, expected: int) -> None:

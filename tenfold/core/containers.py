@@ -7,15 +7,20 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
+from tenfold.core.categories import Coder, numbered, short
 from tenfold.core.data import Array, column_name
 from tenfold.core.errors import BadInput, BadType
 
 
-def as_table(learner: Any, X: Any) -> tuple[Any, Array | None]:
-    """X as a 2-D array or CSR matrix of numbers, with its column names if it has any."""
+def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Array | None]:
+    """X as a 2-D array or CSR matrix of numbers, with its column names if it has any; a coder takes categories too."""
     names = None
-    if type(X) is not np.ndarray:
-        X, names = _unpacked(learner, X)
+    if type(X) is not np.ndarray and is_frame(X):
+        X, names = _from_frame(X, coder)
+    else:
+        X = X if type(X) is np.ndarray else _unpacked(learner, X)
+        if coder is not None and X.ndim == 2:
+            X = _coded_array(X, coder.begin(None, X.shape[1]))
     if X.dtype.kind not in "fiub" and not ops.is_sparse(X):
         X = _numbers(X)
     if X.ndim != 2:
@@ -36,8 +41,8 @@ def as_table(learner: Any, X: Any) -> tuple[Any, Array | None]:
     return X, names
 
 
-def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
-    """The array inside a sparse matrix, a frame, or a list of rows."""
+def _unpacked(learner: Any, X: Any) -> Any:
+    """The array inside a sparse matrix or a list of rows."""
     if ops.is_sparse(X):
         if not learner.sparse:
             raise BadType(
@@ -47,9 +52,7 @@ def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
             raise BadInput(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data")
         if X.dtype.kind == "c":
             raise BadInput("Complex data not supported: give real numbers")
-        return X.tocsr(), None
-    if is_frame(X):
-        return _from_frame(X)
+        return X.tocsr()
     try:
         table = None if X is None or isinstance(X, (str, bytes, dict, set)) else np.asarray(X)
     except ValueError:
@@ -61,7 +64,7 @@ def _unpacked(learner: Any, X: Any) -> tuple[Any, Array | None]:
             f"X must be a table of numbers, not {type(X).__name__}: give an array, a data frame, "
             "a sparse matrix, a path to a CSV or Parquet file, or blocks of rows"
         )
-    return table, None
+    return table
 
 
 def is_frame(X: Any) -> bool:
@@ -74,12 +77,21 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "__narwhals_dataframe__")
 
 
-def _from_frame(X: Any) -> tuple[Array, Array | None]:
+def frame_names(X: Any) -> Array | None:
+    """The column names of a frame; None for any other table."""
+    if type(X) is np.ndarray or not is_frame(X):
+        return None
+    return column_names(list(X.column_names if hasattr(X, "column_names") else X.columns))
+
+
+def _from_frame(X: Any, coder: Coder | None) -> tuple[Array, Array | None]:
     import narwhals as nw
 
-    names = column_names(list(X.column_names if hasattr(X, "column_names") else X.columns))
+    names = frame_names(X)
     frame = nw.from_native(X, eager_only=True)
-    arrays = [_numeric_column(column, column.name) for column in frame.iter_columns()]
+    if coder is not None:
+        coder.begin(names, frame.shape[1])
+    arrays = [_column(column, j, coder) for j, column in enumerate(frame.iter_columns())]
     if not arrays:
         return np.empty((frame.shape[0], 0)), names
     kind = np.result_type(*arrays)
@@ -89,25 +101,90 @@ def _from_frame(X: Any) -> tuple[Array, Array | None]:
     return table, names
 
 
-def _numeric_column(column: Any, name: Any) -> Array:
+def _column(column: Any, j: int, coder: Coder | None) -> Array:
     """One column of a frame as numbers; a blank is NaN."""
-    if column.dtype.is_numeric():
-        numbers: Array = column.to_numpy()
-        return numbers if numbers.dtype.kind in "fiu" else numbers.astype(np.float64)
     import narwhals as nw
 
-    values = column.to_list() if column.dtype in (nw.Boolean, nw.Object, nw.Unknown) else None
-    if values is None:
-        first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
-        raise BadInput(
-            f"could not convert string to float: column {str(name)[:80]!r} holds {column.dtype} "
-            f"(row {first}: {short(column[first])}): code it as numbers first"
-        )
-    return to_floats(values, f"column {str(name)[:80]!r}")
+    kind, where = column.dtype, f"column {str(column.name)[:80]!r}"
+    if kind.is_numeric():
+        numbers: Array = column.to_numpy()
+        numbers = numbers if numbers.dtype.kind in "fiu" else numbers.astype(np.float64)
+        return numbers if coder is None else coder.numbers(j, numbers)
+    objects = kind in (nw.Object, nw.Unknown)
+    if coder is not None and (objects or kind in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)):
+        try:
+            return coder.values(j, *numbered_column(column.to_native()), native=not objects)
+        except TypeError:  # things that are no categories
+            return coder.numbers(j, _no_categories(column.to_list(), where))
+    if objects or kind == nw.Boolean:
+        return to_floats(column.to_list(), where)
+    first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
+    raise BadInput(
+        f"could not convert string to float: {where} holds {kind} (row {first}: {short(column[first])}): "
+        "code it as numbers first"
+    )
+
+
+def numbered_column(column: Any) -> tuple[Array, list[Any]]:
+    """A column of pandas, polars or Arrow by the numbers of its different values."""
+    module = type(column).__module__.partition(".")[0]
+    if module == "pandas":
+        import pandas  # type: ignore[import-untyped]
+
+        codes, different = pandas.factorize(column)
+        return codes, different.tolist()
+    if module == "polars" and str(column.dtype) not in ("Boolean", "Object"):
+        import polars
+
+        texts = column.cast(polars.String)
+        different = texts.drop_nulls().unique().sort()
+        codes = texts.cast(polars.Enum(different)).to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
+        return codes, different.to_list()
+    return numbered(column.to_pylist() if module == "pyarrow" else column.to_list())
+
+
+def _coded_array(X: Any, coder: Coder) -> Any:
+    """An array, the columns that hold categories as codes."""
+    p = X.shape[1]
+    if X.dtype.kind in "fiub" or ops.is_sparse(X):
+        marked = [j for j in range(p) if coder.wants(j)]
+        if not marked:
+            return X
+        if ops.is_sparse(X):
+            raise BadType("sparse data hold no categories, but categorical_features marks some: use X.toarray()")
+        X = X.astype(X.dtype if X.dtype.kind == "f" else np.float64)
+        for j in marked:
+            X[:, j] = coder.numbers(j, X[:, j])
+        return X
+    if X.dtype.kind not in "OUT" or p == 0:
+        return X
+    return np.column_stack([_object_column(X[:, j], j, coder) for j in range(p)])
+
+
+def _object_column(values: Array, j: int, coder: Coder) -> Array:
+    """A column of objects; one of an array of texts is text only where its values are not all numbers."""
+    if values.dtype.kind != "O" and not coder.wants(j):
+        try:
+            return values.astype(np.float64)
+        except ValueError:
+            pass
+    try:
+        return coder.values(j, *numbered(values.tolist()), native=values.dtype.kind != "O")
+    except TypeError:  # things that are no categories
+        return coder.numbers(j, _no_categories(values, column_name(None, j)))
+
+
+def _no_categories(values: Any, where: str) -> Array:
+    """Numbers of other types, decimals for example; anything else is refused, before texts beside it are."""
+    to_floats([None if isinstance(value, str) else value for value in values], where)
+    return to_floats(values, where)
 
 
 def to_floats(values: Any, where: str) -> Array:
-    out = np.empty(len(values))
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        out = np.empty(len(values))  # one by one, to name the value
     for i, value in enumerate(values):
         try:
             out[i] = np.nan if value is None else float(value)
@@ -161,8 +238,3 @@ def split_target(X: Any, name: str) -> tuple[Any, Any]:
 def listed(columns: Any) -> str:
     shown = ", ".join(str(name)[:40] for name in columns[:8])
     return shown + (f" and {len(columns) - 8} more" if len(columns) > 8 else "")
-
-
-def short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

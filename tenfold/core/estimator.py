@@ -33,6 +33,7 @@ class Estimator(Protocol):
     target: ClassVar[str] = "none"  # or "real", "label"
     sparse: ClassVar[bool] = False  # takes CSR
     missing: ClassVar[bool] = False  # takes NaN
+    categorical: ClassVar[bool] = False  # takes text, categories and truth values, as codes; needs `missing` too
     multi_output: ClassVar[bool] = False
     least_rows: ClassVar[int] = 1
     least_classes: ClassVar[int] = 2
@@ -166,7 +167,7 @@ class OnePass(Estimator):
         known = self.classes_ if self.target == "label" else None
         if classes is not None and not np.array_equal(np.unique(classes), known if known is not None else []):
             raise BadInput(f"classes={check.short(classes)} is not the same as on the last call to partial_fit")
-        source = check.check_fit(self, X, y, sample_weight, known)
+        source = check.check_fit(self, X, y, sample_weight, known, vars(self).get("categories_"))
         check.check_width(self, source.n_features, self.n_features_in_)
         check.check_names(self, source.facts.get("feature_names_in_"))
         return source
@@ -194,7 +195,7 @@ class OnePass(Estimator):
         return all(same(mine, theirs) for mine, theirs in pairs)
 
 
-FACTS = ("n_features_in_", "feature_names_in_", "classes_", "_flat")
+FACTS = ("n_features_in_", "feature_names_in_", "classes_", "categories_", "_flat")
 
 
 # Mixins stand beside an Estimator; the type checker is told so, Python need not know.

@@ -83,7 +83,7 @@ class Protocol:
         tags = Tags(
             estimator_type=None if self.role == "transformer" else self.role,
             target_tags=TargetTags(required=mine.target != "none", multi_output=mine.multi_output, single_output=True),
-            input_tags=InputTags(sparse=mine.sparse, allow_nan=mine.missing),
+            input_tags=InputTags(sparse=mine.sparse, allow_nan=mine.missing, categorical=mine.categorical),
         )
         if self.role == "classifier":
             tags.classifier_tags = ClassifierTags()
@@ -145,6 +145,8 @@ def same(a: Any, b: Any) -> bool:
     """Equality of parameter values: arrays element by element, NaN equal to NaN."""
     if a is b:
         return True
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
     try:
         return bool(a == b) or bool(a != a and b != b)
     except (TypeError, ValueError):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.containers import listed, short, to_floats
+from tenfold.core.categories import short
+from tenfold.core.containers import listed, to_floats
 from tenfold.core.data import Array, Target, objection, row_number
 from tenfold.core.errors import BadInput, BadType, column_vector_warning
 

@@ -8,6 +8,7 @@ A file names a kind by its number and nothing else, so it cannot name code. Numb
     int(n)  int(n)<K  bool(p)               whole numbers, numbers of classes 0, ..., K − 1, truth values
     label(K)  text(p)                       class labels; an array of texts
     [float(p,*)](K)                         a list of K arrays
+    [levels](p)                             a list of p: the categories of a column, or nothing for one of numbers
     Moments(p+q)                            a statistic, with the shape of its leading array
     int:p                                   a number that fixes the size p
 
@@ -29,7 +30,7 @@ import numpy as np
 # Every learner may have what the gate found out; a step of a pipeline also has the facts about its target.
 FACTS = """
     n_features_in_=int:p feature_names_in_?=text(p) classes_?=label(K) _flat?=bool absent_?=names
-    _output?=str """
+    categories_?=[levels](p) _output?=str """
 
 # Number -> public name, forms of the fitted attributes.
 LEARNERS: dict[int, tuple[str, str]] = {
@@ -182,6 +183,11 @@ LEARNERS: dict[int, tuple[str, str]] = {
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
     54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
     56: ("AnscombeTransformer", "stats_?=Counts(1)"),
+    76: (
+        "ID3Classifier",
+        "classes_=label(K) tree_=ManyWay(n,K) edges_=[float(*)](p) category_=bool(p)",
+    ),
+    77: ("C45Classifier", "classes_=label(K) tree_=ManyWay(n,K) category_=bool(p)"),
 }
 
 # Number -> module and name of a statistic, forms of its fields.
@@ -211,6 +217,12 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         missing_go_to_left=byte(n) subset=int(n) bits=hash(*) value=float(n,k) impurity=float(n) gain=float(n)
         n_node_samples=int(n) weighted_n_node_samples=float(n)""",
     ),
+    8: (
+        "tenfold.tree.manyway",
+        "ManyWay",
+        """
+        feature=int(n) threshold=real(n) gain=float(n) counts=float(n,k) first=int(n+1) value=real(b) child=int(b)""",
+    ),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -221,6 +233,7 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Table": lambda s: s.rows[0][0][0] if s.moments is None else s.moments.center,
     "Filled": lambda s: s.missing.weight,
     "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
+    "ManyWay": lambda s: s.counts,
 }
 ROWS_IN = {"Distinct": "values", "Table": "rows"}
 
@@ -235,6 +248,7 @@ SCALARS: dict[str, Callable[[Any], bool]] = {
     "str": lambda v: isinstance(v, str),
     "none": lambda v: v is None,
     "inf": lambda v: v == np.inf,
+    "levels": lambda v: v is None or _has_form(v, "label(*)", {}),
     "pieces": lambda v: isinstance(v, tuple) and all(map(_is_piece, v)),
     "names": lambda v: isinstance(v, dict) and all(isinstance(x, str) for pair in v.items() for x in pair),
 }

@@ -22,7 +22,9 @@ from tenfold.sources.cluster import Dask, current_client, guarded, received
 from tenfold.sources.stream import Blocks, in_block, is_dask, union_of_labels
 
 
-def open_collection(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
+def open_collection(
+    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, categories: Any = None, plain: bool = False
+) -> Source:
     """The gate for Dask collections: rows stay where they are. With `plain` (predict) nothing is computed."""
     if len(getattr(X, "shape", ())) != 2:
         raise BadInput(
@@ -38,11 +40,11 @@ def open_collection(learner: Any, X: Any, y: Any, sample_weight: Any, classes: A
         named.append(given if isinstance(given, str) else None)
         beside.append(None if given is None or isinstance(given, str) else _beside(X, given, what))
     if plain:
-        recipe = Recipe(learner, _nothing, None, None, None, plain=True)
+        recipe = Recipe(learner, _nothing, None, None, None, None, plain=True)
     else:
         learner = copy.copy(learner)  # it travels with every task: without what it learned before
         learner._forget_fit()
-        recipe = Recipe(learner, _nothing, named[0], named[1], classes, plain=False)
+        recipe = Recipe(learner, _nothing, named[0], named[1], classes, categories, plain=False)
     return Collection(X, beside, recipe)
 
 
@@ -83,14 +85,6 @@ def _nothing() -> Iterator[Any]:
 
 class Recipe(Blocks):
     """How a worker makes a block of a partition (X, y, w): a stream of one block, which has a number."""
-
-    def survey(self, number: int, raw: Any) -> tuple[int, Array | None]:
-        """Rows with weight, and their distinct labels where those are wanted."""
-        with in_block(number):
-            X, y, w = self._split(raw)
-            rows = len(X) if w is None else int(np.count_nonzero(w))
-            wanted = self.learner.target == "label" and self.classes is None and rows > 0
-            return rows, self.labels_of(y, w) if wanted else None
 
     def taught(self, number: int, raw: Any) -> Recipe:
         """With the facts that one partition tells."""
@@ -138,13 +132,18 @@ class Collection(Source):
         """One small pass: which partitions have rows, and the classes; then the facts from the first."""
         found = [received(answer) for answer in self._ask("survey", self.numbers)]
         self.numbers = [number for number in self.numbers if found[number][0]]
-        self.n_parts, self.n_rows = len(self.numbers), sum(rows for rows, _ in found)
+        self.n_parts, self.n_rows = len(self.numbers), sum(rows for rows, _, _ in found)
         least = max(1, self.recipe.learner.least_rows)
         if self.n_rows < least:
             raise BadInput(f"Found {self.n_rows} sample(s) of weight above zero while a minimum of {least} is required")
-        labels = [seen for _, seen in found if seen is not None]
+        labels = [seen for _, seen, _ in found if seen is not None]
         if labels:
             self.recipe.classes = union_of_labels(labels)
+        categories = [seen for _, _, seen in found if seen is not None]
+        if categories:
+            apart = (self.recipe.y, self.recipe.weight)
+            names = [name for name in getattr(self.X, "columns", []) if name not in apart]
+            self.recipe.categories = check.union(categories, check.column_names(names))
         self.recipe = received(self._ask("taught", self.numbers[:1])[0])
         self.n_features, self.target, self.facts = (
             self.recipe.n_features,
@@ -180,7 +179,9 @@ class Collection(Source):
         return self.recipe.block(*part)
 
     def whole(self) -> Collection:
-        return Collection(self.X, [], Recipe(self.recipe.learner, _nothing, self.recipe.y, None, None, plain=True))
+        recipe = Recipe(self.recipe.learner, _nothing, self.recipe.y, None, None, None, plain=True)
+        recipe.categories = self.recipe.categories
+        return Collection(self.X, [], recipe)
 
     def lazily(self, function: Callable[[Any], Array]) -> Any:
         """function(X) as a Dask array with the chunks of X, not yet computed."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
 
 SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
@@ -98,6 +99,31 @@ class Table:
                 row, value = first.row(0) if first.height else (0, None)
                 raise not_a_number(self, name, str(kind), row, value)
 
+    def category_kinds(self, names: list[str]) -> dict[str, Any]:
+        """The columns that hold no numbers, each with its type: text or truth. In a CSV every value is looked at."""
+        pl = polars()
+        if self.typed:
+            return {
+                name: pl.Boolean if self.types[name] == pl.Boolean else pl.String
+                for name in names
+                if self.types[name] in (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
+            }
+        kinds = {"number": pl.Float64, "truth": pl.Boolean}
+        wrong = [_unread(pl.col(name), kinds[k]).any().alias(f"{k} {j}") for j, name in enumerate(names) for k in kinds]
+        with _told(self):
+            found = self._scan(schema_overrides={}, infer_schema=False).select(wrong).collect(engine="streaming").row(0)
+        return {name: pl.String if found[2 * j + 1] else pl.Boolean for j, name in enumerate(names) if found[2 * j]}
+
+    def want_categories(self, name: str, categories: Array | None, kind: Any) -> None:
+        """This column holds categories of a type; of `categories`, where they are known."""
+        pl = polars()
+        if not self.typed:
+            self.asked[name] = kind
+        if categories is None or kind != pl.String or self.typed or not self.types[name].is_numeric():
+            return
+        if len(categories) and pl.Series(categories.tolist()).cast(pl.Float64, strict=False).is_null().all():
+            raise BadInput(f"column {name!r} of {self} holds numbers, but text in fit: give what it held then")
+
     def want_labels(self, name: str, kind: str) -> None:
         """This column holds labels of a NumPy kind of type."""
         pl = polars()
@@ -139,7 +165,7 @@ def _unread(text: Any, kind: Any) -> Any:
     """Whether a text is there but is no value of that type."""
     pl = polars()
     if kind == pl.Boolean:
-        return text.is_not_null() & ~text.is_in(["true", "false"])
+        return text.is_not_null() & ~text.is_in(["true", "false", "True", "False", "TRUE", "FALSE"])
     return text.is_not_null() & (text != BLANK) & text.cast(kind, strict=False).is_null()
 
 

@@ -50,7 +50,9 @@ def _is_lazy(X: Any) -> bool:
     return type(X).__module__.startswith("polars") and hasattr(X, "collect_batches")
 
 
-def open_stream(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
+def open_stream(
+    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, categories: Any = None, plain: bool = False
+) -> Source:
     """The gate for blocks. With `plain` (predict) only X is taken from them."""
     for what, given in (("y", y), ("sample_weight", sample_weight)):
         if given is not None and not isinstance(given, str):
@@ -58,7 +60,7 @@ def open_stream(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, 
                 f"with blocks of rows, {what} comes inside of them: give (X, y) or (X, y, w), or the name of a column"
             )
     again, first = opened(X)
-    source = Blocks(learner, again, y, sample_weight, classes, plain)
+    source = Blocks(learner, again, y, sample_weight, classes, categories, plain)
     if not source.rereadable and not plain:
         if learner.kind == "many passes":
             raise ReadOnce(
@@ -121,40 +123,81 @@ class Blocks(Source):
         y: str | None,
         weight: str | None,
         classes: Any,
+        categories: Any,
         plain: bool,
     ) -> None:
-        self.learner, self.again, self.y, self.weight, self.classes, self.plain = (
-            learner,
-            again,
-            y,
-            weight,
-            classes,
-            plain,
-        )
+        self.learner, self.again, self.y, self.weight, self.plain = learner, again, y, weight, plain
+        self.classes, self.categories = classes, vars(learner).get("categories_") if plain else categories
         self.rereadable = not isinstance(again, Once)
         self.target, self.facts = Target("none"), {}
 
     def learn_facts(self, first: Any, number: int = 0) -> None:
-        """What the first block tells: width, names, shape of the target. Classes need a pass of their own."""
+        """What the first block tells: width, names, shape of the target. Classes and categories need a pass of their own."""
         learner = self.learner
         with in_block(number):
             X, y, _ = self._split(first)
-            table, names = check.as_table(learner, X)
             if self.plain:
-                check.check_names(learner, names)
+                check.check_names(learner, check.frame_names(X))
+            coder = self.coder()
+            table, names = check.as_table(learner, X, coder)
+            if self.plain:
                 check.check_width(learner, table.shape[1], learner.n_features_in_)
         self.n_features = table.shape[1]
-        if not self.plain and learner.target != "none":
-            if learner.target == "label" and self.classes is None:
-                self.classes = self._count()
+        if not self.plain:
+            self._survey_all(coder is not None and any(one is not None for one in coder.found), names)
+            if coder is not None and self.categories is None:
+                self.categories = coder.found
             with in_block(number):
                 self.target, _ = check.as_target(learner, y, table.shape[0], self.classes)
-        self.facts = check.facts_of(self.n_features, names, self.target)
+        self.facts = check.facts_of(self.n_features, names, self.target, self.categories)
+
+    def coder(self) -> check.Coder | None:
+        """Codes categories that are known, or else finds those of one block."""
+        return check.coder_of(self.learner, self.categories) if self.categories is not None or not self.plain else None
+
+    def _survey_all(self, categories: bool, names: Array | None) -> None:
+        """One pass over all blocks for the classes and the categories, where they are wanted and not known."""
+        classes = self.learner.target == "label" and self.classes is None
+        categories = categories and self.categories is None
+        if not classes and not categories:
+            return
+        if not self.rereadable:
+            raise BadInput(
+                f"{type(self.learner).__name__} must know the categories of all blocks before it learns, but these can be "
+                "read only once: give a list of blocks, or a function that returns a new iterator"
+            )
+        labels = list[Array]()
+        found = check.union(self._surveys(categories, labels), names)
+        self.classes = union_of_labels(labels) if classes else self.classes
+        self.categories = found if categories else self.categories
+
+    def _surveys(self, categories: bool, labels: list[Array]) -> Iterator[Any]:
+        """The categories of each block; its labels are put into the list."""
+        for number, item in enumerate(self.again()):
+            _, seen, found = self.survey(number, item, categories)
+            if seen is not None:
+                labels.append(seen)
+            if found is not None:
+                yield found
+
+    def survey(self, number: int, item: Any, categories: bool = True) -> tuple[int, Array | None, Any]:
+        """Rows with weight of one block, and their distinct labels and categories where those are wanted and not known."""
+        with in_block(number):
+            X, y, w = self._split(item)
+            n = X.shape[0] if hasattr(X, "shape") else len(X)
+            rows = np.arange(n) if w is None or np.shape(w) != (n,) else np.flatnonzero(w)
+            wanted = self.learner.target == "label" and self.classes is None and len(rows) > 0
+            labels = self.labels_of(y, w) if wanted else None
+            coder = self.coder()
+            if coder is None or not categories or not len(rows):
+                return len(rows), labels, None
+            coder.without_unseen(check.as_table(self.learner, X, coder)[0], rows)
+            return len(rows), labels, coder.found
 
     def whole(self) -> Blocks:
         """All rows, those of weight zero too."""
-        rest = Blocks(self.learner, self.again, self.y, None, None, plain=True)
-        rest.n_features, rest.facts = self.n_features, self.facts
+        rest = Blocks(self.learner, self.again, self.y, None, None, None, plain=True)
+        rest.n_features, rest.facts, rest.categories = self.n_features, self.facts, self.categories
         return rest
 
     def _split(self, item: Any) -> tuple[Any, Any, Any]:
@@ -180,15 +223,6 @@ class Blocks(Source):
                 raise BadInput(f"the block brings a target, and y={self.y!r} names a column: give one of them")
             X, y = check.split_target(X, self.y)
         return X, y, w
-
-    def _count(self) -> Array:
-        """The classes, by a pass over all targets."""
-        seen: list[Array] = []
-        for number, item in enumerate(self.again()):
-            with in_block(number):
-                _, y, w = self._split(item)
-                seen.append(self.labels_of(y, w))
-        return union_of_labels(seen)
 
     def labels_of(self, y: Any, w: Any) -> Array:
         """The distinct labels of a block in rows with weight."""
@@ -225,7 +259,7 @@ class Blocks(Source):
     def _checked(self, item: Any) -> tuple[Any, Array | None, Array | None, Array]:
         """One block past the gate, with the numbers of its rows that have weight."""
         X, y, w = self._split(item)
-        X, names = check.as_table(self.learner, X)
+        X, names = check.as_table(self.learner, X, self.coder())
         n, p = X.shape
         if p != self.n_features:
             raise BadInput(

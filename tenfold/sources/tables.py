@@ -34,7 +34,9 @@ def is_path(X: Any) -> bool:
     return isinstance(X, (str, os.PathLike))
 
 
-def open_files(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, plain: bool = False) -> Source:
+def open_files(
+    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, categories: Any = None, plain: bool = False
+) -> Source:
     """The gate for files. With `plain` (predict) only the columns that the learner was fitted on are read."""
     tables = [Table(path) for path in find_files(X)]
     columns = list(tables[0].types)
@@ -53,14 +55,15 @@ def open_files(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, p
         )
     for table in tables:
         table.expect([*names, *targets, *([] if weight is None else [weight])], exactly=not plain)
-    source = Files(learner, tables, names, [] if learner.target == "none" else targets, weight)
+    coder = check.known_coder(learner) if plain else check.coder_of(learner, categories)
+    source = Files(learner, tables, names, [] if learner.target == "none" else targets, weight, coder)
     if plain:
         check.check_width(learner, len(names), learner.n_features_in_)
         if fitted is None:
             check.check_names(learner, check.column_names(names))
     elif learner.target == "label":
         source.find_classes(learner, classes)
-    source.facts = check.facts_of(len(names), check.column_names(names), source.target)
+    source.facts = check.facts_of(len(names), check.column_names(names), source.target, source.find_categories())
     return source
 
 
@@ -106,20 +109,66 @@ class Files(Source):
     """Rows of tables in files, one after the other."""
 
     def __init__(
-        self, learner: Any, tables: list[Table], names: list[str], targets: list[str], weight: str | None
+        self,
+        learner: Any,
+        tables: list[Table],
+        names: list[str],
+        targets: list[str],
+        weight: str | None,
+        coder: check.Coder | None = None,
     ) -> None:
         self.tables, self.names, self.targets, self.weight = tables, names, targets, weight
         self.missing, self.least_rows = learner.missing, learner.least_rows
         self.n_features, self.text_labels = len(names), False
         self.size = block_rows(self.n_features)
         self.target = Target(learner.target if targets else "none", flat=len(targets) == 1, width=len(targets) or 1)
-        numbers = names + ([] if self.target.kind == "label" else targets) + ([] if weight is None else [weight])
+        self.coder, self.coded = coder, self._coded_columns(coder)
+        numbers = [name for name in names if name not in self.coded]
+        numbers += ([] if self.target.kind == "label" else targets) + ([] if weight is None else [weight])
         for table in tables:
             table.want_numbers(numbers)
         kinds = {table.numpy_type(name) for table in tables for name in names}
         self.dtype = np.result_type(*kinds)
         if self.dtype not in (np.float32, np.float64):
             self.dtype = np.dtype(np.float64)
+
+    def _coded_columns(self, coder: check.Coder | None) -> dict[str, int]:
+        """The columns of categories, with their places; the tables are asked for them."""
+        if coder is None:
+            return {}
+        pl, known = polars(), coder.known
+        coder.begin(check.column_names(self.names), self.n_features)
+        kinds = dict[str, Any]()
+        if known is None:
+            for table in self.tables:  # text in one file makes text of all
+                found = table.category_kinds(self.names)
+                kinds |= {name: kind for name, kind in found.items() if kinds.get(name) != pl.String}
+        else:
+            of = {"O": pl.String, "b": pl.Boolean, "f": pl.Float64}
+            kinds = {self.names[j]: of[one.dtype.kind] for j, one in enumerate(known) if one is not None}
+        coded = {name: j for j, name in enumerate(self.names) if coder.wants(j, native=name in kinds)}
+        for name, j in coded.items():
+            for table in self.tables:
+                table.want_categories(name, None if known is None else known[j], kinds.get(name, pl.Float64))
+        return coded
+
+    def find_categories(self) -> Any:
+        """The categories of all columns, by one pass over those that have some, unless they are known."""
+        if self.coder is None or self.coder.known is not None:
+            return None if self.coder is None else self.coder.known
+        names, learner = self.coder.names, self.coder.learner
+        found = check.union(self._surveys(), names) if self.coded else []
+        self.coder = check.Coder(learner, found or [None] * self.n_features).begin(names, self.n_features)
+        return self.coder.known
+
+    def _surveys(self) -> Iterator[Any]:
+        """The categories of each piece."""
+        assert self.coder is not None
+        for piece in self.pieces(list(self.coded)):
+            one = check.Coder(self.coder.learner).begin(self.coder.names, self.n_features)
+            for column in piece.columns[: len(self.coded)]:
+                _coded(one, self.coded[column.name], column)
+            yield one.found
 
     def whole(self) -> Files:
         """All rows, those of weight zero too."""
@@ -170,6 +219,8 @@ class Files(Source):
             column = (
                 column.cast(polars().String).cast(polars().Enum(list(self.target.classes)), strict=False).to_physical()
             )
+        if self.coder is not None and column.name in self.coded:
+            return _coded(self.coder, self.coded[column.name], column)
         values: Array = column.to_numpy()
         return values if values.dtype != object else column.cast(polars().Float64).to_numpy()
 
@@ -265,6 +316,13 @@ def as_labels(texts: set[str]) -> Array:
         return np.unique([float(text) for text in texts])
     except ValueError:
         return np.array(sorted(texts), dtype=object)
+
+
+def _coded(coder: check.Coder, j: int, column: Any) -> Array:
+    """A column of polars as codes of its categories."""
+    if column.dtype.is_numeric():
+        return coder.numbers(j, column.cast(polars().Float64).to_numpy())
+    return coder.values(j, *check.numbered_column(column))
 
 
 @dataclass(slots=True)

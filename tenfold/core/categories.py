@@ -1,0 +1,208 @@
+"""The gate for categories: columns of text, of categories and of truth values as numbers 0, ..., k − 1.
+
+A learner that says `categorical = True` takes them. The categories of a column are its different values, sorted; a blank is NaN,
+and so is a value that fit has not seen. What was found is the fact `categories_`: for each column an array, or None for numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array, column_name
+from tenfold.core.errors import BadInput, BadParameter
+
+Categories = list[Array | None]
+TRUTH = np.array([False, True])
+WORDS = {"O": "text", "b": "true and false", "f": "numbers"}  # what the kinds of categories are called
+
+
+class Coder:
+    """Codes the columns of tables: by `known` categories, else by those it finds; `found` has them then."""
+
+    def __init__(self, learner: Any, known: Categories | None = None) -> None:
+        self.learner, self.known = learner, known
+        self.found: Categories = [] if known is None else known
+        self.marked: list[bool] | None = None  # None: the type of a column decides
+        self.names: Array | None = None
+        self.places: dict[int, dict[Any, int]] = {}
+
+    def begin(self, names: Array | None, width: int) -> Coder:
+        """A table with these columns comes."""
+        self.names = names
+        if self.known is None:
+            self.found, self.marked = [None] * width, marked_columns(self.learner, names, width)
+        return self
+
+    def wants(self, j: int, native: bool = False) -> bool:
+        """Whether column j is one of categories; `native` says that its type is."""
+        if self.known is not None:
+            return j < len(self.known) and self.known[j] is not None
+        return native if self.marked is None else self.marked[j]
+
+    def numbers(self, j: int, values: Array) -> Array:
+        """Column j, which holds numbers: they stay what they are, unless the column was marked."""
+        if not self.wants(j):
+            return values
+        values = np.asarray(values, dtype=np.float64)
+        categories = self.found[j]
+        if self.known is None or categories is None:
+            different = np.unique(values)
+            self.found[j] = categories = different[np.isfinite(different)]
+        if not len(categories) or np.isnan(values).all():
+            return np.full(len(values), np.nan)
+        if categories.dtype.kind != "f":
+            raise self._changed(j, "numbers")
+        place = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
+        unseen = np.where(np.isinf(values), values, np.nan)  # an infinity stays one, for the gate to name
+        return np.where(categories[place] == values, place, unseen)
+
+    def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array:
+        """Column j, given by the numbers of its different values (−1 is a blank); `native`: its type says categories."""
+        kind, first = self._kind(j, codes, different)
+        if kind == "f" and not native:
+            return self.numbers(j, _spread(codes, [np.nan if is_blank(one) else float(one) for one in different]))
+        if not self.wants(j, native=True):
+            if kind == "O":
+                raise self._changed(j, "text", codes, different, first)
+            return _spread(codes, [np.nan if is_blank(one) else float(one) for one in different])
+        if self.known is None:
+            occurring = sorted(value for value in different if not is_blank(value))
+            self.found[j] = TRUTH if kind == "b" else np.array(occurring, dtype=np.float64 if kind == "f" else object)
+        categories = self.found[j]
+        assert categories is not None
+        if kind is not None and len(categories) and categories.dtype.kind != kind:
+            raise self._changed(j, WORDS[kind], codes, different, first)
+        if j not in self.places:
+            self.places[j] = {value: i for i, value in enumerate(categories.tolist())}
+        number = self.places[j]
+        return _spread(codes, [np.nan if is_blank(one) else number.get(one, np.nan) for one in different])
+
+    def _kind(self, j: int, codes: Array, different: list[Any]) -> tuple[str | None, int]:
+        """The kind of the values of a column, None if all are blank, and the number of the first value."""
+        first: dict[str, int] = {}
+        for i, value in enumerate(different):
+            if not is_blank(value):
+                first.setdefault(kind_of(value), i)
+        if "O" in first and len(first) > 1:
+            told = " and ".join(_place(codes, different, i) for i in list(first.values())[:2])
+            raise BadInput(
+                f"{column_name(self.names, j)} holds values of mixed type ({told}): make them all text or all numbers"
+            )
+        return "f" if "f" in first else next(iter(first), None), min(first.values(), default=-1)
+
+    def _changed(self, j: int, now: str, *column: Any) -> BadInput:
+        """Why column j cannot be taken as it is."""
+        where, categories = column_name(self.names, j), self.found[j]
+        now += f" ({_place(*column)})" if column else ""
+        if self.known is None:
+            return BadInput(f"{where} holds {now}: name it in categorical_features, or code it as numbers first")
+        then = "numbers" if categories is None else WORDS[categories.dtype.kind]
+        return BadInput(
+            f"{where} holds {now}, but held {then} before: give {type(self.learner).__name__} the same kind in every block, "
+            "and in predict as in fit"
+        )
+
+    def without_unseen(self, X: Any, rows: Array) -> Any:
+        """X as if the rows of weight zero (those not in `rows`) had not been there when the categories were found."""
+        for j, categories in enumerate(self.found):
+            if categories is None or categories is TRUTH or self.known is not None:
+                continue
+            codes = X[rows, j]
+            present = np.unique(codes[np.isfinite(codes)]).astype(np.int64)
+            place = np.full(len(categories) + 1, np.nan)
+            place[present] = np.arange(len(present))
+            X[:, j] = place[np.nan_to_num(X[:, j], nan=len(categories), posinf=-1, neginf=-1).astype(np.int64)]
+            self.found[j] = categories[present]
+        return X
+
+
+def _spread(codes: Array, numbers: list[float]) -> Array:
+    return np.array([*numbers, np.nan])[codes]
+
+
+def _place(codes: Array, different: list[Any], i: int) -> str:
+    """Different value number i, and the first row that has it."""
+    return f"{short(different[i])}, row {int(np.argmax(codes == i))}"
+
+
+def coder_of(learner: Any, known: Categories | None = None) -> Coder | None:
+    """The coder of a learner that takes categories, else None."""
+    if not getattr(learner, "categorical", False) or getattr(learner, "categorical_features", "") is None:
+        return None
+    return Coder(learner, known)
+
+
+def marked_columns(learner: Any, names: Array | None, width: int) -> list[bool] | None:
+    """The columns that the parameter `categorical_features` marks, or None where their types decide."""
+    chosen = getattr(learner, "categorical_features", "from_dtype")
+    if isinstance(chosen, str) and chosen == "from_dtype":
+        return None
+    here, given = f"{type(learner).__name__}(categorical_features={short(chosen)})", np.asarray(chosen)
+    if given.ndim != 1 or (given.dtype.kind not in "biuUO" and len(given)):
+        raise BadParameter(f"{here}: must be 'from_dtype', None, or a list of truth values, column numbers or names")
+    if given.dtype.kind == "b":
+        if len(given) != width:
+            raise BadParameter(f"{here}: has {len(given)} truth values, but X has {width} columns")
+        return [bool(one) for one in given]
+    known: list[Any] = list(range(width)) if given.dtype.kind in "iu" else [] if names is None else names.tolist()
+    for one in given.tolist():
+        if one not in known:
+            raise BadParameter(f"{here}: there is no column {one!r} in X" + ("" if known else ", which has no names"))
+    marked = set(given.tolist())
+    return [one in marked for one in known] or [False] * width
+
+
+def union(parts: Iterable[Categories], names: Array | None) -> Categories:
+    """The categories of several tables with the same columns, as if they were one."""
+    held: list[Categories] = []
+    for part in parts:
+        held.append(part)
+        if len(held) == 16:  # few at a time, so that they take the memory of a few
+            held = [_union(held, names)]
+    return _union(held, names)
+
+
+def _union(parts: list[Categories], names: Array | None) -> Categories:
+    return [_joined(list(found), column_name(names, j)) for j, found in enumerate(zip(*parts, strict=True))]
+
+
+def _joined(found: list[Array | None], where: str) -> Array | None:
+    arrays = [one for one in found if one is not None and len(one)]  # without those that held blanks alone
+    kinds = sorted({WORDS[one.dtype.kind] for one in arrays} | {"numbers" for one in found if one is None})
+    if len(kinds) > 1:
+        raise BadInput(f"{where} holds {kinds[0]} in one block and {kinds[1]} in another: make them all alike")
+    if not arrays:
+        return found[0] if not kinds else None
+    return np.array(sorted({value for one in arrays for value in one.tolist()}), dtype=arrays[0].dtype)
+
+
+def numbered(values: Any) -> tuple[Array, list[Any]]:
+    """Values as numbers of their different values, and those in order of appearance."""
+    place: dict[Any, int] = {}
+    codes = np.fromiter((place.setdefault(value, len(place)) for value in values), np.int64, len(values))
+    return codes, list(place)
+
+
+def is_blank(value: Any) -> bool:
+    """Nothing, an empty text, NaN."""
+    return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and value != value)
+
+
+def kind_of(value: Any) -> str:
+    """O for text, b for truth, f for numbers; anything else is no category."""
+    if isinstance(value, str):
+        return "O"
+    if isinstance(value, (bool, np.bool_)):
+        return "b"
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return "f"
+    raise TypeError(f"{type(value).__name__} is neither text nor a number")
+
+
+def short(value: Any) -> str:
+    """A value in a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
