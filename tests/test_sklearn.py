@@ -21,6 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+from tenfold.core.params import domains
+
 # Tenfold does not import scikit-learn, so it cannot inherit from its base class; the checks say so first.
 NO_BASE = "ignore:Estimator .* does not inherit from `sklearn.base.BaseEstimator`:UserWarning"
 # The checks use tables with dependent columns and few rows, of which a learner has something to say.
@@ -108,8 +110,9 @@ def test_cross_validated_by_scikit_learn(name: str) -> None:
     scores = cross_val_score(learner, table.X, table.y, cv=3)
     assert scores.shape == (3,) and scores.mean() > 0.5
     if learner.path is not None:
-        search = GridSearchCV(learner, {learner.path: [0.01, 1.0]}, cv=3).fit(table.X, table.y)
-        assert search.best_params_[learner.path] in (0.01, 1.0) and type(search.best_estimator_) is type(learner)
+        values = [1, 3] if "int" in domains(learner)[learner.path].kinds else [0.01, 1.0]
+        search = GridSearchCV(learner, {learner.path: values}, cv=3).fit(table.X, table.y)
+        assert search.best_params_[learner.path] in values and type(search.best_estimator_) is type(learner)
 
 
 @pytest.mark.parametrize("frame", [pandas.DataFrame, partial(polars.DataFrame, orient="row")], ids=["pandas", "polars"])
