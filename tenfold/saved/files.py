@@ -48,7 +48,7 @@ def save(model: Any, path: Any, resumable: bool = False) -> None:
     path = os.fsdecode(path)
     writer = _Writer(path, resumable)
     writer.put(model)
-    if resumable and not any("statistic" in one for one in writer.objects):
+    if resumable and not any("stats_" in one.get("fitted", ()) for one in writer.objects):
         raise BadParameter(f"save(resumable=True): {type(model).__name__} keeps no statistics to resume from")
     header = dict(format="tenfold", version=VERSION, written_by=tenfold.__version__, objects=writer.objects)
     archive.write(path, header, writer.arrays)
