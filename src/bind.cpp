@@ -106,6 +106,50 @@ std::tuple<double, Doubles, Doubles, Doubles> moments_of(Table<T> X, Matrix Y, V
     return {weight, center.array, offset.array, scatter.array};
 }
 
+void check_numbers(Labels rows, size_t n) {
+    bool bad = false;
+    for (std::int64_t row : rows) bad |= static_cast<std::uint64_t>(row) >= n;
+    require(!bad, "a row number is outside the table");
+}
+
+template <class T>
+std::tuple<double, Doubles, Doubles, Doubles> moments_at_of(Table<T> X, Integers rows, Matrix Y, Vector w) {
+    size_t p = X.size(1) + Y.size(1);
+    check_rows(rows.size(0), Y.size(0));
+    check_rows(rows.size(0), w.size(0));
+    check_width(p);
+    check_numbers(rows.span(), X.size(0));
+    double weight = 0;
+    Output center = zeros(p), offset = zeros(p), scatter = unfilled(p, p);
+    unlocked([&] {
+        kernels->of<T>().moments_at(X.rows(), rows.span(), Y.rows(), w.span(), weight, center.data,
+                                    offset.data, scatter.data);
+    });
+    return {weight, center.array, offset.array, scatter.array};
+}
+
+template <class T>
+nb::object take_rows_of(Table<T> X, Integers rows) {
+    check_numbers(rows.span(), X.size(0));
+    auto taken = nb::borrow(numpy_empty)(nb::make_tuple(rows.size(0), X.size(1)), numpy_name<T>().text);
+    auto* data = static_cast<T*>(buffer_of(taken));
+    unlocked([&] { kernels->of<T>().take_rows(X.rows(), rows.span(), data); });
+    return taken;
+}
+
+// The result is A itself where `into` is true, changed in place.
+nb::object merge_scatter_of(nb::object A, Matrix B, Vector d, bool into) {
+    Input<double, 2> held;
+    require(held.acquire(A.ptr()), "A must be a matrix of float64");
+    const size_t p = held.size(0);
+    require(held.size(1) == p && B.size(0) == p && B.size(1) == p && d.size(0) == p,
+            "A and B must be (p, p) and d (p,)");
+    nb::object out = into ? A : nb::object(unfilled(p, p).array);
+    auto* data = static_cast<double*>(buffer_of(out));
+    unlocked([&] { kernels->merge_scatter(held.rows(), B.data(), d.data(), data); });
+    return out;
+}
+
 template <class T>
 std::tuple<Doubles, Doubles, Doubles, Doubles> group_moments_of(Table<T> X, Integers g, Vector w, size_t k) {
     size_t p = X.size(1);
@@ -290,6 +334,8 @@ void define(nb::module_& m) {
     m.def("all_finite", &all_finite_of<T>, X);
     m.def("hash_rows", &hash_rows_of<T>, X, "seed"_a.noconvert());
     m.def("moments", &moments_of<T>, X, Y, w);
+    m.def("moments_at", &moments_at_of<T>, X, "rows"_a.noconvert(), Y, w);
+    m.def("take_rows", &take_rows_of<T>, X, "rows"_a.noconvert());
     m.def("group_moments", &group_moments_of<T>, X, g, w, k);
     m.def("group_spreads", &group_spreads_of<T>, X, g, w, k);
     m.def("weighted_gram", &weighted_gram_of<T>, X, "d"_a.noconvert());
@@ -312,6 +358,8 @@ NB_MODULE(_kernels, m) {
 
     define<double>(m);
     define<float>(m);
+    m.def("merge_scatter", &merge_scatter_of, "A"_a.noconvert(), "B"_a.noconvert(), "d"_a.noconvert(),
+          "into"_a.noconvert());
     m.def("extended_gradient", &extended_gradient_of, "X"_a.noconvert(), "Y"_a.noconvert(), "w"_a.noconvert(),
           "Bhi"_a.noconvert(), "Blo"_a.noconvert());
     m.def("extended_gram", &extended_gram_of, "X"_a.noconvert(), "Y"_a.noconvert(), "w"_a.noconvert(),

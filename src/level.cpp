@@ -16,6 +16,8 @@ constexpr KernelsOf<T> table_of{
     .all_finite = TENFOLD_LEVEL::all_finite<T>,
     .hash_rows = TENFOLD_LEVEL::hash_rows<T>,
     .moments = TENFOLD_LEVEL::moments<T>,
+    .moments_at = TENFOLD_LEVEL::moments_at<T>,
+    .take_rows = TENFOLD_LEVEL::take_rows<T>,
     .group_moments = TENFOLD_LEVEL::group_moments<T>,
     .group_spreads = TENFOLD_LEVEL::group_spreads<T>,
     .weighted_gram = TENFOLD_LEVEL::weighted_gram<T>,
@@ -36,6 +38,7 @@ constexpr KernelsOf<T> table_of{
 const Kernels TENFOLD_NAMED(TENFOLD_LEVEL){
     .of_float = table_of<float>,
     .of_double = table_of<double>,
+    .merge_scatter = TENFOLD_LEVEL::merge_scatter,
     .extended_gradient = TENFOLD_LEVEL::extended_gradient,
     .extended_gram = TENFOLD_LEVEL::extended_gram,
 };

@@ -28,6 +28,32 @@ def moments(
     float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
 ]: ...
 @overload
+def moments_at(
+    X: numpy.typing.NDArray[numpy.float64],
+    rows: numpy.typing.NDArray[numpy.int64],
+    Y: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+) -> tuple[
+    float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
+]: ...
+@overload
+def moments_at(
+    X: numpy.typing.NDArray[numpy.float32],
+    rows: numpy.typing.NDArray[numpy.int64],
+    Y: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+) -> tuple[
+    float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
+]: ...
+@overload
+def take_rows(
+    X: numpy.typing.NDArray[numpy.float64], rows: numpy.typing.NDArray[numpy.int64]
+) -> numpy.typing.NDArray[numpy.float64]: ...
+@overload
+def take_rows(
+    X: numpy.typing.NDArray[numpy.float32], rows: numpy.typing.NDArray[numpy.int64]
+) -> numpy.typing.NDArray[numpy.float32]: ...
+@overload
 def group_moments(
     X: numpy.typing.NDArray[numpy.float64],
     g: numpy.typing.NDArray[numpy.int64],
@@ -190,6 +216,12 @@ def quadratic_scores(
     mean: numpy.typing.NDArray[numpy.float64],
     W: numpy.typing.NDArray[numpy.float64],
     constant: numpy.typing.NDArray[numpy.float64],
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def merge_scatter(
+    A: numpy.typing.NDArray[numpy.float64],
+    B: numpy.typing.NDArray[numpy.float64],
+    d: numpy.typing.NDArray[numpy.float64],
+    into: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def extended_gradient(
     X: numpy.typing.NDArray[numpy.float64],

@@ -48,10 +48,14 @@ def arguments(
     g, y, c = r.integers(0, k, n), r.integers(0, 2, n), normal(k)
     beta, B = normal(p + 1) / (scale * (1 + abs(offset))), normal(k, p + 1) / (scale * (1 + abs(offset)))
     R = np.triu(normal(p, p)) / max(p, 1) + 2 * np.eye(p)
+    rows = r.integers(0, max(n, 1), n)
     given = {
         "all_finite": (X,),
         "hash_rows": (X, seed),
         "moments": (X, Y, w),
+        "moments_at": (X, rows, Y, w),
+        "take_rows": (X, rows),
+        "merge_scatter": (normal(p, p), normal(p, p), normal(p), False),
         "group_moments": (X, g, w, k),
         "group_spreads": (X, g, w, k),
         "weighted_gram": (X, w),
@@ -75,7 +79,7 @@ def call(function: Callable[..., Any], given: tuple[Any, ...]) -> list[Any]:
     """The results as a list, reduced to what is well defined: the mean, not its centre and offset."""
     result = function(*given)
     result = list(result) if isinstance(result, tuple) else [result]
-    if function.__name__ in ("moments", "group_moments", "group_spreads"):
+    if function.__name__ in ("moments", "moments_at", "group_moments", "group_spreads"):
         weight, center, offset, scatter = result
         return [weight, center + offset, scatter]
     if function.__name__ == "extended_gradient":
@@ -141,7 +145,7 @@ def test_extreme_scales(scale: float) -> None:
 @pytest.mark.parametrize("offset", [1e6, 1e9])
 def test_huge_offsets(offset: float) -> None:
     given = arguments(500, 13, 1, 6, offset=offset)
-    for name in ("moments", "group_moments", "group_spreads", "nearest", "assign_sums", "spread_scores"):
+    for name in ("moments", "moments_at", "group_moments", "group_spreads", "nearest", "assign_sums", "spread_scores"):
         check(name, given[name], rtol=1e-9)
 
 
@@ -173,6 +177,42 @@ def test_empty_groups_and_weightless_rows_give_zeros() -> None:
             assert_array_equal(part[1:], np.zeros_like(part[1:]))
     weight, *parts = _kernels.moments(X, X, np.zeros(4))
     assert weight == 0 and all(not part.any() for part in parts)
+
+
+@pytest.mark.parametrize("first", [1, 96, 600])
+@pytest.mark.parametrize("light", [1.0, 1e-9])
+def test_moments_when_the_first_rows_are_far_from_the_rest(first: int, light: float) -> None:
+    """The centre comes from the first rows; where these say little about the others, few digits may be lost."""
+    r = np.random.default_rng(4)
+    X, w = r.normal(size=(1000, 5)), np.ones(1000)
+    X[:first] += 1e6
+    w[:first] = light
+    check("moments", (X, X[:, :1].copy(), w), rtol=1e-12)
+
+
+def test_rows_by_number_give_the_same_bits_as_their_copies() -> None:
+    X, rows, Y, w = arguments(500, 21, 1, 3)["moments_at"]
+    for a, b in zip(_kernels.moments_at(X, rows, Y, w), _kernels.moments(X[rows], Y, w), strict=True):
+        assert_array_equal(a, b)
+
+
+def test_merging_in_place_gives_the_same_bits() -> None:
+    A, B, d, _ = arguments(1, 19, 1, 1)["merge_scatter"]
+    expected = _kernels.merge_scatter(A, B, d, False)
+    assert expected is not A and _kernels.merge_scatter(A, B, d, True) is A
+    assert_array_equal(A, expected)
+    A.flags.writeable = False
+    with pytest.raises((ValueError, BufferError)):
+        _kernels.merge_scatter(A, B, d, True)
+
+
+@pytest.mark.parametrize("row", [-1, 500, 2**62, -(2**63)])
+def test_row_numbers_outside_the_table_are_refused(row: int) -> None:
+    X, rows, Y, w = arguments(500, 4, 1, 3)["moments_at"]
+    rows[7] = row
+    for refused in (lambda: _kernels.moments_at(X, rows, Y, w), lambda: _kernels.take_rows(X, rows)):
+        with pytest.raises(ValueError, match="outside the table"):
+            refused()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -317,7 +357,7 @@ def test_scatters_are_exactly_symmetric() -> None:
 
 def test_interrupt_stops_every_long_kernel() -> None:
     for name, given in arguments(600, 9, 1, 4).items():
-        if name == "all_finite":
+        if name in ("all_finite", "merge_scatter"):
             continue
         whole = call(getattr(_kernels, name), given)
         _kernels.interrupt(True)
@@ -346,6 +386,8 @@ FREE = {
     "all_finite": {(0, 0), (0, 1)},
     "hash_rows": {(0, 0), (0, 1)},
     "moments": {(0, 1), (1, 1)},
+    "moments_at": {(0, 0), (0, 1), (2, 1)},
+    "take_rows": {(0, 0), (0, 1), (1, 0)},
     "group_moments": {(0, 1)},
     "group_spreads": {(0, 1)},
     "weighted_gram": {(0, 1)},

@@ -30,6 +30,20 @@ bool all_finite(std::span<const T> values) {
     return true;
 }
 
+// take_rows: the rows of X with these numbers, one after the other. Rows far apart are asked for early.
+template <class T>
+void take_rows(Rows<const T> X, Labels rows, T* out) {
+    constexpr size_t EARLY = 8, LINE = 64 / sizeof(T);
+    for (size_t i = 0; i < rows.size(); ++i, out += X.p) {
+        if (i % 1024 == 0 && stopped()) return std::fill_n(out, (rows.size() - i) * X.p, T{}), void();
+        if (i + EARLY < rows.size()) {
+            const T* later = X[static_cast<size_t>(rows[i + EARLY])];
+            for (size_t j = 0; j < X.p; j += LINE) __builtin_prefetch(later + j, 0, 2);
+        }
+        std::copy_n(X[static_cast<size_t>(rows[i])], X.p, out);
+    }
+}
+
 constexpr std::uint64_t GOLDEN = 0x9E3779B97F4A7C15u;
 
 TENFOLD_INLINE std::uint64_t mix_bits(std::uint64_t z) {

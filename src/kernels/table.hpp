@@ -12,6 +12,9 @@ struct KernelsOf {
     void (*hash_rows)(Rows<const T>, std::uint64_t seed, std::uint64_t* hash);
     void (*moments)(Rows<const T>, Rows<const double> Y, Weights, double& weight, double* center,
                     double* offset, double* scatter);
+    void (*moments_at)(Rows<const T>, Labels rows, Rows<const double> Y, Weights, double& weight,
+                       double* center, double* offset, double* scatter);
+    void (*take_rows)(Rows<const T>, Labels rows, T* out);
     void (*group_moments)(Rows<const T>, Labels, Weights, size_t k, double* weight, double* center,
                           double* offset, double* scatter);
     void (*group_spreads)(Rows<const T>, Labels, Weights, size_t k, double* weight, double* center,
@@ -34,6 +37,7 @@ struct KernelsOf {
 struct Kernels {
     KernelsOf<float> of_float;
     KernelsOf<double> of_double;
+    void (*merge_scatter)(Rows<const double> A, const double* B, const double* d, double* out);
     void (*extended_gradient)(Rows<const double>, Rows<const double> Y, Weights, const double* Bhi,
                               const double* Blo, double* hi, double* lo, double* rss);
     void (*extended_gram)(Rows<const double>, Rows<const double> Y, Weights, const double* R, double* hi,

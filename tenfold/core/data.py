@@ -20,6 +20,7 @@ from tenfold.core.errors import BadInput, ReadOnce
 Array = np.ndarray[Any, Any]
 
 BLOCK_BYTES, LONGEST_BYTES = 1 << 20, 1 << 23
+FEW = 64  # rows that are copied as quickly by NumPy
 
 
 def block_rows(width: int) -> int:
@@ -41,9 +42,56 @@ class Block:
     y: Any  # real target: (n, q) float64; labels: (n,) int64 codes; else None
     w: Array  # (n,) float64, > 0
     key: Any = None  # which fold these rows belong to, where that matters
+    unread: Unread | None = None  # where X comes from as soon as somebody asks for it
+
+    def __post_init__(self) -> None:
+        if self.X is not None:
+            self.unread = None
+        elif self.unread is not None:
+            del self.X
+
+    def __getattr__(self, name: str) -> Any:  # of X alone, and only before it is there
+        if name != "X" or self.unread is None:
+            raise AttributeError(name)
+        self.X = self.unread.read()
+        self.unread = None
+        return self.X
 
     def __len__(self) -> int:
         return len(self.w)
+
+
+@dataclass(slots=True)
+class Unread:
+    """Rows of a table in memory that nobody has looked at: they may yet hold NaN."""
+
+    source: Arrays
+    part: int
+    index: Any  # a slice, or row numbers
+
+    def read(self) -> Array:
+        X: Array = rows_of(self.source.X, self.index)
+        self.source.check(self.part, X, self.index)
+        return X
+
+    def moments(self, Y: Array, w: Array) -> Any:
+        """`ops.moments` of the rows where they lie."""
+        if isinstance(self.index, slice):
+            return ops.moments(self.source.X[self.index], Y, w)
+        return ops.moments_at(self.source.X, self.index, Y, w)
+
+    def judge(self, moments: Any) -> None:
+        """The check of `read`, by the sums: no w x² is above Σ w x², which is never small where a value is not finite."""
+        if self.source.seen[self.part]:
+            return
+        p, least = self.source.n_features, 1.0 if self.source.w is None else float(self.source.w[self.index].min())
+        with np.errstate(all="ignore"):
+            mean = moments.mean[:p]
+            total = float(np.diagonal(moments.scatter)[:p].sum() + moments.weight * (mean @ mean))
+        if total < least * ops.LARGEST[self.source.X.dtype] ** 2:
+            self.source.seen[self.part] = True
+        else:
+            self.read()
 
 
 @dataclass(slots=True)
@@ -76,6 +124,10 @@ class Source:
 
     def load(self, part: Any) -> Block:
         raise NotImplementedError
+
+    def lazy(self, part: Any) -> Block:
+        """As `load`; X may be left where it is until somebody asks for it."""
+        return self.load(part)
 
     def whole(self) -> Source:
         """All rows, those of weight zero too, without target and weights."""
@@ -122,25 +174,49 @@ class Arrays(Source):
             ]
         self.n_parts = len(self.cuts)
         self.seen = np.full(self.n_parts, trusted)  # parts found finite: a second pass does not look again
+        self.plain = (
+            type(X) is np.ndarray
+            and X.dtype in (np.float32, np.float64)
+            and X.flags.c_contiguous
+            and X.flags.aligned
+            and not missing
+        )
 
     def parts(self) -> Iterator[int]:
         return iter(range(self.n_parts or 0))
 
     def load(self, part: int) -> Block:
+        key, index = self.where(part)
+        X = as_floats(rows_of(self.X, index))
+        self.check(part, X, index)
+        return Block(X, *self.beside(part, index), key)
+
+    def lazy(self, part: int) -> Block:
+        if not self.plain:
+            return self.load(part)
+        key, index = self.where(part)
+        return Block(None, *self.beside(part, index), key, Unread(self, part, index))
+
+    def where(self, part: int) -> tuple[Any, Any]:
+        """The key of a part, and which rows it has."""
         key, start, stop = self.cuts[part]
-        index: Any = slice(start, stop)
         if key is not None and self.keys is not None:
             key, rows = self.keys[key]
-            index = rows[start:stop]
-        elif self.rows is not None:
-            index = self.rows[start:stop]
-        X = as_floats(rows_of(self.X, index))
+            return key, rows[start:stop]
+        return key, slice(start, stop) if self.rows is None else self.rows[start:stop]
+
+    def beside(self, part: int, index: Any) -> tuple[Any, Array]:
+        """Target and weights."""
+        _, start, stop = self.cuts[part]
+        w = np.ones(stop - start) if self.w is None else self.w[index]
+        return None if self.y is None else self.y[index], w
+
+    def check(self, part: int, X: Any, index: Any) -> None:
+        """Refuse values that may not be there; a part is looked at once."""
         if not self.seen[part]:
             if not ops.all_usable(X):
                 check_finite(X, index, self.facts.get("feature_names_in_"), self.missing)
             self.seen[part] = True
-        w = np.ones(stop - start) if self.w is None else self.w[index]
-        return Block(X, None if self.y is None else self.y[index], w, key)
 
     def whole(self) -> Arrays:
         """All rows of the table, those of weight zero too."""
@@ -196,10 +272,11 @@ class Once:
 
 
 def rows_of(X: Any, index: Any) -> Any:
-    """Some rows of a table; `take` copies them nearly twice as fast as an index does."""
-    if isinstance(index, slice) or ops.is_sparse(X) or not X.flags.c_contiguous:
+    """Some rows of a table."""
+    if isinstance(index, slice) or type(X) is not np.ndarray or X.dtype not in (np.float32, np.float64):
         return X[index]
-    return X.take(index, axis=0)
+    plain = X.flags.c_contiguous and X.flags.aligned and index.dtype == np.int64 and len(index) > FEW
+    return ops.take_rows(X, index) if plain else X[index]
 
 
 def as_floats(X: Any) -> Any:

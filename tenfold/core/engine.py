@@ -67,25 +67,34 @@ class Tree:
                 if sibling is None:
                     self.waiting[level, i] = stats
                     return
-            stats = sibling + stats if i & 1 else stats + sibling  # outside the lock: merging may be long
-            level, i = level + 1, i >> 1
+            left, right = (sibling, stats) if i & 1 else (stats, sibling)
+            left += right  # in the memory of the left one, where it knows how; outside the lock: it may be long
+            stats, level, i = left, level + 1, i >> 1
 
     def result(self) -> Any:
         """What is left are the complete subtrees of the row of blocks: merge them from the right, small to large."""
         nodes = sorted(self.waiting, key=lambda node: node[1] << node[0])
-        total = self.waiting[nodes.pop()]
+        total = self.waiting.pop(nodes.pop())
         while nodes:
-            total = self.waiting[nodes.pop()] + total
+            left = self.waiting.pop(nodes.pop())
+            left += total
+            total = left
         return total
+
+
+def reader(source: Any) -> Callable[[Any], Any]:
+    """What turns a part into a block; where summaries run in this process, X need not be read ahead of them."""
+    read: Callable[[Any], Any] = getattr(source, "lazy", source.load)
+    return read
 
 
 class Local:
     """One block after the other, in the calling thread."""
 
     def run(self, summarize: Summarize, source: Any) -> Any:
-        tree = Tree()
+        tree, load = Tree(), reader(source)
         for i, part in enumerate(source.parts()):
-            tree.put(i, summarize(source.load(part)))
+            tree.put(i, summarize(load(part)))
         return tree.result()
 
     def __repr__(self) -> str:
@@ -133,7 +142,7 @@ class _Work:
     """One pass, shared by the threads: the parts still to do, the tree, and what went wrong."""
 
     def __init__(self, summarize: Summarize, source: Any) -> None:
-        self.summarize, self.source = summarize, source
+        self.summarize, self.load = summarize, reader(source)
         self.parts, self.handed = source.parts(), 0
         self.lock, self.tree = threading.Lock(), Tree()
         self.stop, self.failures = False, dict[int, Exception]()
@@ -148,7 +157,7 @@ class _Work:
                     self.handed += 1
                 if part is _END:
                     return
-                self.tree.put(i, self.summarize(self.source.load(part)))
+                self.tree.put(i, self.summarize(self.load(part)))
             except Exception as failure:  # of this block, or of reading it
                 self.failures[i] = failure
                 self.stop = True

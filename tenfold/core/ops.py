@@ -49,6 +49,9 @@ def _dispatch(name: str) -> Callable[..., Any]:
 
 
 moments = _dispatch("moments")
+moments_at = _dispatch("moments_at")
+take_rows = _dispatch("take_rows")
+merge_scatter = _dispatch("merge_scatter")
 group_moments = _dispatch("group_moments")
 group_spreads = _dispatch("group_spreads")
 logistic_terms = _dispatch("logistic_terms")

@@ -71,12 +71,21 @@ class Centred(Stats):
         weight = self.weight + other.weight
         if np.ndim(weight):
             return self._add_groups(other, weight)
+        return self._merged(other, weight, into=False)
+
+    def __iadd__(self, other: Self) -> Self:
+        """The same bits as `+`, in the memory of this one: for a reduction, whose parts nobody else holds."""
+        weight = self.weight + other.weight
+        return self._add_groups(other, weight) if np.ndim(weight) else self._merged(other, weight, into=True)
+
+    def _merged(self, other: Self, weight: float, into: bool) -> Self:
         share = other.weight / weight
         delta = (other.center - self.center) + (other.offset - self.offset)
-        scatter = self._square(delta * (self.weight * share) ** 0.5)
-        scatter += self.scatter
-        scatter += other.scatter
+        scatter = self._merged_scatter(other.scatter, delta * (self.weight * share) ** 0.5, into)
         return type(self)(weight, self.center, self.offset + delta * share, scatter)
+
+    def _merged_scatter(self, other: Array, delta: Array, into: bool) -> Array:
+        return self.scatter + other + self._square(delta)
 
     def _add_groups(self, other: Self, weight: Array) -> Self:
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
@@ -124,6 +133,20 @@ class Moments(Centred):
     def by_group(cls, X: Array, group: Array, w: Array, k: int) -> Moments:
         """One set for each of the groups 0, ..., k − 1."""
         return cls(*ops.group_moments(X, group, w, k))
+
+    @classmethod
+    def of_block(cls, block: Any) -> Moments:
+        """Of the columns of [X y]. Rows that nobody has looked at are summed where they lie and judged by their sums."""
+        Y = np.empty((len(block), 0)) if block.y is None else block.y
+        if block.unread is None:
+            return cls.of(block.X, Y, block.w)
+        moments = cls(*block.unread.moments(Y, block.w))
+        block.unread.judge(moments)
+        return moments
+
+    def _merged_scatter(self, other: Array, delta: Array, into: bool) -> Array:
+        merged: Array = ops.merge_scatter(self.scatter, other, delta, into)
+        return merged
 
     def _square(self, delta: Array) -> Array:
         return delta[..., :, None] * delta[..., None, :]
@@ -245,6 +268,14 @@ class Keyed(dict[Any, Any]):
         for key, stats in other.items():
             merged[key] = merged[key] + stats if key in merged else stats
         return merged
+
+    def __iadd__(self, other: Keyed) -> Keyed:
+        for key, stats in other.items():
+            if key in self:
+                self[key] += stats
+            else:
+                self[key] = stats
+        return self
 
 
 def merge(stats: Iterable[Any]) -> Any:

@@ -30,6 +30,21 @@ def moments(X: Array, Y: Array, w: Array) -> tuple[float, Array, Array, Array]:
     return float(weight), center, offset, (D * w[:, None]).T @ D
 
 
+def moments_at(X: Array, rows: Array, Y: Array, w: Array) -> tuple[float, Array, Array, Array]:
+    """The moments of the rows of X with these numbers; Y and w hold those rows only."""
+    return moments(take_rows(X, rows), Y, w)
+
+
+def take_rows(X: Array, rows: Array) -> Array:
+    """The rows of X with these numbers."""
+    return X.__array_namespace__().take(X, rows, axis=0)
+
+
+def merge_scatter(A: Array, B: Array, d: Array, into: bool) -> Array:
+    """A + B + d dᵀ; with `into` the memory of A may be used for it."""
+    return A + B + d[:, None] * d[None, :]
+
+
 def group_moments(X: Array, g: Array, w: Array, k: int) -> tuple[Array, Array, Array, Array]:
     """The moments of the rows of each group 0..k−1; zeros for an empty group."""
     xp = X.__array_namespace__()

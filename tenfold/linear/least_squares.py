@@ -96,7 +96,7 @@ class LinearRegression(AffineRegressor, OnePass):
     def _summarize(self, block: Block) -> Stats:
         if self.solver in ("qr", "svd") and not self.positive:
             return triangle_of(block, self.fit_intercept)
-        return Moments.of(block.X, block.y, block.w)
+        return Moments.of_block(block)
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if self.solver == "lsqr" or (self.solver == "auto" and source.n_features > WIDE and not self.positive):

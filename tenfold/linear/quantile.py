@@ -155,7 +155,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
 
 
 def _moments(block: Block) -> Moments:
-    return Moments.of(block.X, block.y, block.w)
+    return Moments.of_block(block)
 
 
 def _gram(stats: Moments, frame: Frame, fit_intercept: bool) -> Array:

@@ -53,7 +53,7 @@ class Ridge(AffineRegressor, OnePass):
     random_state: int | None = param(None, doc="no effect: nothing is drawn")
 
     def _summarize(self, block: Block) -> Moments:
-        return Moments.of(block.X, block.y, block.w)
+        return Moments.of_block(block)
 
     def _solve(self, stats: Moments) -> dict[str, Any]:
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
