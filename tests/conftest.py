@@ -10,6 +10,7 @@ from tenfold.core.estimator import Estimator
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "NonNegativeLeastSquares": [{}, {"fit_intercept": False}],
     "OrthogonalMatchingPursuit": [{"n_nonzero_coefs": 4}, {"n_nonzero_coefs": 4, "positive": True}],
     "LinearRegression": [{}, {"fit_intercept": False}],
     "Ridge": [{}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}],

@@ -3,7 +3,7 @@
 A file names a kind by its number and nothing else, so it cannot name code. Numbers are for ever. A form is
 
     float, int, bool, str, none, names      a number, a text, nothing, a dict of texts
-    learner                                 a fitted learner of the same p columns
+    learner, part                           a fitted learner of the same p columns, or of any
     float(q,p)                              an array of finite numbers; real(...) may hold NaN and infinities
     int(n)  int(n)<K  bool(p)               whole numbers, numbers of classes 0, ..., K − 1, truth values
     label(K)  text(p)                       class labels; an array of texts
@@ -178,6 +178,15 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(q,p) intercept_=float|float(q) n_iter_=int(q) n_nonzero_coefs_=int|none coef_path_=float(q,p,k)
         _flat=bool stats_?=Moments(p+q)""",
     ),
+    36: (
+        "NonNegativeLeastSquares",
+        """
+        coef_=float(p) intercept_=float certificate_=float multipliers_=float(p) n_iter_=int solver_=str _flat=bool
+        stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) certificate_=float(q) multipliers_=float(q,p) n_iter_=int(q)
+        solver_=str _flat=bool stats_?=Moments(p+q)""",
+    ),
+    43: ("MMRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
@@ -312,6 +321,8 @@ def _has_form(value: Any, form: str, sizes: Sizes) -> bool:
             and _agrees(len(value), parts["length"], sizes)
             and all(_has_form(one, inner, sizes) for one in value)
         )
+    if kind == "part":
+        return "n_features_in_" in getattr(value, "__dict__", {})
     if kind == "learner":
         return "n_features_in_" in getattr(value, "__dict__", {}) and value.n_features_in_ == sizes["p"]
     if shape is None:

@@ -36,6 +36,11 @@ class Problem(Protocol):
         """Length of the target."""
         ...
 
+    @property
+    def present(self) -> Array:
+        """(p,), whether a column is not zero."""
+        ...
+
     def on(self, support: Array) -> Array | None:
         """The unconstrained minimum on these columns; None where they are dependent."""
         ...
@@ -57,6 +62,10 @@ class Crossed:
     @classmethod
     def of(cls, G: Array, q: Array, yy: float) -> Crossed:
         return cls(G, q, lengths(np.diagonal(G)), max(yy, 0.0) ** 0.5)
+
+    @property
+    def present(self) -> Array:
+        return np.diagonal(self.G) > 0
 
     def on(self, support: Array) -> Array | None:
         size = self.size[support]
@@ -87,6 +96,10 @@ class Factored:
     def of(cls, R: Array, y: Array) -> Factored:
         return cls(R, y, lengths((R * R).sum(axis=0)), float(np.linalg.norm(y)))
 
+    @property
+    def present(self) -> Array:
+        return np.asarray(self.R.any(axis=0))
+
     def on(self, support: Array) -> Array | None:
         Q, T = np.linalg.qr(self.R[:, support] / self.size[support])
         diagonal = np.abs(np.diagonal(T))
@@ -104,6 +117,15 @@ def lengths(squares: Array) -> Array:
     """Lengths of columns from their squares, 1 for a zero column."""
     found = np.sqrt(np.maximum(squares, 0.0))
     return np.where(found > 0, found, 1.0)
+
+
+def scaled_condition(S: Array) -> float:
+    """The condition of the columns behind cross-products, each scaled to length 1."""
+    size = lengths(np.diagonal(S))
+    scaled = S / size[:, None] / size
+    L = cholesky(scaled)
+    rcond = 0.0 if L is None else reciprocal_condition(scaled, L)
+    return float("inf") if rcond <= 0 else rcond**-0.5
 
 
 def certificate(problem: Problem, w: Array) -> float:

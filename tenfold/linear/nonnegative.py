@@ -1,0 +1,113 @@
+"""Least squares with coefficients that are not negative."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.estimator import OnePass
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments
+from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.least_squares import triangle_of
+from tenfold.solve.nonnegative import Crossed, Factored, Problem, certificate, nonnegative_exact, scaled_condition
+
+EASY = 1e3  # condition of the columns up to which their cross-products keep ten digits
+IDLE = 1e-12  # a column outside the support that pulls no more than this, all lengths being 1, could be inside
+
+
+@estimator
+class NonNegativeLeastSquares(AffineRegressor, OnePass):
+    """NonNegativeLeastSquares: least squares with w ≥ 0, and the proof that it is the minimum.
+
+    Model       y ≈ X w + b,  w ≥ 0
+    Objective   min over w ≥ 0, b of  Σᵢ sᵢ (yᵢ − xᵢ·w − b)²      (b is free; none with fit_intercept=False)
+    Algorithm   one pass of centred moments; all columns of the wrong sign change sides at once, and if that does not settle
+                one at a time. Columns of condition above 1e3: a second pass of triangular factors, so that no digits are lost
+    Cost        O(n p²) time, O(p²) memory, one pass (two for badly conditioned columns)
+    Fails when  columns are dependent and several solutions are equally good: one is returned, and told (Degenerate)
+    Reference   Lawson & Hanson 1974; exchanges: Portugal, Júdice & Vicente 1994
+
+    Fitted      coef_ (p,) or (q, p), intercept_, certificate_ (largest violation of the conditions of the minimum, with columns
+                and target of length 1), multipliers_ (of coef_'s shape: how steeply the objective / 2 rises at a
+                coefficient that is zero), n_iter_ (systems solved), solver_, stats_ (the moments)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    >>> model = tenfold.NonNegativeLeastSquares(fit_intercept=False).fit(X, [2.0, 1.0, -1.0])
+    >>> model.coef_.round(6), model.multipliers_.round(6)
+    (array([1.5, 0. ]), array([0. , 1.5]))
+    """
+
+    sparse: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True
+
+    _: KW_ONLY
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    tol: float = param(1e-9, at_least=0, doc="bound on certificate_, beyond which NotConverged is told")
+
+    def _summarize(self, block: Block) -> Moments:
+        return Moments.of(block.X, block.y, block.w)
+
+    def _exact(self, stats: Moments) -> bool:
+        return scaled_condition(centred(stats, self.n_features_in_, self.fit_intercept)[1]) <= EASY
+
+    def _solve(self, stats: Moments) -> dict[str, Any]:
+        p = self.n_features_in_
+        mean, Sxx, Sxy = centred(stats, p, self.fit_intercept)
+        yy = np.diagonal(stats.scatter)[p:]
+        yy = yy if self.fit_intercept else yy + stats.weight * mean[p:] ** 2
+        problems = [Crossed.of(Sxx, np.ascontiguousarray(q), float(s)) for q, s in zip(Sxy.T, yy, strict=True)]
+        return self._found(mean, problems, "moments")
+
+    def _refine(self, source: Source, stats: Moments) -> Generator[Any, Any, dict[str, Any]]:
+        """The columns are nearly dependent: a triangle instead of cross-products."""
+        first, p = int(self.fit_intercept), source.n_features
+        R = (yield partial(triangle_of, fit_intercept=self.fit_intercept)).R
+        mean, spread = stats.mean, np.diagonal(centred(stats, p, self.fit_intercept)[1])
+        Z = np.where(spread > 0, R[first:, first : first + p], 0.0)  # what is left of a constant column is rounding
+        problems = [Factored.of(Z, y) for y in R[first:, first + p :].T]
+        return self._found(mean, problems, "triangle")
+
+    def _found(self, mean: Array, problems: list[Any], solver: str) -> dict[str, Any]:
+        """One solution for each target, with its proof."""
+        found = [nonnegative_exact(one, self.n_features_in_) for one in problems]
+        proof = [certificate(one, w) for one, (w, _) in zip(problems, found, strict=True)]
+        rise = np.array([np.where(w > 0, 0.0, -one.pull(w)) for one, (w, _) in zip(problems, found, strict=True)])
+        for one, (w, _), wrong in zip(problems, found, proof, strict=True):
+            self._tell(one, w, wrong)
+        steps = [n for _, n in found]
+        flat = self._flat
+        return dict(
+            self._fitted(mean, np.column_stack([w for w, _ in found])),
+            certificate_=proof[0] if flat else np.array(proof),
+            multipliers_=rise[0] if flat else rise,
+            n_iter_=steps[0] if flat else np.array(steps, dtype=np.int64),
+            solver_=solver,
+        )
+
+    def _tell(self, problem: Problem, w: Array, wrong: float) -> None:
+        if wrong > self.tol:
+            warnings.warn(
+                f"NonNegativeLeastSquares: the conditions of the minimum are violated by {wrong:.2g}, more than tol={self.tol:g}: "
+                "scale the columns, or drop those that nearly repeat others",
+                NotConverged,
+                stacklevel=2,
+            )
+        idle = (w == 0) & (np.abs(problem.pull(w)) <= IDLE * problem.size * (problem.scale or 1.0))
+        idle &= problem.present
+        if idle.any() and problem.on(np.flatnonzero(idle | (w > 0))) is None:
+            warnings.warn(
+                f"NonNegativeLeastSquares: column {int(np.flatnonzero(idle)[0])} depends on others, so that several solutions are "
+                "equally good, of which one was returned: drop such columns",
+                Degenerate,
+                stacklevel=2,
+            )
