@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array, column_name
-from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.errors import BadInput, BadParameter, BadType
 
 Categories = list[Array | None]
 TRUTH = np.array([False, True])
@@ -199,7 +199,7 @@ def kind_of(value: Any) -> str:
         return "b"
     if isinstance(value, (int, float, np.integer, np.floating)):
         return "f"
-    raise TypeError(f"{type(value).__name__} is neither text nor a number")
+    raise BadType(f"{type(value).__name__} is neither text nor a number")
 
 
 def short(value: Any) -> str:

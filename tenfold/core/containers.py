@@ -114,7 +114,7 @@ def _column(column: Any, j: int, coder: Coder | None) -> Array:
     if coder is not None and (objects or kind in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)):
         try:
             return coder.values(j, *numbered_column(column.to_native()), native=not objects)
-        except TypeError:  # things that are no categories
+        except (TypeError, OverflowError):  # things that are no categories
             return coder.numbers(j, _no_categories(column.to_list(), where))
     if objects or kind == nw.Boolean:
         return to_floats(column.to_list(), where)
@@ -170,7 +170,7 @@ def _object_column(values: Array, j: int, coder: Coder) -> Array:
             pass
     try:
         return coder.values(j, *numbered(values.tolist()), native=values.dtype.kind != "O")
-    except TypeError:  # things that are no categories
+    except (TypeError, OverflowError):  # things that are no categories
         return coder.numbers(j, _no_categories(values, column_name(None, j)))
 
 
