@@ -1,4 +1,4 @@
-"""The one gate. What users give is checked here, in `core.containers` and in `core.targets`, and nowhere else.
+"""The one gate. What users give is checked here and in the parts of `tenfold.gate`, and nowhere else.
 
 `check_fit` turns whatever the user gave into a `Source` of clean blocks; `check_predict` into an array of the
 right width. What the gate found out (`n_features_in_`, `feature_names_in_`, `classes_`) travels as `source.facts`.
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.categories import Categories, Coder, coder_of, short, union
-from tenfold.core.containers import as_table, column_names, frame_names, is_frame, listed, numbered_column, split_target
 from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, not_fitted
 from tenfold.core.params import domains
-from tenfold.core.targets import (
+from tenfold.gate.categories import Categories, Coder, coder_of, short, union
+from tenfold.gate.containers import as_table, column_names, frame_names, is_frame, listed, numbered_column, split_target
+from tenfold.gate.targets import (
     ALL,
     as_column,
     as_target,

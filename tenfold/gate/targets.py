@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.categories import short
-from tenfold.core.containers import listed, to_floats
 from tenfold.core.data import Array, Target, objection, row_number
 from tenfold.core.errors import BadInput, BadType, column_vector_warning
+from tenfold.gate.categories import short
+from tenfold.gate.containers import listed, to_floats
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
 ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from
