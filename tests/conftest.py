@@ -19,6 +19,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"random_state": 1, "residual_threshold": 2.0, "n_models": 2},
         {"random_state": 0, "estimator": tenfold.Ridge(0.1), "residual_threshold": 2.0},
     ],
+    "MMRegressor": [{"n_subsets": 2}],
     "QuantileRegressor": [{"alpha": 0.0}, {"alpha": 0.01, "quantile": 0.8}],
     "LogisticRegression": [{"tol": 1e-12}, {"C": 0.1, "tol": 1e-12, "fit_intercept": False}],
     "PCA": [{}, {"n_components": 2, "whiten": True}],

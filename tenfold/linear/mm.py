@@ -1,0 +1,168 @@
+"""Regression that neither gross errors of the target nor far-away rows can move."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import BadParameter, Degenerate, NotConverged
+from tenfold.core.estimator import Estimator
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.random import generator, seed_of
+from tenfold.core.sketch import Sample
+from tenfold.linear.affine import AffineRegressor
+from tenfold.linear.robust import residuals
+from tenfold.solve.biweight import Start, descend, robust_start, settle_scale, weighted_median
+from tenfold.solve.irls import Found, Frame
+
+SAMPLED = 4096  # distinct rows from which the start is found
+EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
+
+
+@estimator
+class MMRegressor(AffineRegressor, Estimator):
+    """MMRegressor: rows far from the fit do not count at all, whether y or x is wrong.
+
+    Model       y ≈ X w + b + σ e on more than half of the rows, anything on the others
+    Objective   a minimum over w, b of  Σᵢ sᵢ ρ((yᵢ − xᵢ·w − b) / (tuning σ)),  ρ(u) = 1 − (1 − u²)³ for |u| ≤ 1,
+                1 beyond, below a start that half of the rows agree on; σ is the scale of that start
+    Algorithm   start: the fit of least biweight scale σ (Σ s ρ(r / 1.548 σ) = ½ (Σ s − p − 1)) from n_subsets random subsets
+                of up to 4,096 rows chosen by a hash; then re-weighted least squares and Newton steps
+    Cost        O(n_subsets p³) for the start; O(n p²) a pass, about fifteen passes, one up to 4,096 rows
+    Fails when  half of the rows or more are wrong; rows are fewer than twice the parameters, as half of
+                them then fit exactly (warns Degenerate); many columns and no subset is clean
+    Reference   Yohai 1987; the start: Salibian-Barrera & Yohai 2006, Peña & Yohai 1999
+
+    Fitted      coef_ (p,), intercept_, scale_ (σ), n_iter_ (steps), absent_ (why there is no weights_)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.append(np.arange(10.0), [100.0, 101.0, 102.0])[:, None]
+    >>> y = np.append(2 * np.arange(10.0) + 1 + 0.1 * (-1) ** np.arange(10), [0.0, 0.0, 0.0])
+    >>> model = tenfold.MMRegressor().fit(X, y)
+    >>> model.coef_.round(1), model.weights(X, y)[-3:]
+    (array([2.]), array([0., 0., 0.]))
+    """
+
+    sparse: ClassVar[bool] = True
+
+    _: KW_ONLY
+    tuning: float = param(
+        4.685, at_least=1.548, doc="scales beyond which a row does not count; 4.685: 95 % efficient for Gaussian noise"
+    )
+    n_subsets: int = param(500, at_least=1, at_most=100_000, doc="random subsets tried for the start")
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    max_iter: int = param(200, at_least=1, doc="most steps after the start")
+    tol: float = param(1e-08, at_least=0, doc="bound on the gradient per row, of scaled columns and residuals")
+    random_state: int | None = param(0, doc="seed of the sample and of the subsets")
+
+    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        try:
+            rng = generator(self.random_state)
+        except (TypeError, ValueError):
+            raise BadParameter(
+                f"MMRegressor(random_state={self.random_state!r}): must be a whole number >= 0 or None"
+            ) from None
+        sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))
+        X, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
+        frame = _frame(X, y, w, self.fit_intercept)
+        start = self._start(frame, sample, rng)
+        if start.scale <= EXACT:
+            self._tell_if_some_do_not_fit(frame, start, sample)
+            return self._answer(frame, start.theta, 0.0, 1)
+        inside = Block(X, y[:, None], w) if float(w.sum()) == sample.total else None
+        search = self._search(frame, start)
+        frame, found = (yield from search) if inside is None else _at_once(search, inside)
+        if not found.converged:
+            warnings.warn(
+                f"MMRegressor: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} steps, "
+                f"above tol={self.tol:g}: raise max_iter",
+                NotConverged,
+                stacklevel=2,
+            )
+        return self._answer(frame, found.theta, frame.y_size, found.n_pass)
+
+    def _start(self, frame: Frame, sample: Sample, rng: np.random.Generator) -> Start:
+        X, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
+        Z = (X - frame.mean) / frame.size
+        if self.fit_intercept:
+            Z = np.column_stack([Z, np.ones(len(Z))])
+        rows = max(sample.total, len(w))  # weights may be small numbers that mean no copies
+        start = robust_start(Z, (y - frame.y_mean) / frame.y_size, w, rows, self.n_subsets, rng)
+        return start if self.fit_intercept else start._replace(theta=np.append(start.theta, 0.0))
+
+    def _tell_if_some_do_not_fit(self, frame: Frame, start: Start, sample: Sample) -> None:
+        X, y = sample.rows[:, :-1], sample.rows[:, -1]
+        rest = (y - frame.y_mean) / frame.y_size - (X - frame.mean) / frame.size @ start.theta[:-1] - start.theta[-1]
+        if np.abs(rest).max() > 1e3 * EXACT:
+            warnings.warn(
+                "MMRegressor: half of the rows fit exactly, and the scale is zero: the others do not count; "
+                "give more rows if that is not meant",
+                Degenerate,
+                stacklevel=2,
+            )
+
+    def _search(self, frame: Frame, start: Start) -> Generator[Any, Any, tuple[Frame, Found]]:
+        """The scale of all rows at the start; then, in units of it, the minimum below the start."""
+        scale = yield from settle_scale(start, frame)
+        frame = frame._replace(y_size=frame.y_size * scale)
+        found = yield from descend(
+            start.theta / scale, frame, self.tuning, self.fit_intercept, tol=self.tol, max_iter=self.max_iter
+        )
+        return frame, found
+
+    def _answer(self, frame: Frame, theta: Array, scale: float, n_iter: int) -> dict[str, Any]:
+        coef, intercept = frame.coefficients(theta)
+        why = "weights_ is absent, as rows are not kept: call weights(X, y)"
+        return dict(
+            coef_=coef,
+            intercept_=intercept if self.fit_intercept else 0.0,
+            scale_=scale,
+            n_iter_=n_iter,
+            absent_={"weights_": why},
+        )
+
+    def weights(self, X: Any, y: Any) -> Array:
+        """What each row counts: 1 where it fits, less and less away from that, 0 beyond `tuning` scales."""
+        size = np.abs(residuals(self, X, y))
+        if self.scale_ == 0:
+            return (size <= 1e3 * EXACT * size.max(initial=0.0)).astype(np.float64)
+        return (1 - np.minimum((size / (self.tuning * self.scale_)) ** 2, 1.0)) ** 2
+
+    def outliers(self, X: Any, y: Any) -> Array:
+        """Which rows do not count at all."""
+        return self.weights(X, y) == 0
+
+
+def _sample(block: Block, k: int, seed: int) -> Sample:
+    rows = np.column_stack([np.asarray(ops.dense(block.X), dtype=np.float64), block.y])
+    return Sample.of(rows, block.w, k, seed)
+
+
+def _frame(X: Array, y: Array, w: Array, fit_intercept: bool) -> Frame:
+    """Centre and size of most of the values of each column: far-away rows do not count here either."""
+    centre, size = np.zeros(X.shape[1] + 1), np.ones(X.shape[1] + 1)
+    for j, values in enumerate([*X.T, y]):
+        middle = weighted_median(values, w) if fit_intercept else 0.0
+        apart = np.abs(values - middle)
+        spread = weighted_median(apart, w) / 0.6745 or float(np.sqrt(w @ apart**2 / w.sum()))
+        centre[j] = middle
+        size[j] = spread if spread > max(1e-13 * abs(middle), 1e-100) else 1.0
+    return Frame(centre[:-1], size[:-1], float(centre[-1]), float(size[-1]))
+
+
+def _at_once(search: Generator[Any, Any, Any], block: Block) -> Any:
+    """Run a search on rows that are all here."""
+    try:
+        summarize = next(search)
+        while True:
+            summarize = search.send(summarize(block))
+    except StopIteration as done:
+        return done.value
