@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from tenfold import _evaluate
 from tenfold.core import ops
 from tenfold.core.data import Arrays, Block
 from tenfold.core.engine import Threads, current_engine, each, single_blas
 from tenfold.core.protocol import fresh
 from tenfold.core.stats import Moments, Rows, Triangle
-from tenfold.evaluate.leave_out_classes import naive_bayes, nearest_centroid
+from tenfold.evaluate.leave_out_classes import naive_bayes, nearest_centroid, whitened_squares
 from tenfold.evaluate.leave_out_discriminant import linear_discriminant, quadratic_discriminant
 from tenfold.linear.affine import centred
 from tenfold.solve.least_squares import triangle_of
@@ -29,7 +30,6 @@ Array = np.ndarray[Any, Any]
 Form = Callable[[Block], Array]
 
 EPS = float(np.finfo(float).eps)
-LEAST = 1e-6  # 1 − h below this: the row is refitted
 FORMS: dict[str, Callable[[Any], Form | None]] = {
     "GaussianNB": naive_bayes,
     "NearestCentroid": nearest_centroid,
@@ -49,7 +49,7 @@ def leave_one_out_outputs(full: Any, source: Arrays) -> Array | None:
         return None
     with single_blas:
         out = Threads().run(lambda block: Rows.of(form(block)), source).whole()
-        lost = np.flatnonzero(np.isnan(out).any(axis=1))
+        lost = np.unique(np.flatnonzero(np.isnan(out)) // out.shape[1])
         if len(lost):
             out[lost] = np.concatenate(each(lambda row: _refitted(full, source, row), lost.tolist()))
     return out
@@ -115,24 +115,22 @@ class Leverage:
         self.coef = np.ascontiguousarray(np.atleast_2d(full.coef_), dtype=np.float64)
         self.intercept = np.broadcast_to(np.asarray(full.intercept_, dtype=np.float64), len(self.coef)).copy()
 
-    def of(self, block: Block) -> tuple[Array, Array]:
-        """Leverages, and residuals divided by 1 − h; NaN where that would lose digits."""
-        h = -2 * ops.quadratic_scores(block.X, self.center[None], self.F[None], np.zeros(1))[:, 0]
-        h = block.w * (h + (1 / self.weight if self.fit_intercept else 0.0))
-        residual = block.y - ops.linear_scores(block.X, self.coef, self.intercept)
-        keep = 1 - h
-        least = np.maximum(LEAST, 1e8 * EPS * self.condition * h)
-        return h, residual / np.where(keep < least, np.nan, keep)[:, None]
+    def missed(self, block: Block) -> Array:
+        """Residuals divided by 1 − h; NaN where that would lose digits."""
+        X = ops.dense(block.X)
+        squares = whitened_squares(X, self.center[None], self.F[None])[:, 0]
+        share, digits = 1 / self.weight if self.fit_intercept else 0.0, 1e8 * EPS * self.condition
+        return _evaluate.residuals_left(X, block.y, block.w, squares, self.coef, self.intercept, share, digits)
 
     def outputs(self, block: Block) -> Array:
-        return block.y - self.of(block)[1]
+        return block.y - self.missed(block)
 
     def models(self, block: Block) -> Array:
         """The coefficients (n, p + 1) of the fit without each row, the intercept last; for one target.
 
         w₍ᵢ₎ = w − A⁻¹(xᵢ − x̄) sᵢ with sᵢ = wᵢ eᵢ / (1 − hᵢ), and the value at x̄ falls by sᵢ / Σw.
         """
-        missed = block.w * self.of(block)[1][:, 0]
+        missed = block.w * self.missed(block)[:, 0]
         moved = (np.asarray(ops.dense(block.X), dtype=np.float64) - self.center) @ self.F @ self.F.T
         coef = self.coef[0] - moved * missed[:, None]
         if not self.fit_intercept:

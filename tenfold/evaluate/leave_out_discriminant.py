@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tenfold import _evaluate
 from tenfold.core import ops
 from tenfold.core.data import Block
-from tenfold.evaluate.leave_out_classes import (
-    FLAT,
-    LEAST,
-    Array,
-    Form,
-    Removal,
-    priors_left,
-    removal,
-    rows_of,
-)
+from tenfold.evaluate.leave_out_classes import FLAT, LEAST, Array, Form, weights_of, whitened_squares
 from tenfold.generative.classes import log_priors
-from tenfold.solve.linalg import eigh
+from tenfold.solve.linalg import eigh, invert_triangle
 
 SINGULAR = 1e-6  # smallest eigenvalue of a correlation matrix that leaves enough digits
 DIGITS = 2e-7  # over that eigenvalue: the least 1 − γ dᵀA⁻¹d that leaves nine digits
@@ -31,68 +23,57 @@ def linear_discriminant(full: Any) -> Form | None:
     weight, mean, scatter = full.stats_.weight, full.stats_.mean, full.stats_.scatter
     if full.priors is not None and (full.solver != "svd" or full.shrinkage):
         return None  # each class enters the covariance by its prior: not of rank one
-    K, p = mean.shape
     within, share = scatter.sum(axis=0), float(full.shrinkage or 0.0)
-    scale = np.ones(p) if share else np.sqrt(np.diagonal(within))
+    scale = np.ones(len(within)) if share else np.sqrt(np.diagonal(within))
     if not (scale > FLAT * np.abs(mean).max(axis=0)).all():
         return None
     values, vectors = eigh(within / scale / scale[:, None])
-    total = weight.sum()
-    center = full.priors_ @ mean
-    whitened = share == 0
-    if whitened:
-        if values[0] < max(SINGULAR, 4 * full.tol**2 if full.solver == "svd" else 0.0):
+    total, center = float(weight.sum()), full.priors_ @ mean
+    if share:
+        if not _graded_little((1 - share) * values + share * values.mean()):
             return None
-        vectors = vectors * np.sqrt(total / values)
-    elif not _graded_little((1 - share) * values + share * values.mean()):
+    elif values[0] < max(SINGULAR, 4 * full.tol**2 if full.solver == "svd" else 0.0):
         return None
+    else:  # any factor of the inverse will do: a triangular one is half the work
+        vectors = invert_triangle(np.linalg.cholesky(within / scale / scale[:, None] / total)).T
     A = np.ascontiguousarray(vectors / scale[:, None])
     apart = (mean - center) @ A
     if full.solver == "svd" and not _all_axes(apart, full, values, total, share):
         return None
-    trace = float(values.sum())
+    if share:
+        return _shrunk(full, share, values, A, apart, center)
+    classes, coef, inner = weights_of(full, full.priors_, weight), apart @ A.T, apart @ apart.T
+    least = max(LEAST, DIGITS / values[0])
 
-    least = max(LEAST, DIGITS / values[0]) if whitened else LEAST
-    inner, coef = apart @ apart.T, np.ascontiguousarray(apart @ A.T)
+    def outputs(block: Block) -> Array:
+        X = ops.dense(block.X)
+        squares = whitened_squares(X, center[None], A[None])[:, 0]
+        return _evaluate.linear_discriminant_left(X, block.y, block.w, *classes, squares, center, coef, inner, least)
 
-    def whitened_terms(block: Block, gone: Removal) -> tuple[Array, Array, Array, Array, Array]:
-        """γ, the unit, squared distances to the centres, products with d, and dᵀA⁻¹d: all from two products
-        with X.
-        """
-        cross = (rows_of(block) - center) @ coef.T  # centred first: means may be far larger than spreads
-        own = -2 * ops.quadratic_scores(block.X, center[None], A[None], np.zeros(1))
-        mine = cross[np.arange(len(block)), block.y][:, None]
-        plain = own - 2 * cross + np.diagonal(inner)
-        with_d = own - mine - cross + inner[block.y]
-        q = (own - 2 * mine)[:, 0] + np.diagonal(inner)[block.y]
-        return gone.gamma / total, gone.total / total, plain, with_d, q
+    return outputs
 
-    def shrunk_terms(block: Block, gone: Removal) -> tuple[Array, Array, Array, Array, Array]:
-        """The same for (1 − s) (S − γ d dᵀ)/n + s tr(S − γ d dᵀ)/(n p) I, whose second part changes with
-        every row.
-        """
+
+def _shrunk(full: Any, share: float, values: Array, A: Array, apart: Array, center: Array) -> Form:
+    """The same for (1 − s) (S − γ d dᵀ)/n + s tr(S − γ d dᵀ)/(n p) I, whose second part changes with every row."""
+    weight, p = full.stats_.weight, len(values)
+    K, trace, floor = len(weight), float(values.sum()), (1 - share) * np.maximum(values, 0.0)
+
+    def outputs(block: Block) -> Array:
+        gone, rows = removal(weight, block), np.arange(len(block))
         Z = (rows_of(block) - center) @ A
         d = Z - apart[block.y]
         spare = share * (trace - gone.gamma * (d * d).sum(axis=1)) / p
-        inverse = 1 / ((1 - share) * np.maximum(values, 0.0) + spare[:, None])
-        plain, with_d = np.empty((len(block), K)), np.empty((len(block), K))
+        inverse = 1 / (floor + spare[:, None])
+        gamma, q = (1 - share) * gone.gamma, (d * d * inverse).sum(axis=1)
+        rest = 1 - gamma * q
+        rest[~(rest > LEAST)] = np.nan
+        distance = np.empty((len(block), K))
         for k in range(K):
             delta = Z - apart[k]
-            plain[:, k] = (delta * delta * inverse).sum(axis=1)
-            with_d[:, k] = (d * delta * inverse).sum(axis=1)
-        return (1 - share) * gone.gamma, gone.total, plain, with_d, (d * d * inverse).sum(axis=1)
-
-    def outputs(block: Block) -> Array:
-        gone = removal(weight, block)
-        gamma, unit, distance, with_d, q = (whitened_terms if whitened else shrunk_terms)(block, gone)
-        rest = 1 - gamma * q
-        rest[~(rest > least)] = np.nan
-        with_d *= with_d
-        with_d *= (gamma / rest)[:, None]
-        distance += with_d
-        distance[np.arange(len(block)), block.y] = (1 + gone.beta) ** 2 * q / rest
-        distance *= (-0.5 * unit)[:, None]
-        return distance + priors_left(full, full.priors_, weight, block, gone)
+            along = (d * delta * inverse).sum(axis=1)
+            distance[:, k] = (delta * delta * inverse).sum(axis=1) + gamma / rest * along * along
+        distance[rows, block.y] = (1 + gone.beta) ** 2 * q / rest
+        return (-0.5 * gone.total)[:, None] * distance + priors_left(full, full.priors_, weight, block, gone)
 
     return outputs
 
@@ -113,20 +94,30 @@ def quadratic_discriminant(full: Any) -> Form | None:
     K, p = mean.shape
     prior = log_priors(full.priors_, weight)
     level = np.where(np.isfinite(full.constant_), full.constant_ - np.where(weight > 0, prior, 0.0), 0.0)
-    s, r = float(full.shrinkage or 0.0), float(full.reg_param)
-    turned = [eigh(scatter[k]) for k in range(K)] if s or r else []
-    if turned:
-        spread = [values / (n or 1.0) for (values, _), n in zip(turned, weight, strict=True)]
-        usable = np.array([_graded_little((1 - r) * ((1 - s) * e + s * e.mean()) + r) for e in spread])
-    else:
-        smallest = np.array([_least_eigenvalue(scatter[k] / (weight[k] or 1.0), mean[k]) for k in range(K)])
-        usable, least = smallest > SINGULAR, np.maximum(LEAST, DIGITS / np.maximum(smallest, SINGULAR))
+    if full.shrinkage or full.reg_param:
+        return _regularised(full, level)
+    smallest = np.array([_least_eigenvalue(scatter[k] / (weight[k] or 1.0), mean[k]) for k in range(K)])
+    least = np.where(smallest > SINGULAR, np.maximum(LEAST, DIGITS / np.maximum(smallest, SINGULAR)), np.inf)
+    classes = weights_of(full, full.priors_, weight)
 
-    def regularised(X: Array, block: Block, gone: Removal) -> tuple[Array, Array]:
-        """Distance and −½ log det of the row's own class, where the covariance has a multiple of the identity
-        in it.
-        """
-        own, log_det = np.full(len(block), np.nan), np.full(len(block), np.nan)
+    def outputs(block: Block) -> Array:
+        squares = whitened_squares(ops.dense(block.X), mean, full.whitening_)
+        return _evaluate.quadratic_discriminant_left(squares, p, block.y, block.w, *classes, level, least)
+
+    return outputs
+
+
+def _regularised(full: Any, level: Array) -> Form:
+    """The same where the covariances have a multiple of the identity in them."""
+    weight, mean = full.stats_.weight, full.stats_.mean
+    p, s, r = mean.shape[1], float(full.shrinkage or 0.0), float(full.reg_param)
+    turned = [eigh(one) for one in full.stats_.scatter]
+    spread = [values / (n or 1.0) for (values, _), n in zip(turned, weight, strict=True)]
+    usable = np.array([_graded_little((1 - r) * ((1 - s) * e + s * e.mean()) + r) for e in spread])
+
+    def outputs(block: Block) -> Array:
+        X, gone = rows_of(block), removal(weight, block)
+        scores = ops.quadratic_scores(block.X, mean, full.whitening_, level)
         for k in np.unique(block.y):
             here = np.flatnonzero(block.y == k)
             values, vectors = turned[k]
@@ -138,27 +129,44 @@ def quadratic_discriminant(full: Any) -> Form | None:
             q = (D2 / e).sum(axis=1)
             rest = 1 - factor * gamma * q
             rest[~(rest > LEAST)] = np.nan
-            own[here] = (1 + gone.beta[here]) ** 2 * q / rest
-            log_det[here] = -0.5 * (np.log(e).sum(axis=1) + np.log(rest))
-        return own, log_det
-
-    def outputs(block: Block) -> Array:
-        gone, rows = removal(weight, block), np.arange(len(block))
-        scores = ops.quadratic_scores(block.X, mean, full.whitening_, level)
-        if s or r:
-            own, log_det = regularised(rows_of(block), block, gone)
-        else:
-            n = weight[block.y]
-            q = 2 * (level[block.y] - scores[rows, block.y])
-            rest = 1 - gone.gamma / n * q
-            rest[~(rest > least[block.y])] = np.nan
-            own = (1 + gone.beta) ** 2 * (gone.left / n) * q / rest
-            log_det = level[block.y] - 0.5 * (p * np.log(n / gone.left) + np.log(rest))
-        scores[rows, block.y] = log_det - 0.5 * own
+            own = (1 + gone.beta[here]) ** 2 * q / rest
+            scores[here, k] = -0.5 * (np.log(e).sum(axis=1) + np.log(rest) + own)
         scores[~usable[block.y]] = np.nan
         return scores + priors_left(full, full.priors_, weight, block, gone)
 
     return outputs
+
+
+# --- row by row, where the change is not of rank one ---------------------------------------------------------
+
+
+class Removal(NamedTuple):
+    """What happens to the classes when a row goes, row by row."""
+
+    left: Array  # weight of its class without it; NaN where nothing is left
+    total: Array  # weight of all rows without it
+    beta: Array
+    gamma: Array
+
+
+def removal(weight: Array, block: Block) -> Removal:
+    n = weight[block.y]
+    left = np.where(n - block.w > 1e-9 * n, n - block.w, np.nan)
+    return Removal(left, weight.sum() - block.w, block.w / left, block.w * n / left)
+
+
+def priors_left(full: Any, prior: Array, weight: Array, block: Block, gone: Removal) -> Array:
+    """log πₖ of each row and class, after the row has gone."""
+    _, logs, given = weights_of(full, prior, weight)
+    if given:
+        return np.tile(logs, (len(block), 1))
+    logs = logs - np.log(gone.total)[:, None]
+    logs[np.arange(len(block)), block.y] = np.log(gone.left / gone.total)
+    return logs
+
+
+def rows_of(block: Block) -> Array:
+    return np.asarray(ops.dense(block.X), dtype=np.float64)
 
 
 def _least_eigenvalue(C: Array, mean: Array) -> float:
