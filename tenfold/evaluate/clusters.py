@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import targets
+from tenfold.core import check
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
@@ -127,10 +127,10 @@ def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", sample
         raise BadInput(f"X is not finite in row {int(np.argwhere(~np.isfinite(X))[0][0])}: drop or repair that row")
     if isinstance(metric, str) and metric == "precomputed" and (X.shape[0] != X.shape[1] or np.diagonal(X).any()):
         raise BadInput("metric='precomputed': X must be a square table of distances with zeros on its diagonal")
-    groups, code = targets.encode(given)
+    groups, code = check.encode(given)
     if not 2 <= len(groups) < len(X):
         raise BadInput(f"{len(groups)} groups of {len(X)} rows: a silhouette needs 2 to {len(X) - 1} groups")
-    w = targets.as_weights(sample_weight, len(X))
+    w = check.as_weights(sample_weight, len(X))
     member = np.zeros((len(X), len(groups)))
     member[np.arange(len(X)), code] = 1.0 if w is None else w
     rows = np.array_split(np.arange(len(X)), max(1, len(X) ** 2 // DISTANCES_AT_ONCE))

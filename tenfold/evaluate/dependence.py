@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.check import as_weights
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.response import Response, altered, response_of
 
 Array = np.ndarray[Any, Any]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tenfold.core import ops, targets
+from tenfold.core import check, ops
 from tenfold.core.errors import BadInput, BadParameter
 
 Array = np.ndarray[Any, Any]
@@ -52,7 +52,7 @@ def truth_and_labels(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Lab
     if kinds[0] != kinds[1]:
         raise BadInput(f"y_true holds {kinds[0]} and y_pred {kinds[1]}: make both text or both numbers")
     columns, w = _weighted(columns, sample_weight)
-    return Labels(*targets.encode(columns[0]), *targets.encode(columns[1]), w)
+    return Labels(*check.encode(columns[0]), *check.encode(columns[1]), w)
 
 
 def truth_and_groups(labels_true: Any, labels_pred: Any, sample_weight: Any = None) -> Labels:
@@ -60,7 +60,7 @@ def truth_and_groups(labels_true: Any, labels_pred: Any, sample_weight: Any = No
     columns = [_column(labels_true, "labels_true"), _column(labels_pred, "labels_pred")]
     _same_rows(*columns, names=("labels_true", "labels_pred"))
     columns, w = _weighted(columns, sample_weight)
-    return Labels(*targets.encode(columns[0]), *targets.encode(columns[1]), w)
+    return Labels(*check.encode(columns[0]), *check.encode(columns[1]), w)
 
 
 def truth_and_scores(y_true: Any, y_score: Any, sample_weight: Any = None, labels: Any = None) -> Scores:
@@ -102,7 +102,7 @@ def truth_and_probabilities(y_true: Any, y_proba: Any, sample_weight: Any = None
 def truth_and_chance(y_true: Any, y_proba: Any, sample_weight: Any = None, pos_label: Any = None) -> Scores:
     """One probability for each row, of pos_label: of 1, or of the larger of two numbers, where none is given."""
     truth = _column(y_true, "y_true")
-    classes = targets.encode(truth)[0]
+    classes = check.encode(truth)[0]
     if len(classes) > 2:
         raise BadInput(f"the truth holds {len(classes)} classes: give a probability for each of them")
     if pos_label is None:
@@ -163,7 +163,7 @@ def _column(values: Any, name: str) -> Array:
         raise BadInput(f"{name} has shape {column.shape}: give one label for each row")
     if not len(column):
         raise BadInput(f"{name} is empty: give at least one row")
-    return targets.flat_labels(column, len(column))
+    return check.flat_labels(column, len(column))
 
 
 def _table(values: Any, name: str) -> Array:
@@ -187,7 +187,7 @@ def _same_rows(first: Array, second: Array, names: tuple[str, str] = ("y_true", 
 
 def _weighted(columns: list[Array], sample_weight: Any) -> tuple[list[Array], Array | None]:
     """The rows whose weight is above zero, with their weights."""
-    w = targets.as_weights(sample_weight, len(columns[0]))
+    w = check.as_weights(sample_weight, len(columns[0]))
     if w is None or w.all():
         return columns, w
     kept = np.flatnonzero(w)
@@ -198,7 +198,7 @@ def _coded(truth: Array, labels: Any) -> tuple[Array, Array]:
     if labels is None:
         if truth.dtype == np.int64 and truth.min() == 0 and truth.max() == 1:
             return np.array([0, 1]), np.ascontiguousarray(truth)  # already codes: the usual case, without copies
-        return targets.encode(truth)
+        return check.encode(truth)
     given = np.asarray(labels).reshape(-1)
     if len(np.unique(given)) < len(given) or (np.sort(given) != given).any():
         raise BadParameter(
@@ -211,7 +211,7 @@ def _coded(truth: Array, labels: Any) -> tuple[Array, Array]:
         row = int(np.flatnonzero(~known)[0])
         label = truth[row : row + 1].tolist()[0]
         raise BadInput(f"y_true has the label {label!r} in row {row}, which is not in labels={_listed(given)}: add it")
-    return targets.encode(truth, given)
+    return check.encode(truth, given)
 
 
 def _kind(column: Array) -> str:

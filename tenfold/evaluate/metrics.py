@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import targets
+from tenfold.core import check
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import log_softmax, softmax
 from tenfold.evaluate.confusion import Confusion
@@ -60,7 +60,7 @@ def f1_macro(codes: Array, scores: Array, w: Array) -> float:
 
 
 def _confusion(codes: Array, scores: Array, w: Array) -> Confusion:
-    return Confusion.of_labels(Labels(*targets.encode(codes), *targets.encode(scores.argmax(axis=1)), w))
+    return Confusion.of_labels(Labels(*check.encode(codes), *check.encode(scores.argmax(axis=1)), w))
 
 
 def log_loss(codes: Array, scores: Array, w: Array) -> float:
