@@ -22,13 +22,13 @@ struct Sample {
     std::vector<std::uint32_t> code;
     std::vector<double> y;
     size_t n = 0, classes = 0;
-    double unit = 1, weight_unit = 1;
+    double unit = 1, weight_unit = 1, centre = 0;
 
     std::int64_t weight(size_t row) const { return w.empty() ? 1 : w[row]; }
 
     template <class Index>
     Sample of(const Index* rows, size_t m) const {
-        Sample part{{}, {}, {}, {}, m, classes, unit, weight_unit};
+        Sample part{{}, {}, {}, {}, m, classes, unit, weight_unit, centre};
         const auto take = [&](const auto& from, auto& to) {
             if (from.empty()) return;
             to.resize(m);
@@ -72,6 +72,7 @@ inline void set_targets(Sample& sample, std::span<const double> y, std::span<con
                                          : std::llrint(std::ldexp(w[i] * v, shift));
     }
     sample.unit = std::ldexp(1.0, -shift);
+    sample.centre = middle;
 }
 
 // A node: totals in whole numbers, and what is told about it.
@@ -96,30 +97,29 @@ State count_classes(const Sample& sample, const Index* rows, size_t m, double* v
     t.m = m;
     t.counts.assign(sample.classes, 0);
     for (size_t i = 0; i < m; ++i) t.counts[sample.code[row_of(rows[i])]] += sample.weight(row_of(rows[i]));
-    for (const auto c : t.counts) t.W += c, t.pure = t.pure || (c && !(t.S++));
-    t.pure = t.S == 1;
+    for (const auto c : t.counts) t.W += c;
+    t.pure = std::find(t.counts.begin(), t.counts.end(), t.W) != t.counts.end();
     for (size_t k = 0; k < sample.classes; ++k) value[k] = static_cast<double>(t.counts[k]) / static_cast<double>(t.W);
     t.weight = static_cast<double>(t.W) * sample.weight_unit;
     return t;
 }
 
-// The weighted mean as value, W and S.
+// The weighted mean as value, W and S. The mean comes from whole numbers, so that the order of the rows does not matter.
 template <class Index>
 State add_targets(const Sample& sample, const Index* rows, size_t m, double* value) {
     State t;
     t.m = m;
-    const double first = sample.y[row_of(rows[0])];
-    double sum = 0;
-    t.pure = true;
+    double low = sample.y[row_of(rows[0])], high = low;
     for (size_t i = 0; i < m; ++i) {
         const size_t row = row_of(rows[i]);
-        const double off = sample.y[row] - first;
         t.W += sample.weight(row);
         t.S += sample.s[row];
-        sum += static_cast<double>(sample.weight(row)) * off;
-        t.pure = t.pure && off == 0;
+        low = std::min(low, sample.y[row]);
+        high = std::max(high, sample.y[row]);
     }
-    value[0] = first + sum / static_cast<double>(t.W);
+    const double mean = static_cast<double>(t.S) / static_cast<double>(t.W) * (sample.unit / sample.weight_unit);
+    value[0] = std::clamp(sample.centre + mean, low, high);
+    t.pure = low == high;
     t.weight = static_cast<double>(t.W) * sample.weight_unit;
     return t;
 }

@@ -192,11 +192,25 @@ LEARNERS: dict[int, tuple[str, str]] = {
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
     54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
     56: ("AnscombeTransformer", "stats_?=Counts(1)"),
+    66: ("DecisionTreeClassifier", "classes_=label(K) _trees=Trees(1,K) max_features_=int"),
+    67: ("DecisionTreeRegressor", "_flat=bool _trees=Trees(1,1) max_features_=int"),
     76: (
         "ID3Classifier",
         "classes_=label(K) tree_=ManyWay(n,K) edges_=[float(*)](p) category_=bool(p)",
     ),
     77: ("C45Classifier", "classes_=label(K) tree_=ManyWay(n,K) category_=bool(p)"),
+    78: (
+        "BaggingClassifier",
+        """
+        classes_=label(K) estimators_=[part](t) estimators_features_=[int(*)<p](t) oob_score_?=float
+        oob_decision_function_?=real(n,K) _seed=int""",
+    ),
+    79: (
+        "BaggingRegressor",
+        """
+        estimators_=[part](t) estimators_features_=[int(*)<p](t) oob_score_?=float
+        oob_prediction_?=real(n) _seed=int _flat=bool""",
+    ),
 }
 
 # Number -> module and name of a statistic, forms of its fields.
@@ -232,6 +246,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         """
         feature=int(n) threshold=real(n) gain=float(n) counts=float(n,k) first=int(n+1) value=real(b) child=int(b)""",
     ),
+    11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m) rows=float log_variance=float"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -241,6 +256,7 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Distinct": lambda s: np.empty(len(s.values)),
     "Table": lambda s: s.rows[0][0][0] if s.moments is None else s.moments.center,
     "Filled": lambda s: s.missing.weight,
+    "Weighed": lambda s: s.moments.center,
     "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
     "ManyWay": lambda s: s.counts,
 }

@@ -1,0 +1,103 @@
+"""What trees share before they grow: limits as absolute numbers, rows in memory, factors of classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Array, Arrays, Block, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadParameter
+from tenfold.core.stats import Counts
+from tenfold.tree.manyway import Kept
+
+
+def refuse(model: Any, name: str, what: str) -> BadParameter:
+    """The error for a parameter of a learner."""
+    value = repr(getattr(model, name))
+    return BadParameter(f"{type(model).__name__}({name}={value[:60]}): {what}")
+
+
+def rows_in_memory(source: Source) -> Generator[Summarize, Any, tuple[Array, Array, Array]]:
+    """X, y and w of all rows: the user's own array where it will do, else a copy."""
+    if isinstance(source, Arrays) and source.rows is None and _as_it_is(source.X):
+        yield _weight  # every block passes the gate
+        n = source.X.shape[0]
+        return source.X, source.y, np.ones(n) if source.w is None else source.w
+    kept = yield Kept.of
+    return kept.arrays()
+
+
+def _as_it_is(X: Any) -> bool:
+    return (
+        not ops.is_sparse(X)
+        and X.dtype in (np.float32, np.float64)
+        and bool(X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative)
+        and type(X) is np.ndarray
+    )
+
+
+def _weight(block: Block) -> Counts:
+    return Counts(np.array([block.w.sum()]))
+
+
+def columns_to_draw(model: Any, p: int) -> int:
+    """How many columns a node looks at; 0 for all of them."""
+    value = model.max_features
+    if value is None or value is True:
+        return 0
+    if value == "sqrt":
+        return max(1, int(math.sqrt(p)))
+    if value == "log2":
+        return max(1, int(math.log2(p)))
+    if isinstance(value, (int, np.integer)):
+        return 0 if value >= p else int(value)
+    if not 0 < value <= 1:
+        raise refuse(model, "max_features", "a share of the columns must be above 0 and at most 1")
+    return 0 if value == 1 else max(1, int(value * p))
+
+
+def rows_needed(model: Any, name: str, n: int, least: int) -> int:
+    """A number of rows, given as such or as a share of n."""
+    value = getattr(model, name)
+    if isinstance(value, (int, np.integer)):
+        if value < least:
+            raise refuse(model, name, f"must be at least {least}, or a share of the rows")
+        return min(int(value), 2**62)
+    if not 0 < value <= 1:
+        raise refuse(model, name, "a share of the rows must be above 0 and at most 1")
+    return max(least, math.ceil(value * n))
+
+
+def directions(model: Any, p: int) -> Array:
+    """`monotonic_cst` as an array of −1, 0 and 1 by column; empty where nothing is asked for."""
+    given = model.monotonic_cst
+    if given is None:
+        return np.empty(0, dtype=np.int64)
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.full(1, np.nan)
+    if found.shape != (p,) or not np.isin(found, (-1.0, 0.0, 1.0)).all():
+        raise refuse(model, "monotonic_cst", f"must be one of -1, 0 and 1 for each of the {p} columns")
+    if model.target == "label" and len(model.classes_) > 2:
+        raise refuse(model, "monotonic_cst", "is for two classes only")
+    return found.astype(np.int64) if found.any() else np.empty(0, dtype=np.int64)
+
+
+def class_factors(model: Any, weight: Array) -> Array | None:
+    """One factor for each class, or None; `weight` are the weights of the classes."""
+    given = model.class_weight
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return weight.sum() / (len(weight) * weight)
+    if isinstance(given, dict):
+        factors = np.array([given.get(label, 1.0) for label in model.classes_.tolist()])
+        if factors.dtype.kind in "fiub" and (np.isfinite(factors) & (factors > 0) & (factors < 1e100)).all():
+            return factors.astype(np.float64)
+    raise refuse(model, "class_weight", "must be 'balanced', None, or a dict of class: weight, with weights above 0")

@@ -1,0 +1,203 @@
+"""The growers of trees against plain twins: every split of every node, found by trying them all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.tree.exact import Growth, Presorted
+from tenfold.tree.packed import Trees
+
+Array = np.ndarray[Any, Any]
+
+
+def impurity(criterion: str, y: Array, w: Array, classes: int) -> float:
+    """Impurity times weight, from the definition."""
+    if classes:
+        share = np.bincount(y, w, classes) / w.sum()
+        if criterion == "gini":
+            return float(w.sum() * (1 - (share**2).sum()))
+        share = share[share > 0]
+        return float(-w.sum() * (share * np.log2(share)).sum())
+    mean = np.average(y, weights=w)
+    if criterion == "squared_error":
+        return float(w @ (y - mean) ** 2)
+    if criterion == "poisson":
+        return float(sum(wi * yi * np.log(yi / mean) for wi, yi in zip(w, y, strict=True) if yi > 0))
+    return float(min(w @ np.abs(y - middle) for middle in y))
+
+
+def best_gain(X: Array, y: Array, w: Array, criterion: str, classes: int, category: list[bool]) -> float:
+    """The largest loss of impurity of any split of any column; missing values on either side; any set of categories."""
+    whole, best = impurity(criterion, y, w, classes), -1.0
+    for j in range(X.shape[1]):
+        x = X[:, j]
+        known = np.unique(x[~np.isnan(x)])
+        if category[j]:
+            sets = [
+                np.isin(x, known[[k for k in range(len(known)) if bits >> k & 1]]) for bits in range(2 ** len(known))
+            ]
+        else:
+            sets = [x <= value for value in known]
+        for left in [side | also for side in sets for also in (np.zeros(len(x), bool), np.isnan(x))]:
+            if not left.any() or left.all():
+                continue
+            sides = sum(impurity(criterion, y[side], w[side], classes) for side in (left, ~left))
+            if criterion == "poisson" and not (y[left].sum() > 0 and y[~left].sum() > 0):
+                continue
+            best = max(best, whole - sides)
+    return best
+
+
+def walk(trees: Trees, X: Array, node: int, rows: Array) -> list[tuple[int, Array]]:
+    """Each node with its training rows, by the rule that the packed trees state."""
+    found = [(node, rows)]
+    if trees.children_left[node] < 0:
+        return found
+    x = X[rows, trees.feature[node]]
+    if trees.subset[node] >= 0:
+        left = np.isin(x, trees.categories_left(node))
+    else:
+        left = x <= trees.threshold[node]
+    left = np.where(np.isnan(x), bool(trees.missing_go_to_left[node]), left)
+    for side, child in ((left, trees.children_left[node]), (~left, trees.children_right[node])):
+        found += walk(trees, X, int(child), rows[side])
+    return found
+
+
+CASES = [
+    ("gini", 2),
+    ("gini", 3),
+    ("entropy", 2),
+    ("entropy", 3),
+    ("squared_error", 0),
+    ("absolute_error", 0),
+    ("poisson", 0),
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("criterion, classes", CASES)
+def test_every_split_is_the_best(criterion: str, classes: int, weighted: bool) -> None:
+    rng = np.random.default_rng(classes)
+    n, p = 60, 4
+    X = rng.normal(size=(n, p))
+    X[:, 1] = rng.integers(0, 4, n)  # ties
+    X[:, 3] = rng.integers(0, 5, n)  # categories
+    X[rng.random((n, p)) < 0.1] = np.nan
+    y = (
+        rng.integers(0, classes, n)
+        if classes
+        else rng.poisson(2.0, n) + (0.0 if criterion == "poisson" else rng.random(n))
+    )
+    w = rng.random(n) + 0.1 if weighted else np.ones(n)
+    category = [False, False, False, classes != 3]  # the order of categories is exact for two classes and for numbers
+    by = Growth(criterion, categorical=np.array(category, dtype=np.uint8))
+    trees = Presorted(X).grow(by, y, w if weighted else None, classes)
+    nodes = walk(trees, X, 0, np.arange(n))
+    assert sorted(node for node, _ in nodes) == list(range(len(trees.feature)))
+    for node, rows in nodes:
+        own = impurity(criterion, y[rows], w[rows], classes)
+        np.testing.assert_allclose(trees.impurity[node], own / w[rows].sum(), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(trees.weighted_n_node_samples[node], w[rows].sum(), rtol=1e-9)
+        assert trees.n_node_samples[node] == len(rows)
+        if classes:
+            share = np.bincount(y[rows], w[rows], classes) / w[rows].sum()
+            np.testing.assert_allclose(trees.value[node], share, rtol=0, atol=1e-9)
+        elif criterion != "absolute_error":
+            np.testing.assert_allclose(trees.value[node, 0], np.average(y[rows], weights=w[rows]), rtol=1e-9)
+        best = best_gain(X[rows], y[rows], w[rows], criterion, classes, category)
+        if trees.children_left[node] >= 0:
+            np.testing.assert_allclose(trees.gain[node], best, rtol=1e-7, atol=1e-9)
+        else:
+            assert best < 0 or own < 1e-9, "a leaf that could be split"
+
+
+def assert_same(a: Trees, b: Trees) -> None:
+    for name in ("feature", "threshold", "children_left", "value", "gain", "missing_go_to_left"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    np.testing.assert_allclose(a.impurity, b.impurity, rtol=1e-12)
+
+
+@pytest.mark.parametrize("criterion, classes", CASES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_same_bits_for_any_number_of_threads(criterion: str, classes: int, dtype: Any) -> None:
+    """Large enough that columns are shared out, and that subtrees grow in copies of their own."""
+    rng = np.random.default_rng(7)
+    n = 20_000 if criterion != "absolute_error" else 9_000
+    X = rng.normal(size=(n, 5)).astype(dtype)
+    X[:, 4] = rng.integers(0, 9, n)
+    y = rng.integers(0, classes, n) if classes else rng.poisson(2.0, n).astype(float)
+    by = Growth(criterion, max_depth=12, max_features=3, seed=5)
+    with tenfold.threads(1):
+        one = Presorted(X).grow(by, y, None, classes)
+    with tenfold.threads(3):
+        assert_same(one, Presorted(X).grow(by, y, None, classes))
+    if criterion == "squared_error":
+        rows = rng.permutation(n)
+        whole = Growth(criterion, min_leaf=50)
+        assert_same(Presorted(X).grow(whole, y), Presorted(X[rows]).grow(whole, y[rows]))
+
+
+def test_random_thresholds_lie_between_the_values() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(200, 3)).astype(float)
+    trees = Presorted(X).grow(Growth("gini", random=True, seed=1), X[:, 0] > 1, None, 2)
+    inner = ~trees.leaves()
+    assert ((trees.threshold[inner] >= 0) & (trees.threshold[inner] < 2)).all()
+    assert (trees.predict(X).argmax(axis=1) == (X[:, 0] > 1)).all()
+
+
+def test_limits_hold() -> None:
+    rng = np.random.default_rng(2)
+    X, y, w = rng.normal(size=(300, 3)), rng.normal(size=300), rng.random(300)
+    grow = Presorted(X).grow
+    assert grow(Growth("squared_error", max_depth=3), y, w).depths().max() == 3
+    assert grow(Growth("squared_error", min_leaf=9), y, w).n_node_samples.min() >= 9
+    assert grow(Growth("squared_error", max_leaves=7), y, w).leaves().sum() == 7
+    assert grow(Growth("squared_error", min_weight_leaf=5.0), y, w).weighted_n_node_samples.min() >= 5.0
+    some = grow(Growth("squared_error", min_gain=2.0), y, w)
+    assert some.gain[~some.leaves()].min() >= 2.0 and len(some.feature) > 1
+    split = grow(Growth("squared_error", min_split=40), y, w)
+    assert split.n_node_samples[~split.leaves()].min() >= 40
+
+
+def test_odd_tables() -> None:
+    for X, y in (
+        (np.zeros((1, 1)), [3.0]),
+        (np.zeros((5, 2)), [1.0, 2, 3, 4, 5]),
+        (np.full((4, 1), np.nan), [1.0, 2, 3, 4]),
+        (np.array([[np.nan], [1.0], [np.nan], [1.0]]), [1.0, 2, 1, 2]),
+        (np.array([[-0.0], [0.0]]), [1.0, 2.0]),
+        (np.array([[1.0], [np.nextafter(1.0, 2.0)]]), [1.0, 2.0]),
+        (np.array([[-1e308], [1e308]]), [1.0, 2.0]),
+        (np.arange(3.0)[:, None], [1e-300, 0.0, 1e90]),
+    ):
+        y = np.array(y)
+        trees = Presorted(X).grow(Growth("squared_error"), y)
+        best = best_gain(X, y, np.ones(len(y)), "squared_error", 0, [False] * X.shape[1]) if len(y) > 1 else -1
+        assert len(trees.feature) == 1 if best < 0 else np.allclose(trees.predict(X)[:, 0], y, rtol=1e-12, atol=0)
+    with pytest.raises(ValueError, match="y and w"):
+        Presorted(np.zeros((3, 1))).grow(Growth("squared_error"), np.zeros(2))
+    with pytest.raises(ValueError, match="code"):
+        Presorted(np.zeros((3, 1))).grow(Growth("gini"), np.array([0, 1, 2]), None, 2)
+
+
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_monotone_columns(direction: int) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 2))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=400)
+    line = np.column_stack([np.linspace(-3, 3, 99), np.full(99, 0.3)])
+    for criterion in ("squared_error", "absolute_error"):
+        free = Presorted(X).grow(Growth(criterion), y).predict(line)[:, 0]
+        assert (np.diff(free) * direction < 0).any()
+        by = Growth(criterion, monotonic=np.array([direction, 0]))
+        bound = Presorted(X).grow(by, y).predict(line)[:, 0]
+        assert (np.diff(bound) * direction >= 0).all()
+    by = Growth("gini", monotonic=np.array([direction, 0]))
+    bound = Presorted(X).grow(by, y > 0, None, 2).predict(line)[:, 1]
+    assert (np.diff(bound) * direction >= 0).all()
