@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it.
 PUBLIC = {
     "LinearRegression": "tenfold.linear.least_squares",
+    "WeightedLeastSquares": "tenfold.linear.weighted",
     "Ridge": "tenfold.linear.ridge",
     "RidgeCV": "tenfold.linear.ridge_cv",
     "Lasso": "tenfold.linear.lasso",

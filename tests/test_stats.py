@@ -32,6 +32,7 @@ from tenfold.core.stats import (
 )
 from tenfold.linear.ransac import Agreement
 from tenfold.linear.ridge_cv import Errors
+from tenfold.linear.weighted import Weighed
 from tenfold.prepare.impute import Filled
 from tenfold.prepare.spline import Range
 from tenfold.reduce.pca import Table
@@ -92,6 +93,7 @@ CASES = {
     "Errors": Case(lambda X, w: Errors((w @ X**2)[:, None])),
     "Agreement": Case(lambda X, w: Agreement(w @ (X > 0), w @ np.abs(X))),
     "Piece": Case(lambda X, w: Piece(float(w @ X[:, 0] ** 2), w @ X, (X * w[:, None]).T @ X, float(w.sum()))),
+    "Weighed": Case(lambda X, w: Weighed(Moments.of(X, X[:, :1], w), float(w.sum()), float(w @ X[:, 0])), unmerges=True),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

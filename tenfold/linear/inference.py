@@ -4,7 +4,8 @@
 information criteria, so they are there after a fit on a stream, after `partial_fit`, `merge` and `forget`.
 Leverage and Cook's distance are of single rows and are asked of rows.
 
-Weights count rows (weight 2 is the row twice), so n is the sum of the weights.
+Weights count rows (weight 2 is the row twice), so n is the sum of the weights. Known variances are another thing: they divide
+the squares, and leave n as it is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import fdtrc, stdtr, stdtrit
+from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
@@ -31,16 +32,28 @@ class Inference:
     names: list[str]  # (p',)
     coef: Array  # (q, p')
     unscaled: Array  # (p', p'), the inverse of the cross-products: times σ² it is the covariance
-    sigma2: Array  # (q,), residual sum of squares over the degrees of freedom
+    residual_squares: Array  # (q,), over the variances, where these are known
     spread: Array  # (q,), sum of squares of y about its mean (about zero without an intercept)
     n: float
     intercept: bool
     condition: float  # of the scaled columns
+    log_determinant: float = 0.0  # of the covariance of the noise, as far as it is known
+    absolute: bool = False  # that covariance is known, and not only up to a factor
 
     @property
     def freedom(self) -> float:
         """Degrees of freedom left for the residuals."""
         return self.n - len(self.names)
+
+    @property
+    def student(self) -> float:
+        """Degrees of freedom of Student's distribution: without limit where the variance need not be estimated."""
+        return np.inf if self.absolute else self.freedom
+
+    @property
+    def sigma2(self) -> Array:
+        """(q,), the variance of the noise, or the common factor of its known variances."""
+        return np.ones_like(self.residual_squares) if self.absolute else self.residual_squares / self.freedom
 
     @property
     def standard_errors(self) -> Array:
@@ -56,23 +69,19 @@ class Inference:
     @property
     def p_values(self) -> Array:
         """Two-sided, of the hypothesis that a coefficient is zero."""
-        return 2 * stdtr(self.freedom, -np.abs(self.t))
+        return 2 * stdtr(self.student, -np.abs(self.t))
 
     def intervals(self, level: float = 0.95) -> Array:
         """(q, p', 2): lower and upper ends, from Student's distribution."""
         if not 0 < level < 1:
             raise BadParameter(f"intervals(level={level!r}): must be above 0 and below 1, as 0.95")
-        half = stdtrit(self.freedom, 0.5 + level / 2) * self.standard_errors
+        half = stdtrit(self.student, 0.5 + level / 2) * self.standard_errors
         return np.stack([self.coef - half, self.coef + half], axis=-1)
 
     @property
     def covariance(self) -> Array:
         """(q, p', p'), of the coefficients."""
         return self.sigma2[:, None, None] * self.unscaled
-
-    @property
-    def residual_squares(self) -> Array:
-        return self.sigma2 * self.freedom
 
     @property
     def r2(self) -> Array:
@@ -90,7 +99,8 @@ class Inference:
 
     @property
     def f_p_value(self) -> Array:
-        return fdtrc(max(self.n_slopes, 1), self.freedom, self.f)
+        slopes = max(self.n_slopes, 1)
+        return chdtrc(slopes, slopes * self.f) if self.absolute else fdtrc(slopes, self.freedom, self.f)
 
     @property
     def n_slopes(self) -> int:
@@ -98,9 +108,11 @@ class Inference:
 
     @property
     def log_likelihood(self) -> Array:
-        """Of normal noise, at its maximum over σ² too."""
+        """Of normal noise, at its maximum over σ² too where that is not known."""
+        if self.absolute:
+            return -0.5 * (self.n * np.log(2 * np.pi) + self.log_determinant + self.residual_squares)
         with np.errstate(divide="ignore"):
-            return -0.5 * self.n * (np.log(2 * np.pi * self.residual_squares / self.n) + 1)
+            return -0.5 * (self.n * (np.log(2 * np.pi * self.residual_squares / self.n) + 1) + self.log_determinant)
 
     @property
     def aic(self) -> Array:
@@ -162,10 +174,11 @@ def infer(model: Any) -> Inference:
     if getattr(model, "positive", False):
         raise BadInput(f"{what}(positive=True): coefficients at the bound have no standard errors: use positive=False")
     p = model.n_features_in_
-    stats = vars(model).get("stats_")
+    stats, n, log_determinant = _kept(model)
     if not isinstance(stats, (Moments, Triangle)):
         raise BadInput(
-            f"{what}: this fit kept no statistics (solver='lsqr'): standard errors need solver='qr' or 'auto'"
+            f"{what}: this fit kept no statistics (solver='lsqr', or loaded from a file without them): fit again, "
+            "with solver='qr' or 'auto'"
         )
     if model.rank_ < p:
         raise BadInput(
@@ -173,13 +186,11 @@ def infer(model: Any) -> Inference:
             "determined: drop columns"
         )
     first = int(model.fit_intercept)
-    freedom = stats.weight - p - first
-    if freedom <= 0:
-        raise BadInput(
-            f"{what}: {stats.weight:g} rows leave no degrees of freedom for {p + first} parameters: give more rows"
-        )
+    if n - p - first <= 0:
+        raise BadInput(f"{what}: {n:g} rows leave no degrees of freedom for {p + first} parameters: give more rows")
     coef = np.atleast_2d(model.coef_)
-    gram, spread, rest = (_from_triangle if isinstance(stats, Triangle) else _from_moments)(model, stats, coef.T)
+    solve = _from_triangle if isinstance(stats, Triangle) else _from_moments
+    gram, spread, rest = solve(model, stats, coef.T)  # type: ignore[arg-type]
     if first:
         coef = np.column_stack([np.broadcast_to(model.intercept_, len(coef)), coef])
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(p)])]
@@ -187,21 +198,32 @@ def infer(model: Any) -> Inference:
         ["intercept"] * first + names,
         coef,
         gram,
-        rest / freedom,
+        rest,
         spread,
-        float(stats.weight),
+        float(n),
         bool(first),
         float(model.condition_),
+        log_determinant,
+        bool(getattr(model, "absolute", False)),
     )
+
+
+def _kept(model: Any) -> tuple[Any, float, float]:
+    """The moments or the triangle that a fit left, its rows, and the log determinant of the covariance of its noise."""
+    if "triangle_" in vars(model):
+        return Triangle(model.n_rows_, model.triangle_), model.n_rows_, model.log_determinant_
+    stats = vars(model).get("stats_")
+    if hasattr(stats, "log_variance"):
+        return stats.moments, stats.rows, float(stats.log_variance)
+    return stats, float(getattr(stats, "weight", 0.0)), 0.0
 
 
 def _from_moments(model: Any, stats: Moments, B: Array) -> tuple[Array, Array, Array]:
     """Inverse cross-products of [1 X], spread of y, residual squares Syy − 2 BᵀSxy + BᵀSxx B."""
     if model.condition_ > HARD:
         raise BadInput(
-            f"LinearRegression: the columns have condition {model.condition_:.2g}, too much for "
-            "standard errors "
-            "from cross-products: fit with solver='qr'"
+            f"{type(model).__name__}: the columns have condition {model.condition_:.2g}, too much for standard errors "
+            "from cross-products: scale or drop columns, or use LinearRegression(solver='qr')"
         )
     p, mean, S = len(B), stats.mean, stats.scatter
     if not model.fit_intercept:

@@ -55,7 +55,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     tol: float = param(1e-9, at_least=0, doc="bound on certificate_, beyond which NotConverged is told")
 
     def _summarize(self, block: Block) -> Moments:
-        return Moments.of(block.X, block.y, block.w)
+        return Moments.of_block(block)
 
     def _exact(self, stats: Moments) -> bool:
         return scaled_condition(centred(stats, self.n_features_in_, self.fit_intercept)[1]) <= EASY

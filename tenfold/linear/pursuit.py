@@ -61,7 +61,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
     positive: bool = param(False, doc="require w >= 0")
 
     def _summarize(self, block: Block) -> Moments:
-        return Moments.of(block.X, block.y, block.w)
+        return Moments.of_block(block)
 
     def _by_rows(self, source: Source) -> bool:
         if self.precompute != "auto":

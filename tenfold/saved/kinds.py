@@ -186,6 +186,14 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(q,p) intercept_=float|float(q) certificate_=float(q) multipliers_=float(q,p) n_iter_=int(q)
         solver_=str _flat=bool stats_?=Moments(p+q)""",
     ),
+    37: (
+        "WeightedLeastSquares",
+        """
+        coef_=float(p) intercept_=float rank_=int singular_=float(*) condition_=float|inf solver_=str n_iter_=int
+        _flat=bool stats_?=Weighed(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) rank_=int singular_=float(*) condition_=float|inf solver_=str
+        n_iter_=int _flat=bool stats_?=Weighed(p+q)""",
+    ),
     43: ("MMRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
