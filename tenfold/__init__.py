@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 PUBLIC = {
     "LinearRegression": "tenfold.linear.least_squares",
     "WeightedLeastSquares": "tenfold.linear.weighted",
+    "GeneralizedLeastSquares": "tenfold.linear.generalized",
     "Ridge": "tenfold.linear.ridge",
     "RidgeCV": "tenfold.linear.ridge_cv",
     "Lasso": "tenfold.linear.lasso",

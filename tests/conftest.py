@@ -10,6 +10,14 @@ from tenfold.core.estimator import Estimator
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "BaggingClassifier": [
+        {"n_estimators": 3, "random_state": 0},
+        {"estimator": tenfold.GaussianNB(), "n_estimators": 2, "max_samples": 0.7, "bootstrap": False, "random_state": 0},
+    ],
+    "BaggingRegressor": [
+        {"n_estimators": 3, "random_state": 0},
+        {"estimator": tenfold.Ridge(), "n_estimators": 2, "max_features": 0.5, "random_state": 0},
+    ],
     "NonNegativeLeastSquares": [{}, {"fit_intercept": False}],
     "OrthogonalMatchingPursuit": [{"n_nonzero_coefs": 4}, {"n_nonzero_coefs": 4, "positive": True}],
     "LinearRegression": [{}, {"fit_intercept": False}],

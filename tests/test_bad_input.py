@@ -26,8 +26,14 @@ from tenfold.core.errors import TenfoldError, TenfoldWarning
 
 CLASSES = public_classes()
 EXTREMES = [1e300, -1e300, 1e-300, 1e308, -1e308, 5e-324, 1e160, 1e-160, 1e154, 1.0, 0.0]
-INFINITE_BY_DEFINITION = {"condition_", "deviations_"}  # of a singular matrix; over a spread of zero
-PAIR = {"KMeans": {"n_clusters": 2, "random_state": 0}}  # two clusters: small tables have room for no more
+# Of a singular matrix; over a spread of zero; of rows that all members of an ensemble have seen.
+INFINITE_BY_DEFINITION = {"condition_", "deviations_", "oob_prediction_", "oob_decision_function_"}
+# Two clusters: small tables have room for no more. One member shows what many would.
+PAIR = {
+    "KMeans": {"n_clusters": 2, "random_state": 0},
+    "BaggingClassifier": {"n_estimators": 1, "random_state": 0},
+    "BaggingRegressor": {"n_estimators": 1, "random_state": 0},
+}
 
 two_hundred = settings(
     max_examples=200,

@@ -194,6 +194,14 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(q,p) intercept_=float|float(q) rank_=int singular_=float(*) condition_=float|inf solver_=str
         n_iter_=int _flat=bool stats_?=Weighed(p+q)""",
     ),
+    38: (
+        "GeneralizedLeastSquares",
+        """
+        coef_=float(p) intercept_=float rank_=int singular_=float(*) condition_=float|inf solver_=str n_iter_=int
+        triangle_=float(*,*) n_rows_=float log_determinant_=float _flat=bool ;
+        coef_=float(q,p) intercept_=float|float(q) rank_=int singular_=float(*) condition_=float|inf solver_=str
+        n_iter_=int triangle_=float(*,*) n_rows_=float log_determinant_=float _flat=bool""",
+    ),
     43: ("MMRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),

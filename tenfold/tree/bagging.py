@@ -1,0 +1,227 @@
+"""Bagging: the mean of learners of any kind, each fitted to rows drawn from the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.random import RandomState
+
+from tenfold.core import check
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize, current_engine, drive, single_blas
+from tenfold.core.errors import BadParameter
+from tenfold.core.estimator import Classifier, Regressor
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.protocol import fresh
+from tenfold.core.random import seed_of
+from tenfold.tree.draws import Bagging, Distinct, columns_of
+from tenfold.tree.manyway import SMALLEST, Kept
+from tenfold.tree.members import Composite, shares_of, values_of
+
+
+class Bag(Composite):
+    """Abstract: draws rows and columns for each member, fits it, and keeps what it says of the rows it has not seen."""
+
+    kind: ClassVar[str] = "keeps rows"
+    path: ClassVar[str | None] = "n_estimators"
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "rows are drawn by a hash of their content, which reads the columns in their order",
+    }
+
+    def _say(self, member: Any, X: Array) -> Array:
+        """(rows, outputs): what a member says of rows."""
+        raise NotImplementedError
+
+    def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _fit(self, source: Source) -> Self:
+        before = vars(self).get("estimators_") if self.warm_start else None
+        if before is not None:
+            if len(before) > self.n_estimators:
+                raise BadParameter(
+                    f"{type(self).__name__}(n_estimators={self.n_estimators}): with warm_start it must be at least "
+                    f"the {len(before)} members that are there"
+                )
+            vars(self)["_before"] = (before, self.estimators_features_, self._seed)
+        try:
+            return super()._fit(source)
+        finally:
+            vars(self).pop("_before", None)
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        stages = yield from self._bagged(source, [self.n_estimators])
+        return stages[0]
+
+    def _bagged(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, Any]:
+        """The fitted attributes with each number of members."""
+        kept = yield Kept.of
+        X, y, w = kept.arrays()
+        members, columns, seed = vars(self).get("_before", ([], [], None))
+        if seed is None:
+            seed = vars(self)["_seed"] = seed_of(self._generator())
+        rows = Distinct.of(X.astype(np.float64, copy=False), y, w, seed)
+        category = check.categorical_columns(self, source)
+        return Bagging(self, rows, X.dtype, category, seed).stages(list(members), list(columns), sizes)
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        """The members are fitted once: fewer of them are the first ones."""
+        if name != self.path:
+            return super()._fit_path(source, name, values)
+        sizes = sorted({int(value) for value in values})
+        largest: Any = fresh(self).set_params(n_estimators=sizes[-1])
+        check.check_params(largest)
+        vars(largest).update(source.facts)
+        with single_blas:
+            stages: Any = drive(largest._bagged(source, sizes), source, current_engine(source), type(self).__name__)
+        learners = []
+        for value in values:
+            one: Any = fresh(self).set_params(n_estimators=value)
+            vars(one).update(source.facts, _seed=largest._seed, **stages[sizes.index(int(value))])
+            learners.append(one)
+        return learners
+
+    def _mean(self, X: Any) -> Array:
+        total: Any = 0.0
+        for member, columns in zip(self.estimators_, self.estimators_features_, strict=True):
+            total = total + self._say(member, columns_of(X, columns))
+        return np.asarray(total / len(self.estimators_))
+
+
+@estimator
+class BaggingClassifier(Classifier, Bag):
+    """BaggingClassifier: the mean of the class probabilities of learners fitted to drawn rows.
+
+    Model       P(class k | x) = (1/T) Σₜ Pₜ(class k | x)
+    Objective   that of the members, each on rows drawn with replacement (or without) and perhaps some of the columns
+    Algorithm   equal rows are taken together and sorted by a hash of their content; member t draws how often it sees each
+                with the seed (random_state, t), so that neither order, blocks nor repetition of rows matter; whole
+                weights count as copies of rows, others as chances; threads run over members
+    Cost        n_estimators fits; the rows are kept while they run
+    Fails when  members are stable (linear models): the mean is then no better than one of them
+    Reference   Breiman 1996
+
+    Fitted      estimators_ (list of learners, fitted to numbers of classes), estimators_features_ (list of column numbers),
+                oob_score_ (accuracy on rows that a member has not seen), oob_decision_function_ (n, K; NaN where all members have
+                seen a row), classes_, categories_, n_features_in_; absent_ names those of them that cannot be had
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(40.0)[:, None]
+    >>> model = tenfold.BaggingClassifier(tenfold.GaussianNB(), random_state=0).fit(X, X[:, 0] > 20)
+    >>> model.predict([[3.0], [33.0]])
+    array([False,  True])
+    >>> bool(model.oob_score_ > 0.9)
+    True
+    """
+
+    estimator: Any = param(None, doc="the classifier to be fitted to each draw; None: a decision tree")
+    n_estimators: int = param(10, at_least=1, doc="number of members")
+    _: KW_ONLY
+    max_samples: int | float | None = param(
+        None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
+    )
+    max_features: int | float = param(1.0, above=0, doc="columns to draw: a number, or a share")
+    bootstrap: bool = param(True, doc="draw rows with replacement")
+    bootstrap_features: bool = param(False, doc="draw columns with replacement")
+    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
+    warm_start: bool = param(False, doc="keep the members of the last fit and add more")
+    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(None, doc="seed of the draws, and of members that draw")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+
+    def _default(self) -> Any:
+        from tenfold.tree.decision import DecisionTreeClassifier
+
+        return DecisionTreeClassifier()
+
+    def _target(self, y: Array) -> Array:
+        return y
+
+    def _enough(self, y: Array) -> bool:
+        return len(y) >= self.least_rows and len(np.unique(y)) >= self.least_classes
+
+    def _say(self, member: Any, X: Array) -> Array:
+        return shares_of(member, X, len(self.classes_))
+
+    def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
+        right = mean[~seen].argmax(axis=1) == rows.y[~seen]
+        score = float(np.average(right, weights=rows.weight[~seen]))
+        return dict(oob_score_=score, oob_decision_function_=mean[rows.number])
+
+    def _probabilities(self, X: Any) -> Array:
+        return self._mean(X).astype(X.dtype, copy=False)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._probabilities(X)))
+
+    def _scores(self, X: Any) -> Array:
+        return np.asarray(np.log(np.maximum(self._mean(X), SMALLEST)))
+
+
+@estimator
+class BaggingRegressor(Regressor, Bag):
+    """BaggingRegressor: the mean of the predictions of learners fitted to drawn rows.
+
+    Model       ŷ(x) = (1/T) Σₜ ŷₜ(x)
+    Objective   that of the members, each on rows drawn with replacement (or without) and perhaps some of the columns
+    Algorithm   as BaggingClassifier: draws depend on the content of the rows and on random_state alone
+    Cost        n_estimators fits; the rows are kept while they run
+    Fails when  members are stable (linear models): the mean is then no better than one of them
+    Reference   Breiman 1996
+
+    Fitted      estimators_ (list of learners), estimators_features_ (list of column numbers), oob_score_ (R² on rows that a member
+                has not seen), oob_prediction_ (n,; NaN where all members have seen a row), categories_,
+                n_features_in_; absent_ names those of them that cannot be had
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(40.0)[:, None]
+    >>> model = tenfold.BaggingRegressor(tenfold.Ridge(), random_state=0).fit(X, 2 * X[:, 0])
+    >>> model.predict([[3.0]]).round(1)
+    array([6.])
+    """
+
+    estimator: Any = param(None, doc="the regressor to be fitted to each draw; None: a decision tree")
+    n_estimators: int = param(10, at_least=1, doc="number of members")
+    _: KW_ONLY
+    max_samples: int | float | None = param(
+        None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
+    )
+    max_features: int | float = param(1.0, above=0, doc="columns to draw: a number, or a share")
+    bootstrap: bool = param(True, doc="draw rows with replacement")
+    bootstrap_features: bool = param(False, doc="draw columns with replacement")
+    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
+    warm_start: bool = param(False, doc="keep the members of the last fit and add more")
+    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(None, doc="seed of the draws, and of members that draw")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+
+    def _default(self) -> Any:
+        from tenfold.tree.decision import DecisionTreeRegressor
+
+        return DecisionTreeRegressor()
+
+    def _target(self, y: Array) -> Array:
+        return y[:, 0]
+
+    def _enough(self, y: Array) -> bool:
+        return len(y) >= self.least_rows
+
+    def _say(self, member: Any, X: Array) -> Array:
+        return values_of(member, X)
+
+    def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
+        w, truth = rows.weight[~seen], rows.y[~seen]
+        rest = w @ (truth - mean[~seen]) ** 2
+        spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
+        score = float(np.mean(1 - rest / np.where(spread > 0, spread, np.inf)))
+        return dict(oob_score_=score, oob_prediction_=mean[rows.number, 0])
+
+    def _predict(self, X: Any) -> Array:
+        return self._mean(X)[:, 0].astype(X.dtype, copy=False)

@@ -1,0 +1,128 @@
+"""Bagging: what each member has seen, what is said out of bag, more members, fewer members, any learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import BaggingRegressor as Theirs
+
+import tenfold
+
+CANCER = load_breast_cancer(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
+
+
+def test_out_of_bag_is_within_a_point_of_cross_validation() -> None:
+    X, y = CANCER
+    model = tenfold.BaggingClassifier(n_estimators=60, random_state=0).fit(X, y)
+    crossed = tenfold.cross_validate(tenfold.BaggingClassifier(n_estimators=60, random_state=0), X, y, folds=10)
+    assert model.oob_score_ == pytest.approx(crossed.scores.mean(), abs=0.015)
+    sure = ~np.isnan(model.oob_decision_function_[:, 0])
+    right = model.oob_decision_function_[sure].argmax(axis=1) == y[sure]
+    assert model.oob_score_ == pytest.approx(right.mean(), rel=1e-12)
+
+
+def test_out_of_bag_by_hand() -> None:
+    """With whole trees a member repeats the target of every row it has seen, so out-of-bag rows are those it does not."""
+    X, y = DIABETES
+    model = tenfold.BaggingRegressor(n_estimators=1, random_state=3).fit(X, y)
+    said = model.estimators_[0].predict(X)
+    outside = ~np.isnan(model.oob_prediction_)
+    assert 0.3 < outside.mean() < 0.44  # about 1/e
+    np.testing.assert_allclose(said[~outside], y[~outside], rtol=1e-12)
+    np.testing.assert_allclose(said[outside], model.oob_prediction_[outside], rtol=1e-12)
+    rest = ((y - said)[outside] ** 2).sum() / ((y[outside] - y[outside].mean()) ** 2).sum()
+    assert model.oob_score_ == pytest.approx(1 - rest, rel=1e-9)
+
+
+def test_as_good_as_scikit_learn() -> None:
+    X, y = DIABETES
+    ours = tenfold.BaggingRegressor(n_estimators=40, random_state=0).fit(X[:300], y[:300]).score(X[300:], y[300:])
+    theirs = Theirs(n_estimators=40, random_state=0).fit(X[:300], y[:300]).score(X[300:], y[300:])
+    assert ours > theirs - 0.05
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_more_members_later_and_fewer_on_a_path(threads: int) -> None:
+    X, y = CANCER
+    with tenfold.threads(threads):
+        whole = tenfold.BaggingClassifier(n_estimators=12, random_state=0).fit(X, y)
+        grown = tenfold.BaggingClassifier(n_estimators=5, random_state=0, warm_start=True).fit(X, y)
+        first = grown.estimators_[0]
+        grown.set_params(n_estimators=12).fit(X, y)
+    assert grown.estimators_[0] is first
+    np.testing.assert_array_equal(grown.predict_proba(X), whole.predict_proba(X))
+    np.testing.assert_array_equal(grown.oob_decision_function_, whole.oob_decision_function_)
+    with pytest.raises(tenfold.BadParameter, match="12 members"):
+        grown.set_params(n_estimators=3).fit(X, y)
+    path = tenfold.validation_path(tenfold.BaggingClassifier(random_state=0), X, y, "n_estimators", [2, 5], folds=3)
+    for n, scores in zip([2, 5], path.scores, strict=True):
+        one = tenfold.cross_validate(tenfold.BaggingClassifier(n_estimators=n, random_state=0), X, y, folds=3)
+        np.testing.assert_allclose(one.scores.ravel(), scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.LogisticRegression()),
+        tenfold.C45Classifier(),
+        tenfold.NearestCentroid(),
+    ],
+    ids=["pipeline", "c45", "centroid"],
+)
+def test_of_any_learner(member: Any) -> None:
+    X, y = CANCER
+    model = tenfold.BaggingClassifier(member, n_estimators=5, max_features=0.6, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.88
+    np.testing.assert_allclose(model.predict_proba(X[:9]).sum(axis=1), 1, rtol=1e-12)
+    assert all(len(columns) == 18 for columns in model.estimators_features_)
+    members = [
+        one.predict_proba(X[:9][:, f]) for one, f in zip(model.estimators_, model.estimators_features_, strict=True)
+    ]
+    np.testing.assert_allclose(model.predict_proba(X[:9]), np.mean(members, axis=0), rtol=1e-10)
+
+
+def test_categories_go_through() -> None:
+    """A member that has not drawn a category treats it as missing, whatever the number it has in the whole table."""
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["blue", "green", "red", "white"], 200, p=[0.45, 0.05, 0.45, 0.05])
+    X = pandas.DataFrame({"colour": colour, "size": rng.normal(size=200)})
+    y = np.isin(colour, ["red", "white"])
+    model = tenfold.BaggingClassifier(n_estimators=7, max_samples=0.1, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert {len(one.categories_[0]) for one in model.estimators_} != {4}  # some have not met all of them
+
+
+def test_too_few_classes_are_drawn_again_or_told() -> None:
+    X, y = np.arange(40.0)[:, None], np.arange(40) == 0
+    with pytest.raises(tenfold.BadInput, match="max_samples"):
+        tenfold.BaggingClassifier(tenfold.LogisticRegression(), max_samples=1, random_state=0).fit(X, y)
+    with pytest.raises(tenfold.BadParameter, match="must be a classifier of Tenfold"):
+        tenfold.BaggingClassifier(tenfold.Ridge()).fit(X, y)
+    with pytest.raises(tenfold.BadParameter, match="only 1 columns"):
+        tenfold.BaggingClassifier(max_features=2).fit(X, y)
+    whole = tenfold.BaggingClassifier(bootstrap=False, n_estimators=2, random_state=0).fit(X, y)
+    with pytest.raises(tenfold.NotFitted, match="every member has seen every row"):
+        whole.oob_score_  # noqa: B018
+
+
+def test_interrupted_fits_keep_their_members(monkeypatch: Any) -> None:
+    from tenfold.tree import draws
+
+    X, y = DIABETES
+    plain, calls = draws.each, []
+
+    def twice(function: Any, items: list[int]) -> list[Any]:
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        calls.append(items)
+        return plain(function, items)
+
+    monkeypatch.setattr(draws, "each", twice)
+    with tenfold.threads(1), pytest.warns(tenfold.DataWarning, match="8 of 20 members"):
+        model = tenfold.BaggingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    assert len(model.estimators_) == 8 and np.isfinite(model.predict(X)).all()
