@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 PUBLIC = {
+    "draw_attributions": "attribution",
     "draw_bias_variance": "bias_variance",
     "draw_calibration": "calibration",
     "draw_confusion": "confusion",

@@ -23,6 +23,7 @@ PUBLIC = {
     "accumulated_effects": "dependence",
     "accuracy_score": "classification",
     "adjusted_rand_score": "clusters",
+    "attributions": "attribution",
     "average_precision_score": "ranking",
     "balanced_accuracy_score": "classification",
     "bayes_error": "bayes",

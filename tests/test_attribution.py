@@ -1,0 +1,82 @@
+"""Attributions to the columns: they add up to what models say; the values themselves are held to their definition in
+test_native_attribution.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris, load_wine
+
+import tenfold
+from tenfold.core.errors import BadInput, BadType
+from tenfold.evaluate import attributions
+
+DIABETES, IRIS = load_diabetes(return_X_y=True), load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize("background", [None, DIABETES[0][:20]])
+def test_a_regression_tree_is_explained(background: Any) -> None:
+    X, y = DIABETES
+    model = tenfold.DecisionTreeRegressor(max_depth=5).fit(X, y)
+    found = attributions(model, X[:50], background)
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), model.predict(X[:50]), rtol=1e-10)
+    start = y.mean() if background is None else model.predict(background).mean()
+    np.testing.assert_allclose(found.base, start, rtol=1e-10)
+    unused = np.setdiff1d(np.arange(10), model.tree_.feature)
+    assert np.all(found.values[:, unused] == 0)
+
+
+def test_classes_are_explained_in_probabilities() -> None:
+    X, y = IRIS
+    model = tenfold.DecisionTreeClassifier(max_depth=3).fit(X, y)
+    found = attributions(model, X)
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), model.predict_proba(X), rtol=0, atol=1e-12)
+    one = found.of_class(2)
+    np.testing.assert_allclose(one.base + one.values.sum(axis=1), model.predict_proba(X)[:, 2], rtol=0, atol=1e-12)
+    two = attributions(tenfold.DecisionTreeClassifier(max_depth=3).fit(X[:100], y[:100]), X[:9])
+    assert two.values.shape == (9, 4) and two.unit == "probability of 1"
+    with pytest.raises(BadInput, match="no class 7"):
+        found.of_class(7)
+
+
+def test_names_and_the_order_of_importance_are_printed() -> None:
+    pandas = pytest.importorskip("pandas")
+    wine = load_wine()
+    X = pandas.DataFrame(wine.data, columns=wine.feature_names)
+    found = attributions(tenfold.DecisionTreeClassifier(max_depth=4).fit(X, wine.target), X)
+    lines = str(found).splitlines()
+    sizes = [float(line.split()[-1]) for line in lines[1:]]
+    assert sizes == sorted(sizes, reverse=True) and lines[1].split()[0] in wine.feature_names
+
+
+def test_what_cannot_be_explained_is_told() -> None:
+    X, y = DIABETES
+    with pytest.raises(BadType, match="Ridge is not made of trees"):
+        attributions(tenfold.Ridge().fit(X, y), X)
+    model = tenfold.DecisionTreeRegressor(max_depth=2).fit(X, y)
+    with pytest.raises(BadInput, match="features"):
+        attributions(model, X[:, :3])
+    with pytest.raises(BadInput, match="features"):
+        attributions(model, X[:5], X[:, :3])
+    with pytest.raises(tenfold.NotFitted):
+        attributions(tenfold.DecisionTreeRegressor(), X)
+
+
+def test_pictures_show_the_values() -> None:
+    X, y = DIABETES
+    found = attributions(tenfold.DecisionTreeRegressor(max_depth=4).fit(X, y), X)
+    ax = found.plot()
+    order = np.argsort(-found.importances, kind="stable")
+    assert [text.get_text() for text in ax.get_yticklabels()] == [f"x{j}" for j in order]
+    np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], found.values[:, order[0]], rtol=1e-12)
+    ax = found.plot(row=3)
+    ends = [bar.get_x() + bar.get_width() for bar in ax.patches]
+    np.testing.assert_allclose(ends[-1], found.base + found.values[3].sum(), rtol=1e-12)
+    classes = attributions(tenfold.DecisionTreeClassifier(max_depth=3).fit(*IRIS), IRIS[0])
+    assert len(classes.plot().patches) == 3 * 4
+    with pytest.raises(BadInput, match="choose a class first"):
+        classes.plot(row=0)
+    with pytest.raises(BadInput, match="no row 999"):
+        found.plot(row=999)
