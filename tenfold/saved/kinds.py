@@ -100,7 +100,7 @@ LEARNERS: dict[int, tuple[str, str]] = {
     11: ("KMeans", "cluster_centers_=float(k,p) inertia_=float n_iter_=int labels_?=int(n)<k"),
     12: ("Pipeline", ""),
     # What `tenfold select` saves.
-    13: ("TableModel", "target_=str"),
+    13: ("TableModel", "target_=str reach_?=float"),
     14: (
         "TableCoder",
         """
