@@ -16,11 +16,13 @@ import tenfold
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
 from tenfold.evaluate.metrics import SCORES
 from tenfold.selection import run, store
-from tenfold.selection.candidates import families_for, settings_of
+from tenfold.selection.candidates import Family, families_for, settings_of
 from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import look_at_columns
+from tenfold.selection.guess import MeanGuess
+from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.race import Race, make_folds
 from tenfold.selection.reading import read_table
@@ -324,6 +326,55 @@ def test_ranges_never_claim_certainty() -> None:
     sure = honest_range(estimated("accuracy", np.ones(10), 10, ""), rows=100)
     assert sure.high == 1.0 and sure.low == pytest.approx(0.963, abs=0.001)  # Wilson, 100 of 100
     assert honest_range(estimated("log_loss", np.array([0.1, 0.9]), 10, ""), rows=100).low == 0.0
+
+
+def test_trees_take_the_columns_as_they_are(tmp_path: Path) -> None:
+    """Categories and blanks reach them without one-hot columns and means; folds, board and file are those of the others."""
+    rng = np.random.default_rng(0)
+    n = 240
+    names = np.array(["a", "b", "c", "d"])[rng.integers(0, 4, n)].astype(object)
+    x = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n))
+    frame = pl.DataFrame({"name": [*names[:-2], None, None], "x": x}).with_columns(pl.col("x").fill_nan(None))
+    y = ((names == "b") | (names == "d") | np.isnan(x)).astype(np.int64)
+    pooled = frame.with_columns(name=pl.Series(["rare", *frame["name"].to_list()[1:]]))
+    assert TableCoder().fit(pooled).frame(pooled)["name"].to_list()[::239] == ["(other)", None]
+    coder = TableCoder().fit(frame)
+    raw = coder.frame(frame)
+    assert raw.equals(frame)
+    fold = make_folds(y, 4, 0, "classifier", None)
+    tree = Family("tree", tenfold.DecisionTreeRegressor(min_samples_leaf=5), 1)
+    race = Race(coder.transform(frame), y * 1.0, fold, [Family("mean", MeanGuess(), 0), tree], [SCORES["rmse"]], raw)
+    race.run()
+    for i in range(4):
+        model = tenfold.DecisionTreeRegressor(min_samples_leaf=5).fit(raw.filter(fold != i), y[fold != i] * 1.0)
+        by_hand = np.sqrt(np.mean((model.predict(raw.filter(fold == i)) - y[fold == i]) ** 2))
+        assert race.scores["rmse"][1, i, i] == pytest.approx(by_hand, rel=1e-9)
+    assert race.scores["rmse"][1].max() < 0.3 < race.scores["rmse"][0].min()
+    fitted = run.refit(race, find_task(pl.Series("y", y * 1.0), typed=True, asked="number"), 1)
+    model = TableModel.of(coder, fitted, "y", reach=0.5)
+    tenfold.save(model, tmp_path / "m.tenfold")
+    new = pl.DataFrame({"x": [0.1, None, 2.0], "name": ["unseen", "b", None]})
+    again = tenfold.load(tmp_path / "m.tenfold")
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    np.testing.assert_array_equal(again.predict_interval(new)[:, 0], model.predict(new) - 0.5)
+
+
+def test_two_classes_have_an_area_and_numbers_a_range() -> None:
+    frame, y = two_classes(150, 4, strength=2.0)
+    found = tenfold.select(frame, y, folds=3)
+    assert 0.75 < found.others["roc_auc"].value < 1 and found.others["roc_auc"].high <= 1
+    assert found.leaderboard[0]["others"].keys() == {"accuracy", "roc_auc"}
+    with pytest.raises(BadInput, match="no ranges"):
+        found.predict_interval(frame)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2400, 3))
+    target = X @ [1.0, 2.0, 0.0] + rng.normal(size=2400)
+    table = pl.DataFrame(X, schema=["a", "b", "c"])
+    numbers = tenfold.select(table[:400], target[:400], folds=5)
+    low, high = numbers.predict_interval(table[400:]).T
+    inside = (low <= target[400:]) & (target[400:] <= high)
+    assert 0.86 < inside.mean() < 0.94
+    assert numbers.record["reach"] == pytest.approx(1.645, abs=0.25)  # 90 % of a normal distribution
 
 
 def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,9 @@ class Text(Silent):
             return ["", "RACE     no fold is complete: only the guess can be saved"]
         width = max(len(short(row["model"], 44)) for row in rows)
         better = "higher is better" if greater_is_better else "lower is better"
-        heads = f"{metric_name(metric):>12}  {better:<{BAR}}  against #1     one fit"
+        beside = list(rows[0]["others"])[:2]
+        more = "".join(f"{metric_name(name):>10}" for name in beside)
+        heads = f"{metric_name(metric):>12}  {better:<{BAR}}  against #1   {more}   one fit"
         lines = ["", f"RACE{'':5}{'':{width}}{heads}"]
         place = 0
         for row, bar in zip(rows, intervals(rows), strict=True):
@@ -113,7 +115,8 @@ class Text(Silent):
             place += row["rank"] > 0
             number = f"{place:>2}" if row["rank"] > 0 else "  "
             score, one_fit = figure(row["score"], metric), seconds(row["seconds"])
-            lines.append(f"     {number}  {model}{score:>12}  {bar:<{BAR}}  {row['against']:<13}  {one_fit}")
+            more = "".join(f"{figure(row['others'][name], name):>10}" for name in beside)
+            lines.append(f"     {number}  {model}{score:>12}  {bar:<{BAR}}  {row['against']:<13}{more}   {one_fit}")
         lines += [f"  note: {short(title)}: {_first_part(text)}" for title, text in notes.items()]
         return [*lines, "  This board is for ranking. It flatters whoever comes first; the next number does not."]
 
@@ -130,6 +133,7 @@ class Text(Silent):
         rounds: int,
         rows: int,
         settings: int,
+        reach: float | None,
     ) -> list[str]:
         if search is None or gain is None:
             return ["", "HONEST ESTIMATE  none: stopped before two outer rounds were complete"]
@@ -137,9 +141,11 @@ class Text(Silent):
         for one in estimates:
             name = one["metric"]
             value, low, high = (figure(one[key], name) for key in ("value", "low", "high"))
-            reach = f"95% range {low} to {high}"
+            extent = f"95% range {low} to {high}"
             beside = f"{guess_labels[name]} gets {figure(guess[name], name)}" if signal is not False else ""
-            lines.append(f"  {metric_name(name):<10} {value:>10}   {reach:<30}   {beside}".rstrip())
+            lines.append(f"  {metric_name(name):<10} {value:>10}   {extent:<30}   {beside}".rstrip())
+        if reach is not None:
+            lines.append(f"  In 90% of new rows the truth is within {figure(reach)} of the answer.")
         guessing, tried = short(guess_labels[metric]), counted(settings, "setting")
         said, found = figure(board, metric), figure(search["value"], metric)
         if signal is None:
@@ -158,12 +164,12 @@ class Text(Silent):
                 "without the rows they are scored on.",
             ]
         how = f"{metric_name(metric)} {found} against {figure(guess[metric], metric)}"
-        reach = f"{figure(gain['low'])} to {figure(gain['high'])}"
+        extent = f"{figure(gain['low'])} to {figure(gain['high'])}"
         return [
             *lines,
             "",
             f"VERDICT  No usable signal. The best of {tried} is not distinguishable from {guessing}",
-            f"         ({how}; range for the gain in {gain['metric']} {reach}). Saved model: the guess.",
+            f"         ({how}; range for the gain in {gain['metric']} {extent}). Saved model: the guess.",
             f"         Worth trying: more rows than {rows:,}, other columns, or another target.",
         ]
 

@@ -6,7 +6,7 @@ import math
 import unicodedata
 from typing import Any
 
-METRICS = {"log_loss": "log loss", "r2": "R²", "brier": "Brier score"}
+METRICS = {"log_loss": "log loss", "r2": "R²", "brier": "Brier score", "roc_auc": "AUC"}
 PERCENT = ("accuracy",)
 LONGEST_NAME = 60
 

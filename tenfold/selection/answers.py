@@ -16,12 +16,16 @@ FORMULA = r"^[=+\-@\t\r\x00]"  # a spreadsheet would run a cell that starts so
 
 
 def write_answers(model: TableModel, table: Any, out: Path | None, raw: bool = False) -> int:
-    """A line for each row: the answer, and the probability of each class. Returns the number of rows."""
-    matrix = model.matrix(table)
+    """A line for each row: the answer, and its range or the probability of each class. Returns the number of rows."""
+    rows = model.coded(table)
     pipeline: Any = model.pipeline
-    columns = {model.target_: pl.Series(pipeline.predict(matrix).tolist())}
+    answers = pipeline.predict(rows)
+    columns = {model.target_: pl.Series(answers.tolist())}
+    if "reach_" in vars(model):
+        low, high = model.around(answers).T
+        columns |= {"90% from": pl.Series(low), "90% to": pl.Series(high)}
     if model.role == "classifier":
-        share = pipeline.predict_proba(matrix)
+        share = pipeline.predict_proba(rows)
         columns |= {f"chance of {label}": pl.Series(share[:, k]) for k, label in enumerate(model.classes_)}
     frame = pl.DataFrame(columns)
     if not raw:

@@ -33,6 +33,11 @@ class Family:
     def is_guess(self) -> bool:
         return self.rank == 0
 
+    @property
+    def raw(self) -> bool:
+        """Whether it takes the columns as they are, categories and blanks, and not the matrix of numbers."""
+        return bool(self.learner.categorical)
+
     def settings(self) -> list[Any]:
         """One unfitted learner for each setting."""
         if self.name is None:

@@ -17,6 +17,7 @@ AS_GOOD = 1.0  # corrected standard errors behind the leader
 PRACTICALLY_EQUAL = 0.002  # share of what the leader gains over the guess: less than this is no difference
 NEVER_EQUAL = 0.05  # more than this share is a difference, however large the error
 LEVEL = 0.95
+COVERAGE = 0.9  # share of new rows whose truth lies within the range of an answer
 ROW_LOSS = {
     "rmse": "squared error",
     "mse": "squared error",
@@ -25,6 +26,7 @@ ROW_LOSS = {
     "accuracy": "share of errors",
     "log_loss": "log loss",
     "brier": "Brier score",
+    "roc_auc": "share of errors",
 }
 
 
@@ -165,6 +167,18 @@ def nested_estimate(race: Race, judge: Score) -> Nested | None:
     )
 
 
+def reach_of(losses: Array, metric: str) -> float | None:
+    """How far off the answer to a new row is in 90 % of cases: split conformal, from the losses of held-out rows.
+
+    None where there are too few rows to say.
+    """
+    place = int(np.ceil(COVERAGE * (len(losses) + 1)))
+    if place > len(losses):
+        return None
+    off = losses if metric == "mae" else np.sqrt(losses)
+    return float(np.partition(off, place - 1)[place - 1])
+
+
 def _gain(name: str, gain: Array) -> Estimate:
     """Mean and range of the gain, row by row.
 
@@ -177,7 +191,7 @@ def _gain(name: str, gain: Array) -> Estimate:
     return Estimate(name, value, value - reach, value + reach, error, "paired differences of rows in the outer rounds")
 
 
-LIMITS: dict[str, tuple[float, float]] = {"accuracy": (0.0, 1.0), "r2": (-np.inf, 1.0)}
+LIMITS: dict[str, tuple[float, float]] = {"accuracy": (0.0, 1.0), "roc_auc": (0.0, 1.0), "r2": (-np.inf, 1.0)}
 
 
 def honest_range(estimate: Estimate, rows: int) -> Estimate:

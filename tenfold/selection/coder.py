@@ -14,6 +14,7 @@ from tenfold.selection.reading import pl
 
 Array = np.ndarray[Any, Any]
 
+OTHER = "(other)"
 HUGE, TINY = 1e100, 1e-100  # beyond these the squares of a column leave the range of floats
 
 
@@ -76,20 +77,40 @@ class TableCoder(Estimator):
         """The matrix, columns in the order of `names_out`."""
         out = np.empty((X.height, len(self.names_out())))
         j = 0
-        for i, name in enumerate(self.feature_names_in_):
-            if name not in X.columns:
-                raise BadInput(f"there is no column {name!r}, which the model needs")
-            column = X[name]
+        for i, column in enumerate(self._columns(X)):
             if self.category_[i]:
                 width = self._code_category(column, i, out[:, j:])
             else:
-                values = finite(as_texts(column) if column.dtype == pl.String else column)[0].to_numpy()
-                out[:, j] = values * self.scale_[i]
+                out[:, j] = self._numbers(column, i).to_numpy()
                 if self.blank_[i]:
                     out[:, j + 1] = np.isnan(out[:, j])
                 width = 1 + int(self.blank_[i])
             j += width
         return out
+
+    def frame(self, X: pl.DataFrame) -> pl.DataFrame:
+        """The columns as they are, for learners that take categories and blanks; levels that are not kept are "(other)"."""
+        return pl.DataFrame(
+            [
+                self._levels_only(column, i) if self.category_[i] else self._numbers(column, i)
+                for i, column in enumerate(self._columns(X))
+            ]
+        )
+
+    def _columns(self, X: pl.DataFrame) -> list[pl.Series]:
+        for name in self.feature_names_in_:
+            if name not in X.columns:
+                raise BadInput(f"there is no column {name!r}, which the model needs")
+        return [X[name] for name in self.feature_names_in_]
+
+    def _numbers(self, column: pl.Series, i: int) -> pl.Series:
+        return finite(as_texts(column) if column.dtype == pl.String else column)[0] * self.scale_[i]
+
+    def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
+        """A category with its kept levels alone, blanks as they are."""
+        texts = as_texts(column)
+        known = texts.is_in([self.reference_[i], *self.levels_[i]]) | texts.is_null()
+        return texts.set(~known, OTHER if self.pooled_[i] else None)
 
     def _code_category(self, column: pl.Series, i: int, out: Array) -> int:
         """Fill the columns of one category; returns how many."""
@@ -111,7 +132,7 @@ class TableCoder(Estimator):
         for i, name in enumerate(self.feature_names_in_):
             if self.category_[i]:
                 names += [f"{name}={level or '(blank)'}" for level in self.levels_[i]]
-                names += [f"{name}=(other)"] if self.pooled_[i] else []
+                names += [f"{name}={OTHER}"] if self.pooled_[i] else []
             else:
                 names += [str(name), f"{name} is blank"] if self.blank_[i] else [str(name)]
         return names

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core.check import check_fitted
 from tenfold.core.data import Array
-from tenfold.core.errors import DataWarning
+from tenfold.core.errors import BadInput, DataWarning
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import estimator, param
 from tenfold.selection.coder import TableCoder
@@ -21,28 +21,33 @@ from tenfold.selection.reading import pl, read_table
 class TableModel(Estimator):
     """TableModel: answers for the rows of a table, as `tenfold.select` leaves it.
 
-    Model       pipeline(coder(row))
+    Model       pipeline(coder(row)), the pipeline behind a matrix of numbers or, for trees, a frame with categories
     Objective   that of the pipeline's last step
     Algorithm   made by `tenfold.select`, which fits coder and pipeline; it has no fit of its own
     Cost        coding and prediction, one pass
     Fails when  a column the model needs is missing (refused)
     Reference   none
 
-    Fitted      target_, n_features_in_, feature_names_in_
+    Fitted      target_, reach_ (numbers: half the width of a range that holds 90 % of new rows), n_features_in_,
+                feature_names_in_
     """
 
     kind: ClassVar[str] = "one pass"
 
     coder: object = param(None, doc="a fitted TableCoder")
-    pipeline: object = param(None, doc="a fitted pipeline that takes the coder's matrix")
+    pipeline: object = param(
+        None, doc="a fitted pipeline that takes the coder's matrix, or a learner that takes its frame"
+    )
 
     @classmethod
-    def of(cls, coder: TableCoder, pipeline: Any, target: str) -> TableModel:
-        """The model from its two fitted parts."""
+    def of(cls, coder: TableCoder, pipeline: Any, target: str, reach: float | None = None) -> TableModel:
+        """The model from its two fitted parts; `reach` is half the width of the range around an answer."""
         model = cls(coder, pipeline)
         vars(model).update(
             n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
         )
+        if reach is not None:
+            vars(model).update(reach_=reach)
         return model
 
     @property
@@ -56,14 +61,26 @@ class TableModel(Estimator):
 
     def predict(self, table: Any) -> Array:
         """The predicted class or number of each row of a file or frame."""
-        return np.asarray(self.pipeline.predict(self.matrix(table)))  # type: ignore[attr-defined]
+        return np.asarray(self.pipeline.predict(self.coded(table)))  # type: ignore[attr-defined]
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
-        return np.asarray(self.pipeline.predict_proba(self.matrix(table)))  # type: ignore[attr-defined]
+        return np.asarray(self.pipeline.predict_proba(self.coded(table)))  # type: ignore[attr-defined]
 
-    def matrix(self, table: Any) -> Array:
-        """The coded rows of a file or frame; other columns than those needed are passed over."""
+    def predict_interval(self, table: Any) -> Array:
+        """(rows, 2): a range around each predicted number that holds the truth of 90 % of new rows."""
+        return self.around(self.predict(table))
+
+    def around(self, answers: Array) -> Array:
+        """The ranges of predicted numbers."""
+        if "reach_" not in vars(self):
+            raise BadInput(
+                "this model has no ranges: they are for numbers, from at least 9 rows and a run that was not stopped"
+            )
+        return np.column_stack([answers - self.reach_, answers + self.reach_])
+
+    def coded(self, table: Any) -> Any:
+        """The rows of a file or frame as the pipeline takes them; other columns than those needed are passed over."""
         check_fitted(self)
         frame = read_table(table).frame
         for name in self.feature_names_in_:
@@ -71,7 +88,7 @@ class TableModel(Estimator):
         coder: Any = self.coder
         for name in self.feature_names_in_[~coder.category_]:
             _tell_misread(frame[name])
-        return coder.transform(frame)
+        return coder.frame(frame) if self.pipeline.categorical else coder.transform(frame)  # type: ignore[attr-defined]
 
 
 def _tell_misread(column: pl.Series) -> None:

@@ -65,6 +65,17 @@ class Outcome:
             for name, scores in self.guess_scores().items()
         }
 
+    @property
+    def reach(self) -> float | None:
+        """Half the width of the range around an answer that holds 90 % of new rows; None for classes, or too few rows."""
+        race, search = self.race, self.search
+        if self.task.kind == "classes" or search is None:
+            return None
+        rounds = race.complete_outer
+        taken = [self.guess] * len(rounds) if self.is_guess else search.picks
+        off = [race.losses[c, race.fold == o] for c, o in zip(taken, rounds, strict=True)]
+        return choices.reach_of(np.concatenate(off), self.judge.name)
+
     def guess_scores(self) -> dict[str, Array]:
         """The scores of the guess on the complete folds, by metric."""
         done = self.race.complete_folds
@@ -87,6 +98,7 @@ class Outcome:
             rounds=len(race.complete_outer),
             rows=len(self.task.y),
             settings=len(race.settings) - 1,
+            reach=self.reach,
         )
 
     def record(self) -> dict[str, Any]:
@@ -108,6 +120,7 @@ class Outcome:
             board=self.board,
             search=audit,
             estimate={name: asdict(one) for name, one in self.estimates.items()},
+            reach=self.reach,
             warnings=self.race.told,
             failures=self.race.failures,
             notes=self.task.notes,
@@ -136,6 +149,8 @@ def guess_label(task: Task, metric: str = "") -> str:
     if task.kind == "number":
         mean = task.y.mean()
         return f"always guessing {mean:,.0f}" if 1e4 <= abs(mean) < 1e12 else f"always guessing {mean:.4g}"
+    if metric == "roc_auc":
+        return "guessing"
     if metric == "accuracy":
         return f"always saying {max(task.counts(), key=lambda pair: pair[1])[0]}"
     return "guessing the class frequencies"
@@ -146,6 +161,12 @@ def describe_place(place: Place, race: Race) -> dict[str, Any]:
     setting = race.settings[place.setting]
     family = setting.family
     fits = max(race.units_done, 1) * max(len(family.values), 1)
+    done = race.complete_folds
+    others = {
+        judge.name: float(race.scores[judge.name][place.setting, done, done].mean())
+        for judge in race.judges[1:]
+        if done
+    }
     return dict(
         model=setting.label if np.isfinite(place.mean) else family.title,
         family=family.title,
@@ -155,4 +176,5 @@ def describe_place(place: Place, race: Race) -> dict[str, Any]:
         rank=family.rank,
         seconds=float(race.seconds[race.families.index(family)] / fits),
         reason=race.failures.get(family.title),
+        others=others,
     )

@@ -25,7 +25,7 @@ from tenfold.core.protocol import fresh
 from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.splits import assign_folds
 from tenfold.selection.candidates import Family, Setting, settings_of
-from tenfold.selection.reading import first_line
+from tenfold.selection.reading import first_line, pl
 
 SMALL_ROWS, SMALL_WORK = 2000, 300_000  # up to so many rows, and rows × columns × classes, 10 folds; beyond 5
 
@@ -57,8 +57,19 @@ def make_folds(y: Array, folds: int, seed: int, role: str, groups: Array | None)
 class Race:
     """Scores of all settings, filled unit by unit: a unit is one training set."""
 
-    def __init__(self, X: Array, y: Array, fold: Array, families: list[Family], judges: list[Score]) -> None:
-        self.X, self.y, self.fold, self.families, self.judges = X, y, fold, families, judges
+    def __init__(
+        self,
+        X: Array,
+        y: Array,
+        fold: Array,
+        families: list[Family],
+        judges: list[Score],
+        frame: pl.DataFrame | None = None,
+    ) -> None:
+        """X for learners of numbers; the same rows as a frame for those that take categories and blanks."""
+        self.X, self.y, self.fold, self.families, self.judges, self.frame = X, y, fold, families, judges, frame
+        raw = [family.learner for family in families if family.raw]
+        self.raw = check.in_memory(raw[0], frame, y) if raw else None
         self.settings: list[Setting] = settings_of(families)
         self.K = int(fold.max()) + 1
         shape = (len(self.settings), self.K, self.K)
@@ -100,41 +111,42 @@ class Race:
             steps = tenfold.Pipeline(front())
             Z = np.ascontiguousarray(steps.fit(self.X[training]).transform(self.X[training]))
             tests = {f: np.ascontiguousarray(steps.transform(self.X[self.fold == f])) for f in held}
-        y = self.y[training]
+        rows = check.in_memory(self.families[0].learner, Z, self.y[training])
+        raw_rows = None if self.raw is None else self.raw.select(np.flatnonzero(training))
+        raw_tests = {} if self.raw is None else {f: self.raw.X[self.fold == f] for f in held}
         c = 0
         for number, family in enumerate(self.families):
             began = time.perf_counter()
-            for model in self._fits(family, Z, y):
+            for model in self._fits(family, raw_rows if family.raw else rows):
                 if model is not None:
                     for f in held:
-                        self._score(c, f, o if f == i else i, model, tests[f])
+                        self._score(c, f, o if f == i else i, model, (raw_tests if family.raw else tests)[f])
                 c += 1
             self.seconds[number] += time.perf_counter() - began
 
-    def _fits(self, family: Family, Z: Array, y: Array) -> Iterator[Any]:
+    def _fits(self, family: Family, rows: Any) -> Iterator[Any]:
         """The fitted models of a family, None for a setting that failed."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", TenfoldWarning)
-            models = self._path(family, Z, y)
+            models = self._path(family, rows)
         for one in caught:
             if isinstance(one.message, TenfoldWarning):
                 self.told.setdefault(family.title, first_line(one.message))
         yield from models
 
-    def _path(self, family: Family, Z: Array, y: Array) -> list[Any]:
+    def _path(self, family: Family, rows: Any) -> list[Any]:
         """One fit for all values where the learner has such a path; else, or where that fails, one by one."""
         if family.name is not None and family.learner.path == family.name:
             try:
                 with single_blas:
-                    source = check.check_fit(family.learner, Z, y)
-                    return list(fresh(family.learner)._fit_path(source, family.name, list(family.values)))
+                    return list(fresh(family.learner)._fit_path(rows, family.name, list(family.values)))
             except TenfoldError:
                 pass
-        return [self._fit(family, learner, Z, y) for learner in family.settings()]
+        return [self._fit(family, learner, rows) for learner in family.settings()]
 
-    def _fit(self, family: Family, learner: Any, Z: Array, y: Array) -> Any:
+    def _fit(self, family: Family, learner: Any, rows: Any) -> Any:
         try:
-            return learner.fit(Z, y)
+            return learner._fit(rows)
         except (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as reason:
             self.failures.setdefault(family.title, first_line(reason))
             return None

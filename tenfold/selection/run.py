@@ -88,6 +88,10 @@ class Run:
         """The probability of each class."""
         return self.model.predict_proba(table)
 
+    def predict_interval(self, table: Any) -> Array:
+        """For numbers: a range around each answer that holds the truth of 90 % of new rows."""
+        return self.model.predict_interval(table)
+
     def save(self, folder: Any) -> Path:
         """Write model.tenfold and run.json into a folder, whole or not at all."""
         return write_run(Path(folder), self.model, self.record)
@@ -128,9 +132,9 @@ class _Job:
         coder = TableCoder(most_levels=levels_for(used)).fit(used) if used.width else None
         if coder is None or not coder.names_out():
             raise BadInput(_why_no_columns(columns, target))
-        X = coder.transform(used)
+        X, table = coder.transform(used), coder.frame(used)
         fold = self._folds(used, task, count_folds(asked["folds"], *X.shape, task.n_classes))
-        outcome = decide(self._race(X, task, fold, judge), task, judge)
+        outcome = decide(self._race(X, table, task, fold, judge), task, judge)
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=outcome.race.K)
         return self._finish(
             outcome,
@@ -147,11 +151,9 @@ class _Job:
         self.tell("checks", copies=copies, suspects=leak_suspects(used, task))
         return make_folds(task.codes, folds, self.settings["seed"], task.role, groups)
 
-    def _race(self, X: Array, task: Task, fold: Array, judge: Score) -> Race:
-        beside = [SCORES[name] for name in METRICS[task.role] if name != judge.name]
-        if np.bincount(fold).min() < LEAST_ROWS_FOR_R2:
-            beside = [score for score in beside if score.name != "r2"]
-        race = Race(X, task.codes, fold, families_for(task.role, *X.shape, task.n_classes), [judge, *beside])
+    def _race(self, X: Array, table: pl.DataFrame, task: Task, fold: Array, judge: Score) -> Race:
+        beside = [score for score in scores_beside(task, fold) if score.name != judge.name]
+        race = Race(X, task.codes, fold, families_for(task.role, *X.shape, task.n_classes), [judge, *beside], table)
         units = len(race.units())
         self.tell(
             "plan",
@@ -176,7 +178,7 @@ class _Job:
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.told
         )
         self.tell("estimate", **found.facts())
-        model = TableModel.of(coder, refit(race, found.task, found.chosen), found.task.target)
+        model = TableModel.of(coder, refit(race, found.task, found.chosen), found.task.target, found.reach)
         self.tell("chosen", model=found.label, tied=found.tied, is_guess=found.is_guess)
         fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
         record = dict(
@@ -228,6 +230,16 @@ def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
     return tenfold.SimpleImputer().fit_transform(X), task.y, list(notes)
 
 
+def scores_beside(task: Task, fold: Array) -> list[Score]:
+    """The usual scores of a task that every fold can give."""
+    names = list(METRICS[task.role])
+    if task.kind == "number":
+        names = [name for name in names if name != "r2" or np.bincount(fold).min() >= LEAST_ROWS_FOR_R2]
+    elif task.n_classes == 2 and np.bincount(2 * fold + task.codes, minlength=2 * (fold.max() + 1)).all():
+        names.append("roc_auc")
+    return [SCORES[name] for name in names]
+
+
 def levels_for(frame: pl.DataFrame) -> int:
     """The most levels of a category that get a column, so that the coded table fits in memory."""
     categories = sum(kind == pl.String for kind in frame.dtypes)
@@ -238,7 +250,10 @@ def refit(race: Race, task: Task, chosen: int) -> Any:
     """The chosen setting on all rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TenfoldWarning)  # told on the board
-        return tenfold.Pipeline([*front(), ("model", race.settings[chosen].learner)]).fit(race.X, task.y)
+        learner = race.settings[chosen].learner
+        if learner.categorical:
+            return learner.fit(race.frame, task.y)
+        return tenfold.Pipeline([*front(), ("model", learner)]).fit(race.X, task.y)
 
 
 def _with_target(frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, str]:
