@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "kernels/bins.hpp"
 #include "kernels/class_weights.hpp"
 #include "kernels/isotonic.hpp"
 #include "levels.hpp"
@@ -149,11 +150,34 @@ Doubles whitened_squares_of(Table<T> X, Matrix mean, const Input<double, 3>& W) 
 }
 
 Doubles pool_neighbours_of(Vector y, Vector w) {
-    require(y.size(0) == w.size(0), "y and w must have the same length");
+    const bool weighted = w.size(0) > 0;
+    require(!weighted || y.size(0) == w.size(0), "y and w must have the same length");
     Output out = zeros(y.size(0));
     {
         nb::gil_scoped_release release;
-        pool_neighbours(y.span(), w.span(), out.data);
+        if (weighted) pool_neighbours<true>(y.span(), w.span(), out.data);
+        else pool_neighbours<false>(y.span(), w.span(), out.data);
+    }
+    return out.array;
+}
+
+Doubles bin_sums_of(Vector x, Integers truth, Vector w, Vector edges) {
+    require(truth.size(0) == x.size(0), "x and truth must have the same length");
+    require(w.size(0) == 0 || w.size(0) == x.size(0), "x and w must have the same length");
+    Output sums = zeros(edges.size(0) + 1, size_t{4});
+    {
+        nb::gil_scoped_release release;
+        bin_sums(x.span(), truth.span(), w.span(), edges.span(), sums.data);
+    }
+    return sums.array;
+}
+
+nb::object largest_columns_of(Matrix rows) {
+    require(rows.size(1) > 0, "there must be a column");
+    New<std::int64_t> out(rows.size(0));
+    {
+        nb::gil_scoped_release release;
+        largest_columns(rows.rows(), out.data);
     }
     return out.array;
 }
@@ -184,5 +208,7 @@ NB_MODULE(_evaluate, m) {
           "w"_a.noconvert(), "weight"_a.noconvert(), "log_prior"_a.noconvert(), "given"_a, "level"_a.noconvert(),
           "least"_a.noconvert());
     m.def("use_level", &use_level, "name"_a);
+    m.def("bin_sums", &bin_sums_of, "x"_a.noconvert(), "truth"_a.noconvert(), "w"_a.noconvert(), "edges"_a.noconvert());
+    m.def("largest_columns", &largest_columns_of, "rows"_a.noconvert());
     m.def("pool_neighbours", &pool_neighbours_of, "y"_a.noconvert(), "w"_a.noconvert());
 }

@@ -239,17 +239,21 @@ def test_leave_two_out_equals_refitting() -> None:
         tenfold.cross_validate(tenfold.Ridge(), np.zeros((5000, 1)), np.arange(5000.0), folds=LeavePOut(2))
 
 
-def test_a_hundred_thousand_rows_cost_a_few_fits() -> None:
+@pytest.mark.parametrize("model", [*REGRESSORS[:1], tenfold.Ridge(), *(CLASSIFIERS[i] for i in (0, 2, 4, 9))], ids=repr)
+def test_a_hundred_thousand_rows_cost_less_than_three_fits(model: Any) -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, size=100_000)
     X = rng.normal(size=(100_000, 20)) + 0.3 * labels[:, None]
-    y = X @ rng.normal(size=20) + rng.normal(size=100_000)
-    for model in (*REGRESSORS[:1], tenfold.Ridge(), *(CLASSIFIERS[i] for i in (0, 2, 4, 9))):
-        target = y if model.role == "regressor" else labels
-        once = min(_seconds(lambda: fresh(model).fit(X, target).predict(X)) for _ in range(3))  # noqa: B023
-        all_rows = min(_seconds(lambda: closed_form(model, X, target)) for _ in range(3))  # noqa: B023
-        # Measured at 1 to 3 times; the rest is room for a busy machine. Refitting would cost 100,000 times.
-        assert all_rows < 8 * once, (model, all_rows, once)
+    target = X @ rng.normal(size=20) + rng.normal(size=100_000) if model.role == "regressor" else labels
+    once, all_rows = [], []
+    for attempt in range(
+        12
+    ):  # measured at 1.3 to 2.5 times, the fit to all rows included; a busy machine gets more tries
+        once.append(_seconds(lambda: fresh(model).fit(X, target)))
+        all_rows.append(_seconds(lambda: closed_form(model, X, target)))
+        if attempt >= 3 and min(all_rows) < 3 * min(once):
+            return
+    raise AssertionError((model, min(all_rows), min(once)))
 
 
 def _seconds(work: Any) -> float:

@@ -222,3 +222,27 @@ def test_pool_neighbours(n: int) -> None:
     expected = [max(means[a, i:].min() for a in range(i + 1)) for i in range(n)]
     assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     assert_array_equal(np.sort(found), found)
+
+
+def test_pool_neighbours_without_weights() -> None:
+    y = np.random.default_rng(0).normal(size=300) + np.linspace(0, 3, 300)
+    assert_allclose(_evaluate.pool_neighbours(y, np.empty(0)), _evaluate.pool_neighbours(y, np.ones(300)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_edges", [0, 3, 40])
+def test_bin_sums(n_edges: int) -> None:
+    rng = np.random.default_rng(0)
+    x, truth, w, edges = np.round(rng.random(200), 2), rng.integers(0, 2, 200), rng.random(200), np.arange(n_edges) / 40
+    place = np.searchsorted(edges, x)
+    expected = [np.bincount(place, v, n_edges + 1) for v in (w, w * truth, w * x, w * w)]
+    assert_allclose(_evaluate.bin_sums(x, truth, w, edges), np.transpose(expected), rtol=1e-12, atol=1e-12)
+    count = np.bincount(place, minlength=n_edges + 1)
+    assert_array_equal(_evaluate.bin_sums(x, truth, np.empty(0), edges)[:, [0, 3]], np.column_stack([count, count]))
+
+
+def test_largest_columns() -> None:
+    rows = np.random.default_rng(0).integers(0, 3, size=(500, 4)).astype(float)
+    assert_array_equal(_evaluate.largest_columns(rows), rows.argmax(axis=1))
+    assert _evaluate.largest_columns(np.empty((0, 2))).shape == (0,)
+    with pytest.raises(ValueError, match="column"):
+        _evaluate.largest_columns(np.empty((3, 0)))

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tenfold import _evaluate
 from tenfold.core import check
 from tenfold.core.data import Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter
@@ -77,23 +78,19 @@ def calibration_curve(
         raise BadParameter(f"strategy={strategy!r}: must be 'uniform' or 'quantile'")
     checked = truth_and_chance(y_true, y_prob, sample_weight, pos_label)
     p = checked.scores[:, 1].astype(np.float64)
-    w = np.ones(len(p)) if checked.w is None else checked.w
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     if strategy == "quantile" and checked.w is None:
         edges = np.percentile(p, 100 * edges)  # scikit-learn's rounding: ties at an edge fall alike
     elif strategy == "quantile":
-        edges = np.quantile(p, edges, weights=w, method="inverted_cdf")
-    place = np.searchsorted(edges[1:-1], p)
-    weight = np.bincount(place, w, minlength=n_bins)
-    here = weight > 0
-    seen = np.bincount(place, w * checked.truth, minlength=n_bins)[here] / weight[here]
-    said = np.bincount(place, w * p, minlength=n_bins)[here] / weight[here]
-    trials = (
-        weight[here] ** 2 / np.bincount(place, w * w, minlength=n_bins)[here]
-    )  # as many equal rows as the weights are worth
+        edges = np.quantile(p, edges, weights=checked.w, method="inverted_cdf")
+    weights = np.empty(0) if checked.w is None else checked.w
+    sums = _evaluate.bin_sums(p, checked.truth, weights, edges[1:-1].copy())
+    weight, hits, total, squares = sums[sums[:, 0] > 0].T
+    seen, said = hits / weight, total / weight
+    trials = weight**2 / squares  # as many equal rows as the weights are worth
     ranges = [wilson(rate * n, n, level) for rate, n in zip(np.clip(seen, 0, 1), trials, strict=True)]
     low, high = (np.array([getattr(r, side) for r in ranges]) for side in ("low", "high"))
-    return CalibrationCurve(seen, said, np.minimum(low, seen), np.maximum(high, seen), weight[here], level)
+    return CalibrationCurve(seen, said, np.minimum(low, seen), np.maximum(high, seen), weight, level)
 
 
 @estimator

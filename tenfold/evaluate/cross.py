@@ -22,7 +22,7 @@ from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
 from tenfold.core.stats import Rows
 from tenfold.evaluate.held_out import held_out, path_outputs, training_and_folds
-from tenfold.evaluate.metrics import SCORES, Score, find_score
+from tenfold.evaluate.metrics import SCORES, Score, find_score, largest
 from tenfold.evaluate.result import CrossValidation, ValidationPath
 from tenfold.evaluate.rounds import Round, plan, truth_of
 from tenfold.evaluate.tally import Tally, split_choice
@@ -195,10 +195,13 @@ def path_scores(model: Any, source: Arrays, one: Round, name: str, values: list[
 # --- scores -------------------------------------------------------------------------------------------------
 
 
-def round_scores(judge: Score, source: Arrays, one: Round, outputs: list[Array]) -> list[float]:
+def round_scores(judge: Score, source: Arrays, one: Round, outputs: list[Array]) -> Any:
     """The score of each split; of all rows at once where splits of one row cannot be scored."""
     if one.single and judge.name in ROW_SCORES and source.w is None:
-        return ROW_SCORES[judge.name](*_judged(judge, source, slice(None), outputs[0])[:2]).tolist()
+        n_classes = 0 if source.target.classes is None else len(source.target.classes)
+        if judge.name == "accuracy" and outputs[0].shape[1] > n_classes:  # the choice is told
+            return (outputs[0][:, n_classes] == truth_of(source)[0]).astype(np.float64)
+        return ROW_SCORES[judge.name](*_judged(judge, source, slice(None), outputs[0])[:2])
     return [score_of(judge, source, rows, output) for rows, output in zip(one.parts, outputs, strict=True)]
 
 
@@ -226,7 +229,7 @@ BY_CLASS = (
 
 # Scores that are means over rows, row by row: then the mean over folds of one row is the score of all rows.
 ROW_SCORES: dict[str, Callable[[Array, Array], Array]] = {
-    "accuracy": lambda codes, scores: (scores.argmax(axis=1) == codes).astype(np.float64),
+    "accuracy": lambda codes, scores: (largest(scores) == codes).astype(np.float64),
     "log_loss": lambda codes, scores: (
         -np.maximum(log_softmax(scores)[np.arange(len(codes)), codes], np.log(np.finfo(float).tiny))
     ),

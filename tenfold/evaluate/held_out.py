@@ -173,7 +173,7 @@ def test_outputs(models: list[Any], source: Arrays, one: Round) -> list[Array]:
     outputs = outputs_of(models, source, [one.test_rows(k) for k in range(len(one))])
     if not one.single:
         return outputs
-    return [np.concatenate(outputs)[np.argsort(np.concatenate(one.groups))]]
+    return [np.concatenate(outputs)[np.argsort(one.order())]]
 
 
 def prepared(model: Any, source: Source) -> Any:

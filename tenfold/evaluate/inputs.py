@@ -206,6 +206,9 @@ def _coded(truth: Array, labels: Any) -> tuple[Array, Array]:
         )
     if _kind(given) != _kind(truth):
         raise BadInput(f"y_true holds {_kind(truth)} and labels {_kind(given)}: make both text or both numbers")
+    codes = truth.dtype == np.int64 and np.array_equal(given, np.arange(len(given)))
+    if codes and truth.min() >= 0 and truth.max() < len(given):
+        return given, np.ascontiguousarray(truth)
     known = np.isin(truth, given)
     if not known.all():
         row = int(np.flatnonzero(~known)[0])

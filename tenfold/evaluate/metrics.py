@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from tenfold import _evaluate
 from tenfold.core import check
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import log_softmax, softmax
@@ -44,9 +45,15 @@ class Score:
         return 1.0 if self.greater_is_better else -1.0
 
 
+def largest(scores: Array) -> Array:
+    """The number of the largest score of each row."""
+    native = scores.dtype == np.float64 and scores.flags.c_contiguous
+    return cast(Array, _evaluate.largest_columns(scores)) if native else scores.argmax(axis=1)
+
+
 def accuracy(codes: Array, scores: Array, w: Array) -> float:
     """Σ w [argmax s = y] / Σ w."""
-    return Mean.of(scores.argmax(axis=1) == codes, w).value()
+    return Mean.of(largest(scores) == codes, w).value()
 
 
 def balanced_accuracy(codes: Array, scores: Array, w: Array) -> float:
@@ -60,7 +67,7 @@ def f1_macro(codes: Array, scores: Array, w: Array) -> float:
 
 
 def _confusion(codes: Array, scores: Array, w: Array) -> Confusion:
-    return Confusion.of_labels(Labels(*check.encode(codes), *check.encode(scores.argmax(axis=1)), w))
+    return Confusion.of_labels(Labels(*check.encode(codes), *check.encode(largest(scores)), w))
 
 
 def log_loss(codes: Array, scores: Array, w: Array) -> float:

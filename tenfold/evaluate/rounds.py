@@ -8,10 +8,10 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,9 +34,9 @@ class Round:
     """Some splits. `kind` is "folds", "reversed", "leave p out" or "any"."""
 
     kind: str
-    groups: list[Array]  # row numbers, disjoint
+    groups: Sequence[Array]  # row numbers, disjoint; a table (n, 1) where every row is alone
     train: list[Array]  # of each split: numbers of groups; empty where it is always all that is not tested
-    test: list[Array]
+    test: Sequence[Array]
 
     @property
     def single(self) -> bool:
@@ -59,9 +59,9 @@ class Round:
     @property
     def ratio(self) -> float:
         """Test rows for each training row, on average; for reversed folds, that of the folds."""
-        n, sizes = sum(map(len, self.groups)), np.array(list(map(len, self.groups)))
         if self.kind in ("folds", "reversed"):
             return 1 / (len(self.groups) - 1)
+        n, sizes = sum(map(len, self.groups)), np.array(list(map(len, self.groups)))
         test = np.array([sizes[groups].sum() for groups in self.test])
         train = np.array([sizes[groups].sum() for groups in self.train]) if self.train else n - test
         return float((test / train).mean())
@@ -87,11 +87,16 @@ class Round:
             return all_but_some(stats, len(self.test[0]))
         return [merge(stats[g] for g in groups) for groups in self.train]
 
+    def order(self) -> Array:
+        """All rows, group after group."""
+        return np.asarray(self.groups).reshape(-1) if self.single else np.concatenate(self.groups)
+
     def label(self, n: int) -> Array:
         """For folds, the fold of each row; else the test rows of each split, filled up with −1."""
         if self.kind in ("folds", "reversed"):
             fold = np.empty(n, dtype=np.int64)
-            fold[np.concatenate(self.groups)] = np.repeat(np.arange(len(self.groups)), list(map(len, self.groups)))
+            sizes = 1 if self.single else [len(rows) for rows in self.groups]
+            fold[self.order()] = np.repeat(np.arange(len(self.groups)), sizes)
             return fold[None]
         rows = [self.test_rows(k) for k in range(len(self.test))]
         table = np.full((len(rows), max(map(len, rows))), -1)
@@ -142,7 +147,7 @@ def plan(
 
 def _swapped(one: Round) -> tuple[list[Array], list[Array]]:
     train = one.train or [np.delete(np.arange(len(one.groups)), test) for test in one.test]
-    return one.test, train
+    return list(one.test), train
 
 
 def _groups_of(source: Arrays, groups: Any) -> Array:
@@ -188,12 +193,12 @@ def folds_round(fold: Array, kind: str = "folds") -> Round:
     """All folds but one to train and that one to test; or the other way round (kind "reversed")."""
     order = by_code(fold)
     count = int(fold.max()) + 1
-    alone = list(np.arange(count)[:, None])
-    if kind == "folds" and count == len(fold):
-        return Round(kind, list(order[:, None]), [], alone)  # n lists of n − 1 groups would fill the memory
+    alone = np.arange(count)[:, None]
+    if kind == "folds" and count == len(fold):  # tables: n lists of n − 1 groups would fill the memory
+        return Round(kind, cast("Sequence[Array]", order[:, None]), [], cast("Sequence[Array]", alone))
     groups = np.split(order, np.cumsum(np.bincount(fold))[:-1])
     rest = [np.delete(np.arange(len(groups)), k) for k in range(len(groups))]
-    return Round(kind, groups, rest, alone) if kind == "folds" else Round(kind, groups, alone, rest)
+    return Round(kind, groups, rest, list(alone)) if kind == "folds" else Round(kind, groups, list(alone), rest)
 
 
 def leave_p_out_round(n: int, p: int) -> Round:
