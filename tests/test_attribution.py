@@ -80,3 +80,21 @@ def test_pictures_show_the_values() -> None:
         classes.plot(row=0)
     with pytest.raises(BadInput, match="no row 999"):
         found.plot(row=999)
+
+
+def test_a_tree_is_drawn_as_far_as_asked() -> None:
+    X, y = IRIS
+    model = tenfold.DecisionTreeClassifier(max_depth=4).fit(X, y)
+    said = [text.get_text() for text in tenfold.draw.draw_tree(model, max_depth=1).texts]
+    root, column = model.tree_, int(model.tree_.feature[0])
+    assert said[0] == f"0 (150)\nx{column}" and f"<= {root.threshold[0]:.3g}" in said and "1 (100)\n..." in said
+    assert len(said) == 3 + 2
+    leaves = int(model.tree_.leaves().sum())
+    whole = tenfold.draw.draw_tree(model, max_depth=9)
+    assert sum(text.get_text().count("(") for text in whole.texts) == 2 * leaves - 1
+    many = tenfold.draw.draw_tree(tenfold.ID3Classifier(max_depth=1).fit(X, y))
+    assert len(many.lines) >= 3  # as many branches as there are intervals
+    with pytest.raises(BadType, match="not a single tree"):
+        tenfold.draw.draw_tree(tenfold.Ridge())
+    with pytest.raises(tenfold.NotFitted):
+        tenfold.draw.draw_tree(tenfold.DecisionTreeClassifier())

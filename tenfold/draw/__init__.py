@@ -21,6 +21,7 @@ PUBLIC = {
     "draw_precision_recall": "ranking",
     "draw_residuals": "residuals",
     "draw_roc": "ranking",
+    "draw_tree": "tree",
     "draw_validation_curve": "curves",
 }
 

@@ -29,7 +29,7 @@ from tenfold.tree.prune import (
     upper_error,
 )
 from tenfold.tree.settings import class_factors, columns_to_draw, directions, refuse, rows_in_memory, rows_needed
-from tenfold.tree.text import rules_of, text_of
+from tenfold.tree.text import outline_of, rules_of, text_of
 
 
 class OneTree(Estimator):
@@ -159,6 +159,9 @@ class OneTree(Estimator):
         """One readable rule for each leaf."""
         check.check_fitted(self)
         return rules_of(self, decimals)
+
+    def _outline(self, node: int) -> Any:
+        return outline_of(self, node)
 
     # --- pruning ---
 

@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array
 from tenfold.tree.manyway import LEAF, MISSING, ManyWay
+from tenfold.tree.text import number
 
 
 class Wording:
@@ -24,6 +25,21 @@ class Wording:
         """One readable rule for each leaf: `if colour = red and 2 < size <= 3 then ripe (12 of 13)`."""
         check.check_fitted(self)
         return [_rule(self, conditions, leaf, decimals) for conditions, leaf in _ways(self.tree_, 0, [])]
+
+    def _outline(self, node: int) -> tuple[str, tuple[int | None, float], list[tuple[str, int]]]:
+        """For a picture: what a node says and asks, its class and purity, and its branches."""
+        tree: ManyWay = self.tree_  # type: ignore[attr-defined]
+        counts = tree.counts[node]
+        share, chance = float(counts.max() / counts.sum()), 1 / len(counts)
+        shade = (int(counts.argmax()), (share - chance) / (1 - chance) if chance < 1 else 1.0)
+        said, branches = _verdict(self, node), []
+        if tree.feature[node] != LEAF:
+            name = _name(self, int(tree.feature[node]))
+            said += f"\n{name}"
+            for value, child in tree.branches(node):
+                condition = _condition(self, node, value, None)
+                branches.append((condition.removeprefix(name).removeprefix(" = ").strip(), int(child)))
+        return said, shade, branches
 
 
 def _lines(model: Any, node: int, decimals: int, indent: str) -> Iterator[str]:
@@ -66,7 +82,7 @@ def _rule(model: Any, path: list[tuple[int, float]], leaf: int, decimals: int) -
     return f"if {conditions} then {_verdict(model, leaf)}" if conditions else _verdict(model, leaf)
 
 
-def _condition(model: Any, node: int, value: float, decimals: int) -> str:
+def _condition(model: Any, node: int, value: float, decimals: int | None) -> str:
     tree: ManyWay = model.tree_
     column = int(tree.feature[node])
     name, cut = _name(model, column), float(tree.threshold[node])
@@ -82,11 +98,11 @@ def _condition(model: Any, node: int, value: float, decimals: int) -> str:
     return f"{name} = {category}" if isinstance(category, str) else f"{name} = {category:g}"
 
 
-def interval(name: str, low: float, high: float, decimals: int) -> str:
+def interval(name: str, low: float, high: float, decimals: int | None) -> str:
     """low < name <= high, without an end that is infinite."""
-    left = "" if low == -np.inf else f"{low:.{decimals}f} < "
-    right = "" if high == np.inf else f" <= {high:.{decimals}f}"
-    return f"{name} > {low:.{decimals}f}" if left and not right else f"{left}{name}{right}"
+    left = "" if low == -np.inf else f"{number(low, decimals)} < "
+    right = "" if high == np.inf else f" <= {number(high, decimals)}"
+    return f"{name} > {number(low, decimals)}" if left and not right else f"{left}{name}{right}"
 
 
 def _name(model: Any, column: int) -> str:

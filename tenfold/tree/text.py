@@ -25,6 +25,26 @@ def rules_of(model: Any, decimals: int) -> list[str]:
     ]
 
 
+def outline_of(model: Any, node: int) -> tuple[str, tuple[int | None, float], list[tuple[str, int]]]:
+    """For a picture: what a node says and asks, its class and purity (or None and how high it is), and its branches."""
+    tree: Trees = model.tree_
+    value = tree.value[node]
+    if model.role == "regressor":
+        low, high = tree.value[:, 0].min(), tree.value[:, 0].max()
+        shade: tuple[int | None, float] = (None, float((value[0] - low) / (high - low)) if high > low else 0.5)
+    else:
+        share, chance = float(value.max() / value.sum()), 1 / len(value)
+        shade = (int(value.argmax()), (share - chance) / (1 - chance) if chance < 1 else 1.0)
+    said, branches = _verdict(model, node, None), []
+    if tree.children_left[node] >= 0:
+        name = name_of(model, int(tree.feature[node]))
+        said += f"\n{name}"
+        for left, children in ((True, tree.children_left), (False, tree.children_right)):
+            condition = condition_of(model, node, left, None)
+            branches.append((condition.removeprefix(name).strip(), int(children[node])))
+    return said, shade, branches
+
+
 def _lines(model: Any, node: int, indent: str, decimals: int, deepest: float) -> Iterator[str]:
     tree: Trees = model.tree_
     if tree.children_left[node] < 0:
@@ -65,11 +85,15 @@ def _ways(
 
 def _interval(name: str, low: float, high: float, decimals: int) -> str:
     if low == -np.inf:
-        return f"{name} <= {high:.{decimals}f}"
-    return f"{name} > {low:.{decimals}f}" if high == np.inf else f"{low:.{decimals}f} < {name} <= {high:.{decimals}f}"
+        return f"{name} <= {number(high, decimals)}"
+    return (
+        f"{name} > {number(low, decimals)}"
+        if high == np.inf
+        else f"{number(low, decimals)} < {name} <= {number(high, decimals)}"
+    )
 
 
-def condition_of(model: Any, node: int, left: bool, decimals: int) -> str:
+def condition_of(model: Any, node: int, left: bool, decimals: int | None) -> str:
     """What rows that go to one side have in common."""
     tree: Trees = model.tree_
     name = name_of(model, int(tree.feature[node]))
@@ -77,11 +101,16 @@ def condition_of(model: Any, node: int, left: bool, decimals: int) -> str:
         threshold = float(tree.threshold[node])
         if threshold > HUGE:
             return f"{name} is known" if left else f"{name} is missing"
-        return f"{name} {'<=' if left else '>'} {threshold:.{decimals}f}"
+        return f"{name} {'<=' if left else '>'} {number(threshold, decimals)}"
     codes = tree.categories_left(node)
     known = (getattr(model, "categories_", None) or {int(tree.feature[node]): None})[int(tree.feature[node])]
     words = [str(known[code]) if known is not None and code < len(known) else str(code) for code in codes]
     return f"{name} {'in' if left else 'not in'} {{{', '.join(words)}}}"
+
+
+def number(value: float, decimals: int | None) -> str:
+    """With so many decimals, or with three digits that count."""
+    return f"{value:.3g}" if decimals is None else f"{value:.{decimals}f}"
 
 
 def name_of(model: Any, column: int) -> str:
@@ -89,9 +118,9 @@ def name_of(model: Any, column: int) -> str:
     return f"x{column}" if names is None else str(names[column])
 
 
-def _verdict(model: Any, node: int, decimals: int) -> str:
+def _verdict(model: Any, node: int, decimals: int | None) -> str:
     tree: Trees = model.tree_
     weight = f"{tree.weighted_n_node_samples[node]:g}"
     if model.role == "regressor":
-        return f"{tree.value[node, 0]:.{decimals}f} ({weight})"
+        return f"{number(tree.value[node, 0], decimals)} ({weight})"
     return f"{model.classes_[tree.value[node].argmax()]} ({weight})"
