@@ -1,8 +1,11 @@
 // Python binding of bins and boosting. Every index is checked here, before native loops see it.
+#include <nanobind/stl/string.h>
+
+#include <optional>
 #include <string>
 
 #include "arrays.hpp"
-#include "kernels/boost_table.hpp"
+#include "kernels/leaves.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;
@@ -66,14 +69,192 @@ nb::object coded(Table<T> X, Matrix edges, const Input<std::int32_t, 1>& halving
     return codes.array;
 }
 
+Loss as_loss(std::int64_t number) {
+    require(number >= 0 && number < N_LOSSES, "there is no such loss");
+    return static_cast<Loss>(number);
+}
+
+// Every code must be that of a bin of its column, or of missing values.
+void check_codes(const Input<std::uint8_t, 2>& codes, Integers n_bins) {
+    const size_t n = codes.size(0), width = codes.size(1), p = n_bins.size(0);
+    require(width % 8 == 0 && width >= p && p > 0, "rows of codes must be whole words of 8 bytes that hold all columns");
+    require(n > 0 && n < size_t{1} << 27, "a table of codes must have 1 to 2^27 - 1 rows");
+    std::vector<std::uint8_t> top(width, 0);
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < width; ++j) top[j] = std::max(top[j], codes.data()[i * width + j]);
+    for (size_t j = 0; j < p; ++j)
+        require(n_bins.data()[j] >= 0 && n_bins.data()[j] <= 255 && top[j] <= n_bins.data()[j],
+                "column " + std::to_string(j) + " has a code beyond its bins");
+}
+
+// A table of codes on which tree after tree is grown.
+class Boosting {
+public:
+    Boosting(nb::object codes, Integers n_bins, const Input<std::uint8_t, 1>& categorical, Integers order,
+             const Input<std::uint8_t, 2>& together, std::int64_t n_threads)
+        : codes_(std::move(codes)) {
+        Input<std::uint8_t, 2> table;
+        require(table.acquire(codes_.ptr()), "codes must be a C-contiguous array of bytes with two axes");
+        const size_t p = n_bins.size(0);
+        check_codes(table, n_bins);
+        require(categorical.size(0) == p && order.size(0) == p && together.size(1) == p, "one entry for each column");
+        require(n_threads >= 1 && n_threads <= 1024, "there must be 1 to 1024 threads");
+        Columns columns;
+        columns.offset.push_back(0);
+        for (size_t j = 0; j < p; ++j) {
+            columns.missing.push_back(static_cast<std::uint8_t>(n_bins.data()[j]));
+            columns.categorical.push_back(categorical.data()[j]);
+            columns.order.push_back(static_cast<std::int8_t>(std::clamp<std::int64_t>(order.data()[j], -1, 1)));
+            columns.ordered |= columns.order.back() != 0;
+            columns.offset.push_back(columns.offset.back() + columns.missing.back() + 1);
+        }
+        for (size_t g = 0; g < together.size(0); ++g)
+            columns.together.emplace_back(together.data() + g * p, together.data() + (g + 1) * p);
+        nb::gil_scoped_release release;
+        grower_.emplace(table.data(), table.size(0), table.size(1), std::move(columns), n_threads, *kernels);
+    }
+
+    void gradients(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
+        check(y, raw, w);
+        nb::gil_scoped_release release;
+        rule_ = fix_gradients(*grower_, *kernels, as_loss(loss), y.data(), raw.data(), weights(w), parameter);
+    }
+
+    nb::tuple grow(const Input<std::uint32_t, 1>& rows, double l1, double l2, double least_curvature, double least_gain,
+                   std::int64_t least_rows, std::int64_t split_rows, std::int64_t leaves, std::int64_t depth,
+                   std::int64_t columns, std::int64_t seed, double rate, bool whole) {
+        require(l1 >= 0 && l2 >= 0 && leaves >= 1 && depth >= 0 && columns >= 1, "limits must be positive");
+        for (const std::uint32_t row : rows.span()) require(row < grower_->n(), "there is no such row");
+        require(rows.size(0) <= grower_->n(), "there are more rows than the table has");
+        {
+            nb::gil_scoped_release release;
+            Rule rule = rule_;
+            rule.l1 = l1;
+            rule.l2 = l2;
+            rule.least_curvature = least_curvature;
+            rule.least_gain = least_gain;
+            rule.least_rows = std::max<std::int64_t>(least_rows, 1);
+            rule_ = rule;
+            grower_->grow(rows.span(), rule,
+                          {static_cast<size_t>(leaves), static_cast<size_t>(depth), static_cast<size_t>(columns), split_rows,
+                           static_cast<std::uint64_t>(seed), rate, whole});
+        }
+        return nodes();
+    }
+
+    void renew(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter, double rate) {
+        check(y, raw, w);
+        nb::gil_scoped_release release;
+        renew_leaves(*grower_, as_loss(loss), y.data(), raw.data(), weights(w), parameter, rate);
+    }
+
+    nb::object values() const {
+        New<double> made(grower_->nodes().size());
+        for (size_t i = 0; i < grower_->nodes().size(); ++i) made.data[i] = grower_->nodes()[i].value;
+        return made.array;
+    }
+
+    // Σ w of the rows of each node.
+    nb::object weight(Vector w) const {
+        const auto& nodes = grower_->nodes();
+        require(w.size(0) == grower_->n(), "there must be a weight for each row");
+        New<double> made(nodes.size());
+        for (size_t i = nodes.size(); i-- > 0;) {
+            if (nodes[i].left >= 0) made.data[i] = made.data[nodes[i].left] + made.data[nodes[i].right];
+            else
+                for (const std::uint32_t row : grower_->rows_of(nodes[i])) made.data[i] += w.data()[row];
+        }
+        return made.array;
+    }
+
+    void update(nb::object raw) {
+        Input<double, 1> table;
+        require(table.acquire(raw.ptr()) && table.size(0) == grower_->n(), "raw must have a float64 for each row");
+        double* data = static_cast<double*>(buffer_of(raw));
+        nb::gil_scoped_release release;
+        grower_->update(data);
+    }
+
+    double loss(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
+        const size_t n = y.size(0);
+        require(raw.size(0) == n && (w.size(0) == 0 || w.size(0) == n), "y, raw and w must be equally long");
+        nb::gil_scoped_release release;
+        return total_loss(grower_->team(), *kernels, as_loss(loss), y.data(), raw.data(), weights(w), parameter, n);
+    }
+
+    nb::object softmax(Matrix raw) {
+        const size_t k = raw.size(0), n = raw.size(1);
+        require(k >= 1, "there must be a class");
+        Output made = unfilled(k, n);
+        {
+            nb::gil_scoped_release release;
+            grower_->team().ranges(n, 4096, [&](size_t a, size_t b) { kernels->softmax_rows(raw.data(), k, n, a, b, made.data); });
+        }
+        return made.array;
+    }
+
+private:
+    void check(Vector y, Vector raw, Vector w) const {
+        require(y.size(0) == grower_->n() && raw.size(0) == grower_->n(), "y and raw must have a number for each row");
+        require(w.size(0) == 0 || w.size(0) == grower_->n(), "there must be a weight for each row, or none");
+    }
+    static const double* weights(Vector w) { return w.size(0) ? w.data() : nullptr; }
+
+    // left, right, feature, bin, missing left, by a set, the sets, value, gain, rows
+    nb::tuple nodes() const {
+        const auto& nodes = grower_->nodes();
+        const size_t n = nodes.size();
+        New<std::int32_t> left(n), right(n), feature(n), bin(n);
+        New<std::uint8_t> missing_left(n), by_set(n);
+        New<std::uint64_t> sets(n, size_t{4});
+        New<double> value(n), gain(n);
+        New<std::int64_t> rows(n);
+        for (size_t i = 0; i < n; ++i) {
+            const BoostNode& node = nodes[i];
+            const bool leaf = node.left < 0;
+            left.data[i] = node.left;
+            right.data[i] = node.right;
+            feature.data[i] = leaf ? -2 : node.split.feature;
+            bin.data[i] = leaf ? 0 : node.split.bin;
+            missing_left.data[i] = !leaf && node.split.missing_left;
+            by_set.data[i] = !leaf && node.split.by_set;
+            if (by_set.data[i]) std::copy(node.split.set.begin(), node.split.set.end(), sets.data + 4 * i);
+            value.data[i] = node.value;
+            gain.data[i] = leaf ? 0 : node.split.gain;
+            rows.data[i] = rule_.count(node.sum);
+        }
+        return nb::make_tuple(left.array, right.array, feature.array, bin.array, missing_left.array, by_set.array,
+                              sets.array, value.array, gain.array, rows.array);
+    }
+
+    nb::object codes_;
+    std::optional<Grower> grower_;
+    Rule rule_{};
+};
+
 }  // namespace
 
 NB_MODULE(_boost, m) {
     start_module_beside_kernels();
-    m.def("use_level", [](nb::str name) { return use_level(name.c_str()); });
+    m.def("use_level", &use_level, "name"_a);
     m.def("bin_edges", &edges_of, "sorted"_a.noconvert(), "weight"_a.noconvert(), "most"_a);
     m.def("code_rows", &coded<double>, "X"_a.noconvert(), "edges"_a.noconvert(), "halvings"_a.noconvert(),
           "n_bins"_a.noconvert(), "width"_a);
     m.def("code_rows", &coded<float>, "X"_a.noconvert(), "edges"_a.noconvert(), "halvings"_a.noconvert(),
           "n_bins"_a.noconvert(), "width"_a);
+    nb::class_<Boosting>(m, "Boosting")
+        .def(nb::init<nb::object, Integers, const Input<std::uint8_t, 1>&, Integers, const Input<std::uint8_t, 2>&, std::int64_t>(),
+             "codes"_a, "n_bins"_a.noconvert(), "categorical"_a.noconvert(), "order"_a.noconvert(),
+             "together"_a.noconvert(), "n_threads"_a)
+        .def("gradients", &Boosting::gradients, "loss"_a, "y"_a.noconvert(), "raw"_a.noconvert(), "w"_a.noconvert(),
+             "parameter"_a)
+        .def("grow", &Boosting::grow, "rows"_a.noconvert(), "l1"_a, "l2"_a, "least_curvature"_a, "least_gain"_a,
+             "least_rows"_a, "split_rows"_a, "leaves"_a, "depth"_a, "columns"_a, "seed"_a, "rate"_a, "whole"_a)
+        .def("renew", &Boosting::renew, "loss"_a, "y"_a.noconvert(), "raw"_a.noconvert(), "w"_a.noconvert(),
+             "parameter"_a, "rate"_a)
+        .def("values", &Boosting::values)
+        .def("weight", &Boosting::weight, "w"_a.noconvert())
+        .def("update", &Boosting::update, "raw"_a)
+        .def("loss", &Boosting::loss, "loss"_a, "y"_a.noconvert(), "raw"_a.noconvert(), "w"_a.noconvert(), "parameter"_a)
+        .def("softmax", &Boosting::softmax, "raw"_a.noconvert());
 }

@@ -9,6 +9,13 @@ namespace tenfold {
 extern const BoostKernels TENFOLD_NAMED(TENFOLD_LEVEL){
     .code_floats = TENFOLD_LEVEL::code_rows<float>,
     .code_doubles = TENFOLD_LEVEL::code_rows<double>,
+    .build_histogram = TENFOLD_LEVEL::build_histogram,
+    .best_cut = TENFOLD_LEVEL::best_cut,
+    .part_rows = TENFOLD_LEVEL::part_rows,
+    .loss_terms = TENFOLD_LEVEL::loss_terms,
+    .loss_value = TENFOLD_LEVEL::loss_value,
+    .softmax_rows = TENFOLD_LEVEL::softmax_rows,
+    .fix_terms = TENFOLD_LEVEL::fix_terms,
 };
 
 }  // namespace tenfold

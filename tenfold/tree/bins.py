@@ -38,6 +38,7 @@ class Bins:
     n_bins: Array = field(init=False)  # (p,) int64, without the missing bin
     padded: Array = field(init=False)  # (p, 256): the edges, filled up with infinity
     halvings: Array = field(init=False)  # (p,) int32
+    n_categories: Array = field(init=False)  # (p,) int64: of a column of categories, with those that have no bin
 
     def __post_init__(self) -> None:
         self.n_bins = np.array(
@@ -47,6 +48,7 @@ class Bins:
         self.padded = np.full((len(self.edges), 256), np.inf)
         for j, edges in enumerate(self.edges):
             self.padded[j, : len(edges)] = edges
+        self.n_categories = np.array([0 if c is None else int(c.max(initial=-1)) + 1 for c in self.categories])
         self.halvings = np.array([len(edges).bit_length() for edges in self.edges], dtype=np.int32)
 
     @classmethod
@@ -69,9 +71,9 @@ class Bins:
     @property
     def width(self) -> int:
         """Bytes of a row of codes: a power of two where that wastes little, so that few rows cross a cache line."""
-        p = len(self.edges)
+        p = max(len(self.edges), 8)
         whole = 1 << (p - 1).bit_length()
-        return whole if whole <= 4 * p // 3 or p <= 8 else (p + 7) // 8 * 8
+        return whole if whole <= 4 * p // 3 else (p + 7) // 8 * 8
 
     def code(self, X: Array) -> Array:
         """The bins of rows, (n, width) uint8; columns from p on are zero."""
@@ -105,7 +107,10 @@ def learn_bins(source: Source, max_bins: int, categorical: Array | None) -> Gene
             chosen = smallest_hashes((yield _hashes).whole())
             rows = chosen if rows is None else rows[chosen]
     w = None if w is None or (w == w[0]).all() else w
-    return Bins._of_rows(X, w, rows, max_bins, categorical)
+    bins = Bins._of_rows(X, w, rows, max_bins, categorical)
+    for j, known in enumerate(source.facts.get("categories_") or []):
+        bins.n_categories[j] = 0 if known is None else len(known)
+    return bins
 
 
 def _hashes(block: Block) -> Rows:

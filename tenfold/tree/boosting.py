@@ -1,0 +1,260 @@
+"""Gradient boosting on histograms: what all boosted learners share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tenfold.core import check
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadInput, TenfoldWarning
+from tenfold.core.estimator import Classifier, Estimator, Regressor, map_rows
+from tenfold.core.monitor import Passes
+from tenfold.core.protocol import fresh
+from tenfold.core.random import generator, seed_of
+from tenfold.tree.bins import MOST_BINS, learn_bins
+from tenfold.tree.losses import loss_of
+from tenfold.tree.packed import Trees
+from tenfold.tree.rounds import Plan, Rounds, Table, binned_rows, class_sums, first_raw, held_out, record
+from tenfold.tree.settings import class_factors, directions, refuse
+
+
+class Boosted(Estimator):
+    """Abstract: a sum of trees, each grown on the gradients of what the ones before it leave over."""
+
+    kind: ClassVar[str] = "keeps rows"  # while the trees grow, one byte a value
+    missing: ClassVar[bool] = True
+    categorical: ClassVar[bool] = True
+    _trees: Trees  # class by class, round by round
+
+    # --- what a learner says of itself ---
+
+    def _plan(self, n: int, p: int, weight: float) -> Plan:
+        """The limits of its trees, for a table of n rows with this weight."""
+        raise NotImplementedError
+
+    def _holds_out(self, n: int | None) -> bool:
+        """Whether some rows are held out to know when to stop."""
+        raise NotImplementedError
+
+    def _boost(self, rounds: Rounds, done: int, table: Table) -> dict[str, Any]:
+        """Run the rounds; returns the scores that were taken on the way."""
+        raise NotImplementedError
+
+    # --- fit ---
+
+    def _fit(self, source: Source) -> Self:
+        """With `warm_start` the trees of the fit before stay, and more are added."""
+        before = vars(self) if self.warm_start and "n_features_in_" in vars(self) else {}
+        vars(self)["_before"] = {
+            key: value for key, value in before.items() if key.endswith("_") or key in ("_trees", "_seed")
+        }
+        try:
+            return super()._fit(source)
+        finally:
+            del vars(self)["_before"]
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        before = self._before
+        trees, outputs = before.get("_trees"), self._outputs()
+        self._check_before(source, outputs)
+        rng = self._generator()
+        seed = before.get("_seed", seed_of(rng))
+        bins = yield from learn_bins(
+            source, getattr(self, "max_bins", MOST_BINS), check.categorical_columns(self, source)
+        )
+        draws = self._holds_out(source.n_rows) or getattr(self, "subsample", 1.0) < 1
+        table = yield from binned_rows(source, bins, seed if draws else None, trees, outputs)
+        self._weigh(table)
+        held = np.zeros(len(table), dtype=bool)
+        if self._holds_out(len(table)):
+            classes = len(self.classes_) if self.target == "label" else None
+            held = held_out(table, self._held_share(len(table)), classes)
+        if held.all() or (self.target == "label" and len(np.unique(table.y[~held])) < outputs):
+            raise BadInput(f"{len(table)} rows are too few to hold some out: switch early stopping off")
+        weight = float(len(table) if table.w is None else table.w.sum())
+        plan = replace(self._plan(len(table), source.n_features, weight), seed=seed)
+        start = (
+            before["baseline_"] if before else self._start(table, ~held if held.any() else slice(None), plan, outputs)
+        )
+        order = directions(self, source.n_features) if hasattr(self, "monotonic_cst") else np.empty(0, dtype=np.int64)
+        rounds = Rounds(table, bins, plan, outputs, held, order, self._together(source.n_features), start)
+        done = 0 if trees is None else len(trees) // outputs
+        scores = self._boost(rounds, done, table)
+        return dict(_trees=rounds.trees(trees), baseline_=start, _seed=seed, **scores)
+
+    def _check_before(self, source: Source, outputs: int) -> None:
+        """What a warm start needs: as many columns and classes as before, and not fewer rounds."""
+        before = self._before
+        if not before:
+            return
+        wanted, done = getattr(self, str(self.path)), len(before["_trees"]) // outputs
+        if before["n_features_in_"] != source.n_features:
+            raise BadInput(
+                f"warm_start: X has {source.n_features} columns, but the trees were grown on {before['n_features_in_']}"
+            )
+        if "classes_" in before and not np.array_equal(before["classes_"], self.classes_):
+            raise BadInput("warm_start: the classes of y are not those of the fit before")
+        if wanted < done:
+            raise refuse(self, str(self.path), f"must be at least {done}, the rounds that are there (warm_start=True)")
+
+    def _outputs(self) -> int:
+        """How many sums of trees there are: one, or one for each of several classes."""
+        return len(self.classes_) if self.target == "label" and len(self.classes_) > 2 else 1
+
+    def _weigh(self, table: Table) -> None:
+        """The weights of classes, and targets that the loss cannot take."""
+        if self.target == "label":
+            if getattr(self, "class_weight", None) is not None:
+                w = np.ones(len(table)) if table.w is None else table.w
+                codes = table.y.astype(np.int64)
+                factors = class_factors(self, np.bincount(codes, w, len(self.classes_)))
+                assert factors is not None
+                table.w = w * factors[codes]
+            return
+        if self.loss == "poisson" and (table.y.min() < 0 or not table.y.any()):
+            raise BadInput("loss='poisson' needs targets that are not negative, and not all zero")
+        if self.loss == "gamma" and table.y.min() <= 0:
+            raise BadInput("loss='gamma' needs targets above zero")
+
+    def _start(self, table: Table, train: Any, plan: Plan, outputs: int) -> Array:
+        return first_raw(table, train, plan, outputs)
+
+    def _together(self, p: int) -> Array:
+        """Groups of columns that may meet on one way down a tree, (groups, p)."""
+        return np.empty((0, p), dtype=np.uint8)
+
+    def _held_share(self, n: int) -> float:
+        """The share of the rows that is held out; scikit-learn also takes a number of rows."""
+        share = self.validation_fraction
+        if not isinstance(share, (int, np.integer)) and share >= 1:
+            raise refuse(self, "validation_fraction", "a share of the rows must be below 1")
+        return float(share / n if isinstance(share, (int, np.integer)) else share)
+
+    def _generator(self) -> np.random.Generator:
+        try:
+            return generator(self.random_state)
+        except (TypeError, ValueError):
+            raise refuse(self, "random_state", "must be a whole number >= 0, a generator, or None") from None
+
+    def _grow_while(self, rounds: Rounds, done: int, wanted: int, after: Any) -> None:
+        """Rounds until there are as many as wanted, or `after(round, rows)` says to stop. Ctrl-C keeps the trees that are there."""
+        passes = Passes(type(self).__name__)
+        try:
+            for number in range(done, wanted):
+                loss, stop = after(number, rounds.step(number))
+                passes.done(record(loss))
+                if stop:
+                    return
+        except KeyboardInterrupt:
+            if done + rounds.n_done == 0:
+                raise
+            rounds.grown = [trees[: rounds.n_done] for trees in rounds.grown]
+            warnings.warn(
+                f"{type(self).__name__}: interrupted after {done + rounds.n_done} of {wanted} rounds; the trees so far are kept",
+                TenfoldWarning,
+                stacklevel=2,
+            )
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        """All numbers of rounds from one fit."""
+        if name != self.path or min(values) < 1 or self.warm_start:
+            return super()._fit_path(source, name, values)
+        longest: Self = fresh(self).set_params(**{name: max(values)})._fit(source)
+        return [longest._after(value) for value in values]
+
+    def _after(self, n: int) -> Self:
+        """This fitted learner as it was after n rounds."""
+        other: Self = fresh(self).set_params(**{str(self.path): n})
+        fitted = {key: value for key, value in vars(self).items() if key.endswith("_") or key in ("_flat", "_seed")}
+        outputs, rounds = len(self.baseline_), len(self._trees) // len(self.baseline_)
+        n = min(n, rounds)
+        parts = [self._trees[k * rounds : k * rounds + n] for k in range(outputs)]
+        fitted.update(self._scores_after(n), _trees=parts[0] if outputs == 1 else Trees.joined(parts))
+        vars(other).update(fitted)
+        return other
+
+    def _scores_after(self, n: int) -> dict[str, Any]:
+        raise NotImplementedError
+
+    # --- what the trees say ---
+
+    def _raw(self, X: Any) -> Array:
+        """(rows, outputs): the constant and the sums of the trees."""
+        outputs = len(self.baseline_)
+        return self.baseline_ + class_sums(self._trees, X, outputs, 0, len(self._trees) // outputs)
+
+    def _staged(self, X: Any, read: Any) -> Iterator[Array]:
+        """read(raw, dtype) after each round."""
+        X = check.check_predict(self, X)
+        if not isinstance(X, np.ndarray):
+            raise BadInput("predictions round by round need a table in memory: use predict on files and streams")
+        outputs = len(self.baseline_)
+        raw = np.repeat(self.baseline_[None, :], len(X), axis=0)
+        for number in range(len(self._trees) // outputs):
+            raw = raw + map_rows(lambda rows, r=number: class_sums(self._trees, rows, outputs, r, r + 1), X)
+            yield read(raw, X.dtype)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each column in what the splits won."""
+        check.check_fitted(self)
+        return self._trees.importances(self.n_features_in_)
+
+
+class BoostedRegressor(Regressor):
+    """Mixin: reads the sum of the trees as a number."""
+
+    def _predict(self, X: Any) -> Array:
+        return self._read(self._raw(X), X.dtype)
+
+    def _read(self, raw: Array, dtype: Any) -> Array:
+        return loss_of(self).read(raw[:, 0]).astype(dtype, copy=False)
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The predictions after each round."""
+        return self._staged(X, self._read)
+
+
+class BoostedClassifier(Classifier):
+    """Mixin: reads the sums of the trees as scores of classes."""
+
+    def _scores(self, X: Any) -> Array:
+        return self._class_scores(self._raw(X))
+
+    def _class_scores(self, raw: Array) -> Array:
+        return np.hstack([np.zeros_like(raw), raw]) if raw.shape[1] == 1 else raw
+
+    def _probabilities(self, X: Any) -> Array:
+        return self._shares(self._raw(X), X.dtype)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        scores = self._sharpness() * self._scores(X)
+        shifted = (scores - scores.max(axis=1, keepdims=True)).astype(X.dtype, copy=False)
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+    def _sharpness(self) -> float:
+        """Scores times this are logarithms of probabilities, up to a constant."""
+        return 2.0 if self.loss == "exponential" else 1.0
+
+    def _shares(self, raw: Array, dtype: Any) -> Array:
+        scores = self._sharpness() * self._class_scores(raw)
+        shares = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The predicted classes after each round."""
+        return self._staged(X, lambda raw, dtype: self.classes_[self._class_scores(raw).argmax(1)])
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """The probabilities after each round."""
+        return self._staged(X, self._shares)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """The scores after each round."""
+        return self._staged(X, lambda raw, dtype: raw[:, 0] if raw.shape[1] == 1 else raw)

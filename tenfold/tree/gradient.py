@@ -1,0 +1,217 @@
+"""Gradient boosting with scikit-learn's older parameters: trees of limited depth, on the same histograms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+
+from tenfold.core import check
+from tenfold.core.data import Array
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
+from tenfold.tree.losses import loss_of
+from tenfold.tree.rounds import Plan, Rounds, Table, first_raw
+from tenfold.tree.settings import columns_to_draw, refuse, rows_needed
+
+SHARE = "or a share of the rows"
+
+
+class DepthBoosted(Boosted):
+    """Abstract: every tree is grown to its depth; rows may be drawn for each tree."""
+
+    path: ClassVar[str | None] = "n_estimators"
+
+    def _plan(self, n: int, p: int, weight: float) -> Plan:
+        least = max(rows_needed(self, "min_samples_leaf", n, 1), math.ceil(self.min_weight_fraction_leaf * n))
+        return Plan(
+            loss=self._loss(),
+            rate=float(self.learning_rate),
+            leaves=None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            depth=None if self.max_depth is None else min(int(self.max_depth), 1 << 30),
+            least_rows=min(least, 1 << 40),
+            split_rows=min(rows_needed(self, "min_samples_split", n, 2), 1 << 40),
+            columns=columns_to_draw(self, p) or p,
+            seed=0,
+            parameter=float(getattr(self, "alpha", 0.0)),
+            least_curvature=1e-9,
+            least_gain=min(float(self.min_impurity_decrease), 1e200) * weight,
+            subsample=float(self.subsample),
+        )
+
+    def _loss(self) -> Any:
+        if self.loss == "exponential" and self._outputs() > 1:
+            raise refuse(self, "loss", "is for two classes only")
+        return loss_of(self)
+
+    def _start(self, table: Table, train: Any, plan: Plan, outputs: int) -> Array:
+        return np.zeros(outputs) if self.init == "zero" else first_raw(table, train, plan, outputs)
+
+    def _holds_out(self, n: int | None) -> bool:
+        return self.n_iter_no_change is not None
+
+    def _boost(self, rounds: Rounds, done: int, table: Table) -> dict[str, Any]:
+        factor, before = rounds.plan.loss.factor, self._before
+        train = list(before.get("train_score_", []))
+        better, outside = list(before.get("oob_improvement_", [])), list(before.get("oob_scores_", []))
+        best = [math.inf] * int(min(self.n_iter_no_change or 1, 1 << 20))
+        draws = rounds.plan.subsample < 1
+
+        def after(number: int, rows: Array) -> tuple[float | None, bool]:
+            train.append(factor * rounds.loss(rows if draws else None))
+            if draws:
+                out = np.setdiff1d(rounds.train if len(rounds.train) else np.arange(len(table)), rows)
+                now = factor * rounds.loss(out) if len(out) else train[-1]
+                then = factor * rounds.loss(out, rounds.earlier) if len(out) else now
+                outside.append(now)
+                better.append(then - now)
+            if not len(rounds.held):
+                return train[-1], False
+            held = factor * rounds.loss(rounds.held)
+            if not any(held + self.tol < one for one in best):
+                return train[-1], True
+            best[number % len(best)] = held
+            return train[-1], False
+
+        self._grow_while(rounds, done, int(self.n_estimators), after)
+        found = dict(
+            n_estimators_=done + rounds.n_done,
+            n_trees_per_iteration_=rounds.outputs,
+            max_features_=rounds.plan.columns,
+            train_score_=np.array(train, dtype=np.float64),
+        )
+        if draws:
+            found.update(oob_improvement_=np.array(better), oob_scores_=np.array(outside), oob_score_=outside[-1])
+        return found
+
+    def _scores_after(self, n: int) -> dict[str, Any]:
+        names = [name for name in ("train_score_", "oob_improvement_", "oob_scores_") if name in vars(self)]
+        found: dict[str, Any] = {name: vars(self)[name][:n] for name in names}
+        if "oob_scores_" in found:
+            found["oob_score_"] = float(found["oob_scores_"][-1])
+        return dict(n_estimators_=n, **found)
+
+    def apply(self, X: Any) -> Array:
+        """The number of the leaf of each row in each tree: (rows, rounds), or (rows, rounds, classes)."""
+        X, outputs = check.check_predict(self, X), len(self.baseline_)
+        leaves = self._trees.apply(X)
+        if self.target == "real":
+            return leaves
+        return leaves.reshape(len(leaves), outputs, -1).transpose(0, 2, 1)
+
+
+@estimator
+class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
+    """GradientBoostingRegressor: a sum of shallow trees, each on the gradients of what the ones before it leave over.
+
+    Model       ŷ(x) = c + Σₜ fₜ(x), fₜ a tree of depth max_depth, its leaves shrunk by learning_rate
+    Objective   min of Σᵢ sᵢ loss(yᵢ, ŷᵢ), tree by tree; leaves of "absolute_error", "huber" and "quantile" hold medians,
+                Huber means and quantiles of what is left
+    Algorithm   columns in at most 255 bins, few different values exactly; histograms of gradients in whole numbers, the larger
+                child by subtraction: threads, blocks and the order of the rows do not change a bit; missing values go
+                where they help; categories are ordered by their mean gradient; rows are drawn by a hash of their content
+    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
+    Fails when  the signal lies outside the range of the training rows; more than 255 thresholds of a column matter
+    Reference   Friedman 2001; Friedman 2002 (drawn rows)
+
+    Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
+                feature_importances_ (p,), max_features_, categories_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = tenfold.GradientBoostingRegressor().fit(X, np.where(X[:, 0] < 10, 1.0, 3.0))
+    >>> model.predict([[2.0], [18.0]]).round(2)
+    array([1., 3.])
+    """
+
+    _: KW_ONLY
+    loss: str = param(
+        "squared_error", one_of=("squared_error", "absolute_error", "huber", "quantile"), doc="what is minimised"
+    )
+    learning_rate: float = param(0.1, at_least=0, at_most=1e6, doc="share of each tree that is added")
+    n_estimators: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
+    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
+    criterion: str = param("deprecated", doc="no effect: splits are judged by the loss itself")
+    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
+    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
+    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs")
+    max_depth: int | None = param(3, at_least=1, doc="most questions on a way; None: no limit")
+    min_impurity_decrease: float = param(0.0, at_least=0, doc="gain that a split needs, by share of weight")
+    init: str | None = param(
+        None, one_of=("zero", None), doc="the constant to begin with: the best one (None), or zero"
+    )
+    random_state: int | RandomState | None = param(None, doc="seed of the rows and columns drawn")
+    max_features: int | float | str | None = param(
+        None, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    alpha: float = param(
+        0.9, above=0, at_most=1, doc="the share below (quantile), or the share of residuals that count squared (huber)"
+    )
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
+    validation_fraction: float = param(0.1, above=0, at_most=0.9, doc="share of rows held out with n_iter_no_change")
+    n_iter_no_change: int | None = param(
+        None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
+    )
+    tol: float = param(1e-4, at_least=0, doc="gain of the held-out loss that counts")
+    ccp_alpha: float = param(0.0, at_least=0, at_most=0, doc="always 0: trees of boosting are not pruned afterwards")
+
+
+@estimator
+class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
+    """GradientBoostingClassifier: sums of shallow trees as logits of the classes.
+
+    Model       P(class 1 | x) = 1 / (1 + e^−r),  r = c + Σₜ fₜ(x); several classes: softmax of one sum each;
+                "exponential" (AdaBoost's loss): 1 / (1 + e^−2r)
+    Objective   min of −Σᵢ sᵢ log P(yᵢ | xᵢ), or of Σᵢ sᵢ e^∓rᵢ, tree by tree, to second order
+    Algorithm   columns in at most 255 bins, few different values exactly; histograms of gradients in whole numbers, the larger
+                child by subtraction: threads, blocks and the order of the rows do not change a bit; missing values go
+                where they help; categories are ordered by their mean gradient; rows are drawn by a hash of their content
+    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
+    Fails when  probabilities near 0 and 1 grow too sure with many rounds; more than 255 thresholds of a column matter
+    Reference   Friedman 2001; Friedman 2002 (drawn rows)
+
+    Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
+                feature_importances_ (p,), max_features_, classes_, categories_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = tenfold.GradientBoostingClassifier().fit(X, np.where(X[:, 0] < 10, "low", "high"))
+    >>> model.predict([[2.0], [18.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    _: KW_ONLY
+    loss: str = param("log_loss", one_of=("log_loss", "exponential"), doc="what is minimised")
+    learning_rate: float = param(0.1, at_least=0, at_most=1e6, doc="share of each tree that is added")
+    n_estimators: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
+    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
+    criterion: str = param("deprecated", doc="no effect: splits are judged by the loss itself")
+    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
+    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
+    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs")
+    max_depth: int | None = param(3, at_least=1, doc="most questions on a way; None: no limit")
+    min_impurity_decrease: float = param(0.0, at_least=0, doc="gain that a split needs, by share of weight")
+    init: str | None = param(
+        None, one_of=("zero", None), doc="the constant to begin with: the best one (None), or zero"
+    )
+    random_state: int | RandomState | None = param(None, doc="seed of the rows and columns drawn")
+    max_features: int | float | str | None = param(
+        None, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
+    validation_fraction: float = param(0.1, above=0, at_most=0.9, doc="share of rows held out with n_iter_no_change")
+    n_iter_no_change: int | None = param(
+        None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
+    )
+    tol: float = param(1e-4, at_least=0, doc="gain of the held-out loss that counts")
+    ccp_alpha: float = param(0.0, at_least=0, at_most=0, doc="always 0: trees of boosting are not pruned afterwards")

@@ -1,0 +1,261 @@
+"""Gradient boosting on histograms, leaf by leaf, with the parameters of scikit-learn's HistGradientBoosting."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+
+from tenfold.core.data import Array
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
+from tenfold.tree.losses import loss_of
+from tenfold.tree.rounds import Plan, Rounds, Table
+from tenfold.tree.settings import refuse
+
+MANY_ROWS = 10_000  # above, early_stopping="auto" holds rows out
+ROWS_ARE_COUNTED = {"weight_is_copies": "min_samples_leaf counts rows, whatever their weight"}
+
+
+class HistBoosted(Boosted):
+    """Abstract: leaves are split best first; rows may be held out to know when to stop."""
+
+    path: ClassVar[str | None] = "max_iter"
+    exempt: ClassVar[dict[str, str]] = ROWS_ARE_COUNTED
+
+    def _plan(self, n: int, p: int, weight: float) -> Plan:
+        quantile = getattr(self, "quantile", None)
+        if self.loss == "quantile" and quantile is None:
+            raise refuse(self, "quantile", "loss='quantile' needs a share between 0 and 1")
+        return Plan(
+            loss=loss_of(self),
+            rate=float(self.learning_rate),
+            leaves=None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            depth=None if self.max_depth is None else min(int(self.max_depth), 1 << 30),
+            least_rows=min(int(self.min_samples_leaf), 1 << 40),
+            columns=max(1, int(float(self.max_features) * p)),
+            seed=0,
+            parameter=0.0 if quantile is None else float(quantile),
+            l1=float(self.l1_regularization),
+            l2=float(self.l2_regularization),
+            subsample=float(self.subsample),
+        )
+
+    def _holds_out(self, n: int | None) -> bool:
+        if self.validation_fraction is None:
+            return False
+        return self._stops_early(n)
+
+    def _stops_early(self, n: int | None) -> bool:
+        return n is None or n > MANY_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
+
+    def _boost(self, rounds: Rounds, done: int, table: Table) -> dict[str, Any]:
+        early = self._stops_early(len(table))
+        before = self._before
+        train = list(before.get("train_score_", []))
+        held = list(before.get("validation_score_", []))
+
+        def take_scores() -> None:
+            train.append(self._score(rounds, None))
+            if len(rounds.held):
+                held.append(self._score(rounds, rounds.held))
+
+        def after(number: int, rows: Array) -> tuple[float | None, bool]:
+            if not early:
+                return None, False
+            take_scores()
+            return -train[-1], self._stalls(held if len(rounds.held) else train)
+
+        if early and not done:
+            take_scores()
+        self._grow_while(rounds, done, int(self.max_iter), after)
+        return dict(
+            n_iter_=done + rounds.n_done,
+            n_trees_per_iteration_=rounds.outputs,
+            do_early_stopping_=early,
+            train_score_=np.array(train, dtype=np.float64),
+            validation_score_=np.array(held, dtype=np.float64),
+        )
+
+    def _score(self, rounds: Rounds, rows: Array | None) -> float:
+        """Higher is better: the loss with its sign changed, accuracy, or R²."""
+        if self.scoring == "loss":
+            return -rounds.loss(rows)
+        if rows is None:
+            rows = rounds.train if len(rounds.train) else np.arange(len(rounds.table))
+        y, raw = rounds.table.y[rows], rounds.raw[:, rows]
+        w = np.ones(len(y)) if rounds.table.w is None else rounds.table.w[rows]
+        if self.target == "label":
+            told = raw.argmax(axis=0) if rounds.outputs > 1 else raw[0] > 0
+            return float(w @ (told == y) / w.sum())
+        spread = float(w @ (y - (w @ y) / w.sum()) ** 2)
+        return 1 - float(w @ (y - rounds.plan.loss.read(raw[0])) ** 2) / spread if spread > 0 else 0.0
+
+    def _stalls(self, scores: list[float]) -> bool:
+        """No score of the last n_iter_no_change rounds is better, by more than tol, than the one before them."""
+        last = int(min(self.n_iter_no_change, 1 << 30))
+        return len(scores) > last and max(scores[-last:]) <= scores[-last - 1] + self.tol
+
+    def _scores_after(self, n: int) -> dict[str, Any]:
+        taken = {name: vars(self)[name] for name in ("train_score_", "validation_score_")}
+        return dict(n_iter_=n, **{name: scores[: n + 1] for name, scores in taken.items()})
+
+    def _together(self, p: int) -> Array:
+        given = self.interaction_cst
+        if given is None or (isinstance(given, str) and given == "pairwise"):
+            pairs = [] if given is None else [(a, b) for a in range(p) for b in range(a + 1, p)] or [(0,)]
+            return _groups(pairs, p)
+        if isinstance(given, str) and given == "no_interactions":
+            return _groups([(j,) for j in range(p)], p)
+        try:
+            groups = [tuple(int(j) for j in group) for group in given]
+            if any(not 0 <= j < p for group in groups for j in group) or isinstance(given, str):
+                raise ValueError
+        except (TypeError, ValueError):
+            raise refuse(
+                self, "interaction_cst", f"must be 'pairwise', 'no_interactions', or groups of column numbers below {p}"
+            ) from None
+        named = {j for group in groups for j in group}
+        return _groups([*groups, tuple(j for j in range(p) if j not in named)], p)
+
+
+def _groups(groups: list[tuple[int, ...]], p: int) -> Array:
+    """(groups, p): which columns are in which group; empty groups are left out."""
+    groups = [group for group in groups if group]
+    members = np.zeros((len(groups), p), dtype=np.uint8)
+    for row, group in zip(members, groups, strict=True):
+        row[list(group)] = 1
+    return members
+
+
+@estimator
+class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
+    """HistGradientBoostingRegressor: a sum of trees on binned columns, each a Newton step on the loss.
+
+    Model       ŷ(x) = c + Σₜ fₜ(x), fₜ a tree with max_leaf_nodes leaves; e to that for "poisson" and "gamma"
+    Objective   min of Σᵢ sᵢ loss(yᵢ, ŷᵢ) + l1 Σ |leaf values| + l2/2 Σ (leaf values)², tree by tree, to second order
+    Algorithm   columns in at most 255 bins; a histogram of gradients for the smaller child, the larger one is the difference;
+                the leaf with the largest gain is split first; sums are whole numbers, so that threads, blocks and the order
+                of the rows do not change a bit; missing values go where they help; categories are ordered by their mean
+                gradient; "absolute_error" and "quantile" leaves hold medians and quantiles of what is left
+    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
+    Fails when  the signal lies outside the range of the training rows; n is so small that bins and leaves are noise
+    Reference   Friedman 2001; Ke et al. 2017 (LightGBM)
+
+    Fitted      n_iter_, train_score_ and validation_score_ (with early stopping, first without trees), baseline_,
+                feature_importances_ (p,), do_early_stopping_, n_trees_per_iteration_, categories_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = tenfold.HistGradientBoostingRegressor().fit(X, np.where(X[:, 0] < 50, 1.0, 3.0))
+    >>> model.predict([[10.0], [90.0]]).round(2)
+    array([1., 3.])
+    """
+
+    loss: str = param(
+        "squared_error",
+        one_of=("squared_error", "absolute_error", "gamma", "poisson", "quantile"),
+        doc="what is minimised",
+    )
+    _: KW_ONLY
+    quantile: float | None = param(None, at_least=0, at_most=1, doc="the share below, for loss='quantile'")
+    learning_rate: float = param(0.1, above=0, at_most=1e6, doc="share of each tree that is added")
+    max_iter: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
+    max_leaf_nodes: int | None = param(31, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
+    min_samples_leaf: int = param(20, at_least=1, doc="rows that a leaf needs")
+    l2_regularization: float = param(
+        0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"
+    )
+    max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
+    max_bins: int = param(255, at_least=2, at_most=255, doc="bins of a column; missing values have one more")
+    categorical_features: str | list | None = param(
+        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+    )
+    monotonic_cst: list | None = param(None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it")
+    interaction_cst: str | list | None = param(
+        None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
+    )
+    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
+    early_stopping: str | bool = param(
+        "auto",
+        one_of=("auto", True, False),
+        doc="stop when held-out rows gain no more; 'auto': with more than 10,000 rows",
+    )
+    scoring: str | None = param("loss", one_of=("loss", None), doc="what is watched; None: R²")
+    validation_fraction: int | float | None = param(
+        0.1, above=0, doc="share (or number) of rows held out for early stopping; None: watch the training rows"
+    )
+    n_iter_no_change: int = param(10, at_least=1, doc="rounds without gain before it stops")
+    tol: float = param(1e-7, at_least=0, doc="gain of the score that counts")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    random_state: int | RandomState | None = param(None, doc="seed of the rows held out and of the columns drawn")
+    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
+    l1_regularization: float = param(0.0, at_least=0, doc="penalty on the sizes of leaf values")
+
+
+@estimator
+class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
+    """HistGradientBoostingClassifier: sums of trees on binned columns as logits of the classes.
+
+    Model       P(class 1 | x) = 1 / (1 + e^−r),  r = c + Σₜ fₜ(x); several classes: softmax of one sum each
+    Objective   min of −Σᵢ sᵢ log P(yᵢ | xᵢ) + l1 Σ |leaf values| + l2/2 Σ (leaf values)², tree by tree, to second order
+    Algorithm   columns in at most 255 bins; a histogram of gradients for the smaller child, the larger one is the difference;
+                the leaf with the largest gain is split first; sums are whole numbers, so that threads, blocks and the order
+                of the rows do not change a bit; missing values go where they help; categories are ordered by their mean
+                gradient
+    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
+    Fails when  n is so small that bins and leaves are noise; probabilities near 0 and 1 grow too sure with many rounds
+    Reference   Friedman 2001; Ke et al. 2017 (LightGBM)
+
+    Fitted      n_iter_, train_score_ and validation_score_ (with early stopping, first without trees), baseline_,
+                feature_importances_ (p,), do_early_stopping_, n_trees_per_iteration_, classes_, categories_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = tenfold.HistGradientBoostingClassifier().fit(X, np.where(X[:, 0] < 50, "low", "high"))
+    >>> model.predict([[10.0], [90.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    loss: str = param("log_loss", one_of=("log_loss",), doc="what is minimised")
+    _: KW_ONLY
+    learning_rate: float = param(0.1, above=0, at_most=1e6, doc="share of each tree that is added")
+    max_iter: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
+    max_leaf_nodes: int | None = param(31, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
+    min_samples_leaf: int = param(20, at_least=1, doc="rows that a leaf needs")
+    l2_regularization: float = param(
+        0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"
+    )
+    max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
+    max_bins: int = param(255, at_least=2, at_most=255, doc="bins of a column; missing values have one more")
+    categorical_features: str | list | None = param(
+        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+    )
+    monotonic_cst: list | None = param(None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it")
+    interaction_cst: str | list | None = param(
+        None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
+    )
+    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
+    early_stopping: str | bool = param(
+        "auto",
+        one_of=("auto", True, False),
+        doc="stop when held-out rows gain no more; 'auto': with more than 10,000 rows",
+    )
+    scoring: str | None = param("loss", one_of=("loss", None), doc="what is watched; None: accuracy")
+    validation_fraction: int | float | None = param(
+        0.1, above=0, doc="share (or number) of rows held out for early stopping; None: watch the training rows"
+    )
+    n_iter_no_change: int = param(10, at_least=1, doc="rounds without gain before it stops")
+    tol: float = param(1e-7, at_least=0, doc="gain of the score that counts")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    random_state: int | RandomState | None = param(None, doc="seed of the rows held out and of the columns drawn")
+    class_weight: dict | str | None = param(None, one_of=("balanced",), doc="factors of the classes' weights")
+    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
+    l1_regularization: float = param(0.0, at_least=0, doc="penalty on the sizes of leaf values")

@@ -1,0 +1,89 @@
+"""Losses of boosting by name: their number in the kernels, the prediction to begin with, and how raw sums are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss of y and the raw prediction r; formulas are in src/kernels/losses.hpp."""
+
+    name: str
+    number: int
+    link: str = "identity"  # what r is of the mean: "identity", "log", "logit" or "half logit"
+    renews: bool = False  # values of leaves are quantiles of what is left, not Newton steps
+    factor: float = 1.0  # scikit-learn tells the loss times this
+
+    def start(self, y: Array, w: Array | None, parameter: float) -> float:
+        """The constant with the smallest loss; the order of the rows does not matter."""
+        if self.renews:
+            return weighted_quantile(y, w, parameter if self.name == "quantile" else 0.5)
+        mean = ordered_mean(y, w)
+        if self.link == "identity":
+            return mean
+        if self.link == "log":
+            return float(np.log(max(mean, np.finfo(np.float64).tiny)))
+        mean = min(max(mean, EPSILON), 1 - EPSILON)
+        logit = float(np.log(mean) - np.log1p(-mean))
+        return logit if self.link == "logit" else logit / 2
+
+    def read(self, raw: Array) -> Array:
+        """The prediction that raw sums stand for."""
+        return np.exp(np.minimum(raw, 700.0)) if self.link == "log" else raw
+
+
+EPSILON = float(np.finfo(np.float64).eps)
+PROBABILITY = 7  # the loss of one class under softmax, by its probability
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        Loss("squared_error", 0, factor=2.0),
+        Loss("absolute_error", 1, renews=True),
+        Loss("huber", 2, renews=True),
+        Loss("quantile", 3, renews=True),
+        Loss("poisson", 4, "log"),
+        Loss("gamma", 5, "log"),
+        Loss("log_loss", 6, "logit", factor=2.0),
+        Loss("softmax", PROBABILITY, "softmax"),
+        Loss("exponential", 8, "half logit"),
+    )
+}
+
+
+def ordered_mean(y: Array, w: Array | None) -> float:
+    """Σ w y / Σ w, the same for any order of the rows: what is added is sorted first."""
+    if w is None:
+        return float(np.sort(y).sum() / len(y))
+    return float(np.sort(w * y).sum() / np.sort(w).sum())
+
+
+def weighted_quantile(values: Array, w: Array | None, q: float) -> float:
+    """The smallest value up to which there is the share q of the weight; where exactly that is reached, the middle to the next."""
+    order = np.argsort(values, kind="stable") if w is None else np.lexsort((w, values))
+    values = values[order]
+    reached = np.arange(1, len(values) + 1, dtype=np.float64) if w is None else np.cumsum(w[order])
+    total = reached[-1]
+    at = int(np.searchsorted(reached, q * total - 1e-12 * total))
+    at = min(at, len(values) - 1)
+    if reached[at] > q * total + 1e-12 * total or at + 1 == len(values):
+        return float(values[at])
+    return float(values[at] / 2 + values[at + 1] / 2)
+
+
+def log_priors(y: Array, w: Array | None, classes: int) -> Array:
+    """The logarithms of the shares of the classes."""
+    counts = np.bincount(y.astype(np.int64), weights=w, minlength=classes)
+    return np.asarray(np.log(np.maximum(counts / counts.sum(), EPSILON)))
+
+
+def loss_of(model: Any) -> Loss:
+    """The loss that a learner's parameter names, for the classes it has."""
+    several = model.target == "label" and model.loss == "log_loss" and len(model.classes_) > 2
+    return LOSSES["softmax" if several else model.loss]
