@@ -213,9 +213,9 @@ NASTY: dict[str, tuple[dict[str, object], int, str]] = {
         "CHOSEN",
     ),
     "dates": (
-        dict(d=[f"2024-03-{i % 28 + 1:02}" for i in range(N)], x=np.arange(N) % 7, y=np.arange(N) / 3),
+        dict(d=[f"{i % 12 + 1:02}/{i % 11 + 1:02}/2024" for i in range(N)], x=np.arange(N) % 7, y=np.arange(N) / 3),
         0,
-        "dates are not used yet",
+        "dates read as month/day/year, could be day/month/year",
     ),
     "more columns than rows": (
         {f"x{j}": np.random.default_rng(j).normal(size=20) for j in range(50)} | {"y": ["a", "b"] * 10},

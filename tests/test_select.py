@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import warnings
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +208,32 @@ def test_columns_of_extreme_size_are_brought_near_one() -> None:
     X = TableCoder().fit(frame).transform(frame)
     assert np.abs(X).max(axis=0)[:2] == pytest.approx([1, 1], rel=0.5)
     np.testing.assert_array_equal(X[:, 2], frame["usual"].to_numpy())
+
+
+def test_dates_are_days(tmp_path: Path) -> None:
+    written = [f"{i % 28 + 1}.{i % 12 + 1}.{2000 + i % 20}" + (" 18:00:00" if i % 2 else "") for i in range(60)]
+    frame = pl.DataFrame({"when": [*written[:-1], None], "day": pl.Series(range(60)).cast(pl.Int32).cast(pl.Date)})
+    columns, used = look_at_columns(frame, typed=True)
+    assert [(c.kind, c.form, c.note) for c in columns] == [("date", "%d.%m.%Y", None), ("date", "%Y-%m-%d", None)]
+    assert used["when"][0] == (date(2000, 1, 1) - date(1970, 1, 1)).days
+    assert used["when"][1] == (date(2001, 2, 2) - date(1970, 1, 1)).days + 0.75
+    assert used["day"].to_list() == list(range(60))
+    coder = run.coder_for(columns, used)
+    np.testing.assert_array_equal(coder.transform(used), coder.transform(frame))
+    new = pl.DataFrame({"when": ["1.2.2030", "2030", "never"], "day": ["1970-01-02", "31.12.1999", None]})
+    want = [[(date(2030, 2, 1) - date(1970, 1, 1)).days, 1], [np.nan, np.nan], [np.nan, np.nan]]
+    np.testing.assert_array_equal(coder.transform(new), want)
+    mixed = pl.DataFrame({"when": ["2020-01-01", "1.2.2020"] * 20})
+    assert look_at_columns(mixed, typed=False)[0][0].note == "dates of mixed form, left out"
+    rng = np.random.default_rng(0)
+    days = rng.permutation(200)
+    table = pl.DataFrame({"d": [str(date.fromordinal(730_000 + int(i))) for i in days]})
+    found = tenfold.select(table, days + rng.normal(size=200), folds=3)
+    found.save(tmp_path / "run")
+    assert found.others["r2"].value > 0.99
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # dates are no cells that should be numbers
+        np.testing.assert_array_equal(store.open_run(tmp_path / "run").predict(table), found.predict(table))
 
 
 # --- checks before the race ----------------------------------------------------------------------------

@@ -105,7 +105,7 @@ LEARNERS: dict[int, tuple[str, str]] = {
         "TableCoder",
         """
         category_=bool(p) blank_=bool(p) reference_=text(p) levels_=[text(*)](p) pooled_=bool(p)
-        scale_=float(p)""",
+        scale_=float(p) date_?=text(p)""",
     ),
     15: ("FrequencyGuess", "classes_=label(K) log_share_=float(K) stats_?=Counts(K)"),
     16: ("MeanGuess", "_flat=bool mean_=float stats_?=Spread(1,1)"),
@@ -202,12 +202,43 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(q,p) intercept_=float|float(q) rank_=int singular_=float(*) condition_=float|inf solver_=str
         n_iter_=int triangle_=float(*,*) n_rows_=float log_determinant_=float _flat=bool""",
     ),
+    39: (
+        "ReweightedLeastSquares",
+        """
+        coef_=float(p) intercept_=float rank_=int singular_=float(*) condition_=float|inf solver_=str n_iter_=int
+        variance_coef_=float(*) variance_intercept_=float groups_?=label(*) near_zero_?=float log_likelihood_=float
+        certificate_=float _flat=bool stats_?=Weighed(p+1)""",
+    ),
     43: ("MMRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
     54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
     56: ("AnscombeTransformer", "stats_?=Counts(1)"),
+    60: (
+        "HistGradientBoostingClassifier",
+        """
+        classes_=label(K) _trees=Trees(*,1) baseline_=float(*) _seed=int n_iter_=int n_trees_per_iteration_=int
+        do_early_stopping_=bool train_score_=float(*) validation_score_=float(*)""",
+    ),
+    61: (
+        "HistGradientBoostingRegressor",
+        """
+        _flat=bool _trees=Trees(*,1) baseline_=float(1) _seed=int n_iter_=int n_trees_per_iteration_=int
+        do_early_stopping_=bool train_score_=float(*) validation_score_=float(*)""",
+    ),
+    62: (
+        "GradientBoostingClassifier",
+        """
+        classes_=label(K) _trees=Trees(*,1) baseline_=float(*) _seed=int n_estimators_=int n_trees_per_iteration_=int
+        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float""",
+    ),
+    63: (
+        "GradientBoostingRegressor",
+        """
+        _flat=bool _trees=Trees(*,1) baseline_=float(1) _seed=int n_estimators_=int n_trees_per_iteration_=int
+        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float""",
+    ),
     66: ("DecisionTreeClassifier", "classes_=label(K) _trees=Trees(1,K) max_features_=int"),
     67: ("DecisionTreeRegressor", "_flat=bool _trees=Trees(1,1) max_features_=int"),
     76: (

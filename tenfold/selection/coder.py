@@ -10,6 +10,7 @@ from tenfold.core.errors import BadInput
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import estimator, param
 from tenfold.selection.columns import LEAST_LEVEL_ROWS, as_texts, finite
+from tenfold.selection.dates import days
 from tenfold.selection.reading import pl
 
 Array = np.ndarray[Any, Any]
@@ -22,7 +23,7 @@ HUGE, TINY = 1e100, 1e-100  # beyond these the squares of a column leave the ran
 class TableCoder(Estimator):
     """TableCoder: a frame of numbers and categories as a matrix of numbers.
 
-    Model       a number stays itself (NaN where missing), with a column 0/1 for "is blank" if enough are;
+    Model       a number stays itself (NaN where missing), with a column 0/1 for "is blank" if enough are; a date is days;
                 a category becomes one column 0/1 for each level but the most frequent one
     Objective   none: the target is not looked at, so the list of levels may come from the whole table
     Algorithm   counts levels; those of fewer than least_rows rows, and all beyond most_levels, become "other"
@@ -30,8 +31,8 @@ class TableCoder(Estimator):
     Fails when  a column of the table it was fitted on is missing (refused)
     Reference   none
 
-    Fitted      category_, blank_, pooled_, reference_ (p,), levels_ (a list of p arrays), scale_ (p,),
-                feature_names_in_, n_features_in_
+    Fitted      category_, blank_, pooled_, reference_ (p,), levels_ (a list of p arrays), scale_ (p,), date_ (p,) how
+                dates are written, feature_names_in_, n_features_in_
     """
 
     kind: ClassVar[str] = "one pass"
@@ -44,8 +45,13 @@ class TableCoder(Estimator):
     )
     most_levels: int = param(50, at_least=1, doc="levels kept for one category, the most frequent first")
 
-    def fit(self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn levels, blanks and scales from a frame of Float64 and String columns (look_at_columns)."""
+    def fit(
+        self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None, dates: dict[str, str] | None = None
+    ) -> Self:
+        """Learn levels, blanks and scales from a frame of Float64 and String columns (look_at_columns).
+
+        `dates` says how the dates of a column were written before they became numbers.
+        """
         columns = list(X.iter_columns())
         category = np.array([column.dtype == pl.String for column in columns])
         counted = [
@@ -62,6 +68,7 @@ class TableCoder(Estimator):
             levels_=[np.array(levels, dtype=object) for _, levels, _ in counted],
             pooled_=np.array([pooled for _, _, pooled in counted]),
             scale_=np.array(scale),
+            date_=np.array([(dates or {}).get(name, "") for name in X.columns], dtype=object),
         )
         return self
 
@@ -104,7 +111,9 @@ class TableCoder(Estimator):
         return [X[name] for name in self.feature_names_in_]
 
     def _numbers(self, column: pl.Series, i: int) -> pl.Series:
-        return finite(as_texts(column) if column.dtype == pl.String else column)[0] * self.scale_[i]
+        column = as_texts(column) if column.dtype == pl.String else column
+        form = self.date_[i] if "date_" in vars(self) else ""  # older files know no dates
+        return finite(days(column, form) if form else column)[0] * self.scale_[i]
 
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
         """A category with its kept levels alone, blanks as they are."""

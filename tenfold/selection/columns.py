@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tenfold.core.errors import BadParameter
+from tenfold.selection.dates import DATE, ISO, days, form_of, other_form
 from tenfold.selection.reading import pl
 
 # Words that stand for "missing" in a column whose other cells are numbers. In a category they are levels.
@@ -29,10 +30,9 @@ MISSING_WORDS = (
     "+inf",
     "infinity",
 )
-DATE = r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?$|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?$"
 FREE_TEXT = 0.5  # a column of texts with more different values than this share of its rows is not a category
 LEAST_LEVEL_ROWS = 5  # a level of fewer rows is not kept, so that no single row can be told from a model
-USED = ("number", "category")
+USED = ("number", "category", "date")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Column:
     kind: str  # number, category, date, id, row number, text, constant, empty, nested, dropped
     note: str | None = None
     kept_by_asking: bool = False  # --keep brings it back
+    form: str | None = None  # of a date: how it is written
 
     @property
     def used(self) -> bool:
@@ -82,7 +83,7 @@ def _dropped(series: pl.Series) -> tuple[Column, pl.Series]:
 def _look(series: pl.Series, typed: bool, keep: bool) -> tuple[Column, pl.Series]:
     name, kind = series.name, series.dtype
     if kind.is_temporal():
-        return Column(name, "date", "dates are not used yet, left out"), series
+        return _look_dates(name, days(series, ISO), ISO, None)
     if kind.is_nested() or kind in (pl.Binary, pl.Object):
         return Column(name, "nested", f"holds {kind}, left out"), series
     if kind.is_numeric() or kind.is_decimal():
@@ -108,6 +109,20 @@ def _look_numbers(name: str, numbers: pl.Series, told: str | None, keep: bool) -
     return Column(name, "number", told), numbers
 
 
+def _look_dates(name: str, numbers: pl.Series, form: str, other: str | None) -> tuple[Column, pl.Series]:
+    """Dates as days; told where day and month could be the other way round."""
+    column, values = _look_numbers(name, numbers, None, keep=True)
+    if column.kind != "number":
+        return column, values
+    unsure = f"dates read as {_spelt(form)}, could be {_spelt(other)}" if other else None
+    return replace(column, kind="date", form=form, note=unsure), values
+
+
+def _spelt(form: str) -> str:
+    words = {"%Y": "year", "%y": "year", "%m": "month", "%d": "day"}
+    return "".join(words.get(form[i : i + 2], "") + form[i + 2 : i + 3] for i in range(0, len(form), 3))
+
+
 def _look_texts(name: str, texts: pl.Series, keep: bool) -> tuple[Column, pl.Series]:
     present = texts.drop_nulls()
     different = present.n_unique()
@@ -116,7 +131,10 @@ def _look_texts(name: str, texts: pl.Series, keep: bool) -> tuple[Column, pl.Ser
     if different == 1 and texts.null_count() == 0:
         return Column(name, "constant", "the same in every row, left out"), texts
     if present.str.contains(DATE).all() and not keep:
-        return Column(name, "date", "dates are not used yet, left out", kept_by_asking=True), texts
+        form = form_of(texts)
+        if form is not None:
+            return _look_dates(name, days(texts, form), form, other_form(texts, form))
+        return Column(name, "text", "dates of mixed form, left out", kept_by_asking=True), texts
     if different == len(present) and different > 2 and not keep:
         return Column(name, "id", "different in every row, left out", kept_by_asking=True), texts
     if different > max(FREE_TEXT * len(present), 2) and not keep:

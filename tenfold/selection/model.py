@@ -86,8 +86,10 @@ class TableModel(Estimator):
         for name in self.feature_names_in_:
             check_name(name, frame.columns)
         coder: Any = self.coder
-        for name in self.feature_names_in_[~coder.category_]:
-            _tell_misread(frame[name])
+        dates = vars(coder).get("date_", coder.category_)
+        for i, name in enumerate(self.feature_names_in_):
+            if not coder.category_[i] and not dates[i]:
+                _tell_misread(frame[name])
         return coder.frame(frame) if self.pipeline.categorical else coder.transform(frame)  # type: ignore[attr-defined]
 
 

@@ -129,7 +129,7 @@ class _Job:
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, asked["keep"], asked["drop"])
         self.tell("columns", columns=[asdict(column) for column in columns])
-        coder = TableCoder(most_levels=levels_for(used)).fit(used) if used.width else None
+        coder = coder_for(columns, used) if used.width else None
         if coder is None or not coder.names_out():
             raise BadInput(_why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
@@ -218,7 +218,7 @@ def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
     columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed)
     if not used.width:
         raise BadInput(_why_no_columns(columns, target))
-    X = TableCoder(most_levels=levels_for(used)).fit(used).transform(used)
+    X = coder_for(columns, used).transform(used)
     notes = (
         [*task.notes, f"{used.width} columns coded as {X.shape[1]} of numbers"]
         if X.shape[1] != used.width
@@ -238,6 +238,12 @@ def scores_beside(task: Task, fold: Array) -> list[Score]:
     elif task.n_classes == 2 and np.bincount(2 * fold + task.codes, minlength=2 * (fold.max() + 1)).all():
         names.append("roc_auc")
     return [SCORES[name] for name in names]
+
+
+def coder_for(columns: list[Column], used: pl.DataFrame) -> TableCoder:
+    """The coder of a table, fitted to its used columns."""
+    dates = {column.name: column.form for column in columns if column.form is not None}
+    return TableCoder(most_levels=levels_for(used)).fit(used, dates=dates)
 
 
 def levels_for(frame: pl.DataFrame) -> int:
