@@ -155,6 +155,10 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(p) intercept_=float n_iter_=int _flat=bool alphas_=float(k) coef_path_=float(p,k)
         active_=int(*)<p events_=int(k) stats_?=Moments(p+1)""",
     ),
+    24: (
+        "CalibratedClassifierCV",
+        "classes_=label(K) estimators_=[learner](t) maps_=[float(*)](m)|[float(2,*)](m)",
+    ),
     31: ("HuberRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     32: ("QuantileRegressor", "coef_=float(p) intercept_=float n_iter_=int _flat=bool"),
     33: (
@@ -210,6 +214,7 @@ LEARNERS: dict[int, tuple[str, str]] = {
         certificate_=float _flat=bool stats_?=Weighed(p+1)""",
     ),
     43: ("MMRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
+    44: ("LeastAbsoluteDeviations", "coef_=float(p) intercept_=float mean_deviation_=float n_iter_=int _flat=bool"),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
