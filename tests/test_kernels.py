@@ -196,6 +196,16 @@ def test_rows_by_number_give_the_same_bits_as_their_copies() -> None:
         assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_of_a_row_do_not_depend_on_the_rows_beside_it(dtype: Any) -> None:
+    given = arguments(300, 21, 1, 9, dtype=dtype)
+    for name in ("linear_scores", "spread_scores", "quadratic_scores"):
+        X, *rest = given[name]
+        whole = getattr(_kernels, name)(X, *rest)
+        for rows in (slice(0, 1), slice(1, 70), slice(291, 300)):
+            assert_array_equal(getattr(_kernels, name)(X[rows], *rest), whole[rows], err_msg=name)
+
+
 def test_merging_in_place_gives_the_same_bits() -> None:
     A, B, d, _ = arguments(1, 19, 1, 1)["merge_scatter"]
     expected = _kernels.merge_scatter(A, B, d, False)

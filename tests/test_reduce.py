@@ -11,6 +11,7 @@ from sklearn import datasets
 from sklearn.decomposition import PCA as TheirPCA
 
 import tenfold
+from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, BadParameter, CannotForget, Degenerate, NotFitted
 from tenfold.reduce.pca import Table
 from tenfold.solve.linalg import largest_eigh
@@ -163,7 +164,7 @@ def test_rows_are_kept_only_while_they_are_fewer_than_columns() -> None:
         assert_same_fit(model, tenfold.PCA(2).fit(X[:stop]))
     with pytest.raises(CannotForget, match="fewer rows than columns"):
         tenfold.PCA(2).fit(X[:40]).forget(X[:3])
-    few, many = Table.of(X[:10], np.ones(10)), Table.of(X, np.ones(130))
+    few, many = Table.of(Block(X[:10], None, np.ones(10))), Table.of(Block(X, None, np.ones(130)))
     for order in (few + many, many + few):
         assert_close(order.as_moments().scatter, np.cov(np.vstack([X, X[:10]]).T) * 139, rtol=1e-12)
 

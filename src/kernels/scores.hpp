@@ -5,16 +5,16 @@
 
 namespace tenfold::TENFOLD_LEVEL {
 
-// A few rows: packing would cost more than it saves.
+// A few rows: packing would cost more than it saves. Sums run over the columns in their order, as those of
+// `multiply` do, so that the scores of a row do not depend on the rows beside it.
 template <class T>
 TENFOLD_INLINE void linear_scores_direct(Rows<const T> X, Rows<const double> B, const double* b,
                                          double* out) {
     for (size_t i = 0; i < X.n; ++i)
         for (size_t c = 0; c < B.n; ++c) {
-            V sum{};
-            for_vectors(X.p,
-                        [&](size_t, auto at) __attribute__((always_inline)) { sum += at(X[i]) * at(B[c]); });
-            out[i * B.n + c] = sum_lanes(sum) + b[c];
+            double sum = 0;
+            for (size_t j = 0; j < X.p; ++j) sum = multiply_add(X[i][j], B[c][j], sum);
+            out[i * B.n + c] = sum + b[c];
         }
 }
 

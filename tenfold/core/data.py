@@ -19,19 +19,21 @@ from tenfold.core.errors import BadInput, ReadOnce
 
 Array = np.ndarray[Any, Any]
 
-BLOCK_BYTES, LONGEST_BYTES = 1 << 20, 1 << 23
+BLOCK_BYTES, LONGEST_BYTES = 1 << 21, 1 << 23
 FEW = 64  # rows that are copied as quickly by NumPy
 
 
 def block_rows(width: int) -> int:
     """Rows in a block of a table with `width` columns: a power of two, from 64 to 65,536.
 
-    About 1 MiB of float64, which stays in cache; for wide tables more, up to 8 MiB, so that a block has more rows than columns and
-    merging its p x p moments costs less than summing them.
+    About 2 MiB of float64, which stays in cache and makes what a block costs by itself small; for wide tables more, up to
+    10 MiB, so that a block has about four times as many rows as columns and merging its p x p moments costs less than
+    summing them.
     """
     width = max(1, width)
     rows = min(max(BLOCK_BYTES // (8 * width), 4 * width), LONGEST_BYTES // (8 * width))
-    return int(min(max(1 << (max(rows, 1).bit_length() - 1), 64), 65536))
+    nearest = 1 << max((rows * 4 // 3).bit_length() - 1, 0)
+    return int(min(max(nearest, 64), 65536))
 
 
 @dataclass(slots=True)
@@ -59,6 +61,10 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.w)
+
+    @property
+    def width(self) -> int:
+        return int(self.X.shape[1] if self.unread is None else self.unread.source.n_features)
 
 
 @dataclass(slots=True)
@@ -157,11 +163,12 @@ class Arrays(Source):
         missing: bool = False,
         keys: list[tuple[Any, Array]] | None = None,
         trusted: bool = False,
+        size: int | None = None,
     ) -> None:
         self.X, self.y, self.w, self.target, self.facts = X, y, w, target, facts
         self.rows, self.missing, self.keys = rows, missing, keys
         self.n_features = X.shape[1]
-        self.size = block_rows(self.n_features)
+        self.size = size or block_rows(self.n_features)
         self.n_rows = X.shape[0] if rows is None else len(rows)
         self.cuts: list[tuple[Any, int, int]] = [
             (None, start, min(start + self.size, self.n_rows)) for start in range(0, self.n_rows, self.size)
@@ -226,6 +233,11 @@ class Arrays(Source):
         """These rows only."""
         rows = rows if self.rows is None else self.rows[rows]
         return Arrays(self.X, self.y, self.w, self.target, self.facts, rows=rows, missing=self.missing)
+
+    def finer(self, size: int) -> Arrays:
+        """The same rows, which a pass has found usable, in blocks of at most `size` rows."""
+        whole = (self.X, self.y, self.w, self.target, self.facts)
+        return Arrays(*whole, rows=self.rows, missing=self.missing, trusted=True, size=min(size, self.size))
 
     def by_key(self, groups: list[tuple[Any, Array]]) -> Arrays:
         """The same rows, with each block holding rows of one key: `groups` lists (key, row numbers)."""

@@ -135,9 +135,9 @@ class Moments(Centred):
         return cls(*ops.group_moments(X, group, w, k))
 
     @classmethod
-    def of_block(cls, block: Any) -> Moments:
-        """Of the columns of [X y]. Rows that nobody has looked at are summed where they lie and judged by their sums."""
-        Y = np.empty((len(block), 0)) if block.y is None else block.y
+    def of_block(cls, block: Any, *, target: bool = True) -> Moments:
+        """Of the columns of [X y], or X. Rows nobody has looked at are summed where they lie and judged by their sums."""
+        Y = block.y if target else np.empty((len(block), 0))
         if block.unread is None:
             return cls.of(block.X, Y, block.w)
         moments = cls(*block.unread.moments(Y, block.w))

@@ -40,8 +40,9 @@ class Survey(Stats):
 class Some(Source):
     """Every eighth block of a table in memory, not copied. Blocks unlike the rest cost time, no accuracy."""
 
-    def __init__(self, inner: Source) -> None:
-        self.inner, self.n_features = inner, inner.n_features
+    def __init__(self, source: Source) -> None:
+        self.inner = inner = _finer(source)
+        self.n_features = inner.n_features
         self.chosen = list(inner.parts())[::SAMPLE_SHARE]
         self.n_parts = len(self.chosen)
 
@@ -209,12 +210,20 @@ def _survey(block: Block, k: int) -> Survey:
     return Survey(Counts.of(block.y, block.w, k), spread)
 
 
+def _finer(source: Source) -> Source:
+    """The same rows in two blocks or more for each one of the sample."""
+    if isinstance(source, Mapped):
+        return Mapped(_finer(source.inner), source.change, source.n_features)
+    assert isinstance(source, Arrays)
+    return source.finer((source.n_rows or 0) // (2 * SAMPLE_SHARE))
+
+
 def _is_large(source: Source, n_parameters: int) -> bool:
     """Whether to find a start on a sample: only where a block can be read without the others."""
     inner = source
     while isinstance(inner, Mapped):
         inner = inner.inner
-    if not isinstance(inner, Arrays) or inner.n_parts < 2 * SAMPLE_SHARE:
+    if not isinstance(inner, Arrays):
         return False
     return inner.n_rows >= SAMPLE_SHARE * max(SAMPLE_LEAST, 5 * n_parameters)
 

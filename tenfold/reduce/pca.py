@@ -36,14 +36,28 @@ class Table(Stats):
     rows: tuple[Any, ...]  # pieces (X, w)
 
     @classmethod
-    def of(cls, X: Any, w: Array) -> Table:
-        return cls(None, ((X, w),)) if len(w) < GATHERED * X.shape[1] else cls(moments_of(X, w), ())
+    def of(cls, block: Block) -> Table:
+        if len(block) < GATHERED * block.width:
+            return cls(None, ((block.X, block.w),))
+        return cls(Moments.of_block(block, target=False), ())
 
     def __add__(self, other: Table) -> Table:
-        if self.moments is None and other.moments is None:
-            joined = Table(None, self.rows + other.rows)
-            return joined if joined.count() < GATHERED * joined.width() else Table(joined.as_moments(), ())
-        return Table(self.as_moments() + other.as_moments(), ())
+        return self._gathered(other) or Table(self.as_moments() + other.as_moments(), ())
+
+    def __iadd__(self, other: Table) -> Table:
+        """As `+`; moments are added in their own memory."""
+        joined = self._gathered(other)
+        if joined is None:
+            self.moments, self.rows = self.as_moments(), ()
+            self.moments += other.as_moments()
+        return joined or self
+
+    def _gathered(self, other: Table) -> Table | None:
+        """The rows of both, while they are few."""
+        if self.moments is not None or other.moments is not None:
+            return None
+        joined = Table(None, self.rows + other.rows)
+        return joined if joined.count() < GATHERED * joined.width() else Table(joined.as_moments(), ())
 
     def settle(self) -> None:
         """Rows no fewer than columns become moments; fewer become one piece, which is no view."""
@@ -167,7 +181,7 @@ class PCA(Transformer, OnePass):
     random_state: Any = param(None, doc="no effect: nothing is drawn")
 
     def _summarize(self, block: Block) -> Table:
-        return Table.of(block.X, block.w)
+        return Table.of(block)
 
     def _solve(self, stats: Table) -> dict[str, Any]:
         stats.settle()
