@@ -10,13 +10,32 @@ from tenfold.core.estimator import Estimator
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "ReweightedLeastSquares": [
+        {"tol": 1e-12},
+        {"tol": 1e-12, "variance_model": "power", "power": 1.0, "fit_intercept": False},
+    ],
+    "AdaBoostClassifier": [
+        {"n_estimators": 6},
+        {"n_estimators": 4, "algorithm": "SAMME.R", "learning_rate": 0.7},
+        {"estimator": tenfold.GaussianNB(), "n_estimators": 3},
+    ],
     "BaggingClassifier": [
         {"n_estimators": 3, "random_state": 0},
-        {"estimator": tenfold.GaussianNB(), "n_estimators": 2, "max_samples": 0.7, "bootstrap": False, "random_state": 0},
+        {
+            "estimator": tenfold.GaussianNB(),
+            "n_estimators": 2,
+            "max_samples": 0.7,
+            "bootstrap": False,
+            "random_state": 0,
+        },
     ],
     "BaggingRegressor": [
         {"n_estimators": 3, "random_state": 0},
         {"estimator": tenfold.Ridge(), "n_estimators": 2, "max_features": 0.5, "random_state": 0},
+    ],
+    "CalibratedClassifierCV": [
+        {"estimator": tenfold.GaussianNB(), "cv": 3},
+        {"estimator": tenfold.GaussianNB(), "method": "temperature", "cv": 3, "ensemble": False},
     ],
     "NonNegativeLeastSquares": [{}, {"fit_intercept": False}],
     "OrthogonalMatchingPursuit": [{"n_nonzero_coefs": 4}, {"n_nonzero_coefs": 4, "positive": True}],
@@ -27,6 +46,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"random_state": 1, "residual_threshold": 2.0, "n_models": 2},
         {"random_state": 0, "estimator": tenfold.Ridge(0.1), "residual_threshold": 2.0},
     ],
+    "LinearSVR": [{"tol": 1e-12}, {"tol": 1e-12, "loss": "squared_epsilon_insensitive", "epsilon": 0.1}],
     "MMRegressor": [{"n_subsets": 2}],
     "QuantileRegressor": [{"alpha": 0.0}, {"alpha": 0.01, "quantile": 0.8}],
     "LogisticRegression": [{"tol": 1e-12}, {"C": 0.1, "tol": 1e-12, "fit_intercept": False}],
@@ -35,6 +55,16 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "SimpleImputer": [{}, {"strategy": "median"}],
     "QuadraticDiscriminantAnalysis": [{}, {"reg_param": 0.2}],
     "NearestCentroid": [{}, {"shrink_threshold": 0.3}, {"metric": "manhattan"}],
+    "HistGradientBoostingClassifier": [
+        {"max_iter": 5},
+        {"max_iter": 4, "learning_rate": 0.3, "l2_regularization": 1.0},
+    ],
+    "HistGradientBoostingRegressor": [{"max_iter": 20}, {"max_iter": 5, "loss": "absolute_error", "max_leaf_nodes": 4}],
+    "GradientBoostingClassifier": [{"n_estimators": 5}],
+    "GradientBoostingRegressor": [
+        {"n_estimators": 20},
+        {"n_estimators": 4, "loss": "huber"},
+    ],
     "KMeans": [
         {"n_clusters": 3, "random_state": 0},
         {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0},

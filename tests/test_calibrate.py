@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit
-from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.calibration import CalibratedClassifierCV as SklearnCalibrated
+from sklearn.calibration import _SigmoidCalibration
 from sklearn.calibration import calibration_curve as sklearn_calibration_curve
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as SklearnLDA
@@ -14,7 +18,10 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.isotonic import isotonic_regression as sklearn_isotonic_regression
 
 import tenfold
-from tenfold.evaluate import Calibrated, calibration_curve, fit_calibrator, isotonic_regression
+from tenfold import CalibratedClassifierCV
+from tenfold.core import check
+from tenfold.evaluate import calibration_curve, fit_calibrator, isotonic_regression
+from tenfold.evaluate.calibrated import folds_by_content
 from tenfold.evaluate.calibrators import calibrator_of, fit_map, inverse_temperature, log_odds
 
 # --- calibration ----------------------------------------------------------------------------------------------------
@@ -83,12 +90,12 @@ def test_the_temperature_minimises_the_log_loss() -> None:
     assert inverse_temperature(np.array([0, 1]), np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2)) > 30  # separated
 
 
-def test_platt_equals_scikit_learn() -> None:
+def test_sigmoid_equals_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     f = rng.normal(size=300) * 2
     y = rng.random(300) < expit(0.5 * f - 0.3)
     theirs = _SigmoidCalibration().fit(f, y)
-    a, b = fit_map("platt", f, y, np.ones(300))
+    a, b = fit_map("sigmoid", f, y, np.ones(300))
     np.testing.assert_allclose((a, b), (-theirs.a_, -theirs.b_), rtol=1e-4)
 
 
@@ -117,7 +124,7 @@ def test_isotonic_calibration_equals_scikit_learn() -> None:
     np.testing.assert_allclose(np.interp(new, knots, level), theirs, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+@pytest.mark.parametrize("method", ["temperature", "sigmoid", "beta", "isotonic"])
 def test_calibrators_repair_probabilities(method: str) -> None:
     codes, scores = three_classes(0, 3000)
     P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
@@ -134,7 +141,7 @@ def test_calibrators_repair_probabilities(method: str) -> None:
     assert one(P[:, 0]).shape == (3000,) and ((one(P[:, 0]) >= 0) & (one(P[:, 0]) <= 1)).all()
 
 
-@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+@pytest.mark.parametrize("method", ["temperature", "sigmoid", "beta", "isotonic"])
 @pytest.mark.parametrize("k", [2, 3])
 def test_calibrators_count_weights_as_copies(method: str, k: int) -> None:
     codes, scores = three_classes(2, 300)
@@ -151,43 +158,80 @@ def test_log_odds_of_three_classes() -> None:
     np.testing.assert_allclose(log_odds(scores), np.log(P / (1 - P)), rtol=1e-9)
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [("platt", "sigmoid"), ("isotonic", "isotonic")])
-def test_calibrated_equals_scikit_learn(ours: str, theirs: str) -> None:
-    """On the same folds, with one calibrator for the model of all rows; discriminant scores are log-odds in both."""
+@pytest.mark.parametrize("ensemble", [True, False])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_calibrated_equals_scikit_learn(method: str, ensemble: bool) -> None:
+    """On the same folds; discriminant scores are log-odds in both."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :5]
-    model = Calibrated(tenfold.LinearDiscriminantAnalysis(), ours, folds=4).fit(X, y)
-    fold = tenfold.cross_validate(tenfold.LinearDiscriminantAnalysis(), X, y, folds=4).fold[0]
+    fold = np.arange(len(y)) % 4
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
-    peer = CalibratedClassifierCV(SklearnLDA(), method=theirs, cv=splits, ensemble=False).fit(X, y)
+    settings = dict(method=method, cv=splits, ensemble=ensemble)
+    model = CalibratedClassifierCV(tenfold.LinearDiscriminantAnalysis(), **settings).fit(X, y)
+    peer = SklearnCalibrated(SklearnLDA(), **settings).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-4)
+    assert len(model.calibrated_classifiers_) == len(peer.calibrated_classifiers_) == (4 if ensemble else 1)
+
+
+def test_parameters_are_those_of_scikit_learn() -> None:
+    ours, theirs = (inspect.signature(one).parameters for one in (CalibratedClassifierCV, SklearnCalibrated))
+    assert [(p.name, p.default) for p in ours.values()] == [(p.name, p.default) for p in theirs.values()]
 
 
 def test_calibrated_tells_the_truth_about_copied_columns() -> None:
     X, y = load_wine(return_X_y=True)
     X = np.repeat(X[:, :3], 4, axis=1)
-    for method in ("temperature", "platt", "beta", "isotonic"):
-        honest = tenfold.cross_validate(Calibrated(tenfold.GaussianNB(), method), X, y, folds=5, score="log_loss")
-        sure = tenfold.cross_validate(tenfold.GaussianNB(), X, y, folds=5, score="log_loss")
+    sure = tenfold.cross_validate(tenfold.GaussianNB(), X, y, folds=5, score="log_loss")
+    for method in ("temperature", "sigmoid", "beta", "isotonic"):
+        model = CalibratedClassifierCV(tenfold.GaussianNB(), method=method)
+        honest = tenfold.cross_validate(model, X, y, folds=5, score="log_loss")
         assert honest.mean < sure.mean or method == "isotonic"  # isotonic may say 0, which costs without bound
-    model = Calibrated(tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.GaussianNB())).fit(X, y)
-    again = Calibrated(**model.get_params(deep=False)).fit(X, y)
+    piped = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.GaussianNB())
+    model = CalibratedClassifierCV(piped, method="temperature", ensemble=False).fit(X, y)
+    again = CalibratedClassifierCV(**model.get_params(deep=False)).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
     np.testing.assert_array_equal(model.predict(X), tenfold.GaussianNB().fit(X, y).predict(X))  # order is kept
-    assert repr(Calibrated(tenfold.GaussianNB(), "beta")) == "Calibrated(model=GaussianNB(), method='beta')"
+
+
+@pytest.mark.parametrize("method", ["temperature", "sigmoid", "beta", "isotonic"])
+def test_calibrated_is_saved(method: str, tmp_path: Path) -> None:
+    X, y = load_wine(return_X_y=True)
+    for k, ensemble in ((2, True), (3, False)):
+        model = CalibratedClassifierCV(tenfold.GaussianNB(), method=method, cv=3, ensemble=ensemble).fit(
+            X[y < k], y[y < k]
+        )
+        tenfold.save(model, tmp_path / "model.tenfold")
+        again = tenfold.load(tmp_path / "model.tenfold")
+        assert repr(again) == repr(model)
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_folds_by_content_keep_copies_together_and_classes_even() -> None:
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(60, 2)), 3, axis=0)
+    y = np.repeat(np.arange(60) % 3, 3)
+    source = check.in_memory(tenfold.GaussianNB(), X, y, None)
+    fold = folds_by_content(source, source.y, 4)
+    assert (fold.reshape(60, 3) == fold.reshape(60, 3)[:, :1]).all()
+    counts = np.array([[np.sum((y == k) & (fold == f)) for f in range(4)] for k in range(3)])
+    assert np.ptp(counts, axis=1).max() <= 3 and np.ptp(counts.sum(axis=0)) <= 3
+    order = rng.permutation(180)
+    other = check.in_memory(tenfold.GaussianNB(), X[order], y[order], None)
+    np.testing.assert_array_equal(folds_by_content(other, other.y, 4), fold[order])
 
 
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (Calibrated(tenfold.Ridge()), "must be a classifier"),
-        (Calibrated(None), "must be a classifier"),
-        (Calibrated(tenfold.GaussianNB(), "magic"), "method='magic'"),
-        (Calibrated(tenfold.GaussianNB(), folds=1), "folds=1"),
-        (Calibrated(tenfold.GaussianNB(var_smoothing=-1.0)), "var_smoothing"),
+        (CalibratedClassifierCV(tenfold.Ridge()), "must be a classifier"),
+        (CalibratedClassifierCV(tenfold.GaussianNB(), method="magic"), "method='magic'"),
+        (CalibratedClassifierCV(tenfold.GaussianNB(), cv=1), "cv=1"),
+        (CalibratedClassifierCV(tenfold.GaussianNB(), cv="many"), "cv='many'"),
+        (CalibratedClassifierCV(tenfold.GaussianNB(), ensemble="some"), "ensemble='some'"),
+        (CalibratedClassifierCV(tenfold.GaussianNB(var_smoothing=-1.0)), "var_smoothing"),
     ],
 )
-def test_calibrated_refuses(model: Calibrated, words: str) -> None:
+def test_calibrated_refuses(model: CalibratedClassifierCV, words: str) -> None:
     X, y = load_wine(return_X_y=True)
     with pytest.raises(tenfold.TenfoldError, match=words):
         model.fit(X, y)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 PUBLIC = {
-    "Calibrated": "calibrate",
+    "CalibratedClassifierCV": "calibrated",
     "Conformal": "conformal",
     "GroupKFold": "splits",
     "KFold": "splits",

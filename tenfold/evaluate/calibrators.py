@@ -1,7 +1,7 @@
 """Maps from the scores of a classifier to probabilities that keep their word.
 
     temperature   softmax(s / T)                             one number for all classes
-    platt         1 / (1 + exp(−(a f + b)))                  f: the log-odds of a class
+    sigmoid       1 / (1 + exp(−(a f + b)))                  f: the log-odds of a class
     beta          1 / (1 + exp(−(a ln p − b ln(1 − p) + c)))  p: the probability of a class; a, b ≥ 0
     isotonic      any function of f that never falls
 
@@ -23,7 +23,7 @@ from tenfold.evaluate.isotonic import isotonic_map
 
 Array = np.ndarray[Any, Any]
 
-METHODS = ("temperature", "platt", "beta", "isotonic")
+METHODS = ("sigmoid", "isotonic", "temperature", "beta")
 STEEPEST = 1e3  # bound on 1/T and on log-odds: classes that are separated perfectly ask for infinity
 WEAK = 1e-9  # share of the curvature added, so that a map that is not unique is one of the least
 
@@ -33,7 +33,7 @@ class Calibrator:
     """A fitted map. `calibrator(probabilities)` gives new ones; `parameters` are what was fitted."""
 
     method: str
-    parameters: list[Any] = field(repr=False)
+    parameters: list[Array] = field(repr=False)  # of each class, or one for all; isotonic: knots and values (2, k)
     n_classes: int
 
     def __call__(self, probabilities: Any) -> Array:
@@ -66,14 +66,14 @@ def fit_calibrator(
 ) -> Calibrator:
     """A map that makes probabilities honest, from rows that the classifier has not learned.
 
-    method: "temperature" (keeps the predicted classes), "platt", "beta", or "isotonic" (needs some thousand rows; may
+    method: "temperature" (keeps the predicted classes), "sigmoid" (Platt's), "beta", or "isotonic" (needs some thousand rows; may
     say 0 or 1). y_proba: (n, k), or (n,) for the second of two classes.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import fit_calibrator
     >>> rng = np.random.default_rng(0); p = rng.random(2000); y = (rng.random(2000) < p).astype(int)
     >>> boasting = p**3 / (p**3 + (1 - p) ** 3)
-    >>> round(1 / fit_calibrator(y, boasting).parameters[0])
+    >>> round(1 / fit_calibrator(y, boasting).parameters[0].item())
     3
     """
     if method not in METHODS:
@@ -89,7 +89,7 @@ def calibrator_of(method: str, codes: Array, scores: Array, w: Array) -> Calibra
     """The map of a method from class scores (n, k) and true classes."""
     k = scores.shape[1]
     if method == "temperature":
-        return Calibrator(method, [inverse_temperature(codes, scores, w)], k)
+        return Calibrator(method, [np.array([inverse_temperature(codes, scores, w)])], k)
     odds = log_odds(scores)
     chosen = [1] if k == 2 else list(range(k))
     return Calibrator(method, [fit_map(method, odds[:, c], codes == c, w) for c in chosen], k)
@@ -131,12 +131,12 @@ def inverse_temperature(codes: Array, scores: Array, w: Array) -> float:
     return float(beta)
 
 
-def fit_map(method: str, odds: Array, positive: Array, w: Array) -> Any:
+def fit_map(method: str, odds: Array, positive: Array, w: Array) -> Array:
     """The map of one class: coefficients, or knots."""
     target = positive.astype(np.float64)
     if method == "isotonic":
-        return isotonic_map(odds, target, w)
-    if method == "platt":
+        return np.stack(isotonic_map(odds, target, w))
+    if method == "sigmoid":
         # Platt's targets, as if one more row of each class had been seen: finite even if the classes are separated.
         hit, miss = w @ target, w @ (1 - target)
         target = np.where(positive, (hit + 1) / (hit + 2), 1 / (miss + 2))
@@ -159,7 +159,7 @@ def apply_map(method: str, fitted: Any, odds: Array) -> Array:
     """The calibrated probability of a class."""
     if method == "isotonic":
         return np.interp(odds, *fitted)
-    columns = np.column_stack([odds, np.ones_like(odds)]) if method == "platt" else beta_columns(odds)
+    columns = np.column_stack([odds, np.ones_like(odds)]) if method == "sigmoid" else beta_columns(odds)
     return expit(columns @ fitted)
 
 
@@ -180,7 +180,11 @@ def logistic(Z: Array, target: Array, w: Array) -> Array:
         curvature = (Z * (w * p * (1 - p))[:, None]).T @ Z
         curvature += WEAK * max(np.trace(curvature), np.finfo(float).tiny) * np.eye(len(theta))
         step = np.linalg.solve(curvature, gradient)
-        near = gradient @ step <= 1e-9 * now  # twice what a quadratic has still to fall: this step is the last
+        if (
+            gradient @ step <= 1e-9 * now
+        ):  # twice what a quadratic has still to fall: this step is the last, and a full one
+            theta = theta - step
+            break
         size, new = 1.0, theta - step
         while (after := loss(new)) > now and size > 1e-6:
             size /= 2
@@ -188,6 +192,6 @@ def logistic(Z: Array, target: Array, w: Array) -> Array:
         if after > now:
             break
         theta, now = new, after
-        if near or np.abs(theta).max() > STEEPEST:
+        if np.abs(theta).max() > STEEPEST:
             break
     return theta / scale

@@ -16,12 +16,11 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Array, Arrays
-from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
-from tenfold.core.stats import Rows
 from tenfold.evaluate.held_out import held_out, path_outputs, training_and_folds
+from tenfold.evaluate.memory import in_memory
 from tenfold.evaluate.metrics import SCORES, Score, find_score, largest
 from tenfold.evaluate.result import CrossValidation, ValidationPath
 from tenfold.evaluate.rounds import Round, plan, truth_of
@@ -263,9 +262,4 @@ def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
             f"{type(model).__name__} predicts no target, so there is nothing to score: give a classifier or "
             "a regressor of Tenfold"
         )
-    source = check.check_fit(model, X, y, sample_weight)
-    if isinstance(source, Arrays):
-        return source
-    blocks = current_engine().run(lambda block: Rows.of(block), source).parts
-    columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in ("X", "y", "w")]
-    return Arrays(columns[0], columns[1], columns[2], source.target, source.facts, missing=model.missing)
+    return in_memory(check.check_fit(model, X, y, sample_weight), model.missing)

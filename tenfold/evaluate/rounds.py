@@ -170,7 +170,7 @@ def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> l
     if hasattr(folds, "split") and not isinstance(folds, (str, bytes)):
         y = codes if codes is not None else truth_of(source)[0]
         return rounds_of(folds.split(source.X if rows is None else source.X[rows], y, groups), n)
-    if isinstance(folds, (str, bytes)) or not hasattr(folds, "__iter__"):
+    if isinstance(folds, (str, bytes)) or not np.iterable(folds):
         raise BadParameter(
             f"folds={folds!r}: must be a number of folds, a splitter, or pairs (train, test) of row numbers"
         )

@@ -1,0 +1,16 @@
+"""Rows in memory, for what needs them by number."""
+
+from __future__ import annotations
+
+from tenfold.core.data import Arrays, Source
+from tenfold.core.engine import current_engine
+from tenfold.core.stats import Rows
+
+
+def in_memory(source: Source, missing: bool) -> Arrays:
+    """The rows of any source as a table: files and streams are read."""
+    if isinstance(source, Arrays):
+        return source
+    blocks = current_engine(source).run(Rows.of, source).parts
+    columns = [Rows([getattr(block, name) for block in blocks]).whole() for name in ("X", "y", "w")]
+    return Arrays(*columns, source.target, source.facts, missing=missing)
