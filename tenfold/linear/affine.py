@@ -34,6 +34,17 @@ class AffineRegressor(Regressor):
             coef, intercept = coef[:, 0], float(intercept[0])
         return dict(coef_=np.ascontiguousarray(coef.T), intercept_=intercept if self.fit_intercept else 0.0, n_iter_=1)
 
+    def _fitted_path(self, mean: Array, coefs: Array) -> list[dict[str, Any]]:
+        """`_fitted` for every w of coefs (m, q, p)."""
+        p = coefs.shape[2]
+        intercepts: list[Any] = [0.0] * len(coefs)
+        if self.fit_intercept:
+            found = mean[p:] - coefs @ mean[:p]  # (m, q)
+            intercepts = found[:, 0].tolist() if self._flat else list(found)
+        if self._flat:
+            coefs = coefs[:, 0]
+        return [dict(coef_=w, intercept_=b, n_iter_=1) for w, b in zip(coefs, intercepts, strict=True)]
+
     def _held_out_squares(self, stats: Moments, fits: list[dict[str, Any]]) -> tuple[Array, Array]:
         """Σ w (y − ŷ)² of each fit on rows known by their moments alone, and the share of Σ w y² that it is.
 
@@ -41,12 +52,15 @@ class AffineRegressor(Regressor):
         """
         p = self.n_features_in_
         mean, S = stats.mean, stats.scatter
+        q = S.shape[0] - p
+        coefs = np.array([fit["coef_"] for fit in fits]).reshape(len(fits), q, p)
+        intercepts = np.array([fit["intercept_"] for fit in fits]).reshape(len(fits), -1)
+        intercepts = np.broadcast_to(intercepts, (len(fits), q))
         total, size = 0.0, 0.0
-        for j in range(S.shape[0] - p):
-            W = np.array([np.atleast_2d(fit["coef_"])[j] for fit in fits])  # (fits, p)
-            b = np.array([np.atleast_1d(fit["intercept_"])[min(j, np.size(fit["intercept_"]) - 1)] for fit in fits])
+        for j in range(q):
+            W = coefs[:, j]
             explained = np.einsum("ap,ap->a", W @ S[:p, :p], W) - 2 * (W @ S[:p, p + j])
-            gap = mean[p + j] - W @ mean[:p] - b
+            gap = mean[p + j] - W @ mean[:p] - intercepts[:, j]
             total = total + S[p + j, p + j] + explained + stats.weight * gap**2
             size = size + S[p + j, p + j] + np.abs(explained)
         return np.asarray(total), np.asarray(total) / np.where(np.asarray(size) > 0, size, 1.0)

@@ -11,7 +11,7 @@ from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
-from tenfold.solve.linalg import eigh, nonnegative, solve_spd
+from tenfold.solve.linalg import nonnegative, solve_spd
 
 
 @estimator
@@ -67,7 +67,8 @@ class Ridge(AffineRegressor, OnePass):
         if self.positive or min(values) <= 0:
             return OnePass._solve_path(self, stats, values)
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
-        e, V = eigh(Sxx)
-        rotated = V.T @ Sxy  # (p, q)
-        shrunk = rotated / (np.maximum(e, 0.0) + np.asarray(values)[:, None])[..., None]  # (alphas, p, q)
-        return [self._fitted(mean, coef) for coef in V @ shrunk]
+        e, V = np.linalg.eigh(Sxx)  # not SciPy's, which keeps the other threads, and so the other folds, waiting
+        denominators = np.maximum(e, 0.0) + np.asarray(values)[:, None]
+        shrunk = (Sxy.T @ V) / denominators[:, None]  # (alphas, q, p)
+        coefs = (shrunk.reshape(-1, len(e)) @ V.T).reshape(shrunk.shape)
+        return self._fitted_path(mean, coefs)
