@@ -10,7 +10,7 @@ from tenfold.core.estimator import Estimator
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "ReweightedLeastSquares": [
+    "ReweightedLeastSquares": [{"tol": 1e-12}],
         {"tol": 1e-12},
         {"tol": 1e-12, "variance_model": "power", "power": 1.0, "fit_intercept": False},
     ],

@@ -40,6 +40,7 @@ from tenfold.solve.columns import Distinct
 from tenfold.solve.irls import Piece
 from tenfold.solve.least_squares import Extended, Products
 from tenfold.solve.lloyd import Steps
+from tenfold.solve.variance import Likelihood
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 CENTERS = np.array([[0.0, 0, 0], [1, 2, 3], [-2, 1, 0]])
@@ -93,6 +94,9 @@ CASES = {
     "Errors": Case(lambda X, w: Errors((w @ X**2)[:, None])),
     "Agreement": Case(lambda X, w: Agreement(w @ (X > 0), w @ np.abs(X))),
     "Piece": Case(lambda X, w: Piece(float(w @ X[:, 0] ** 2), w @ X, (X * w[:, None]).T @ X, float(w.sum()))),
+    "Likelihood": Case(
+        lambda X, w: Likelihood(float(w @ X[:, 0]), (X.T * w) @ X, w @ X, w @ X, (X.T * w) @ X, float(w.sum()))
+    ),
     "Weighed": Case(lambda X, w: Weighed(Moments.of(X, X[:, :1], w), float(w.sum()), float(w @ X[:, 0])), unmerges=True),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }

@@ -215,6 +215,7 @@ LEARNERS: dict[int, tuple[str, str]] = {
     ),
     43: ("MMRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     44: ("LeastAbsoluteDeviations", "coef_=float(p) intercept_=float mean_deviation_=float n_iter_=int _flat=bool"),
+    45: ("LinearSVR", "coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool"),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
@@ -262,6 +263,12 @@ LEARNERS: dict[int, tuple[str, str]] = {
         """
         estimators_=[part](t) estimators_features_=[int(*)<p](t) oob_score_?=float
         oob_prediction_?=real(n) _seed=int _flat=bool""",
+    ),
+    80: (
+        "AdaBoostClassifier",
+        """
+        classes_=label(K) estimator_weights_=float(t) estimator_errors_=float(t) _trees=Trees(t,K) ;
+        classes_=label(K) estimator_weights_=float(t) estimator_errors_=float(t) estimators_=[learner](t)""",
     ),
 }
 

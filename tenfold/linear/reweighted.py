@@ -1,0 +1,157 @@
+"""Least squares where the variance of the noise is unknown, follows a model, and is estimated too."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import BadInput, Degenerate, NotConverged
+from tenfold.core.estimator import Estimator
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments
+from tenfold.linear.affine import centred
+from tenfold.linear.weighted import Weighed, WithInference, beside
+from tenfold.solve.irls import frame_of, start_of
+from tenfold.solve.variance import BOUND, NEAR_ZERO, Found, Shape, alternate
+
+EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
+
+
+@estimator
+class ReweightedLeastSquares(WithInference, Estimator):
+    """ReweightedLeastSquares: least squares whose row weights come from a model of the variance, fitted with it.
+
+    Model       y = X w + b + noise, of which the variance is  columns: exp(g₀ + x·g);  power: σ² |x·w + b|^δ (δ free, or
+                given as power=);  groups: its own in each group, `fit(X, y, groups=labels)`
+    Objective   max over w, b and the variance of the likelihood of normal noise,  −½ Σᵢ sᵢ (log vᵢ + rᵢ² / vᵢ);
+                power: for the variance given the predictions, and for w, b given the variances, in turn
+    Algorithm   least squares from one pass of moments; then steps of scoring for both at once, one pass each, extrapolated
+                (Anderson 1965); a step that lowers the likelihood is given up (not for power, which has no one objective)
+    Cost        O(n p²) a pass, 10 to 50 passes; O(p²) memory
+    Fails when  rows are few (a variance may tend to zero: it is held within 1e±8 of that of all rows, and told);
+                the noise has gross errors, which look like variance (HuberRegressor); variances are known (WeightedLeastSquares)
+    Reference   Harvey 1976; power: Carroll & Ruppert 1988
+
+    Fitted      coef_ (p,), intercept_, variance_coef_ and variance_intercept_ (of the logarithm of the variance; power: δ and
+                log σ²; groups: one for each), groups_ (their labels), near_zero_ (power: the variance is
+                σ² (ŷ² + near_zero_²)^(δ/2), so that predictions of zero do no harm), log_likelihood_, certificate_ (the last
+                step), n_iter_ (passes), rank_, singular_, condition_, solver_, stats_ (moments over the variances)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(2000, 1))
+    >>> y = 1 + 2 * X[:, 0] + np.exp(1.5 * X[:, 0]) * rng.normal(size=2000)
+    >>> tenfold.ReweightedLeastSquares().fit(X, y).variance_coef_.round(1)
+    array([3.1])
+    """
+
+    sparse: ClassVar[bool] = True
+
+    _: KW_ONLY
+    variance_model: str = param(
+        "columns", one_of=("columns", "power", "groups"), doc="what the variance of the noise depends on"
+    )
+    power: float | None = param(None, doc="power: the exponent δ, where it is known; None: estimated")
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    tol: float = param(1e-8, at_least=0, doc="bound on the last step, with columns and target of size 1")
+    max_iter: int = param(200, at_least=1, doc="most passes over the rows")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from rows; `groups` labels them where variance_model="groups"."""
+        source = check.check_fit(self, X, y, sample_weight)
+        if (groups is None) != (self.variance_model != "groups"):
+            need = "needs" if groups is None else "is not 'groups', and takes no"
+            raise BadInput(f"ReweightedLeastSquares(variance_model={self.variance_model!r}) {need} groups= in fit")
+        if groups is not None:
+            column = check.as_column(groups)
+            labels, codes = check.encode(check.flat_labels(column, len(column)))
+            source = beside(self, source, "groups", codes)
+            source.labels = labels  # type: ignore[attr-defined]
+        return self._fit(source)
+
+    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        stats: Moments = yield moments
+        centred(stats, source.n_features, self.fit_intercept)
+        frame = frame_of(stats, self.fit_intercept)
+        theta, scale = start_of(stats, frame, self.fit_intercept)
+        root = float(np.sqrt(np.diagonal(stats.scatter)[-1] / stats.weight + stats.mean[-1] ** 2))
+        labels = getattr(source, "labels", np.empty(0))
+        level = 2 * float(np.log(max(scale, EXACT)))
+        power = None if self.power is None else float(self.power)
+        shape = Shape(self.variance_model, frame, level, root or 1.0, len(labels), power)
+        gamma = np.zeros(shape.size())
+        gamma[: len(labels) or 1] = level
+        found = Found(theta, gamma, 0.0, True, 0)
+        if scale > EXACT:
+            options: dict[str, Any] = dict(fit_intercept=self.fit_intercept, tol=self.tol, max_iter=self.max_iter)
+            found = yield from alternate(shape, theta, gamma, **options)
+        last = yield partial(weighed, shape=shape, theta=found.theta, gamma=found.gamma, free=self.fit_intercept)
+        self._tell(found, shape)
+        fitted = self._ordinary(solver="cholesky")._solve(last.moments)
+        more = self._variance(found.gamma, shape, labels)
+        squares = float(self._held_out_squares(last.moments, [fitted])[0][0])
+        normal = -0.5 * (last.rows * np.log(2 * np.pi) + last.log_variance + squares)
+        told = dict(log_likelihood_=float(normal), certificate_=found.certificate, n_iter_=found.n_pass + 2)
+        return dict(fitted, **more, **told, stats_=last)
+
+    def _variance(self, gamma: Array, shape: Shape, labels: Array) -> dict[str, Any]:
+        """The model of the logarithm of the variance in the units of the table."""
+        unit = 2 * float(np.log(shape.frame.y_size))
+        if shape.kind == "groups":
+            return dict(variance_coef_=gamma + unit, variance_intercept_=0.0, groups_=labels)
+        if shape.kind == "columns":
+            slope = gamma[1:] / shape.frame.size
+            return dict(variance_coef_=slope, variance_intercept_=float(gamma[0] + unit - slope @ shape.frame.mean))
+        power = float(gamma[1]) if shape.power is None else shape.power
+        start = float(gamma[0]) + unit - power * float(np.log(shape.y_root))
+        return dict(variance_coef_=np.array([power]), variance_intercept_=start, near_zero_=NEAR_ZERO * shape.y_root)
+
+    def variance(self, X: Any, groups: Any = None) -> Array:
+        """The variance of the noise that the model expects of new rows."""
+        rows = ops.dense(check.check_predict(self, X))
+        if self.variance_model == "columns":
+            found = rows @ self.variance_coef_
+        elif self.variance_model == "power":
+            found = 0.5 * self.variance_coef_[0] * np.log(self._predict(rows) ** 2 + self.near_zero_**2)
+        else:
+            column = check.as_column([] if groups is None else groups)
+            check.check_length("groups", len(column), len(rows))
+            found = self.variance_coef_[check.encode(column, self.groups_)[1]]
+        return np.asarray(np.exp(np.clip(found + self.variance_intercept_, -700.0, 700.0)))
+
+    def _tell(self, found: Found, shape: Shape) -> None:
+        if not found.converged and found.certificate > self.tol:
+            warnings.warn(
+                f"ReweightedLeastSquares: the last step is {found.certificate:.2g} after {found.n_pass} passes, above "
+                f"tol={self.tol:g}: raise max_iter, or use a simpler variance_model",
+                NotConverged,
+                stacklevel=2,
+            )
+        far = np.abs(found.gamma - shape.level) if shape.kind == "groups" else np.abs(found.gamma[1:])
+        if far.max(initial=0.0) >= BOUND:
+            warnings.warn(
+                "ReweightedLeastSquares: a variance is at its bound, 1e8 times smaller or larger than that of all rows, because "
+                "some rows are fitted exactly: give more rows, or a variance_model with fewer parameters",
+                Degenerate,
+                stacklevel=2,
+            )
+
+
+def moments(block: Block) -> Moments:
+    return Moments.of_block(block)
+
+
+def weighed(block: Block, shape: Shape, theta: Array, gamma: Array, free: bool) -> Weighed:
+    """Moments over the variances that the model expects."""
+    X, _ = shape.frame.rows(block)
+    eta = X @ theta[:-1] + theta[-1] * free
+    log_v, _ = shape.log_variance(X, eta, getattr(block, "extra", None), gamma)
+    return Weighed.of(block, np.exp(log_v) * shape.frame.y_size**2)
