@@ -11,9 +11,6 @@ from tenfold.core.estimator import Estimator
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ReweightedLeastSquares": [{"tol": 1e-12}],
-        {"tol": 1e-12},
-        {"tol": 1e-12, "variance_model": "power", "power": 1.0, "fit_intercept": False},
-    ],
     "AdaBoostClassifier": [
         {"n_estimators": 6},
         {"n_estimators": 4, "algorithm": "SAMME.R", "learning_rate": 0.7},
