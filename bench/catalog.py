@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import evaluate, generative, linear, pursuit, small, sparse, startup, streaming, unsupervised
+from . import ensemble, evaluate, generative, linear, pursuit, small, sparse, startup, streaming, unsupervised
 from .plan import Entry, Workload
 from .race import race
 
 RACES: dict[str, Workload] = {
-    w.name: w for module in (linear, sparse, pursuit, unsupervised, generative, evaluate) for w in module.WORKLOADS
+    w.name: w
+    for module in (linear, sparse, pursuit, unsupervised, generative, evaluate, ensemble)
+    for w in module.WORKLOADS
 }
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

@@ -101,3 +101,16 @@ def factors(n: int, p: int, seed: int) -> Data:
     X += (rng.standard_normal((n, 30)) * strength) @ rng.standard_normal((30, p))
     X += rng.standard_normal(p)
     return {"X": X, "Xt": X[: max(1, n // 10)].copy()}
+
+
+def friedman(n: int, p: int, seed: int, labels: bool) -> Data:
+    """Uniform columns under Friedman's surface and an interaction; noise of deviation 2, or labels drawn by its height."""
+    rng = np.random.default_rng(seed)
+    n_test = n // 5
+    X = rng.random((n + n_test, p))
+    height = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    height += 6 * (X[:, 5] > 0.5) * (X[:, 6] - 0.5)
+    if not labels:
+        return hold_out(X, height + 2 * rng.standard_normal(len(X)), n_test)
+    chance = 1 / (1 + np.exp(-(height - height.mean()) / 2.5))
+    return hold_out(X, (rng.random(len(X)) < chance).astype(np.int64), n_test)

@@ -2,6 +2,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
+#include <utility>
 
 #include "arrays.hpp"
 #include "kernels/stump.hpp"
@@ -44,9 +45,43 @@ void build(Stumps* made, Table<T> X, Integers code, size_t classes, size_t n_thr
     new (made) Stumps(std::move(sorted));
 }
 
+// The cut of each column, from which the best one is chosen: the first of equals.
+std::pair<std::int64_t, Cut> search(Stumps& of, std::span<const std::int64_t> weight, std::int64_t total, size_t n_threads) {
+    ClassWeights weights{weight, of.signed_weight, of.code, of.classes, 0, total};
+    for (size_t i = 0; i < of.signed_weight.size(); ++i)
+        weights.signed_sum += of.signed_weight[i] = of.code[i] ? weight[i] : -weight[i];
+    const bool two = of.classes == 2;
+    const size_t threads = of.n * of.p < 20'000 ? 1 : n_threads, chunks = (of.n + STUMP_CHUNK - 1) / STUMP_CHUNK;
+    std::vector<Cut> cuts(of.p);
+    std::vector<std::int64_t> sums(two ? 2 * of.p * chunks : 0);
+    std::vector<double> ends(of.p, -1.0);
+    const auto column_of = [&](size_t j) {
+        return Sorted{of.lists.data() + j * of.n, of.n, of.n - static_cast<size_t>(of.missing[j])};
+    };
+    const auto sums_of = [&](size_t j) { return ChunkSums{&sums[2 * j * chunks], &sums[(2 * j + 1) * chunks]}; };
+    if (two)
+        share_out(of.p, threads, [&](size_t j) {
+            kernels.chunk_sums(column_of(j), weights, sums_of(j));
+            ends[j] = best_at_ends(column_of(j), weights, sums_of(j));
+        });
+    const double least = *std::max_element(ends.begin(), ends.end());
+    share_out(of.p, two ? 1 : threads, [&](size_t j) {  // after chunks were passed over, little is left for two classes
+        std::vector<double> space(std::max(STUMP_CHUNK, 4 * of.classes));
+        cuts[j] = two ? kernels.two_classes(column_of(j), weights, sums_of(j), least, space.data())
+                      : kernels.many_classes(column_of(j), weights, space.data());
+    });
+    std::int64_t column = -1;
+    Cut chosen;
+    for (size_t j = 0; j < of.p; ++j)
+        if (cuts[j].place > 0 && chosen.offer(cuts[j].score, cuts[j].place, cuts[j].missing_left))
+            column = static_cast<std::int64_t>(j);
+    return {column, chosen};
+}
+
 // Column (-1 where nothing can be cut), the two rows whose values the cut lies between (the second is -1 where all known
-// values are on the left), where missing values go, and the score.
-std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, double> best(Stumps& of, Integers weight, size_t n_threads) {
+// values are on the left), where missing values go; the side of each row, and the weights of classes on both sides.
+std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, nb::object, Doubles> best(Stumps& of, Integers weight,
+                                                                                     size_t n_threads) {
     require(weight.size(0) == of.n, "there must be a weight for each row");
     double total = 0;
     for (const std::int64_t w : weight.span()) {
@@ -54,29 +89,20 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, double> best(Stumps& 
         total += static_cast<double>(w);
     }
     require(total < 9e15, "the sum of the weights must be below 2^53");
-    std::vector<Cut> cuts(of.p);
-    {
-        nb::gil_scoped_release release;
-        ClassWeights weights{weight.span(), of.signed_weight, of.code, of.classes, 0, static_cast<std::int64_t>(total)};
-        for (size_t i = 0; i < of.signed_weight.size(); ++i)
-            weights.signed_sum += of.signed_weight[i] = of.code[i] ? weight.data()[i] : -weight.data()[i];
-        const BestCut search = of.classes == 2 ? kernels.two_classes : kernels.many_classes;
-        share_out(of.p, of.n * of.p < 20'000 ? 1 : n_threads, [&](size_t j) {
-            std::vector<double> space(std::max(STUMP_CHUNK, 4 * of.classes));
-            const size_t known = of.n - static_cast<size_t>(of.missing[j]);
-            cuts[j] = search({of.lists.data() + j * of.n, of.n, known}, weights, space.data());
-        });
-    }
-    std::int64_t column = -1;
-    Cut chosen;
-    for (size_t j = 0; j < of.p; ++j)
-        if (cuts[j].place > 0 && chosen.offer(cuts[j].score, cuts[j].place, cuts[j].missing_left))
-            column = static_cast<std::int64_t>(j);
-    if (column < 0) return {-1, -1, -1, false, 0.0};
-    const std::uint32_t* list = of.lists.data() + static_cast<size_t>(column) * of.n;
-    const auto known = static_cast<std::int64_t>(of.n) - of.missing[column];
+    New<std::uint8_t> side(of.n);
+    Output counts = zeros(size_t{2}, of.classes);
+    nb::gil_scoped_release release;
+    const auto [column, cut] = search(of, weight.span(), static_cast<std::int64_t>(total), n_threads);
+    const std::uint32_t* list = of.lists.data() + static_cast<size_t>(std::max<std::int64_t>(column, 0)) * of.n;
     const auto row = [&](std::int64_t i) { return static_cast<std::int64_t>(list[i] & ~TIE<std::uint32_t>); };
-    return {column, row(chosen.place - 1), chosen.place < known ? row(chosen.place) : -1, chosen.missing_left, chosen.score};
+    const auto n = static_cast<std::int64_t>(of.n), known = n - of.missing[std::max<std::int64_t>(column, 0)];
+    for (std::int64_t i = 0; i < n; ++i) {
+        const bool left = column < 0 || i < cut.place || (i >= known && cut.missing_left);
+        side.data[row(i)] = !left;
+        counts.data[(left ? 0 : of.classes) + static_cast<size_t>(of.code[row(i)])] += static_cast<double>(weight.data()[row(i)]);
+    }
+    return {column, column < 0 ? -1 : row(cut.place - 1), column < 0 || cut.place >= known ? -1 : row(cut.place),
+            cut.missing_left, side.array, counts.array};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace tenfold {
 #define TENFOLD_JOIN(a, b) a##b
 #define TENFOLD_NAMED(level) TENFOLD_JOIN(stumps_, level)
 
-extern const StumpKernels TENFOLD_NAMED(TENFOLD_LEVEL){TENFOLD_LEVEL::best_of_two, TENFOLD_LEVEL::best_of_many};
+extern const StumpKernels TENFOLD_NAMED(TENFOLD_LEVEL){TENFOLD_LEVEL::sum_chunks, TENFOLD_LEVEL::best_of_two,
+                                                         TENFOLD_LEVEL::best_of_many};
 
 }  // namespace tenfold

@@ -31,6 +31,7 @@ INFINITE_BY_DEFINITION = {"condition_", "deviations_", "oob_prediction_", "oob_d
 # Two clusters: small tables have room for no more. One member shows what many would.
 PAIR = {
     "KMeans": {"n_clusters": 2, "random_state": 0},
+    "AdaBoostClassifier": {"n_estimators": 2},
     "BaggingClassifier": {"n_estimators": 1, "random_state": 0},
     "BaggingRegressor": {"n_estimators": 1, "random_state": 0},
 }

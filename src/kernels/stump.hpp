@@ -11,15 +11,18 @@
 
 namespace tenfold {
 
+constexpr size_t STUMP_CHUNK = 256;  // entries whose sums are known before their cuts are looked at
+constexpr double STUMP_TIE = 1e-9;   // relative
+
 // A cut before entry `place` of the sorted list of a column; missing values go left or right.
 struct Cut {
     double score = -1;
     std::int64_t place = -1;
     bool missing_left = false;
 
-    // Scores closer than a part in a billion are equal: then the earlier one stays.
+    // Scores closer than STUMP_TIE are equal: then the earlier one stays.
     bool offer(double other, std::int64_t at, bool left) {
-        if (!(other > score * (1 + 1e-9)) || other < 0) return false;
+        if (!(other > score * (1 + STUMP_TIE)) || other < 0) return false;
         *this = {other, at, left};
         return true;
     }
@@ -39,67 +42,110 @@ struct ClassWeights {
     std::int64_t signed_sum, sum;
 };
 
-using BestCut = Cut (*)(Sorted, const ClassWeights&, double*);
+// For two classes: sums of signed and plain weights over each chunk of the list of a column.
+struct ChunkSums {
+    std::int64_t *D, *A;
+};
 
 struct StumpKernels {
-    BestCut two_classes, many_classes;
+    void (*chunk_sums)(Sorted, const ClassWeights&, ChunkSums);
+    Cut (*two_classes)(Sorted, const ClassWeights&, ChunkSums, double, double*);
+    Cut (*many_classes)(Sorted, const ClassWeights&, double*);
 };
 
 extern const StumpKernels stumps_baseline, stumps_avx2, stumps_avx512;
 
-constexpr size_t STUMP_CHUNK = 512;
+// With D = second less first class and A their sum,  Σₖ Lₖ²/L = (A + D²/A) / 2: the first term adds up to a constant.
+inline double two_sided(double D, double A, double D_all, double A_all) {
+    const double R = D_all - D, B = A_all - A;
+    return (A > 0 ? D * D / A : 0.0) + (B > 0 ? R * R / B : 0.0);
+}
+
+// The best score at the ends of chunks, where those are cuts: what any better cut must reach.
+inline double best_at_ends(Sorted column, const ClassWeights& of, ChunkSums sums) {
+    std::int64_t D = 0, A = 0;
+    double most = -1;
+    for (size_t c = 0, end = STUMP_CHUNK; end < column.known; ++c, end += STUMP_CHUNK) {
+        D += sums.D[c];
+        A += sums.A[c];
+        if (A > 0 && A < of.sum && !(column.list[end] & TIE<std::uint32_t>))
+            most = std::max(most, two_sided(static_cast<double>(D), static_cast<double>(A), static_cast<double>(of.signed_sum),
+                                            static_cast<double>(of.sum)));
+    }
+    return most;
+}
+
+// No cut in a chunk can score more: the score is convex, and (D, A) stays in a parallelogram with these corners.
+inline double chunk_bound(double D, double A, double dD, double dA, double D_all, double A_all) {
+    const double up = (dA + dD) / 2, down = (dA - dD) / 2;
+    return std::max(std::max(two_sided(D, A, D_all, A_all), two_sided(D + dD, A + dA, D_all, A_all)),
+                    std::max(two_sided(D + up, A + up, D_all, A_all), two_sided(D - down, A + down, D_all, A_all)));
+}
 
 namespace TENFOLD_LEVEL {
 
 constexpr std::uint32_t ROW = ~TIE<std::uint32_t>;
 
-// With D = second less first class and A their sum,  Σₖ Lₖ²/L = (A + D²/A) / 2: the first term adds up to a constant.
-inline double two_sided(double D, double A, double D_all, double A_all) {
-    const double R = D_all - D, B = A_all - A;
-    return D * D / A + R * R / B;
+inline void sum_chunks(Sorted column, const ClassWeights& of, ChunkSums sums) {
+    const std::int64_t* v = of.signed_weight.data();
+    for (size_t begin = 0, c = 0; begin < column.known && !stopped(); begin += STUMP_CHUNK, ++c) {
+        const size_t count = std::min(STUMP_CHUNK, column.known - begin);
+        const std::uint32_t* list = column.list + begin;
+        std::int64_t D = 0, A = 0;
+        for (size_t i = 0; i < count; ++i) {
+            const std::int64_t one = v[static_cast<std::int32_t>(list[i] & ROW)];
+            D += one;
+            A += one < 0 ? -one : one;
+        }
+        sums.D[c] = D;
+        sums.A[c] = A;
+    }
 }
 
-// Scores of the cuts before entries begin, ..., begin + count - 1, from sums over the entries before each; -1 where there is no cut.
-inline double score_chunk(const std::int64_t* D, const std::int64_t* A, const std::uint32_t* list, size_t count, double D_all,
-                          double A_all, double D_extra, double A_extra, double* score) {
-    double most = -1;
+// The best cut within one chunk, before which the sums are D and A; entries before `skip` are no cuts.
+inline void search_chunk(Sorted column, const ClassWeights& of, size_t begin, std::int64_t D, std::int64_t A, double D_blank,
+                         double A_blank, bool left, double* score, Cut& best) {
+    const size_t count = std::min(STUMP_CHUNK, column.known - begin), skip = begin == 0;
+    const std::uint32_t* list = column.list + begin;
+    const auto D_all = static_cast<double>(of.signed_sum), A_all = static_cast<double>(of.sum);
+    std::int64_t Ds[STUMP_CHUNK], As[STUMP_CHUNK];
     for (size_t i = 0; i < count; ++i) {
-        const double d = static_cast<double>(D[i]) + D_extra, a = static_cast<double>(A[i]) + A_extra;
+        const std::int64_t v = of.signed_weight[list[i] & ROW];
+        Ds[i] = D;
+        As[i] = A;
+        D += v;
+        A += v < 0 ? -v : v;
+    }
+    double most = -1;
+    for (size_t i = skip; i < count; ++i) {
+        const double d = static_cast<double>(Ds[i]) + D_blank, a = static_cast<double>(As[i]) + A_blank;
         const bool open = !(list[i] & TIE<std::uint32_t>) && a > 0 && a < A_all;
-        const double found = two_sided(d, a, D_all, A_all);
-        score[i] = open ? found : -1;
+        score[i] = open ? d * d / a + (D_all - d) * (D_all - d) / (A_all - a) : -1;
         most = score[i] > most ? score[i] : most;
     }
-    return most;
+    if (most >= 0) best.offer(most, static_cast<std::int64_t>(begin + (std::find(score + skip, score + count, most) - score)), left);
 }
 
-inline Cut best_of_two(Sorted column, const ClassWeights& of, double* space) {
-    std::int64_t D[STUMP_CHUNK], A[STUMP_CHUNK], d = 0, a = 0, d_blank = 0, a_blank = 0;
+// `least`: a score that some cut of the table has; chunks that cannot reach it are passed over.
+inline Cut best_of_two(Sorted column, const ClassWeights& of, ChunkSums sums, double least, double* space) {
+    std::int64_t d_blank = 0, a_blank = 0, d = 0, a = 0;
     for (size_t i = column.known; i < column.n; ++i) {
         const std::int64_t v = of.signed_weight[column.list[i] & ROW];
         d_blank += v;
         a_blank += v < 0 ? -v : v;
     }
     const auto D_all = static_cast<double>(of.signed_sum), A_all = static_cast<double>(of.sum);
+    const auto D_blank = static_cast<double>(d_blank), A_blank = static_cast<double>(a_blank);
     Cut best;
-    for (size_t begin = 0; begin < column.known && !stopped(); begin += STUMP_CHUNK) {
-        const size_t count = std::min(STUMP_CHUNK, column.known - begin);
-        const std::uint32_t* list = column.list + begin;
-        for (size_t i = 0; i < count; ++i) {
-            const std::int64_t v = of.signed_weight[list[i] & ROW];
-            D[i] = d;
-            A[i] = a;
-            d += v;
-            a += v < 0 ? -v : v;
-        }
-        for (const bool left : {false, true}) {  // where missing values go
-            if (left && column.known == column.n) break;
-            const size_t skip = begin == 0;  // before the first entry there is no cut
-            const double most = score_chunk(D + skip, A + skip, list + skip, count - skip, D_all, A_all,
-                                            left ? static_cast<double>(d_blank) : 0, left ? static_cast<double>(a_blank) : 0, space);
-            if (most > best.score * (1 + 1e-9) && most >= 0)
-                best.offer(most, static_cast<std::int64_t>(begin + skip + (std::find(space, space + count, most) - space)), left);
-        }
+    for (size_t begin = 0, c = 0; begin < column.known && !stopped(); begin += STUMP_CHUNK, ++c) {
+        const auto D = static_cast<double>(d), A = static_cast<double>(a), dD = static_cast<double>(sums.D[c]),
+                   dA = static_cast<double>(sums.A[c]);
+        const double reach = std::max(least, best.score) * (1 - 2 * STUMP_TIE);
+        if (chunk_bound(D, A, dD, dA, D_all, A_all) >= reach) search_chunk(column, of, begin, d, a, 0, 0, false, space, best);
+        if (a_blank > 0 && chunk_bound(D + D_blank, A + A_blank, dD, dA, D_all, A_all) >= reach)
+            search_chunk(column, of, begin, d, a, D_blank, A_blank, true, space, best);
+        d += sums.D[c];
+        a += sums.A[c];
     }
     if (a > 0 && a_blank > 0)  // known values against missing ones
         best.offer(two_sided(static_cast<double>(d), static_cast<double>(a), D_all, A_all),
