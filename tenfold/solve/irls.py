@@ -92,10 +92,18 @@ class Found(NamedTuple):
 
 
 def newton(
-    terms: Any, start: Array, quadratic: Array, *, tol: float, max_iter: int, scale: bool = False
+    terms: Any,
+    start: Array,
+    quadratic: Array,
+    *,
+    tol: float,
+    max_iter: int,
+    scale: bool = False,
+    floor: float = 1e-12,
 ) -> Generator[Any, Piece, Found]:
     """Minimise Σ terms(θ) + ½ Σ quadratic θ², convex with a continuous gradient, by Newton steps,
     halved until the objective falls. With `scale` the last entry of θ is a scale, which stays positive.
+    `floor` is the least curvature for each unit of weight.
 
     Each trial costs one pass. Steps go on past `tol` until they change nothing.
     """
@@ -115,7 +123,7 @@ def newton(
         gradient = s.gradient + quadratic * theta
         certificate = float(np.abs(gradient).max()) / s.weight
         note(certificate)
-        step = spd_solve(s.curvature + np.diag(quadratic + 1e-12 * s.weight), gradient)
+        step = spd_solve(s.curvature + np.diag(quadratic + floor * s.weight), gradient)
         slope = float(step @ gradient)
         if slope <= SETTLED * abs(best):
             return Found(theta - step, best, certificate, True, n_pass)
