@@ -257,6 +257,20 @@ std::tuple<Doubles, Doubles, double> assign_sums_of(Table<T> X, Vector w, Matrix
 }
 
 template <class T>
+std::tuple<Doubles, double, double, size_t> lloyd_of(Table<T> X, Vector w, Matrix C, double tol, size_t most) {
+    check_rows(X.size(0), w.size(0));
+    check_centers<T>(X, C);
+    double inertia = 0, shift = 0;
+    Output centers = unfilled(C.size(0), C.size(1));
+    std::copy_n(C.data(), C.size(0) * C.size(1), centers.data);
+    const size_t steps = unlocked([&] {
+        const Rows<double> moving{centers.data, C.size(0), C.size(1)};
+        return kernels->of<T>().lloyd(X.rows(), w.span(), moving, tol, most, inertia, shift);
+    });
+    return {centers.array, inertia, shift, steps};
+}
+
+template <class T>
 Doubles linear_scores_of(Table<T> X, Matrix B, Vector b) {
     require(B.size(1) == X.size(1) && b.size(0) == B.size(0), "B must be (k, p) and b (k,)");
     check_width(X.size(1));
@@ -344,6 +358,7 @@ void define(nb::module_& m) {
     m.def("softmax_terms", &softmax_terms_of<T>, X, y, w, B);
     m.def("nearest", &nearest_of<T>, X, C);
     m.def("assign_sums", &assign_sums_of<T>, X, w, C);
+    m.def("lloyd", &lloyd_of<T>, X, w, C, "tol"_a, "most"_a.noconvert());
     m.def("linear_scores", &linear_scores_of<T>, X, B, "b"_a.noconvert());
     m.def("spread_scores", &spread_scores_of<T>, X, mean, "inverse"_a.noconvert(), constant);
     m.def("rank_pairs", &rank_pairs_of<T>, "s"_a.noconvert(), y, w);

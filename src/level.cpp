@@ -26,6 +26,7 @@ constexpr KernelsOf<T> table_of{
     .softmax_terms = TENFOLD_LEVEL::softmax_terms<T>,
     .nearest = TENFOLD_LEVEL::nearest<T>,
     .assign_sums = TENFOLD_LEVEL::assign_sums<T>,
+    .lloyd = TENFOLD_LEVEL::lloyd<T>,
     .linear_scores = TENFOLD_LEVEL::linear_scores<T>,
     .spread_scores = TENFOLD_LEVEL::spread_scores<T>,
     .rank_pairs = TENFOLD_LEVEL::rank_pairs<T>,

@@ -170,6 +170,22 @@ def assign_sums(
     C: numpy.typing.NDArray[numpy.float64],
 ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], float]: ...
 @overload
+def lloyd(
+    X: numpy.typing.NDArray[numpy.float64],
+    w: numpy.typing.NDArray[numpy.float64],
+    C: numpy.typing.NDArray[numpy.float64],
+    tol: float,
+    most: int,
+) -> tuple[numpy.typing.NDArray[numpy.float64], float, float, int]: ...
+@overload
+def lloyd(
+    X: numpy.typing.NDArray[numpy.float32],
+    w: numpy.typing.NDArray[numpy.float64],
+    C: numpy.typing.NDArray[numpy.float64],
+    tol: float,
+    most: int,
+) -> tuple[numpy.typing.NDArray[numpy.float64], float, float, int]: ...
+@overload
 def linear_scores(
     X: numpy.typing.NDArray[numpy.float64],
     B: numpy.typing.NDArray[numpy.float64],

@@ -64,6 +64,7 @@ def arguments(
         "softmax_terms": (X, g, w, B),
         "nearest": (X, C),
         "assign_sums": (X, w, C),
+        "lloyd": (X, w, C, 1e-3 * scale**2, 5),
         "linear_scores": (X, C, c),
         "spread_scores": (X, C, r.random((k, p)) / scale**2, c),
         "quadratic_scores": (X, C, normal(k, p, p) / scale, c),
@@ -177,6 +178,26 @@ def test_empty_groups_and_weightless_rows_give_zeros() -> None:
             assert_array_equal(part[1:], np.zeros_like(part[1:]))
     weight, *parts = _kernels.moments(X, X, np.zeros(4))
     assert weight == 0 and all(not part.any() for part in parts)
+
+
+def test_lloyd_makes_the_steps_of_assign_sums() -> None:
+    r = np.random.default_rng(7)
+    X, w = r.normal(size=(400, 3)), r.random(400) + 0.5
+    C = X[:4].copy()
+    for steps in range(1, 6):
+        weight, total, before = _kernels.assign_sums(X, w, C)
+        shift = np.sum((total / weight[:, None] - C) ** 2)
+        C = total / weight[:, None]
+        found = _kernels.lloyd(X, w, X[:4].copy(), 0.0, steps)
+        assert_array_equal(found[0], C)
+        assert found[1] == before and found[3] == steps
+        assert_allclose(found[2], shift, rtol=1e-13)
+    end = _kernels.lloyd(X, w, X[:4].copy(), 0.0, 1000)
+    assert end[2] == 0 and end[3] < 1000
+    idle = np.concatenate([X[:4], [[1e6, 0, 0]]])
+    found = _kernels.lloyd(X, w, idle, 0.0, 10)
+    assert_array_equal(found[0], idle)
+    assert found[1:] == (np.inf, np.inf, 0)
 
 
 @pytest.mark.parametrize("first", [1, 96, 600])
@@ -404,6 +425,7 @@ FREE = {
     "softmax_terms": {(3, 0)},
     "nearest": {(0, 0), (1, 0)},
     "assign_sums": {(2, 0)},
+    "lloyd": {(2, 0)},
     "linear_scores": {(0, 0)},
     "spread_scores": {(0, 0)},
     "quadratic_scores": {(0, 0)},

@@ -231,4 +231,32 @@ void assign_sums(Rows<const T> X, Weights w, Rows<const double> C, double* weigh
     for (size_t c = 0; c < C.n; ++c) std::copy_n(sums.data() + c * width, p, sum + c * p);
 }
 
+// lloyd: centres move to the means of their rows until they move by at most `tol` (sum of squares), for at
+// most `most` steps, and not beyond a step that leaves a centre without rows. Returns the steps made; inertia
+// is that of the centres before the last one, shift how far they moved then.
+template <class T>
+size_t lloyd(Rows<const T> X, Weights w, Rows<double> C, double tol, size_t most, double& inertia, double& shift) {
+    const size_t k = C.n, p = C.p;
+    Scratch<double> weight(k), sum(k * p);
+    inertia = shift = std::numeric_limits<double>::infinity();
+    size_t steps = 0;
+    while (steps < most && shift > tol && !stopped()) {
+        double before = 0, moved = 0;
+        std::fill_n(weight.data(), k, 0.0);
+        assign_sums(X, w, {C.data, k, p}, weight.data(), sum.data(), before);
+        for (size_t c = 0; c < k; ++c)
+            if (!(weight[c] > 0)) return steps;
+        for (size_t c = 0; c < k; ++c)
+            for (size_t j = 0; j < p; ++j) {
+                const double mean = sum[c * p + j] / weight[c], away = mean - C[c][j];
+                C[c][j] = mean;
+                moved += away * away;
+            }
+        inertia = before;
+        shift = moved;
+        ++steps;
+    }
+    return steps;
+}
+
 }  // namespace tenfold::TENFOLD_LEVEL

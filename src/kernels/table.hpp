@@ -26,6 +26,8 @@ struct KernelsOf {
     void (*nearest)(Rows<const T>, Rows<const double> C, std::int64_t* label, double* distance2);
     void (*assign_sums)(Rows<const T>, Weights, Rows<const double> C, double* weight, double* sum,
                         double& inertia);
+    size_t (*lloyd)(Rows<const T>, Weights, Rows<double> C, double tol, size_t most, double& inertia,
+                    double& shift);
     void (*linear_scores)(Rows<const T>, Rows<const double> B, const double* b, double* out);
     void (*spread_scores)(Rows<const T>, Rows<const double> mean, const double* inverse,
                           const double* constant, double* out);

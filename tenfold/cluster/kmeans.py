@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.core import check, ops
-from tenfold.core.data import Array, Arrays, Block, Source, Target
+from tenfold.core.data import Array, Arrays, Block, Source, Target, block_rows
 from tenfold.core.engine import Summarize, Threads, drive
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.estimator import Clusterer, Estimator, Transformer, map_rows
@@ -20,7 +20,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, seed_of
 from tenfold.core.sketch import Sample
 from tenfold.core.stats import Spread, Stats
-from tenfold.solve.lloyd import Run, lloyd, plus_plus, random_rows
+from tenfold.solve.lloyd import Run, lloyd, lloyd_in_memory, plus_plus, random_rows
 
 SAMPLE_ROWS = 16_384
 SAMPLE_BYTES = 1 << 26
@@ -164,6 +164,8 @@ class KMeans(Clusterer, Transformer, Estimator):
         else:
             seed = plus_plus if self.init == "k-means++" else random_rows
             starts = [seed(rows, weight, k, rng) for _ in range(n_init)]
+        if len(rows) <= block_rows(rows.shape[1]):
+            return lloyd_in_memory(rows, weight, starts, tol, self.max_iter, sample).centers
         here = Arrays(rows, None, weight, Target("none"), {}, trusted=True)
         best = drive(
             _wrapped(lloyd(starts, tol, self.max_iter, sampling, measure=True)),

@@ -114,6 +114,22 @@ def assign_sums(X: Array, w: Array, C: Array) -> tuple[Array, Array, float]:
     return xp.sum(W, axis=0), W.T @ _double(X), float(xp.sum(w * distance2))
 
 
+def lloyd(X: Array, w: Array, C: Array, tol: float, most: int) -> tuple[Array, float, float, int]:
+    """Centres moved to the means of their rows until Σ‖move‖² ≤ tol, `most` times, and not where one has no rows.
+
+    With the inertia before the last move, the length of that move, and the number of moves.
+    """
+    xp, inertia, shift, steps = X.__array_namespace__(), float("inf"), float("inf"), 0
+    while steps < most and shift > tol:
+        weight, total, before = assign_sums(X, w, C)
+        if not bool(xp.all(weight > 0)):
+            break
+        moved = total / weight[:, None]
+        inertia, shift, steps = before, float(xp.sum((moved - C) ** 2)), steps + 1
+        C = moved
+    return C, inertia, shift, steps
+
+
 def linear_scores(X: Array, B: Array, b: Array) -> Array:
     """X Bᵀ + b."""
     return _double(X) @ B.T + b

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,8 @@ from tenfold.core.sketch import Sample
 from tenfold.core.stats import Clusters, Stats
 
 Array = np.ndarray[Any, Any]
+
+AT_A_CALL = 200_000_000  # products in one native call: well below a second, so that Ctrl-C is noticed
 
 
 @dataclass(slots=True)
@@ -73,6 +76,24 @@ def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any, measure
     return min(runs, key=lambda run: run.inertia)
 
 
+def lloyd_in_memory(rows: Array, weight: Array, starts: list[Array], tol: float, max_iter: int, sample: Sample) -> Run:
+    """`lloyd` with `measure` on rows in memory, few enough for one block: many steps at a call."""
+    runs = [Run(start) for start in starts]
+    for run in runs:
+        while not run.done and run.n_iter < max_iter:
+            most = min(max_iter - run.n_iter, max(1, AT_A_CALL // (rows.size * len(run.centers))))
+            run.centers, inertia, shift, steps = ops.lloyd(rows, weight, run.centers, tol, most)
+            if steps:
+                run.inertia, run.n_iter, run.n_filled = inertia, run.n_iter + steps, len(run.centers)
+                run.settled, run.done = shift == 0, shift <= tol
+            if steps < most and not run.done:  # a centre has lost its rows
+                _advance(run, Clusters.of(rows, weight, run.centers), tol, sample)
+        if not run.settled:
+            last = Clusters.of(rows, weight, run.centers)
+            run.inertia, run.n_filled = last.inertia, int((last.weight > 0).sum())
+    return min(runs, key=lambda run: run.inertia)
+
+
 def _advance(run: Run, found: Clusters, tol: float, sample: Sample | None) -> None:
     filled = found.weight > 0
     moved = np.where(filled[:, None], found.sum / np.where(filled, found.weight, 1.0)[:, None], run.centers)
@@ -99,9 +120,9 @@ def _farthest(sample: Sample, centers: Array, idle: Array) -> Array:
 
 def plus_plus(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> Array:
     """Greedy k-means++: each new seed is the best of 2 + log k rows drawn with probability w · distance²."""
-    Z = rows - np.average(rows, axis=0, weights=weight)  # so that the expanded distances keep their digits
+    Z = rows - weight @ rows / weight.sum()  # so that the expanded distances keep their digits
     norm = (Z * Z).sum(axis=1)
-    n_trials = 2 + int(np.log(k))
+    n_trials = 2 + int(math.log(k))
     cost = np.full(len(rows), np.inf)
     seeds: list[int] = []
     drawn = _draw(weight, rng.random(1))
@@ -109,7 +130,7 @@ def plus_plus(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> A
         distance2 = np.maximum(norm + norm[drawn, None] - 2 * (Z[drawn] @ Z.T), 0.0)  # (trials, rows)
         distance2[np.arange(len(drawn)), drawn] = 0.0
         np.minimum(distance2, cost, out=distance2)
-        best = int(np.argmin(distance2 @ weight))
+        best = int((distance2 @ weight).argmin())
         cost = distance2[best]
         seeds.append(int(drawn[best]))
         share = cost * weight
@@ -121,8 +142,8 @@ def plus_plus(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> A
 
 def _draw(share: Array, uniform: Array) -> Array:
     """Row numbers with probability proportional to `share`."""
-    total = np.cumsum(share)
-    return np.minimum(np.searchsorted(total, uniform * total[-1], side="right"), len(share) - 1)
+    total = share.cumsum()
+    return np.minimum(total.searchsorted(uniform * total[-1], side="right"), len(share) - 1)
 
 
 def random_rows(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> Array:
