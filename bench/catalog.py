@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import ensemble, evaluate, generative, linear, pursuit, small, sparse, startup, streaming, unsupervised
+from . import ensemble, evaluate, generative, linear, pursuit, robust, small, sparse, startup, streaming, unsupervised
 from .plan import Entry, Workload
 from .race import race
 
 RACES: dict[str, Workload] = {
     w.name: w
-    for module in (linear, sparse, pursuit, unsupervised, generative, evaluate, ensemble)
+    for module in (linear, sparse, pursuit, robust, unsupervised, generative, evaluate, ensemble)
     for w in module.WORKLOADS
 }
 

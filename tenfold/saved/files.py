@@ -258,9 +258,9 @@ def kind_name(record: dict[str, Any]) -> str:
 
 
 def _holds_rows(record: dict[str, Any]) -> bool:
-    """Whether a statistic keeps rows of the training table, or values of its columns."""
+    """Whether a learner or a statistic keeps rows of the training table, or values of its columns."""
     if "statistic" not in record:
-        return False
+        return kind_name(record) in kinds.KEEPS_ROWS
     return record["fields"].get(kinds.ROWS_IN.get(kind_name(record), "")) not in (None, [], {"tuple": []})
 
 

@@ -213,6 +213,14 @@ LEARNERS: dict[int, tuple[str, str]] = {
         variance_coef_=float(*) variance_intercept_=float groups_?=label(*) near_zero_?=float log_likelihood_=float
         certificate_=float _flat=bool stats_?=Weighed(p+1)""",
     ),
+    40: (
+        "TotalLeastSquares",
+        """
+        coef_=float(p) intercept_=float n_iter_=int singular_=float(*) squares_=float noise_=float generic_=bool
+        _flat=bool stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) n_iter_=int singular_=float(*) squares_=float noise_=float
+        generic_=bool _flat=bool stats_?=Moments(p+q)""",
+    ),
     43: ("MMRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     44: ("LeastAbsoluteDeviations", "coef_=float(p) intercept_=float mean_deviation_=float n_iter_=int _flat=bool"),
     45: ("LinearSVR", "coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool"),
@@ -220,6 +228,11 @@ LEARNERS: dict[int, tuple[str, str]] = {
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
     54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
+    55: (
+        "KernelRegressor",
+        """
+        bandwidth_=float(p) loo_error_?=float _rows=float(n,p) _targets=float(n)|float(n,q) _weights=float(n) _flat=bool""",
+    ),
     56: ("AnscombeTransformer", "stats_?=Counts(1)"),
     60: (
         "HistGradientBoostingClassifier",
@@ -269,6 +282,12 @@ LEARNERS: dict[int, tuple[str, str]] = {
         """
         classes_=label(K) estimator_weights_=float(t) estimator_errors_=float(t) _trees=Trees(t,K) ;
         classes_=label(K) estimator_weights_=float(t) estimator_errors_=float(t) estimators_=[learner](t)""",
+    ),
+    81: (
+        "AdaBoostRegressor",
+        """
+        estimator_weights_=float(t) estimator_errors_=float(t) _trees=Trees(t,1) _flat=bool ;
+        estimator_weights_=float(t) estimator_errors_=float(t) estimators_=[learner](t) _flat=bool""",
     ),
 }
 
@@ -320,6 +339,7 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "ManyWay": lambda s: s.counts,
 }
 ROWS_IN = {"Distinct": "values", "Table": "rows"}
+KEEPS_ROWS = {"KernelRegressor"}  # learners that cannot answer without the rows they were fitted on
 
 NUMBER_OF_LEARNER = {name: number for number, (name, _) in LEARNERS.items()}
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
