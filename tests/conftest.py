@@ -16,6 +16,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"n_estimators": 4, "algorithm": "SAMME.R", "learning_rate": 0.7},
         {"estimator": tenfold.GaussianNB(), "n_estimators": 3},
     ],
+    "AdaBoostRegressor": [
+        {"n_estimators": 5},
+        {"estimator": tenfold.Ridge(), "n_estimators": 3, "loss": "exponential", "learning_rate": 0.7},
+    ],
     "BaggingClassifier": [
         {"n_estimators": 3, "random_state": 0},
         {

@@ -9,6 +9,7 @@ import pandas
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier as Theirs
+from sklearn.tree import DecisionTreeRegressor
 
 import tenfold
 
@@ -134,3 +135,61 @@ def test_interrupted_rounds_are_kept(monkeypatch: Any) -> None:
     with pytest.warns(tenfold.DataWarning, match="4 of 50 rounds"):
         model = tenfold.AdaBoostClassifier().fit(X, y)
     assert len(model.trees_) == 4 and np.isfinite(model.predict_proba(X)).all()
+
+
+# --- regression -----------------------------------------------------------------------------------------------
+
+
+def steps(X: Any, y: Any, w: Any, loss: str, rate: float, rounds: int) -> tuple[Any, list[float], list[float]]:
+    """AdaBoost.R2 written out with scikit-learn's trees."""
+    w = w / w.sum()
+    said, weights, errors = [], [], []
+    for _ in range(rounds):
+        predicted = DecisionTreeRegressor(max_depth=3).fit(X, y, w).predict(X)
+        gap = np.abs(predicted - y)
+        gap = gap / gap.max()
+        gap = {"linear": gap, "square": gap**2, "exponential": 1 - np.exp(-gap)}[loss]
+        error = (w * gap).sum()
+        if error >= 0.5:
+            break
+        beta = error / (1 - error)
+        said.append(predicted)
+        weights.append(rate * np.log(1 / beta))
+        errors.append(error)
+        w = w * beta ** ((1 - gap) * rate)
+        w /= w.sum()
+    return np.array(said).T, weights, errors
+
+
+@pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
+def test_regression_by_definition(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=200)
+    w = rng.uniform(0.5, 2, 200)
+    model = tenfold.AdaBoostRegressor(n_estimators=12, loss=loss, learning_rate=0.8).fit(X, y, w)
+    said, weights, errors = steps(X, y, w, loss, 0.8, 12)
+    np.testing.assert_allclose(model.estimator_weights_, weights, rtol=1e-8)
+    np.testing.assert_allclose(model.estimator_errors_, errors, rtol=1e-8)
+    for t, staged in enumerate(model.staged_predict(X), start=1):
+        for row in range(0, 200, 17):
+            order = np.argsort(said[row, :t])
+            below = np.cumsum(np.array(weights[:t])[order])
+            median = said[row, order[np.searchsorted(below, below[-1] / 2 * (1 - 1e-12))]]
+            assert staged[row] == pytest.approx(median, rel=1e-9)
+    np.testing.assert_array_equal(staged, model.predict(X))
+    scores = list(model.staged_score(X, y))
+    assert scores[-1] == model.score(X, y) > scores[0]
+
+
+def test_regression_with_other_members_and_odd_targets() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    y = X @ [1.0, 2.0, -1.0] + rng.standard_t(2, size=100)
+    model = tenfold.AdaBoostRegressor(tenfold.Ridge(), n_estimators=10).fit(X, y)
+    assert len(model.estimators_) == len(model.estimator_weights_) and model.score(X, y) > 0.4
+    flat = tenfold.AdaBoostRegressor().fit(X, np.ones(100))
+    assert list(flat.estimator_errors_) == [0.0] and (flat.predict(X) == 1).all()
+    path = tenfold.validation_path(tenfold.AdaBoostRegressor(), X, y, "n_estimators", [2, 9], folds=3)
+    one = tenfold.cross_validate(tenfold.AdaBoostRegressor(n_estimators=2), X, y, folds=3)
+    np.testing.assert_allclose(one.scores.ravel(), path.scores[0], rtol=1e-12)

@@ -32,6 +32,7 @@ INFINITE_BY_DEFINITION = {"condition_", "deviations_", "oob_prediction_", "oob_d
 PAIR = {
     "KMeans": {"n_clusters": 2, "random_state": 0},
     "AdaBoostClassifier": {"n_estimators": 2},
+    "AdaBoostRegressor": {"n_estimators": 2},
     "BaggingClassifier": {"n_estimators": 1, "random_state": 0},
     "BaggingRegressor": {"n_estimators": 1, "random_state": 0},
 }

@@ -137,7 +137,7 @@ class AdaBoostClassifier(Classifier, Boosted):
 
     def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
         stumps = self.estimator is None and not category.any()
-        weak: Any = _Stumps(X, y, w, len(self.classes_)) if stumps else _Members(self, X, y, category)
+        weak: Any = _Stumps(X, y, w, len(self.classes_)) if stumps else _Members(self, X, y, float(w.sum()), category)
         boosting = _Boosting(self, weak, y, w)
         self._rounds(boosting.rounds())
         fitted = dict(
@@ -288,13 +288,13 @@ class _Stumps:
 class _Members:
     """Copies of a classifier as members."""
 
-    def __init__(self, model: AdaBoostClassifier, X: Array, y: Array, category: Array) -> None:
-        self.model, self.X, self.y, self.category = model, X, y, category
+    def __init__(self, model: AdaBoostClassifier, X: Array, y: Array, total: float, category: Array) -> None:
+        self.model, self.X, self.y, self.total, self.category = model, X, y, total, category
         self.rng, self.kept = model._generator(), list[Any]()
 
     def fit(self, weight: Array, t: int) -> tuple[Array, Array]:
         self.last = self.model._copy(seed_of(self.rng) % 2**31, self.category)
-        self.last.fit(self.X, self.y, weight * (len(weight) / weight.sum()))
+        self.last.fit(self.X, self.y, weight * (self.total / weight.sum()))
         return shares_of(self.last, self.X, len(self.model.classes_)), np.arange(len(weight))
 
     def keep(self) -> None:
