@@ -121,3 +121,6 @@ def test_what_is_told_and_refused() -> None:
     y = np.where(alone == 9, 2 + X @ [3.0, -0.1], y)
     with pytest.warns(tenfold.Degenerate, match="at its bound"):
         Model(variance_model="groups").fit(X, y, groups=alone)
+    with pytest.warns(tenfold.Degenerate, match="no maximum"):
+        few = Model().fit(X[:6], y[:6])
+    np.testing.assert_allclose(few.coef_, tenfold.LinearRegression().fit(X[:6], y[:6]).coef_, rtol=1e-8)

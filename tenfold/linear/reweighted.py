@@ -34,7 +34,8 @@ class ReweightedLeastSquares(WithInference, Estimator):
     Algorithm   least squares from one pass of moments; then steps of scoring for both at once, one pass each, extrapolated
                 (Anderson 1965); a step that lowers the likelihood is given up (not for power, which has no one objective)
     Cost        O(n p²) a pass, 10 to 50 passes; O(p²) memory
-    Fails when  rows are few (a variance may tend to zero: it is held within 1e±8 of that of all rows, and told);
+    Fails when  rows are few (a variance may tend to zero: it is held within 1e±8 of that of all rows, and told; with no more
+                rows than parameters all variances are taken as equal, and that is told);
                 the noise has gross errors, which look like variance (HuberRegressor); variances are known (WeightedLeastSquares)
     Reference   Harvey 1976; power: Carroll & Ruppert 1988
 
@@ -62,7 +63,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
     power: float | None = param(None, doc="power: the exponent δ, where it is known; None: estimated")
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
     tol: float = param(1e-8, at_least=0, doc="bound on the last step, with columns and target of size 1")
-    max_iter: int = param(200, at_least=1, doc="most passes over the rows")
+    max_iter: int = param(100, at_least=1, doc="most passes over the rows")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from rows; `groups` labels them where variance_model="groups"."""
@@ -90,7 +91,10 @@ class ReweightedLeastSquares(WithInference, Estimator):
         gamma = np.zeros(shape.size())
         gamma[: len(labels) or 1] = level
         found = Found(theta, gamma, 0.0, True, 0)
-        if scale > EXACT:
+        few = stats.weight <= len(theta) - (not self.fit_intercept) + len(gamma)
+        if few:
+            self._tell_few(float(stats.weight))
+        elif scale > EXACT:
             options: dict[str, Any] = dict(fit_intercept=self.fit_intercept, tol=self.tol, max_iter=self.max_iter)
             found = yield from alternate(shape, theta, gamma, **options)
         last = yield partial(weighed, shape=shape, theta=found.theta, gamma=found.gamma, free=self.fit_intercept)
@@ -126,6 +130,14 @@ class ReweightedLeastSquares(WithInference, Estimator):
             check.check_length("groups", len(column), len(rows))
             found = self.variance_coef_[check.encode(column, self.groups_)[1]]
         return np.asarray(np.exp(np.clip(found + self.variance_intercept_, -700.0, 700.0)))
+
+    def _tell_few(self, rows: float) -> None:
+        warnings.warn(
+            f"ReweightedLeastSquares: {rows:g} rows are no more than the coefficients and the parameters of the variance, so "
+            "that the likelihood has no maximum; returned least squares with equal variances: give more rows",
+            Degenerate,
+            stacklevel=2,
+        )
 
     def _tell(self, found: Found, shape: Shape) -> None:
         if not found.converged and found.certificate > self.tol:

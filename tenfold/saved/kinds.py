@@ -237,7 +237,9 @@ LEARNERS: dict[int, tuple[str, str]] = {
     60: (
         "HistGradientBoostingClassifier",
         """
-        classes_=label(K) _trees=Trees(*,1) baseline_=float(*) _seed=int n_iter_=int n_trees_per_iteration_=int
+        classes_=label(M) _trees=Trees(*,1) baseline_=float(M) _seed=int n_iter_=int n_trees_per_iteration_=int
+        do_early_stopping_=bool train_score_=float(*) validation_score_=float(*) ;
+        classes_=label(2) _trees=Trees(*,1) baseline_=float(1) _seed=int n_iter_=int n_trees_per_iteration_=int
         do_early_stopping_=bool train_score_=float(*) validation_score_=float(*)""",
     ),
     61: (
@@ -249,7 +251,9 @@ LEARNERS: dict[int, tuple[str, str]] = {
     62: (
         "GradientBoostingClassifier",
         """
-        classes_=label(K) _trees=Trees(*,1) baseline_=float(*) _seed=int n_estimators_=int n_trees_per_iteration_=int
+        classes_=label(M) _trees=Trees(*,1) baseline_=float(M) _seed=int n_estimators_=int n_trees_per_iteration_=int
+        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float ;
+        classes_=label(2) _trees=Trees(*,1) baseline_=float(1) _seed=int n_estimators_=int n_trees_per_iteration_=int
         max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float""",
     ),
     63: (

@@ -1,0 +1,153 @@
+"""Least squares where the columns have errors too."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import check, ops
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.estimator import OnePass
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments
+from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.least_squares import triangle_of
+from tenfold.solve.nonnegative import scaled_condition
+from tenfold.solve.total import Total, factor_of, total_least_squares
+
+EASY = 1e3  # condition of [X y] up to which its cross-products keep ten digits
+
+
+@estimator
+class TotalLeastSquares(AffineRegressor, OnePass):
+    """TotalLeastSquares: least squares with errors in the columns as well as in the target.
+
+    Model       y + errors = (X + errors) w + b, all errors independent, of deviations known up to a common factor
+    Objective   min over w, b of  Σᵢ sᵢ dᵢ²,  dᵢ the distance of the point (xᵢ, yᵢ) from the plane y = x·w + b, each
+                coordinate in units of its error (`scale`)
+    Algorithm   one pass of centred moments, the singular vectors of least spread; a second pass of triangular factors where
+                [X y] has a condition above 1e3. Columns of scale 0 are without error, and eliminated first
+    Cost        O(n p²) time, O(p²) memory, one or two passes
+    Fails when  the direction of least spread does not involve y, because columns depend on one another: no solution exists; the
+                best plane that does involve y is returned (nongeneric), and told (Degenerate). Several planes as near: told too
+    Reference   Golub & Van Loan 1980; Van Huffel & Vandewalle 1991
+
+    Fitted      coef_ (p,) or (q, p), intercept_, singular_ (of the noisy columns of [X y], scaled), squares_ (Σ s d²), noise_ (the common
+                factor of the deviations), generic_ (whether the solution exists), n_iter_ (1), stats_ (the moments)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X, y = np.array([[0.0], [1.0], [1.0], [2.0]]), np.array([0.0, 0.0, 2.0, 2.0])
+    >>> model = tenfold.TotalLeastSquares().fit(X, y)
+    >>> model.coef_.round(3), tenfold.LinearRegression().fit(X, y).coef_.round(3)
+    (array([1.618]), array([1.]))
+    """
+
+    multi_output: ClassVar[bool] = True
+    sparse: ClassVar[bool] = True
+
+    _: KW_ONLY
+    scale: Any = param(
+        None, doc="deviations of the errors of the p columns (or of columns and targets); None: all equal"
+    )
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+
+    def _summarize(self, block: Block) -> Moments:
+        return Moments.of_block(block)
+
+    def _products(self, stats: Moments) -> Array:
+        """Cross-products of [X y], about the means where there is an intercept."""
+        p = self.n_features_in_
+        centred(stats, p, self.fit_intercept)
+        S = stats.scatter if self.fit_intercept else stats.scatter + stats.weight * np.outer(stats.mean, stats.mean)
+        flat = np.diagonal(S) <= stats.weight * (16 * np.finfo(float).eps * np.abs(stats.mean)) ** 2
+        return np.where(flat[:, None] | flat, 0.0, S)
+
+    def _exact(self, stats: Moments) -> bool:
+        return scaled_condition(self._products(stats)) <= EASY
+
+    def _solve(self, stats: Moments) -> dict[str, Any]:
+        return self._found(stats, factor_of(self._products(stats)))
+
+    def _refine(self, source: Source, stats: Moments) -> Generator[Any, Any, dict[str, Any]]:
+        first = int(self.fit_intercept)
+        R = (yield partial(triangle_of, fit_intercept=self.fit_intercept)).R
+        present = np.diagonal(self._products(stats)) > 0
+        return self._found(stats, np.where(present, R[first:, first:], 0.0))
+
+    def _found(self, stats: Moments, F: Array) -> dict[str, Any]:
+        p = self.n_features_in_
+        found = total_least_squares(F, p, self._scale(F.shape[1] - p))
+        self._tell(found)
+        free = max(float(stats.weight) - self.fit_intercept, 1.0) * (F.shape[1] - p)
+        return dict(
+            self._fitted(stats.mean, found.coef),
+            singular_=found.singular,
+            squares_=found.squares,
+            noise_=float(np.sqrt(found.squares / free)),
+            generic_=found.generic,
+        )
+
+    def _scale(self, q: int) -> Array:
+        """(p + q,) deviations of the errors."""
+        p = self.n_features_in_
+        if self.scale is None:
+            return np.ones(p + q)
+        try:
+            scale = np.asarray(self.scale, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError):
+            scale = np.empty(0)
+        if len(scale) == p:
+            scale = np.concatenate([scale, np.ones(q)])
+        good = len(scale) == p + q and ((scale == 0) | ((scale >= 1e-50) & (scale <= 1e50))).all()
+        if not good or not scale[p:].all():
+            raise BadParameter(
+                f"TotalLeastSquares(scale={check.short(self.scale)}): must be {p} deviations of the columns, or {p + q} of columns "
+                "and targets, from 1e-50 to 1e50; a column without error has 0, a target must have an error"
+            )
+        return scale
+
+    def _tell(self, found: Total) -> None:
+        if not found.generic:
+            warnings.warn(
+                "TotalLeastSquares: no solution exists, because the columns depend on one another as nearly as the target depends on "
+                "them; returned the best plane that involves the target: drop columns, or use Ridge",
+                Degenerate,
+                stacklevel=2,
+            )
+        elif not found.unique:
+            warnings.warn(
+                "TotalLeastSquares: several planes are equally near to the rows; returned the one with coefficients of least norm: "
+                "give more rows or drop columns",
+                Degenerate,
+                stacklevel=2,
+            )
+
+    def distances(self, X: Any, y: Any) -> Array:
+        """(n,) how far points are from the plane, each coordinate in units of its error."""
+        rest, inverse, _ = self._residuals(X, y)
+        return np.asarray(np.sqrt(np.einsum("nq,qr,nr->n", rest, inverse, rest)))
+
+    def project(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """The nearest points on the plane: the columns and the target without the errors that are estimated."""
+        rest, inverse, scale = self._residuals(X, y)
+        rows, p = ops.dense(check.check_predict(self, X)), self.n_features_in_
+        pull = rest @ inverse
+        W = np.atleast_2d(self.coef_).T
+        near = rows + pull @ (W * scale[:p, None] ** 2).T
+        target = check.real_target(check.as_column(y), len(rows)) - pull * scale[p:] ** 2
+        return near, target[:, 0] if self._flat else target
+
+    def _residuals(self, X: Any, y: Any) -> tuple[Array, Array, Array]:
+        """y − ŷ, the inverse of its covariance in units of the common factor, and the scale."""
+        predicted = self.predict(X).reshape(-1, len(np.atleast_2d(self.coef_)))
+        rest = check.real_target(check.as_column(y), len(predicted)) - predicted
+        scale, p = self._scale(rest.shape[1]), self.n_features_in_
+        W = np.atleast_2d(self.coef_).T * scale[:p, None]
+        return rest, np.linalg.inv(W.T @ W + np.diag(scale[p:] ** 2)), scale
