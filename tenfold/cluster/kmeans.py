@@ -100,7 +100,8 @@ class KMeans(Clusterer, Transformer, Estimator):
             survey = yield partial(_survey, sampling=None if given else sampling, spread=self.tol > 0)
         tol = 0.0
         if survey.spread is not None:
-            tol = _at_most_huge(self.tol) * float((survey.spread.scatter / survey.spread.weight).mean())
+            tol = _at_most_huge(self.tol) * float(survey.spread.scatter[0].sum() / survey.spread.weight[0])
+            tol /= source.n_features
         if given:
             start = self._centers(self.init, source.n_features)
         else:
@@ -113,12 +114,15 @@ class KMeans(Clusterer, Transformer, Estimator):
         """For a table in memory one pass gives both `labels_` and the inertia of the final centres."""
         if not isinstance(source, Arrays):
             return super()._finish(source)
-        nearest = map_rows(lambda X: np.column_stack(ops.nearest(X, self.cluster_centers_)), source.whole())
-        labels, distance2 = nearest[:, 0].astype(np.int32), np.ascontiguousarray(nearest[:, 1])
+        if source.rows is None and source.n_parts == 1:
+            labels, distance2 = ops.nearest(source.load(0).X, self.cluster_centers_)
+        else:
+            nearest = map_rows(lambda X: np.column_stack(ops.nearest(X, self.cluster_centers_)), source.whole())
+            labels, distance2 = nearest[:, 0], np.ascontiguousarray(nearest[:, 1])
         # Rows of weight zero have a label, but no inertia.
         rows = slice(None) if source.rows is None else source.rows
         inertia = float(distance2[rows].sum() if source.w is None else distance2[rows] @ source.w[rows])
-        vars(self).update(labels_=labels, inertia_=inertia)
+        vars(self).update(labels_=labels.astype(np.int32), inertia_=inertia)
 
     def _tell(self, n_filled: int) -> None:
         if n_filled < self.n_clusters:

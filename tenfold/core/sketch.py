@@ -41,7 +41,8 @@ class Sample(Stats):
         hash = ops.hash_rows(X, seed)
         keep = _not_above_kth(hash, k)
         rows = np.array(ops.dense(X[keep]), dtype=np.float64, order="C") + 0.0  # -0 is 0, as for the hash
-        rows[np.isnan(rows)] = np.nan  # one NaN, as for the hash
+        if not ops.all_finite(rows):
+            rows[np.isnan(rows)] = np.nan  # one NaN, as for the hash
         return cls(*_smallest(hash[keep], rows, w[keep], k), k, float(w.sum()))
 
     def __add__(self, other: Sample) -> Sample:

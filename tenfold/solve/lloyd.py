@@ -65,7 +65,7 @@ def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any, measure
         if not active:
             break
         steps = yield partial(step, centers=[run.centers for run in active])
-        if sample is None and any((one.weight == 0).any() for one in steps.runs):
+        if sample is None and any(not one.weight.all() for one in steps.runs):
             sample = yield sampling
         for run, found in zip(active, steps.runs, strict=True):
             _advance(run, found, tol, sample)
@@ -96,12 +96,17 @@ def lloyd_in_memory(rows: Array, weight: Array, starts: list[Array], tol: float,
 
 def _advance(run: Run, found: Clusters, tol: float, sample: Sample | None) -> None:
     filled = found.weight > 0
-    moved = np.where(filled[:, None], found.sum / np.where(filled, found.weight, 1.0)[:, None], run.centers)
-    if sample is not None and not filled.all():
-        moved[~filled] = _farthest(sample, moved[filled], moved[~filled])
-    shift = float(((moved - run.centers) ** 2).sum())
+    n_filled = int(np.count_nonzero(filled))
+    if n_filled == len(filled):
+        moved = found.sum / found.weight[:, None]
+    else:
+        moved = np.where(filled[:, None], found.sum / np.where(filled, found.weight, 1.0)[:, None], run.centers)
+        if sample is not None:
+            moved[~filled] = _farthest(sample, moved[filled], moved[~filled])
+    away = moved - run.centers
+    shift = float(np.vdot(away, away))
     run.n_iter += 1
-    run.inertia, run.n_filled = found.inertia, int(filled.sum())
+    run.inertia, run.n_filled = found.inertia, n_filled
     run.centers, run.settled, run.done = moved, shift == 0, shift <= tol
 
 
@@ -127,12 +132,17 @@ def plus_plus(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> A
     seeds: list[int] = []
     drawn = _draw(weight, rng.random(1))
     for _ in range(min(k, len(rows))):
-        distance2 = np.maximum(norm + norm[drawn, None] - 2 * (Z[drawn] @ Z.T), 0.0)  # (trials, rows)
-        distance2[np.arange(len(drawn)), drawn] = 0.0
+        distance2 = Z[drawn] @ (-2 * Z.T)  # (trials, rows)
+        distance2 += norm
+        distance2 += norm[drawn, None]
+        distance2[range(len(drawn)), drawn] = 0.0
+        np.maximum(distance2, 0.0, out=distance2)
         np.minimum(distance2, cost, out=distance2)
         best = int((distance2 @ weight).argmin())
         cost = distance2[best]
         seeds.append(int(drawn[best]))
+        if len(seeds) == k:
+            break
         share = cost * weight
         if not share.any():  # the rows left lie on seeds to working precision: any of them
             share = np.where(np.isin(np.arange(len(rows)), seeds), 0.0, weight)
