@@ -12,6 +12,7 @@ PUBLIC = {
     "CalibratedClassifierCV": "calibrated",
     "Conformal": "conformal",
     "GroupKFold": "splits",
+    "HashKFold": "splits",
     "KFold": "splits",
     "LeaveOneOut": "splits",
     "LeavePOut": "splits",

@@ -7,17 +7,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.core import check, ops
-from tenfold.core.data import Array, Arrays, Source, as_floats, block_rows
+from tenfold.core import check
+from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import Classifier, Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
 from tenfold.evaluate.calibrators import METHODS, Calibrator, calibrator_of
-from tenfold.evaluate.folds import check_class_sizes
+from tenfold.evaluate.folds import check_class_sizes, row_hashes
 from tenfold.evaluate.held_out import outputs_of, split_models
 from tenfold.evaluate.memory import in_memory
-from tenfold.evaluate.rounds import Round, folds_round, plan, truth_of
+from tenfold.evaluate.rounds import Round, Splitting, folds_round, plan, truth_of
 
 DEFAULT_FOLDS = 5
 
@@ -135,7 +135,7 @@ class CalibratedClassifierCV(Classifier, Estimator):
         if self.cv is None or number:
             return folds_round(folds_by_content(rows, codes, DEFAULT_FOLDS if self.cv is None else int(self.cv)))
         try:
-            found = plan(member, rows, folds=self.cv)
+            found = plan(member, rows, Splitting(folds=self.cv))
         except (BadInput, BadParameter) as failure:
             raise BadParameter(f"CalibratedClassifierCV(cv={check.short(self.cv)}): {failure}") from None
         if len(found) > 1 or (not self.ensemble and found[0].kind != "folds"):
@@ -164,9 +164,7 @@ def folds_by_content(rows: Arrays, codes: Array, folds: int) -> Array:
     """Folds that depend on what the rows hold, not on their order: within each class rows are sorted by a hash, equal rows
     are one, and every `folds`-th is of the same fold.
     """
-    X = rows.X if rows.rows is None else rows.X[rows.rows]
-    size = block_rows(X.shape[1])
-    hashes = np.concatenate([ops.hash_rows(as_floats(X[i : i + size]), 0) for i in range(0, X.shape[0], size)])
+    hashes = row_hashes(rows.X if rows.rows is None else rows.X[rows.rows])
     order = np.lexsort((hashes, codes))
     new = np.append(True, (np.diff(codes[order]) != 0) | (np.diff(hashes[order]) != 0))
     check_class_sizes(codes[order][new], rows.facts["classes_"])

@@ -21,25 +21,22 @@ from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
 from tenfold.evaluate.held_out import held_out, path_outputs, training_and_folds
 from tenfold.evaluate.memory import in_memory
-from tenfold.evaluate.metrics import SCORES, Score, find_score, largest
+from tenfold.evaluate.metrics import Score, find_score, judged_output, largest
 from tenfold.evaluate.result import CrossValidation, ValidationPath
-from tenfold.evaluate.rounds import Round, plan, truth_of
-from tenfold.evaluate.tally import Tally, split_choice
+from tenfold.evaluate.rounds import Round, Splitting, plan, takes_splitting, truth_of
+from tenfold.evaluate.streamed import folds_of_stream, stream_scores
+from tenfold.evaluate.tally import Tally, Unkept
 
 
+@takes_splitting()
 def cross_validate(
     model: Any,
     X: Any,
     y: Any = None,
     *,
-    folds: Any = 10,
-    repeats: int = 1,
-    stratify: Any = "auto",
-    groups: Any = None,
+    splitting: Splitting,
     score: Any = None,
     sample_weight: Any = None,
-    random_state: Any = 0,
-    kind: str = "k-fold",
 ) -> CrossValidation:
     """Score a learner on rows it has not seen.
 
@@ -54,6 +51,10 @@ def cross_validate(
     rows on all rows, Errₗ that of the model of fold l on its held-out rows, and errₗ that of the same model
     on all rows (Burman 1989); it removes the bias of small folds.
 
+    Files, streams and Dask collections are read block by block and never held in memory, if `folds` is a number or a
+    HashKFold, and neither the learner nor the score keeps rows: folds are those of HashKFold(folds, random_state), a one-pass
+    learner needs two readings, another as many as its slowest fold and one more. Everything else is read into memory first.
+
     Folds of one row are judged together where the score is not a mean over rows (R², RMSE), or rows have
     weights.
 
@@ -62,19 +63,20 @@ def cross_validate(
     >>> round(tenfold.cross_validate(tenfold.Ridge(alpha=0.1), X, y, folds=5).mean, 3)
     1.0
     """
-    source = _in_memory(model, X, y, sample_weight)
-    judge = find_score(score, model.role)
+    judge, source = find_score(score, _role_of(model)), check.check_fit(model, X, y, sample_weight)
+    if not isinstance(source, Arrays):
+        began, stream = time.perf_counter(), folds_of_stream(model, source, judge, splitting)
+        if stream is not None:
+            table, method = stream_scores(model, source, judge, *stream)
+            none = np.empty((len(table), 0), dtype=np.int64)
+            return CrossValidation(repr(model), judge, table, none, Unkept(), method, time.perf_counter() - began)
+    return _in_rounds(model, in_memory(source, model.missing), judge, splitting)
+
+
+def _in_rounds(model: Any, source: Arrays, judge: Score, splitting: Splitting) -> CrossValidation:
+    """The cross-validation of a table in memory."""
     began, scores, training = time.perf_counter(), [], float("nan")
-    rounds = plan(
-        model,
-        source,
-        folds=folds,
-        repeats=repeats,
-        stratify=stratify,
-        groups=groups,
-        random_state=random_state,
-        kind=kind,
-    )
+    rounds, kind = plan(model, source, splitting), splitting.kind
     tally = Tally(source)
     for one in rounds:
         if kind == "corrected":
@@ -103,29 +105,19 @@ def cross_validate(
     )
 
 
+@takes_splitting("repeats", "kind")
 def cross_val_predict(
     model: Any,
     X: Any,
     y: Any = None,
     *,
-    folds: Any = 10,
-    stratify: Any = "auto",
-    groups: Any = None,
+    splitting: Splitting,
     sample_weight: Any = None,
-    random_state: Any = 0,
     method: str = "predict",
 ) -> Array:
     """The prediction of every row by a model that has not seen it; method "predict" or "predict_proba"."""
-    result = cross_validate(
-        model,
-        X,
-        y,
-        folds=folds,
-        stratify=stratify,
-        groups=groups,
-        sample_weight=sample_weight,
-        random_state=random_state,
-    )
+    source = _in_memory(model, X, y, sample_weight)
+    result = _in_rounds(model, source, find_score(None, model.role), splitting)
     if result.rows is not None:
         raise BadInput(f"only {len(result.rows)} rows are ever held out by these folds: cross_validate tells them")
     if method == "predict":
@@ -135,6 +127,7 @@ def cross_val_predict(
     return result.probabilities
 
 
+@takes_splitting("kind")
 def validation_path(
     model: Any,
     X: Any,
@@ -142,13 +135,9 @@ def validation_path(
     name: str,
     values: Any,
     *,
-    folds: Any = 10,
-    repeats: int = 1,
-    stratify: Any = "auto",
-    groups: Any = None,
+    splitting: Splitting,
     score: Any = None,
     sample_weight: Any = None,
-    random_state: Any = 0,
 ) -> ValidationPath:
     """Cross-validated score for each value of a parameter; along a path (Ridge's alpha) all values cost about
     one fit.
@@ -167,15 +156,7 @@ def validation_path(
         check.check_params(fresh(model).set_params(**{name: value}))
     judge = find_score(score, model.role)
     began = time.perf_counter()
-    rounds = plan(
-        model,
-        source,
-        folds=folds,
-        repeats=repeats,
-        stratify=stratify,
-        groups=groups,
-        random_state=random_state,
-    )
+    rounds = plan(model, source, splitting)
     table = np.concatenate([path_scores(model, source, one, name, values, judge) for one in rounds], axis=1)
     seconds = time.perf_counter() - began
     return ValidationPath(
@@ -212,19 +193,8 @@ def score_of(judge: Score, source: Arrays, rows: Any, output: Array) -> float:
 def _judged(judge: Score, source: Arrays, rows: Any, output: Array) -> tuple[Array, Array, Array]:
     """Truth, outputs as the score wants them, and weights."""
     truth, w = truth_of(source)
-    if source.target.classes is not None:
-        output, codes = split_choice(output, len(source.target.classes))
-        by_class = judge.name in BY_CLASS or judge.name not in SCORES
-        if codes is not None and by_class:
-            output = (codes[:, None] == np.arange(output.shape[1])).astype(np.float64)
-    return truth[rows], output, w[rows]
+    return truth[rows], judged_output(judge, output, source.target.classes), w[rows]
 
-
-BY_CLASS = (
-    "accuracy",
-    "balanced_accuracy",
-    "f1_macro",
-)  # scores of the chosen class; others use probabilities
 
 # Scores that are means over rows, row by row: then the mean over folds of one row is the score of all rows.
 ROW_SCORES: dict[str, Callable[[Array, Array], Array]] = {
@@ -257,9 +227,16 @@ def _corrected(
 
 def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
     """Folds need rows by number: files and streams are read into memory."""
-    if getattr(model, "role", None) not in ("classifier", "regressor"):
+    _role_of(model)
+    return in_memory(check.check_fit(model, X, y, sample_weight), model.missing)
+
+
+def _role_of(model: Any) -> str:
+    """Of a learner that can be scored."""
+    role = getattr(model, "role", None)
+    if role not in ("classifier", "regressor"):
         raise BadInput(
             f"{type(model).__name__} predicts no target, so there is nothing to score: give a classifier or "
             "a regressor of Tenfold"
         )
-    return in_memory(check.check_fit(model, X, y, sample_weight), model.missing)
+    return str(role)

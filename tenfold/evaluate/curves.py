@@ -26,7 +26,7 @@ from tenfold.evaluate.folds import check_folds
 from tenfold.evaluate.held_out import prepared, scores_from_moments
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.metrics import Score, find_score
-from tenfold.evaluate.rounds import plan, truth_of
+from tenfold.evaluate.rounds import Splitting, plan, truth_of
 
 Array = np.ndarray[Any, Any]
 
@@ -122,7 +122,7 @@ def _begin(
     source = check.in_memory(model, X, y, w)
     n = source.n_rows or 0
     check_folds(folds, n)
-    rounds = plan(model, source, folds=folds, repeats=repeats, groups=groups, random_state=random_state)
+    rounds = plan(model, source, Splitting(folds, repeats, groups=groups, random_state=random_state))
     return source, judge, [one.label(n)[0] for one in rounds], began
 
 

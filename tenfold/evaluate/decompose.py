@@ -20,8 +20,8 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
-from tenfold.evaluate.cross import split_choice
 from tenfold.evaluate.leave_out import outputs_with_choice
+from tenfold.evaluate.tally import split_choice
 
 Array = np.ndarray[Any, Any]
 Sampler = Callable[[np.random.Generator], tuple[Any, Any]]

@@ -45,6 +45,19 @@ def assign_folds(
     return fold
 
 
+def row_hashes(X: Any, seed: int = 0) -> Array:
+    """A hash of each row of a table, of its values as float32."""
+    size = block_rows(X.shape[1])
+    starts = range(0, max(X.shape[0], 1), size)
+    return np.concatenate([ops.hash_rows(as_floats(X[i : i + size]), seed) for i in starts])
+
+
+def hash_folds(X: Any, folds: int, seed: int) -> Array:
+    """The fold of each row by a hash of what it holds: the same wherever the row is, and equal rows are together."""
+    high = row_hashes(X, seed) >> np.uint64(32)
+    return (high * np.uint64(folds) >> np.uint64(32)).astype(np.int64)
+
+
 def n_rows(X: Any) -> int:
     """The number of rows of an array, frame, list or range."""
     return int(X.shape[0] if hasattr(X, "shape") else len(X))
@@ -149,6 +162,11 @@ class _AnyTable:
     sparse: ClassVar[bool] = True
 
 
+def any_table(X: Any) -> Any:
+    """An array, frame or sparse matrix as a table of numbers."""
+    return check.as_table(_AnyTable(), X)[0]
+
+
 def duplicate_groups(X: Any) -> Array:
     """A number for each row of X, equal for rows that are equal in every column (0 is −0, and NaN is NaN).
 
@@ -158,11 +176,8 @@ def duplicate_groups(X: Any) -> Array:
     >>> duplicate_groups([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]).tolist()
     [0, 1, 0]
     """
-    table = check.as_table(_AnyTable(), X)[0]
-    size = block_rows(table.shape[1])
-    starts = range(0, table.shape[0], size)
-    hashes = np.concatenate([ops.hash_rows(as_floats(table[i : i + size]), 0) for i in starts])
-    found, group, count = np.unique(hashes, return_inverse=True, return_counts=True)
+    table = any_table(X)
+    found, group, count = np.unique(row_hashes(table), return_inverse=True, return_counts=True)
     group = group.reshape(-1)
     candidates = np.flatnonzero(count[group] > 1)
     if len(candidates):

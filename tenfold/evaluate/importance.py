@@ -21,7 +21,7 @@ from tenfold.evaluate.held_out import split_models
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
-from tenfold.evaluate.rounds import plan
+from tenfold.evaluate.rounds import Splitting, plan
 
 Array = np.ndarray[Any, Any]
 
@@ -128,7 +128,7 @@ def permutation_importance(
     judge, rng, ratio = find_score(score, model.role), generator(random_state), None
     models, held_out = [model], [np.arange(source.n_rows or 0)]
     if folds is not None:
-        rounds = plan(model, source, folds=folds, groups=groups, random_state=rng)
+        rounds = plan(model, source, Splitting(folds=folds, groups=groups, random_state=rng))
         held_out = [one.test_rows(k) for one in rounds for k in range(len(one))]
         models = [fitted for one in rounds for fitted in split_models(model, source, one)[0]]
         ratio = rounds[0].ratio

@@ -22,8 +22,9 @@ from tenfold.evaluate.inputs import Array, Labels, Scores, Values
 from tenfold.evaluate.means import Mean
 from tenfold.evaluate.probability import squared_distance, surprise
 from tenfold.evaluate.ranking import auc_of
-from tenfold.evaluate.ranks import RankRows
+from tenfold.evaluate.ranks import RankRows, RankSketch
 from tenfold.evaluate.regression import ValueSums
+from tenfold.evaluate.tally import split_choice
 
 LEAST_LOG = float(np.log(np.finfo(float).tiny))
 
@@ -32,12 +33,27 @@ LEAST_LOG = float(np.log(np.finfo(float).tiny))
 class Score:
     """A named score of (truth, output, weights): outputs are class scores (log posteriors) or predicted
     values.
+
+    `sums` makes a statistic of rows and `finish` the score of it. For rows that are never together in memory, statistics of
+    blocks are added; `sketch` makes another one there, where the exact one keeps the rows.
     """
 
     name: str
     role: str  # "classifier" or "regressor"
     greater_is_better: bool
-    of: Callable[[Array, Array, Array], float]
+    sums: Callable[[Array, Array, Array], Any]
+    finish: Callable[[Any], float]
+    sketch: Callable[[Array, Array, Array], Any] | None = None
+    by_class: bool = False  # judges the chosen class, whatever its score is
+    merges: bool = True  # whether statistics of blocks can be added
+
+    def of(self, truth: Array, output: Array, w: Array) -> float:
+        """The score of rows in memory."""
+        return self.finish(self.sums(truth, output, w))
+
+    def of_block(self, truth: Array, output: Array, w: Array) -> Any:
+        """A statistic of a block of rows, to be added to those of the others."""
+        return (self.sketch or self.sums)(truth, output, w)
 
     @property
     def sign(self) -> float:
@@ -51,61 +67,78 @@ def largest(scores: Array) -> Array:
     return cast(Array, _evaluate.largest_columns(scores)) if native else scores.argmax(axis=1)
 
 
-def accuracy(codes: Array, scores: Array, w: Array) -> float:
-    """Σ w [argmax s = y] / Σ w."""
-    return Mean.of(largest(scores) == codes, w).value()
+def judged_output(judge: Score, output: Array, classes: Array | None) -> Array:
+    """Outputs as the score wants them: class scores; ones for the chosen class, where that is told in a column more and the
+    score asks for it; or values.
+    """
+    if classes is None:
+        return output
+    scores, codes = split_choice(output, len(classes))
+    if codes is not None and judge.by_class:
+        return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
+    return scores
 
 
-def balanced_accuracy(codes: Array, scores: Array, w: Array) -> float:
-    """The mean recall of the classes present."""
-    return _confusion(codes, scores, w).balanced_accuracy()
-
-
-def f1_macro(codes: Array, scores: Array, w: Array) -> float:
-    """The mean F₁ of the classes present, true or predicted."""
-    return float(_confusion(codes, scores, w).by_class(None, "macro").fbeta(1.0, 0))
+def _hits(codes: Array, scores: Array, w: Array) -> Mean:
+    return Mean.of(largest(scores) == codes, w)
 
 
 def _confusion(codes: Array, scores: Array, w: Array) -> Confusion:
     return Confusion.of_labels(Labels(*check.encode(codes), *check.encode(largest(scores)), w))
 
 
-def log_loss(codes: Array, scores: Array, w: Array) -> float:
-    """−Σ w log p(y) / Σ w, with p the softmax of the scores, not below the smallest float."""
-    return Mean.of(surprise(log_softmax(scores)[np.arange(len(codes)), codes], LEAST_LOG), w).value()
+def _f1_macro(confusion: Confusion) -> float:
+    return float(confusion.by_class(None, "macro").fbeta(1.0, 0))
 
 
-def brier(codes: Array, scores: Array, w: Array) -> float:
-    """Σ w ‖p − e_y‖² / Σ w."""
-    return Mean.of(squared_distance(codes, softmax(scores)), w).value()
+def _surprises(codes: Array, scores: Array, w: Array) -> Mean:
+    return Mean.of(surprise(log_softmax(scores)[np.arange(len(codes)), codes], LEAST_LOG), w)
 
 
-def roc_auc(codes: Array, scores: Array, w: Array) -> float:
-    """The area under the ROC curve; of each class against the others, averaged, where there are more than
-    two.
-    """
+def _distances(codes: Array, scores: Array, w: Array) -> Mean:
+    return Mean.of(squared_distance(codes, softmax(scores)), w)
+
+
+def _ranked(codes: Array, scores: Array, w: Array) -> Scores:
     k = scores.shape[1]
     ranked = scores[:, 1:] - scores[:, :1] if k == 2 else log_softmax(scores)  # log odds do not saturate
-    return float(auc_of(RankRows.of(Scores(np.arange(k), codes, ranked, w)), multi_class="ovr").value)
+    return Scores(np.arange(k), codes, ranked, w)
+
+
+def _rank_rows(codes: Array, scores: Array, w: Array) -> RankRows:
+    return RankRows.of(_ranked(codes, scores, w))
+
+
+def _rank_sketch(codes: Array, scores: Array, w: Array) -> RankSketch:
+    return RankSketch.of(_ranked(codes, scores, w))
+
+
+def _area(ranks: Any) -> float:
+    """Under the ROC curve; of each class against the others, averaged, where there are more than two."""
+    return float(auc_of(ranks, multi_class="ovr").value)
 
 
 def _sums(truth: Array, value: Array, w: Array) -> ValueSums:
     return ValueSums.of_values(Values(truth, value, w))
 
 
+def _root(sums: ValueSums) -> float:
+    return float(sums.mse() ** 0.5)
+
+
 SCORES = {
     score.name: score
     for score in (
-        Score("accuracy", "classifier", True, accuracy),
-        Score("log_loss", "classifier", False, log_loss),
-        Score("brier", "classifier", False, brier),
-        Score("balanced_accuracy", "classifier", True, balanced_accuracy),
-        Score("f1_macro", "classifier", True, f1_macro),
-        Score("roc_auc", "classifier", True, roc_auc),
-        Score("r2", "regressor", True, lambda t, v, w: _sums(t, v, w).explained()),
-        Score("mse", "regressor", False, lambda t, v, w: _sums(t, v, w).mse()),
-        Score("rmse", "regressor", False, lambda t, v, w: _sums(t, v, w).mse() ** 0.5),
-        Score("mae", "regressor", False, lambda t, v, w: _sums(t, v, w).mae()),
+        Score("accuracy", "classifier", True, _hits, Mean.value, by_class=True),
+        Score("log_loss", "classifier", False, _surprises, Mean.value),
+        Score("brier", "classifier", False, _distances, Mean.value),
+        Score("balanced_accuracy", "classifier", True, _confusion, Confusion.balanced_accuracy, by_class=True),
+        Score("f1_macro", "classifier", True, _confusion, _f1_macro, by_class=True),
+        Score("roc_auc", "classifier", True, _rank_rows, _area, sketch=_rank_sketch),
+        Score("r2", "regressor", True, _sums, ValueSums.explained),
+        Score("mse", "regressor", False, _sums, ValueSums.mse),
+        Score("rmse", "regressor", False, _sums, _root),
+        Score("mae", "regressor", False, _sums, ValueSums.mae),
     )
 }
 
@@ -126,12 +159,16 @@ def find_score(score: Any, role: str) -> Score:
             )
         return SCORES[score]
     if callable(score):
-        return Score(getattr(score, "__name__", "score"), role, True, _wrapped(score, role))
+        name, given = getattr(score, "__name__", "score"), _as_given if role == "classifier" else _as_values
+        return Score(name, role, True, given, lambda pair: float(score(*pair)), by_class=True, merges=False)
     raise BadParameter(f"score={score!r}: must be one of {', '.join(fitting)}, or a function of (truth, prediction)")
 
 
-def _wrapped(function: Callable[[Array, Array], float], role: str) -> Callable[[Array, Array, Array], float]:
-    """A user's function sees codes of the true and predicted classes, or true and predicted values."""
-    if role == "classifier":
-        return lambda codes, scores, w: float(function(codes, scores.argmax(axis=1)))
-    return lambda truth, value, w: float(function(truth.squeeze(), value.squeeze()))
+def _as_given(codes: Array, scores: Array, w: Array) -> tuple[Array, Array]:
+    """A user's function sees codes of the true and predicted classes."""
+    return codes, scores.argmax(axis=1)
+
+
+def _as_values(truth: Array, value: Array, w: Array) -> tuple[Array, Array]:
+    """Or true and predicted values."""
+    return truth.squeeze(), value.squeeze()

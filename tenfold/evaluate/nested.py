@@ -28,7 +28,7 @@ from tenfold.evaluate.folds import assign_folds
 from tenfold.evaluate.held_out import held_out, outputs_of, prepared, training_statistics
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
-from tenfold.evaluate.rounds import Round, all_but_some, folds_round, plan, truth_of
+from tenfold.evaluate.rounds import Round, Splitting, all_but_some, folds_round, plan, takes_splitting, truth_of
 from tenfold.evaluate.tally import Tally
 
 Setting = dict[str, Any]
@@ -78,20 +78,17 @@ class NestedCrossValidation:
     __repr__ = __str__
 
 
+@takes_splitting("kind")
 def nested_cross_validate(
     model: Any,
     X: Any,
     y: Any,
     grid: dict[str, Any],
     *,
-    folds: Any = 10,
+    splitting: Splitting,
     inner: int | None = None,
-    repeats: int = 1,
-    stratify: Any = "auto",
-    groups: Any = None,
     score: Any = None,
     sample_weight: Any = None,
-    random_state: Any = 0,
 ) -> NestedCrossValidation:
     """Choose parameters in each outer fold by an inner cross-validation, and judge the choice on the outer
     fold.
@@ -111,15 +108,7 @@ def nested_cross_validate(
     settings = settings_of(model, grid)
     judge = find_score(score, model.role)
     began = time.perf_counter()
-    rounds = plan(
-        model,
-        source,
-        folds=folds,
-        repeats=repeats,
-        stratify=stratify,
-        groups=groups,
-        random_state=random_state,
-    )
+    rounds = plan(model, source, splitting)
     if any(one.kind != "folds" or one.single for one in rounds):
         raise BadParameter("nested: folds must be a number, or test sets of several rows that make up all rows")
     if inner is None and len(rounds[0]) < 3:

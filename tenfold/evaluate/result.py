@@ -10,7 +10,7 @@ import numpy as np
 
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.metrics import Score
-from tenfold.evaluate.tally import Tally
+from tenfold.evaluate.tally import Tally, Unkept
 
 Array = np.ndarray[Any, Any]
 
@@ -41,15 +41,15 @@ class CrossValidation:
     `fold` says the fold of each row, one line for each repeat; where test sets do not make up all rows, the
     numbers of the test rows of each split instead (filled up with −1). `predictions` are of the rows `rows`
     by models that have not seen them, the mean of them where there are several; rows is None where every row
-    was held out.
+    was held out. Of rows that were read block by block, neither folds nor predictions are kept.
     """
 
     model: str
     score: Score
     scores: Array
     fold: Array = field(repr=False)
-    held_out: Tally = field(repr=False)
-    method: str  # "merged statistics", "closed form" or "refitted"
+    held_out: Tally | Unkept = field(repr=False)
+    method: str  # "merged statistics", "closed form", "refitted" or "fitted in lockstep"
     seconds: float
     kind: str = "k-fold"  # or "reversed", "corrected"
     ratio: float | None = None  # test rows for each training row

@@ -8,8 +8,10 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, signature
 from itertools import combinations
 from typing import Any, cast
 
@@ -105,25 +107,54 @@ class Round:
         return table
 
 
-def plan(
-    model: Any,
-    source: Arrays,
-    *,
-    folds: Any = 10,
-    repeats: int = 1,
-    stratify: Any = "auto",
-    groups: Any = None,
-    random_state: Any = 0,
-    kind: str = "k-fold",
-) -> list[Round]:
-    """The rounds of a cross-validation: `folds` is a number, a splitter, or pairs (train, test) of row
-    numbers.
-    """
-    check_repeats(repeats)
-    if stratify not in ("auto", True, False):
-        raise BadParameter(f"stratify={stratify!r}: must be 'auto', True or False")
-    if kind not in KINDS:
-        raise BadParameter(f"kind={kind!r}: must be one of {', '.join(KINDS)}")
+@dataclass(frozen=True)
+class Splitting:
+    """How rows are split: what functions that cross-validate have in common, declared once (see `takes_splitting`)."""
+
+    folds: Any = 10  # a number, a splitter, or pairs (train, test) of row numbers
+    repeats: int = 1
+    stratify: Any = "auto"
+    groups: Any = None
+    random_state: Any = 0
+    kind: str = "k-fold"
+
+    def check(self) -> None:
+        """What does not depend on the rows."""
+        check_repeats(self.repeats)
+        if self.stratify not in ("auto", True, False):
+            raise BadParameter(f"stratify={self.stratify!r}: must be 'auto', True or False")
+        if isinstance(self.groups, str) and self.groups != "duplicates":
+            raise BadParameter(f"groups={self.groups!r}: must be one entry for each row, or 'duplicates'")
+        if self.kind not in KINDS:
+            raise BadParameter(f"kind={self.kind!r}: must be one of {', '.join(KINDS)}")
+
+
+def takes_splitting(*but: str) -> Callable[[Callable[..., Any]], Any]:
+    """A function with a parameter `splitting` gets the fields of Splitting as keywords in its place, `but` for some."""
+    offered = [field for field in fields(Splitting) if field.name not in but]
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @wraps(function)
+        def with_keywords(*args: Any, **given: Any) -> Any:
+            chosen = {field.name: given.pop(field.name) for field in offered if field.name in given}
+            return function(*args, splitting=Splitting(**chosen), **given)
+
+        own = signature(function)
+        keywords = [Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type) for f in offered]
+        before = [one for one in own.parameters.values() if one.kind is not Parameter.KEYWORD_ONLY]
+        after = [
+            one for one in own.parameters.values() if one.kind is Parameter.KEYWORD_ONLY and one.name != "splitting"
+        ]
+        with_keywords.__signature__ = own.replace(parameters=[*before, *keywords, *after])  # type: ignore[attr-defined]
+        return with_keywords
+
+    return decorate
+
+
+def plan(model: Any, source: Arrays, splitting: Splitting) -> list[Round]:
+    """The rounds of a cross-validation."""
+    splitting.check()
+    folds, groups, repeats, kind = splitting.folds, splitting.groups, splitting.repeats, splitting.kind
     n, codes = source.n_rows or 0, None
     if model.role == "classifier":
         codes = truth_of(source)[0]
@@ -131,7 +162,7 @@ def plan(
     if groups is not None:
         groups = _groups_of(source, groups)
     if isinstance(folds, (int, np.integer, float, type(None))):
-        rng = generator(random_state)
+        rng, stratify = generator(splitting.random_state), splitting.stratify
         spread = codes if stratify is True or (stratify == "auto" and groups is None) else None
         assigned = [assign_folds(n, folds, rng, codes=spread, groups=groups) for _ in range(repeats)]
         return [folds_round(fold, "reversed" if kind == "reversed" else "folds") for fold in assigned]
@@ -153,8 +184,6 @@ def _swapped(one: Round) -> tuple[list[Array], list[Array]]:
 def _groups_of(source: Arrays, groups: Any) -> Array:
     """One entry for each row that takes part."""
     if isinstance(groups, str):
-        if groups != "duplicates":
-            raise BadParameter(f"groups={groups!r}: must be one entry for each row, or 'duplicates'")
         return duplicate_groups(source.X if source.rows is None else source.X[source.rows])
     groups = np.asarray(groups)
     if len(groups) != source.X.shape[0]:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput
-from tenfold.core.random import generator
+from tenfold.core.random import generator, seed_of
 from tenfold.evaluate.folds import (
+    any_table,
     assign_folds,
     check_class_sizes,
     check_folds,
@@ -24,6 +25,7 @@ from tenfold.evaluate.folds import (
     codes_of,
     duplicate_groups,
     grouped,
+    hash_folds,
     n_rows,
     stratified_groups,
     two_sizes,
@@ -74,6 +76,32 @@ class KFold(Splitter):
         check_folds(self.n_splits, n)
         order = _rows_in_order(n, self.shuffle, self.random_state)
         yield from np.array_split(order, self.n_splits)
+
+
+@dataclass(frozen=True)
+class HashKFold(Splitter):
+    """k folds of rows in the order of a hash of what they hold: folds that do not depend on where the rows are, or in which
+    order. Equal rows are in one fold; sizes are near one another, as by tossing a die for every row.
+
+    So are the folds of files and streams, which are cross-validated without being read into memory.
+
+    >>> from tenfold.evaluate import HashKFold
+    >>> import numpy as np
+    >>> [len(test) for _, test in HashKFold(2).split(np.arange(100.0)[:, None])]
+    [50, 50]
+    """
+
+    n_splits: int = 10
+    _: KW_ONLY
+    random_state: Any = 0
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Pairs:
+        """Pairs (train, test) of row numbers."""
+        check_folds(self.n_splits, n_rows(X))
+        table = any_table(X)
+        fold = hash_folds(table, self.n_splits, seed_of(generator(self.random_state)))
+        for k in range(self.n_splits):
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
 @dataclass(frozen=True)

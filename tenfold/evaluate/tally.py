@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tenfold.core.data import Array, Arrays
+from tenfold.core.errors import BadInput
 from tenfold.core.estimator import softmax
 
 
@@ -56,3 +57,12 @@ class Tally:
             total[rows] += output  # the rows of one part differ
         seen = count > 0
         return total / count[:, None] if seen.all() else total[seen] / count[seen, None]
+
+
+class Unkept:
+    """Stands for the outputs of rows that were read block by block: they are not there."""
+
+    def predictions(self) -> Array:
+        raise BadInput("predictions of a stream are not kept: read the table into memory, or use cross_val_predict")
+
+    probabilities = predictions
