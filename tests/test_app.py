@@ -17,6 +17,7 @@ import tenfold
 from tenfold.app.commands import run
 from tenfold.app.show import Text, intervals
 from tenfold.app.words import clean, figure
+from tenfold.selection import candidates
 from tenfold.selection.race import Race
 
 PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
@@ -237,7 +238,8 @@ def test_nasty_tables_end_in_words(name: str, capsys: pytest.CaptureFixture[str]
     assert Path("t.tenfold").exists() == (code == 0)
 
 
-def test_a_hundred_thousand_categories(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hundred_thousand_categories(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "ROUNDS", (5,))
     n = 100_000
     made = rng().permutation(n)
     file = table(

@@ -290,6 +290,7 @@ def small_race(n: int = 90, folds: int = 4) -> Race:
         make_folds(codes, folds, 0, "classifier", None),
         families_for("classifier", n, 6, 2),
         [SCORES["log_loss"], SCORES["accuracy"]],
+        pl.DataFrame(X).fill_nan(None),
     )
 
 
@@ -306,6 +307,7 @@ def test_a_column_of_the_table_is_a_race_without_that_fold() -> None:
             np.unique(race.fold[rest], return_inverse=True)[1],
             race.families,
             race.judges,
+            race.frame.filter(rest),
         )
         alone.run()
         inner = np.delete(race.scores["log_loss"][:, :, o], o, axis=1)

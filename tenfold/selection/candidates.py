@@ -14,6 +14,10 @@ from tenfold.selection.guess import FrequencyGuess, MeanGuess
 # Penalties are in units of the number of rows, so that the same grid serves tables of any length.
 LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows
 RIDGE_PER_ROW = tuple(np.logspace(-6, 2, 30).tolist())  # alpha / rows, for columns of variance 1
+ROUNDS = (25, 50, 100, 200, 400)  # of boosting, all from one fit
+MOST_TREES, MOST_TREE_ROWS = 1000, 10_000_000  # in one fit of boosting, and rows × trees: what is tried ends there
+LEAST_TREE_ROWS = 50  # leaves of boosting have 20 rows
+SMALL_LEAVES, LEAVES = 8, 31
 QUADRATIC_SHRINKAGE = (0.0, 0.01, 0.1, 0.5)
 HEAVY, VERY_HEAVY = 3e8, 3e10  # rows × columns² × classes², from where fewer values of C are tried
 
@@ -79,6 +83,7 @@ def families_for(role: str, rows: int, columns: int, classes: int) -> list[Famil
                 tuple(rows * a for a in RIDGE_PER_ROW),
                 "penalty",
             ),
+            *_boosted(tenfold.HistGradientBoostingRegressor, rows, 1),
         ]
     work = rows * columns**2 * (1 if classes == 2 else classes**2)
     C = LOGISTIC_ROWS if work < HEAVY else LOGISTIC_ROWS[1::2] if work < VERY_HEAVY else LOGISTIC_ROWS[3:4]
@@ -96,6 +101,22 @@ def families_for(role: str, rows: int, columns: int, classes: int) -> list[Famil
             QUADRATIC_SHRINKAGE,
             "shrinkage",
         ),
+        *_boosted(tenfold.HistGradientBoostingClassifier, rows, 1 if classes == 2 else classes),
+    ]
+
+
+def _boosted(kind: Any, rows: int, trees: int) -> list[Family]:
+    """Boosting with small and with larger trees, `trees` of them in a round; few rows take few rounds."""
+    if rows < LEAST_TREE_ROWS:
+        return []
+    most = min(MOST_TREES // trees, MOST_TREE_ROWS // rows // trees, rows // 2)
+    rounds = tuple(n for n in ROUNDS if n <= max(most, ROUNDS[0]))
+    return [
+        Family(title, kind(early_stopping=False, max_leaf_nodes=leaves), rank, "max_iter", values, "rounds")
+        for title, leaves, rank, values in (
+            ("boosted small trees", SMALL_LEAVES, 7, rounds),
+            ("boosted trees", LEAVES, 8, rounds[:4]),
+        )
     ]
 
 
