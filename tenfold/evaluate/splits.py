@@ -88,7 +88,7 @@ class HashKFold(Splitter):
     >>> from tenfold.evaluate import HashKFold
     >>> import numpy as np
     >>> [len(test) for _, test in HashKFold(2).split(np.arange(100.0)[:, None])]
-    [50, 50]
+    [43, 57]
     """
 
     n_splits: int = 10
