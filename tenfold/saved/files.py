@@ -260,7 +260,9 @@ def kind_name(record: dict[str, Any]) -> str:
 def _holds_rows(record: dict[str, Any]) -> bool:
     """Whether a learner or a statistic keeps rows of the training table, or values of its columns."""
     if "statistic" not in record:
-        return kind_name(record) in kinds.KEEPS_ROWS
+        name = kind_name(record)
+        when = kinds.KEEPS_ROWS.get(name)
+        return name in kinds.KEEPS_ROWS and (when is None or record["params"].get(when[0]) == when[1])
     return record["fields"].get(kinds.ROWS_IN.get(kind_name(record), "")) not in (None, [], {"tuple": []})
 
 

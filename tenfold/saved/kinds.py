@@ -221,9 +221,17 @@ LEARNERS: dict[int, tuple[str, str]] = {
         coef_=float(q,p) intercept_=float|float(q) n_iter_=int singular_=float(*) squares_=float noise_=float
         generic_=bool _flat=bool stats_?=Moments(p+q)""",
     ),
+    41: (
+        "GroupLasso",
+        """
+        coef_=float(p) intercept_=float dual_gap_=float n_iter_=int group_of_=int(p) _flat=bool stats_?=Moments(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) dual_gap_=float(q) n_iter_=int(q) group_of_=int(p) _flat=bool
+        stats_?=Moments(p+q)""",
+    ),
     43: ("MMRegressor", "coef_=float(p) intercept_=float scale_=float n_iter_=int _flat=bool"),
     44: ("LeastAbsoluteDeviations", "coef_=float(p) intercept_=float mean_deviation_=float n_iter_=int _flat=bool"),
     45: ("LinearSVR", "coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool"),
+    46: ("RadialBasisFeatures", "centers_=float(k,p) bandwidth_=float(p)"),
     51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
     52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
@@ -343,7 +351,8 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "ManyWay": lambda s: s.counts,
 }
 ROWS_IN = {"Distinct": "values", "Table": "rows"}
-KEEPS_ROWS = {"KernelRegressor"}  # learners that cannot answer without the rows they were fitted on
+# Learners that keep rows they were fitted on: always, or where a parameter has this value.
+KEEPS_ROWS: dict[str, tuple[str, Any] | None] = {"KernelRegressor": None, "RadialBasisFeatures": ("centers", "sample")}
 
 NUMBER_OF_LEARNER = {name: number for number, (name, _) in LEARNERS.items()}
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
