@@ -82,7 +82,7 @@ inline Rule fix_gradients(Grower& grower, const BoostKernels& kernels, Loss loss
         return top > 0 ? std::ldexp(1.0, std::max(std::ilogb(top) + 1 - bits, -1000)) : 1.0;
     };
     rule.gradient_unit = unit(g, std::min(50, 62 - rule.bits));
-    rule.curvature_unit = unit(h, std::min(40, 62 - 2 * rule.bits));
+    rule.curvature_unit = unit(h, std::min(50, 62 - 2 * rule.bits));
     grower.team().each(pieces, [&](size_t k) { pass(k, false); });
     return rule;
 }

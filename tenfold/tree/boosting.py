@@ -75,8 +75,6 @@ class Boosted(Estimator):
         if self._holds_out(len(table)):
             classes = len(self.classes_) if self.target == "label" else None
             held = held_out(table, self._held_share(len(table)), classes)
-        if held.all() or (self.target == "label" and len(np.unique(table.y[~held])) < outputs):
-            raise BadInput(f"{len(table)} rows are too few to hold some out: switch early stopping off")
         weight = float(len(table) if table.w is None else table.w.sum())
         plan = replace(self._plan(len(table), source.n_features, weight), seed=seed)
         start = (

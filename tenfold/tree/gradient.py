@@ -36,7 +36,7 @@ class DepthBoosted(Boosted):
             columns=columns_to_draw(self, p) or p,
             seed=0,
             parameter=float(getattr(self, "alpha", 0.0)),
-            least_curvature=1e-9,
+            least_curvature=1e-8 * weight,  # far above the unit of the sums
             least_gain=min(float(self.min_impurity_decrease), 1e200) * weight,
             subsample=float(self.subsample),
         )
@@ -117,7 +117,8 @@ class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 
     Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
-                feature_importances_ (p,), max_features_, categories_, n_features_in_
+                feature_importances_ (p,), max_features_, n_trees_per_iteration_, categories_,
+                n_features_in_
 
     Example
     -------
@@ -177,7 +178,8 @@ class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 
     Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
-                feature_importances_ (p,), max_features_, classes_, categories_, n_features_in_
+                feature_importances_ (p,), max_features_, n_trees_per_iteration_, classes_,
+                categories_, n_features_in_
 
     Example
     -------
@@ -187,6 +189,10 @@ class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
     >>> model.predict([[2.0], [18.0]])
     array(['low', 'high'], dtype='<U4')
     """
+
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "of columns that split a node equally well the first is taken",
+    }
 
     _: KW_ONLY
     loss: str = param("log_loss", one_of=("log_loss", "exponential"), doc="what is minimised")

@@ -37,6 +37,7 @@ class HistBoosted(Boosted):
             columns=max(1, int(float(self.max_features) * p)),
             seed=0,
             parameter=0.0 if quantile is None else float(quantile),
+            least_curvature=1e-3 * weight / n,
             l1=float(self.l1_regularization),
             l2=float(self.l2_regularization),
             subsample=float(self.subsample),

@@ -271,14 +271,14 @@ def first_raw(table: Table, train: Any, plan: Plan, outputs: int) -> Array:
 
 
 def held_out(table: Table, share: float, classes: int | None) -> Array:
-    """Which rows are held out: the smallest hashes, of each class its share."""
+    """Which rows are held out: those with the smallest hashes, of each class its share."""
     held = np.zeros(len(table), dtype=bool)
     groups = [np.arange(len(table))]
     if classes is not None:
         groups = [np.flatnonzero(table.y == k) for k in range(classes)]
     for rows in groups:
-        count = max(1, round(share * len(rows))) if len(rows) > 1 else 0
-        held[rows[np.argsort(table.hash[rows], kind="stable")[:count]]] = True
+        count = min(max(1, round(share * len(rows))), len(rows) - 1)  # one stays at least
+        held[rows[np.argsort(table.hash[rows], kind="stable")[: max(count, 0)]]] = True
     return held
 
 

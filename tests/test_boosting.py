@@ -1,0 +1,300 @@
+"""Gradient boosting: against scikit-learn, against itself in another form, and what its trees may not do."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+import sklearn.ensemble as theirs
+
+import tenfold
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
+
+HIST = {"real": tenfold.HistGradientBoostingRegressor, "label": tenfold.HistGradientBoostingClassifier}
+
+
+def table(n: int = 400, p: int = 4, seed: int = 0, values: int = 60) -> tuple[Array, Array, Array]:
+    """Columns of few different values, so that bins are exact; a curved surface, and labels of three classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, values, size=(n, p)) / values
+    signal = np.sin(5 * X[:, 0]) + 2 * X[:, 1] * X[:, 2]
+    return X, signal + 0.3 * rng.normal(size=n), np.digitize(signal + 0.2 * rng.normal(size=n), [0.5, 1.2])
+
+
+# --- against scikit-learn ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "poisson", "gamma", "absolute_error", "quantile"])
+def test_regressors_are_those_of_scikit_learn(loss: str) -> None:
+    X, y, _ = table()
+    y = y - y.min() + 0.1
+    settings: dict[str, Any] = dict(loss=loss, max_iter=8, max_leaf_nodes=6, l2_regularization=0.5)
+    if loss == "quantile":
+        settings["quantile"] = 0.7
+    ours = tenfold.HistGradientBoostingRegressor(**settings).fit(X, y)
+    other = theirs.HistGradientBoostingRegressor(**settings).fit(X, y)
+    if loss in ("squared_error", "poisson", "gamma"):
+        np.testing.assert_allclose(ours.predict(X), other.predict(X), rtol=1e-5, atol=1e-5)
+        return
+    share = settings.get("quantile", 0.5)  # quantiles of a leaf's few rows are defined otherwise there
+    mine, his = (np.mean((share - (y < m.predict(X))) * (y - m.predict(X))) for m in (ours, other))
+    np.testing.assert_allclose(mine, his, rtol=0.02)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classifiers_are_those_of_scikit_learn(classes: int) -> None:
+    X, _, label = table()
+    label = np.minimum(label, classes - 1)
+    settings: dict[str, Any] = dict(max_iter=8, max_leaf_nodes=6, max_depth=4)
+    ours = tenfold.HistGradientBoostingClassifier(**settings).fit(X, label)
+    other = theirs.HistGradientBoostingClassifier(**settings).fit(X, label)
+    np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+def test_shallow_trees_are_those_of_scikit_learn(loss: str) -> None:
+    X, y, _ = table(300)
+    settings: dict[str, Any] = dict(n_estimators=12, loss=loss, min_samples_leaf=5)
+    ours = tenfold.GradientBoostingRegressor(**settings).fit(X, y)
+    other = theirs.GradientBoostingRegressor(**settings).fit(X, y)
+    tolerance = 1e-9 if loss == "squared_error" else 0.02
+    np.testing.assert_allclose(ours.train_score_, other.train_score_, rtol=tolerance)
+    np.testing.assert_allclose(ours.predict(X).mean(), other.predict(X).mean(), rtol=tolerance)
+    assert ours.apply(X).shape == (300, 12)
+    np.testing.assert_allclose(ours.feature_importances_.sum(), 1, rtol=1e-12)
+
+
+def test_exponential_loss_of_two_classes() -> None:
+    X, _, label = table()
+    label = np.minimum(label, 1)
+    model = tenfold.GradientBoostingClassifier(loss="exponential", n_estimators=15).fit(X, label)
+    other = theirs.GradientBoostingClassifier(loss="exponential", n_estimators=15).fit(X, label)
+    np.testing.assert_allclose(model.train_score_, other.train_score_, rtol=0.03)
+    raw = model.decision_function(X)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-2 * raw)), rtol=1e-9)
+    with pytest.raises(BadParameter, match="two classes"):
+        tenfold.GradientBoostingClassifier(loss="exponential").fit(X, table()[2])
+
+
+# --- the same in another form -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["real", "label"])
+def test_threads_blocks_and_order_change_no_bit(kind: str) -> None:
+    X, y, label = table(9000, 9, values=4000)
+    X[::7, 3] = np.nan
+    target = y if kind == "real" else np.minimum(label, 1)
+    expected = None
+    order = np.random.default_rng(1).permutation(len(X))
+    for threads, rows in ((1, slice(None)), (2, slice(None)), (5, order)):
+        with tenfold.threads(threads):
+            model = HIST[kind](max_iter=3, early_stopping=True, random_state=0).fit(X[rows], target[rows])
+        found = model.predict(X) if kind == "real" else model.predict_proba(X)
+        expected = found if expected is None else expected
+        np.testing.assert_array_equal(found, expected)
+    stream = [(X[a : a + 1000], target[a : a + 1000]) for a in range(0, 9000, 1000)]
+    model = HIST[kind](max_iter=3, early_stopping=True, random_state=0).fit(stream)
+    np.testing.assert_array_equal(model.predict(X) if kind == "real" else model.predict_proba(X), expected)
+
+
+def test_whole_weights_are_copies() -> None:
+    X, y, label = table(200)
+    w = np.random.default_rng(0).integers(0, 4, len(y))
+    for kind, target in (("real", y), ("label", label)):
+        one = HIST[kind](max_iter=5, min_samples_leaf=1, max_leaf_nodes=5).fit(X, target, w)
+        two = HIST[kind](max_iter=5, min_samples_leaf=1, max_leaf_nodes=5).fit(np.repeat(X, w, 0), np.repeat(target, w))
+        found, expected = (m.predict(X) if kind == "real" else m.predict_proba(X) for m in (one, two))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_class_weights_are_weights() -> None:
+    X, _, label = table()
+    factors = {0: 1.0, 1: 3.0, 2: 0.5}
+    one = tenfold.HistGradientBoostingClassifier(max_iter=3, class_weight=factors).fit(X, label)
+    two = tenfold.HistGradientBoostingClassifier(max_iter=3).fit(X, label, np.array([1.0, 3.0, 0.5])[label])
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+@pytest.mark.parametrize("name", ["HistGradientBoostingClassifier", "GradientBoostingRegressor"])
+def test_rounds_are_a_path_a_warm_start_and_stages(name: str) -> None:
+    X, y, label = table()
+    cls = getattr(tenfold, name)
+    target = y if cls.target == "real" else label
+    path = cls.path
+    settings = {"subsample": 0.5, "random_state": 3}
+    source = tenfold.core.check.check_fit(cls(**settings), X, target)
+    along = cls(**settings)._fit_path(source, path, [2, 6])
+    stages = list(along[1].staged_predict(X))
+    warm = cls(**settings, warm_start=True, **{path: 2}).fit(X, target)
+    for rounds, model in zip((2, 6), along, strict=True):
+        alone = cls(**settings, **{path: rounds}).fit(X, target)
+        warm.set_params(**{path: rounds}).fit(X, target)
+        for other in (alone, warm):
+            np.testing.assert_allclose(
+                other.predict(X) if y is target else other.predict_proba(X),
+                model.predict(X) if y is target else model.predict_proba(X),
+                rtol=1e-9,
+            )
+            np.testing.assert_allclose(other.train_score_, model.train_score_, rtol=1e-9)
+        last = stages[rounds - 1]
+        if y is target:
+            np.testing.assert_allclose(last, model.predict(X), rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(last, model.predict(X))
+    with pytest.raises(BadParameter, match="at least 6"):
+        warm.set_params(**{path: 3}).fit(X, target)
+
+
+def test_rows_drawn_for_each_round_leave_an_estimate() -> None:
+    X, y, _ = table(2000)
+    model = tenfold.GradientBoostingRegressor(n_estimators=40, subsample=0.5, random_state=0).fit(X, y)
+    assert model.oob_improvement_.shape == (40,) and (model.oob_improvement_[:5] > 0).all()
+    new, truth, _ = table(4000, seed=9)
+    error = np.mean((model.predict(new) - truth) ** 2)
+    assert abs(model.oob_score_ / error - 1) < 0.15  # the last trees have seen half of these rows
+
+
+# --- what trees may do ------------------------------------------------------------------------------------------------
+
+
+def test_missing_values_go_where_they_help() -> None:
+    X = np.concatenate([np.arange(100.0), np.full(50, np.nan)])[:, None]
+    y = np.where(np.isnan(X[:, 0]), 5.0, np.where(X[:, 0] < 50, 5.0, 0.0))
+    model = tenfold.HistGradientBoostingRegressor(max_iter=1, learning_rate=1.0).fit(X, y)
+    np.testing.assert_allclose(model.predict([[10.0], [90.0], [np.nan]]), [5, 0, 5], atol=1e-12)
+    only = tenfold.HistGradientBoostingRegressor(max_iter=1, learning_rate=1.0).fit(X, np.isnan(X[:, 0]).astype(float))
+    np.testing.assert_allclose(only.predict([[1e99], [-1e99], [np.nan]]), [0, 0, 1], atol=1e-12)
+
+
+def test_categories_are_split_as_a_set() -> None:
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 30, 3000)
+    good = np.isin(code, [1, 4, 9, 16, 25])
+    frame = pandas.DataFrame({"c": np.array([f"k{i}" for i in range(30)])[code], "x": rng.normal(size=3000)})
+    model = tenfold.HistGradientBoostingRegressor(max_iter=1, learning_rate=1.0, max_leaf_nodes=2).fit(
+        frame, 3.0 * good
+    )
+    np.testing.assert_allclose(model.predict(frame), 3.0 * good, atol=1e-9)
+    tree = model._trees[0]
+    sets = {frozenset(tree.categories_left(0).tolist()), frozenset(range(30)) - set(tree.categories_left(0).tolist())}
+    names = sorted(f"k{i}" for i in range(30))
+    assert frozenset(names.index(f"k{i}") for i in (1, 4, 9, 16, 25)) in sets
+    unseen = pandas.DataFrame({"c": ["never", None], "x": [0.0, 0.0]})
+    np.testing.assert_allclose(model.predict(unseen), 0.0, atol=1e-9)  # with most rows
+
+
+def test_very_many_categories() -> None:
+    rng = np.random.default_rng(1)
+    code = np.concatenate([np.arange(5000), rng.integers(0, 5, 5000)])
+    y = np.where(code < 5, 2.0 * code, 1.0)
+    marked = tenfold.HistGradientBoostingRegressor(max_iter=20, categorical_features=[0]).fit(
+        code[:, None].astype(float), y
+    )
+    found = marked.predict(np.array([[0.0], [4.0], [4999.0], [77777.0]]))
+    np.testing.assert_allclose(found[:2], [0, 8], atol=1.0)
+    assert found[2] == found[3], "a rare category goes where an unseen one goes"
+
+
+def test_monotone_columns() -> None:
+    X, y, _ = table(1000)
+    model = tenfold.HistGradientBoostingRegressor(max_iter=30, monotonic_cst=[0, 1, -1, 0]).fit(X, y)
+    line = np.linspace(0, 1, 50)
+    for row in X[:20]:
+        for j, sign in ((1, 1), (2, -1)):
+            rows = np.repeat(row[None], 50, axis=0)
+            rows[:, j] = line
+            assert (np.diff(model.predict(rows)) * sign >= -1e-12).all()
+    assert model.score(X, y) > 0.5
+    with pytest.raises(BadParameter, match="monotonic_cst"):
+        tenfold.HistGradientBoostingRegressor(monotonic_cst=[2, 0, 0, 0]).fit(X, y)
+
+
+def test_columns_that_may_not_meet() -> None:
+    X, y, _ = table(800)
+    model = tenfold.HistGradientBoostingRegressor(max_iter=10, interaction_cst=[(0, 1), (2,)]).fit(X, y)
+    allowed = [{0, 1}, {2}, {3}]
+    for t in range(10):
+        assert all(any(way <= group for group in allowed) for way in _ways(model._trees[t]))
+    free = tenfold.HistGradientBoostingRegressor(max_iter=10).fit(X, y)
+    assert any({1, 2} <= way for t in range(10) for way in _ways(free._trees[t]))
+
+
+def _ways(tree: Any) -> list[set[int]]:
+    """The columns asked for on the way to each leaf."""
+    found, open_ = [], [(0, set[int]())]
+    while open_:
+        node, way = open_.pop()
+        if tree.children_left[node] < 0:
+            found.append(way)
+            continue
+        way = way | {int(tree.feature[node])}
+        open_ += [(int(tree.children_left[node]), way), (int(tree.children_right[node]), way)]
+    return found
+
+
+def test_limits_of_trees_hold() -> None:
+    X, y, _ = table(2000, values=500)
+    settings = dict(max_iter=5, max_leaf_nodes=None, max_depth=4, min_samples_leaf=30, max_features=0.5, random_state=0)
+    trees = tenfold.HistGradientBoostingRegressor(**settings).fit(X, y)._trees
+    assert trees.depths().max() == 4 and trees.n_node_samples.min() >= 30
+    leaf = trees.leaves()
+    np.testing.assert_array_equal(np.add.reduceat(trees.n_node_samples * leaf, trees.first[:-1]), 2000)
+    strict = tenfold.HistGradientBoostingRegressor(max_iter=1, l1_regularization=1e9).fit(X, y)
+    assert len(strict._trees.feature) == 1, "no gain is left"
+    big = tenfold.GradientBoostingRegressor(n_estimators=1, max_depth=None).fit(X, y)
+    assert big._trees.leaves().sum() > 1500
+
+
+# --- when to stop -----------------------------------------------------------------------------------------------------
+
+
+def test_early_stopping_by_rows_held_out() -> None:
+    X, y, label = table(600)
+    model = tenfold.HistGradientBoostingClassifier(max_iter=500, early_stopping=True, random_state=0).fit(X, label)
+    assert model.n_iter_ < 200 and model.do_early_stopping_
+    assert len(model.validation_score_) == len(model.train_score_) == model.n_iter_ + 1
+    assert model.validation_score_[-11:].argmax() == 0  # nothing was won in the last ten rounds
+    by_accuracy = tenfold.HistGradientBoostingClassifier(
+        max_iter=200, early_stopping=True, random_state=0, scoring=None, validation_fraction=0.3
+    ).fit(X, label)
+    assert 0.5 < by_accuracy.validation_score_[-1] <= 1
+    gradual = tenfold.GradientBoostingRegressor(n_estimators=500, n_iter_no_change=4, random_state=0).fit(X, y)
+    assert gradual.n_estimators_ < 300
+
+
+def test_an_interrupt_keeps_the_trees_so_far() -> None:
+    X, y, _ = table()
+
+    def stop(record: Any) -> None:
+        if record.n_pass == 3:  # one pass reads the rows; rounds are counted by themselves
+            raise KeyboardInterrupt
+
+    with tenfold.monitor(stop), pytest.warns(TenfoldWarning, match="interrupted after 3 of 100"):
+        model = tenfold.HistGradientBoostingRegressor().fit(X, y)
+    expected = tenfold.HistGradientBoostingRegressor(max_iter=3).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+def test_targets_that_a_loss_cannot_take() -> None:
+    X, y, _ = table()
+    for loss in ("poisson", "gamma"):
+        with pytest.raises(BadInput, match=loss):
+            tenfold.HistGradientBoostingRegressor(loss=loss).fit(X, y - 100)
+    with pytest.raises(BadParameter, match="quantile"):
+        tenfold.HistGradientBoostingRegressor(loss="quantile").fit(X, y)
+
+
+@pytest.mark.parametrize("X", [np.full((30, 2), np.nan), np.ones((30, 2)), np.arange(60.0).reshape(30, 2)[:1]], ids=str)
+def test_nothing_to_split(X: Array) -> None:
+    y = np.arange(float(len(X)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = tenfold.HistGradientBoostingRegressor().fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y.mean(), rtol=1e-12)
