@@ -328,6 +328,21 @@ def test_folds_share_the_categories_of_the_table() -> None:
     assert seen == [3] * 5
 
 
+def test_evaluation_codes_new_rows_as_the_model_does() -> None:
+    """New rows may lack categories: their codes are those of the model, not their own."""
+    rng = np.random.default_rng(0)
+    colour = np.array(["a", "b", "c"])[rng.integers(0, 3, 300)].astype(object)
+    table = pl.DataFrame({"colour": colour.tolist(), "x": rng.standard_normal(300)})
+    y = np.where(colour == "b", 1.0, 0.0)
+    model = tenfold.DecisionTreeRegressor().fit(table, y)
+    new = table.filter(pl.Series(colour != "a"))  # "b" would be number 0 here
+    found = tenfold.evaluate.permutation_importance(model, new, y[colour != "a"], folds=None, score="mse")
+    assert found.baseline == 0.0 and found.importances_mean[0] > 0.2
+    parts = tenfold.evaluate.bias_variance(model, table, y, X_test=new, y_test=y[colour != "a"], replicates=5)
+    assert parts.error < 1e-12
+    assert tenfold.cross_validate(model, table, y, folds=4, score="mse").mean == 0.0
+
+
 def test_a_file_holds_categories() -> None:
     from tenfold.saved import kinds
 

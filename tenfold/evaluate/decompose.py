@@ -194,8 +194,10 @@ def _decompose(
         judged = rows
         if X_test is not None:
             check.check_width(model, np.shape(X_test)[1], rows.n_features)
-            classes = rows.facts.get("classes_")
-            judged = check.in_memory(model, X_test, _target_at(model, y_test, truth, classes), None, classes)
+            classes, categories = rows.facts.get("classes_"), rows.facts.get("categories_")
+            judged = check.in_memory(
+                model, X_test, _target_at(model, y_test, truth, classes), None, classes, categories
+            )
 
     def answers(draw: tuple[int, Array | None]) -> list[Array]:
         source = _training(model, train, draw, judged)
@@ -264,7 +266,7 @@ def _training(model: Any, train: Arrays | Sampler, draw: tuple[int, Array | None
         assert counts is not None
         return Arrays(train.X, train.y, counts, train.target, train.facts, rows=np.flatnonzero(counts))
     X, y = train(np.random.default_rng(seed))
-    return check.in_memory(model, X, y, None, judged.facts.get("classes_"))
+    return check.in_memory(model, X, y, None, judged.facts.get("classes_"), judged.facts.get("categories_"))
 
 
 def _squared(f: Array, seen: Array, judged: Arrays, truth: Any, noise: float | None, no_targets: bool) -> BiasVariance:

@@ -118,11 +118,11 @@ def permutation_importance(
         raise BadParameter(f"n_repeats={n_repeats!r}: must be a whole number of at least 1")
     if not 0 < level < 1:
         raise BadParameter(f"level={level!r}: must lie between 0 and 1, 0.95 for example")
+    known: tuple[Any, Any] = (None, None)
     if folds is None:
         check.check_predict(model, X)
-    source = check.in_memory(
-        model, X, y, sample_weight, model.classes_ if folds is None and model.role == "classifier" else None
-    )
+        known = vars(model).get("classes_"), vars(model).get("categories_")
+    source = check.in_memory(model, X, y, sample_weight, *known)
     if ops.is_sparse(source.X):
         raise BadInput("columns are shuffled one by one, which takes a dense table: use X.toarray()")
     judge, rng, ratio = find_score(score, model.role), generator(random_state), None
