@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.core.estimator import OnePass, softmax
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.estimator import softmax
 from tenfold.core.protocol import fresh
-from tenfold.core.stats import Moments
 from tenfold.evaluate import Conformal
-from tenfold.linear.affine import AffineRegressor
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -33,25 +30,7 @@ def classes(seed: int, n: int) -> Data:
     return rng.normal(size=(n, 4)) + 0.6 * y[:, None], y
 
 
-@estimator
-class QuantileLine(AffineRegressor, OnePass):
-    """A line for a quantile of y, for noise that is Gaussian."""
-
-    _: KW_ONLY
-    quantile: float = param(0.5, above=0, at_most=1, doc="which quantile")
-
-    def _summarize(self, block: Any) -> Moments:
-        return Moments.of(block.X, block.y, block.w)
-
-    def _solve(self, stats: Moments) -> dict[str, Any]:
-        from scipy.special import ndtri
-
-        line = tenfold.Ridge(alpha=1.0)
-        vars(line).update(n_features_in_=self.n_features_in_, _flat=True)
-        fitted = line._solve(stats)
-        squares, _ = line._held_out_squares(stats, [fitted])
-        fitted["intercept_"] += float(ndtri(self.quantile) * np.sqrt(squares[0] / stats.weight))
-        return fitted
+QUANTILE = tenfold.QuantileRegressor(alpha=0.0)
 
 
 def coverage(make: Callable[[], Conformal], data: Callable[[int, int], Data]) -> float:
@@ -75,7 +54,7 @@ def coverage(make: Callable[[], Conformal], data: Callable[[int, int], Data]) ->
         dict(method="split"),
         dict(scale=tenfold.Ridge()),
         dict(method="split", scale=tenfold.Ridge()),
-        dict(model=QuantileLine(), method="cqr"),
+        dict(model=QUANTILE, method="cqr"),
     ],
     ids=str,
 )
@@ -174,9 +153,21 @@ def test_it_is_a_learner_with_parameters() -> None:
     np.testing.assert_array_equal(copy.predict(X), tenfold.Ridge(alpha=2.0).fit(X, y).predict(X))
     wide, narrow = (np.ptp(copy.predict_interval(X, coverage=c), axis=1) for c in (0.95, 0.5))
     assert (wide > narrow).all()
-    pair = Conformal((QuantileLine(quantile=0.05), QuantileLine(quantile=0.95)), method="cqr").fit(X, y)
-    alone = Conformal(QuantileLine(), method="cqr", coverage=0.9).fit(X, y)
-    np.testing.assert_allclose(pair.predict_interval(X), alone.predict_interval(X), rtol=1e-12)
+    ends = [tenfold.QuantileRegressor(alpha=0.0, quantile=q) for q in (0.05, 0.95)]
+    pair, alone = Conformal(tuple(ends), method="cqr").fit(X, y), Conformal(QUANTILE, method="cqr").fit(X, y)
+    np.testing.assert_allclose(pair.predict_interval(X), alone.predict_interval(X), rtol=1e-9)
+    np.testing.assert_allclose(alone.predict(X), alone.predict_interval(X).mean(axis=1), rtol=1e-9)
+    piped = Conformal(tenfold.make_pipeline(tenfold.StandardScaler(), QUANTILE), method="cqr").fit(X, y)
+    np.testing.assert_allclose(piped.predict_interval(X), alone.predict_interval(X), rtol=1e-6)
+
+
+def test_quantiles_follow_a_spread_that_changes() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 3, size=(600, 1))
+    y = x[:, 0] + (0.1 + x[:, 0]) * rng.normal(size=600)
+    width = np.ptp(Conformal(QUANTILE, method="cqr").fit(x, y).predict_interval([[0.2], [2.8]]), axis=1)
+    assert width[1] > 3 * width[0]
+    assert np.ptp(np.ptp(Conformal(tenfold.Ridge(), method="split").fit(x, y).predict_interval(x), axis=1)) < 1e-9
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,8 @@ class Conformal(Protocol):
     Reference   Barber, Candès, Ramdas & Tibshirani 2021 (cv+, jackknife+); Romano, Patterson & Candès 2019
                 (cqr); Romano, Sesia & Candès 2020 (aps); Sadinle, Lei & Wasserman 2019 (lac)
 
-    Fitted      model_ (fitted to all rows; to the training part for split), scores_ (n,), n_features_in_
+    Fitted      model_ (fitted to all rows; to the training part for split; cqr: of the upper quantile, and low_ of the
+                lower one), scores_ (n,), n_features_in_
 
     Example
     -------
@@ -156,13 +157,14 @@ class Conformal(Protocol):
         """The learners of the lower and the upper quantile."""
         if isinstance(self.model, (tuple, list)):
             return [fresh(one) for one in self.model]
-        if "quantile" not in self.model.get_params():
+        names = [name for name in self.model.get_params() if name.rpartition("__")[2] == "quantile"]
+        if len(names) != 1:
             raise BadParameter(
                 f"Conformal(method='cqr'): {type(self.model).__name__} has no parameter `quantile`: give a "
                 "pair (low, high) of regressors for the two quantiles"
             )
         alpha = 1 - self.coverage
-        return [copy.deepcopy(fresh(self.model)).set_params(quantile=q) for q in (alpha / 2, 1 - alpha / 2)]
+        return [copy.deepcopy(fresh(self.model)).set_params(**{names[0]: q}) for q in (alpha / 2, 1 - alpha / 2)]
 
     def _size(self, model: Any, train: Any) -> Any:
         """A regressor of log |residual| of the rows trained on, and the least size it may say; or None."""
@@ -202,8 +204,9 @@ class Conformal(Protocol):
     # --- new rows ---
 
     def predict(self, X: Any) -> Array:
-        """The prediction of the learner fitted to all rows (cqr: of the upper quantile's learner)."""
-        return self._model().predict(X)
+        """The prediction of the learner fitted to all rows; of cqr, the middle between its two quantiles."""
+        model = self._model()
+        return (self.low_.predict(X) + model.predict(X)) / 2 if self.method == "cqr" else model.predict(X)
 
     def predict_interval(self, X: Any, coverage: float | None = None) -> Array:
         """Lower and upper ends (n, 2); infinite where the rows are too few for the coverage."""
