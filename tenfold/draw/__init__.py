@@ -5,36 +5,28 @@ from tenfold.draw import draw_roc
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from tenfold.core.lazy import lazy_names
 
 PUBLIC = {
     "draw_attributions": "attribution",
     "draw_bias_variance": "bias_variance",
     "draw_calibration": "calibration",
+    "draw_coefficients": "coefficients",
     "draw_confusion": "confusion",
     "draw_dependence": "dependence",
+    "draw_fit": "fit",
     "draw_folds": "validation",
     "draw_importance": "importance",
     "draw_learning_curve": "curves",
+    "draw_leverage": "influence",
     "draw_path": "validation",
     "draw_precision_recall": "ranking",
+    "draw_qq": "influence",
     "draw_residuals": "residuals",
     "draw_roc": "ranking",
     "draw_tree": "tree",
     "draw_validation_curve": "curves",
+    "draw_weights": "influence",
 }
 
-__all__ = list(PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in PUBLIC:
-        raise AttributeError(f"module 'tenfold.draw' has no attribute {name!r}")
-    value = getattr(import_module(f"tenfold.draw.{PUBLIC[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, PUBLIC)

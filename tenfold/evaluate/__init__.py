@@ -5,8 +5,7 @@ from tenfold.evaluate import delong, compare, minimum_risk
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from tenfold.core.lazy import lazy_names
 
 PUBLIC = {
     "CalibratedClassifierCV": "calibrated",
@@ -98,16 +97,4 @@ PUBLIC = {
     "zero_one_loss": "classification",
 }
 
-__all__ = list(PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in PUBLIC:
-        raise AttributeError(f"module 'tenfold.evaluate' has no attribute {name!r}")
-    value = getattr(import_module(f"tenfold.evaluate.{PUBLIC[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, PUBLIC)
