@@ -41,6 +41,20 @@ def test_classes_are_explained_in_probabilities() -> None:
         found.of_class(7)
 
 
+@pytest.mark.parametrize("name", ["RandomForest", "ExtraTrees", "HistGradientBoosting", "GradientBoosting"])
+def test_forests_and_boosted_trees_are_explained(name: str) -> None:
+    size = {"max_iter" if name.startswith("Hist") else "n_estimators": 7, "random_state": 0}
+    X, y = IRIS
+    model = getattr(tenfold, f"{name}Classifier")(**size).fit(X, y)
+    found = attributions(model, X[::10], X[::30])
+    said = model.decision_function(X[::10]) if "Boosting" in name else model.predict_proba(X[::10])
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), said, rtol=0, atol=1e-10)
+    X, y = DIABETES
+    model = getattr(tenfold, f"{name}Regressor")(**size).fit(X, y)
+    found = attributions(model, X[:20])
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), model.predict(X[:20]), rtol=1e-10)
+
+
 def test_names_and_the_order_of_importance_are_printed() -> None:
     pandas = pytest.importorskip("pandas")
     wine = load_wine()

@@ -77,9 +77,9 @@ def attributions(model: Any, X: Any, background: Any = None) -> Attributions:
         )
     rows = _table(model, X, "X")
     known = None if background is None else _table(model, background, "background")
-    trees, scale, offset, unit = model._explained()
-    values = scale * map_rows(lambda block: trees.attributions(block, known), rows)
-    base = offset + scale * trees.expectation(known)
+    parts, scale, offset, unit = model._explained()
+    values = scale * map_rows(lambda block: np.concatenate([t.attributions(block, known) for t in parts], axis=2), rows)
+    base = offset + scale * np.concatenate([trees.expectation(known) for trees in parts])
     classes = list(model.classes_) if model.role == "classifier" else None
     if values.shape[2] == 1 or (
         classes is not None and len(classes) == 2

@@ -182,6 +182,16 @@ class Boosted(Estimator):
 
     # --- what the trees say ---
 
+    def _explained(self) -> tuple[list[Trees], float, Any, str]:
+        """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
+        check.check_fitted(self)
+        outputs = len(self.baseline_)
+        rounds = len(self._trees) // outputs
+        unit = "log-odds" if self.target == "label" else "prediction"
+        if self.target == "real" and self.loss in ("poisson", "gamma"):
+            unit = "logarithm of the prediction"
+        return [self._trees[k * rounds : (k + 1) * rounds] for k in range(outputs)], 1.0, self.baseline_, unit
+
     def _raw(self, X: Any) -> Array:
         """(rows, outputs): the constant and the sums of the trees."""
         outputs = len(self.baseline_)

@@ -111,10 +111,10 @@ class OneTree(Estimator):
         """The share of each column in the loss of impurity."""
         return self.tree_.importances(self.n_features_in_)
 
-    def _explained(self) -> tuple[Trees, float, float, str]:
-        """What attributions explain: scale * (sums over the trees) + offset, and its unit."""
+    def _explained(self) -> tuple[list[Trees], float, Any, str]:
+        """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
         check.check_fitted(self)
-        return self._trees, 1.0, 0.0, "probability" if self.target == "label" else "prediction"
+        return [self._trees], 1.0, 0.0, "probability" if self.target == "label" else "prediction"
 
     def get_depth(self) -> int:
         """The depth of the tree: 0 for a single leaf."""
