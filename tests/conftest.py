@@ -10,6 +10,11 @@ from tenfold.core.estimator import Estimator
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "RandomForestClassifier": [{"n_estimators": 10, "random_state": 0}],
+    "RandomForestRegressor": [{"n_estimators": 30, "random_state": 0, "max_features": 0.7}],
+    "ExtraTreesClassifier": [{"n_estimators": 10, "random_state": 0}],
+    "ExtraTreesRegressor": [{"n_estimators": 10, "random_state": 0}],
+    "GroupLasso": [{"alpha": 0.1}],
     "ReweightedLeastSquares": [{"tol": 1e-12}],
     "AdaBoostClassifier": [
         {"n_estimators": 6},
@@ -19,6 +24,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "AdaBoostRegressor": [
         {"n_estimators": 5},
         {"estimator": tenfold.Ridge(), "n_estimators": 3, "loss": "exponential", "learning_rate": 0.7},
+    ],
+    "CascadeClassifier": [
+        {
+            "estimators": [tenfold.GaussianNB(), tenfold.AdaBoostClassifier(n_estimators=4)],
+            "max_miss": 0.5,
+            "confidence": 0.5,
+            "random_state": 0,
+        },
     ],
     "BaggingClassifier": [
         {"n_estimators": 3, "random_state": 0},

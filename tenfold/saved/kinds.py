@@ -272,6 +272,22 @@ LEARNERS: dict[int, tuple[str, str]] = {
     ),
     66: ("DecisionTreeClassifier", "classes_=label(K) _trees=Trees(1,K) max_features_=int"),
     67: ("DecisionTreeRegressor", "_flat=bool _trees=Trees(1,1) max_features_=int"),
+    68: (
+        "RandomForestClassifier",
+        "classes_=label(K) _trees=Trees(t,K) _sums=float(n,K) _times=int(n) _seed=int _oob_score=float|none",
+    ),
+    69: (
+        "RandomForestRegressor",
+        "_flat=bool _trees=Trees(t,1) _sums=float(n,1) _times=int(n) _seed=int _oob_score=float|none",
+    ),
+    70: (
+        "ExtraTreesClassifier",
+        "classes_=label(K) _trees=Trees(t,K) _sums=float(n,K) _times=int(n) _seed=int _oob_score=float|none",
+    ),
+    71: (
+        "ExtraTreesRegressor",
+        "_flat=bool _trees=Trees(t,1) _sums=float(n,1) _times=int(n) _seed=int _oob_score=float|none",
+    ),
     76: (
         "ID3Classifier",
         "classes_=label(K) tree_=ManyWay(n,K) edges_=[float(*)](p) category_=bool(p)",
@@ -300,6 +316,12 @@ LEARNERS: dict[int, tuple[str, str]] = {
         """
         estimator_weights_=float(t) estimator_errors_=float(t) _trees=Trees(t,1) _flat=bool ;
         estimator_weights_=float(t) estimator_errors_=float(t) estimators_=[learner](t) _flat=bool""",
+    ),
+    82: (
+        "CascadeClassifier",
+        """
+        classes_=label(K) estimators_=[learner](t) thresholds_=float(t) positive_=str|int|float|bool miss_bound_=float
+        held_out_miss_=float pass_rate_=float(t) stage_costs_=float(t) cost_=float others_?=learner""",
     ),
 }
 
