@@ -60,18 +60,23 @@ def check_fit(
 ) -> Source:
     """Everything a learner needs to fit, as a source of clean blocks; `classes` and `categories` where they are known before."""
     check_params(learner)
-    if type(X) is not np.ndarray:
-        from tenfold.sources import stream, tables
+    elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
+    return in_memory(learner, X, y, sample_weight, classes, categories) if elsewhere is None else elsewhere
 
-        if tables.is_path(X):
-            return tables.open_files(learner, X, y, sample_weight, classes, categories)
-        if stream.is_dask(X):
-            from tenfold.sources.collection import open_collection
 
-            return open_collection(learner, X, y, sample_weight, classes, categories)
-        if stream.is_stream(X):
-            return stream.open_stream(learner, X, y, sample_weight, classes, categories)
-    return in_memory(learner, X, y, sample_weight, classes, categories)
+def _opened(learner: Any, X: Any, *given: Any, plain: bool = False) -> Source | None:
+    """The source of rows in files, blocks or Dask collections; None for a table in memory."""
+    if type(X) is np.ndarray:
+        return None
+    from tenfold.sources import stream, tables
+
+    if tables.is_path(X):
+        return tables.open_files(learner, X, *given, plain=plain)
+    if stream.is_dask(X):
+        from tenfold.sources.collection import open_collection
+
+        return open_collection(learner, X, *given, plain=plain)
+    return stream.open_stream(learner, X, *given, plain=plain) if stream.is_stream(X) else None
 
 
 def in_memory(
@@ -139,17 +144,9 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     """X as the learner was fitted on it: names, width, type, finite. Paths and streams become a Source."""
     check_fitted(learner)
     width = learner.n_features_in_ if width is None else width
-    if type(X) is not np.ndarray:
-        from tenfold.sources import stream, tables
-
-        if tables.is_path(X):
-            return tables.open_files(learner, X, None, None, None, plain=True)
-        if stream.is_dask(X):
-            from tenfold.sources.collection import open_collection
-
-            return open_collection(learner, X, None, None, None, plain=True)
-        if stream.is_stream(X):
-            return stream.open_stream(learner, X, None, None, None, plain=True)
+    source = _opened(learner, X, plain=True)
+    if source is not None:
+        return source
     check_names(learner, frame_names(X))
     X, _ = as_table(learner, X, known_coder(learner))
     check_width(learner, X.shape[1], width)

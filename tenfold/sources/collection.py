@@ -23,7 +23,14 @@ from tenfold.sources.stream import Blocks, in_block, is_dask, union_of_labels
 
 
 def open_collection(
-    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, categories: Any = None, plain: bool = False
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    weight: Any = None,
+    classes: Any = None,
+    categories: Any = None,
+    *,
+    plain: bool = False,
 ) -> Source:
     """The gate for Dask collections: rows stay where they are. With `plain` (predict) nothing is computed."""
     if len(getattr(X, "shape", ())) != 2:
@@ -31,7 +38,7 @@ def open_collection(
             f"Expected 2D array, got a Dask {type(X).__name__} of shape {getattr(X, 'shape', ())}: reshape it first"
         )
     named, beside = list[str | None](), list[Any]()
-    for what, given in (("y", y), ("sample_weight", sample_weight)):
+    for what, given in (("y", y), ("sample_weight", weight)):
         if isinstance(given, str) and given not in getattr(X, "columns", []):
             raise BadInput(
                 f"there is no column {given!r} in X to be {what}: give the name of a column of a Dask "

@@ -51,16 +51,23 @@ def _is_lazy(X: Any) -> bool:
 
 
 def open_stream(
-    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, categories: Any = None, plain: bool = False
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    weight: Any = None,
+    classes: Any = None,
+    categories: Any = None,
+    *,
+    plain: bool = False,
 ) -> Source:
     """The gate for blocks. With `plain` (predict) only X is taken from them."""
-    for what, given in (("y", y), ("sample_weight", sample_weight)):
+    for what, given in (("y", y), ("sample_weight", weight)):
         if given is not None and not isinstance(given, str):
             raise BadType(
                 f"with blocks of rows, {what} comes inside of them: give (X, y) or (X, y, w), or the name of a column"
             )
     again, first = opened(X)
-    source = Blocks(learner, again, y, sample_weight, classes, categories, plain)
+    source = Blocks(learner, again, y, weight, classes, categories, plain)
     if not source.rereadable and not plain:
         if learner.kind == "many passes":
             raise ReadOnce(

@@ -35,13 +35,20 @@ def is_path(X: Any) -> bool:
 
 
 def open_files(
-    learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, categories: Any = None, plain: bool = False
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    weight: Any = None,
+    classes: Any = None,
+    categories: Any = None,
+    *,
+    plain: bool = False,
 ) -> Source:
     """The gate for files. With `plain` (predict) only the columns that the learner was fitted on are read."""
     tables = [Table(path) for path in find_files(X)]
     columns = list(tables[0].types)
     targets = [] if plain else _target_names(learner, y)
-    weight = _weight_name(sample_weight)
+    weight = _weight_name(weight)
     if weight in targets:
         raise BadInput(f"column {weight!r} cannot be target and weight at once: name two columns")
     for name in [*targets, *([] if weight is None else [weight])]:
