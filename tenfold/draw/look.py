@@ -38,6 +38,12 @@ def short(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def titled(model: Any) -> str:
+    """A model as a title: its parameters, unless one is an object that has no text of its own."""
+    text = repr(model)
+    return short(type(model).__name__ if " at 0x" in text else text)
+
+
 def said(score: str) -> str:
     """A score's name for people: no underscores, abbreviations as they are written."""
     known = {"r2": "R²", "mse": "mean squared error", "rmse": "root mean squared error", "mae": "mean absolute error"}
