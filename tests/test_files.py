@@ -36,6 +36,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "StandardScaler": [{}, {"with_std": False}, {"with_mean": False, "with_std": False}],
     "SimpleImputer": [{}, {"strategy": "median"}, {"strategy": "constant", "fill_value": 3.0}],
     "KMeans": [{"n_clusters": 3, "random_state": 0}],
+    "CascadeClassifier": [{"max_miss": 0.5, "confidence": 0.5, "random_state": 0}],
 }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import public_classes
+from conftest import SETTINGS, public_classes
 
 import tenfold
 from tenfold.core.params import domains
@@ -124,7 +124,7 @@ def test_fitted_attributes_are_documented(name: str) -> None:
         return
     from laws import Table
 
-    learner = LEARNERS[name](**({"n_clusters": 2} if name == "KMeans" else {}))
+    learner = LEARNERS[name](**SETTINGS.get(name, [{}])[0])
     table = Table.of(learner)
     fitted = [key for key in vars(learner.fit(table.X, table.y)) if key.endswith("_") and not key.startswith("_")]
     said = LEARNERS[name].__doc__ or ""

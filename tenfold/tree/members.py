@@ -36,7 +36,9 @@ class Composite(Estimator):
 
     @property
     def categorical(self) -> bool:  # type: ignore[override]
-        return bool(self._member.categorical)
+        """If the member takes them, and can be told which columns hold their codes."""
+        member = self._member
+        return bool(member.categorical) and "categorical_features" in domains(member)
 
     @property
     def categorical_features(self) -> Any:
@@ -62,7 +64,10 @@ class Composite(Estimator):
 
     def _copy(self, seed: int, category: Array) -> Any:
         """A fresh member with a seed of its own where it draws, that knows which columns hold codes of categories."""
-        member = fresh(self._member)
+        return self._copy_of(self._member, category, seed)
+
+    def _copy_of(self, learner: Any, category: Array, seed: int = 0) -> Any:
+        member = fresh(learner)
         if "random_state" in domains(member) and member.random_state is None:
             member.random_state = seed
         if category.any():
