@@ -16,6 +16,7 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.estimator import Classifier, Estimator, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.protocol import same
 from tenfold.core.random import seed_of
 from tenfold.tree.adaboost import AdaBoostClassifier
 from tenfold.tree.manyway import SMALLEST, Kept
@@ -122,7 +123,7 @@ class CascadeClassifier(Classifier, Composite):
     def _positive(self) -> int:
         if self.positive is None:
             return len(self.classes_) - 1
-        found = [k for k, label in enumerate(self.classes_.tolist()) if label == self.positive]
+        found = [k for k, label in enumerate(self.classes_.tolist()) if same(label, self.positive)]
         if not found:
             raise BadParameter(
                 f"CascadeClassifier(positive={check.short(self.positive)}): must be one of the classes "
