@@ -94,7 +94,8 @@ class GroupDescent:
                 break
             self.work += sorted(new, key=lambda g: -wrong[g])[: max(10, len(self.work))]
             sweeps += self.descend(l1, min(SWEEPS, most - sweeps))
-            self.newton(l1)
+            if not new:  # else the working set is not yet known, and an exact solution on it would be wasted
+                self.newton(l1)
         return Found(self.w.copy(), self.gap(l1), sweeps)
 
     def violations(self, l1: Array) -> Array:
@@ -132,7 +133,7 @@ class GroupDescent:
         if not len(inside):
             return
         G, q, codes = self.problem.G[np.ix_(inside, inside)], self.problem.q[inside], self.codes[inside]
-        same = codes[:, None] == codes
+        places = [np.flatnonzero(codes == g) for g in np.unique(codes)]
 
         def at(w: Array) -> tuple[float, Array]:
             size = np.sqrt(np.bincount(codes, weights=w * w, minlength=len(self.groups)))
@@ -143,9 +144,12 @@ class GroupDescent:
         for _ in range(NEWTON):
             if not (size[codes] > TINY * size.max()).all():
                 break
-            unit, share = w / size[codes], l1[codes] / size[codes]
+            unit, H = w / size[codes], G.copy()
             gradient = G @ w - q + l1[codes] * unit
-            step = spd_solve(G + same * share[:, None] * (np.eye(len(w)) - np.outer(unit, unit)), gradient)
+            for i in places:
+                share = float(l1[codes[i[0]]] / size[codes[i[0]]])
+                H[np.ix_(i, i)] += share * (np.eye(len(i)) - np.outer(unit[i], unit[i]))
+            step = spd_solve(H, gradient)
             slope, part = float(step @ gradient), 1.0
             new, there = at(w - step)
             while new > value - 1e-4 * part * slope + 1e-14 * abs(value) and part > SHORTEST:
