@@ -16,6 +16,7 @@ from tenfold.linear.least_squares import LinearRegression
 
 ROWS = 20_000  # looked at; of longer tables every k-th row
 SURE = 1e-3  # p below which a test speaks
+REMOTE = 0.1  # share of the outliers that may lie far out in X by chance
 ILL = 100.0  # condition number of scaled columns from which coefficients are loose
 
 
@@ -98,6 +99,8 @@ def _about_residuals(Z: Array, y: Array, plane: evidence.Plane) -> list[Finding]
     counts = ratio is not None and 0.7 < ratio < 1.4 and not several
     # noise that grows makes wide tails too: then they are no outliers
     outlying = 0 < far <= 0.4 and wide > 1.3 and spread >= SURE and not counts
+    apart = evidence.remote(Z, plane) if outlying else 0.0
+    where = "outliers, also in X" if apart > REMOTE else "outliers"
     return [
         Finding(
             "several instances?",
@@ -121,8 +124,10 @@ def _about_residuals(Z: Array, y: Array, plane: evidence.Plane) -> list[Finding]
         ),
         Finding(
             "outliers, heavy tails?",
-            "several instances" if several else "outliers" if outlying else "no",
-            f"{far:.1%} of the rows beyond 5 standard deviations; tails {wide:.2f} times as wide as Gaussian",
+            "several instances" if several else where if outlying else "no",
+            f"{far:.1%} of the rows beyond 5 standard deviations"
+            + (f", {apart:.0%} of those far out in X" if outlying else "")
+            + f"; tails {wide:.2f} times as wide as Gaussian",
         ),
     ]  # fmt: skip
 
@@ -133,7 +138,7 @@ def _concluded(findings: list[Finding], x_noisy: bool | None) -> Advice:
     bent = said["linear?"] == "no"
     if said["several instances?"] == "yes":
         choice = (
-            "one plane at a time, from random subsets",
+            "one plane at a time, from random subsets: n_models tells how many",
             "RANSACRegressor",
             "a single fit would run between the planes",
         )
@@ -143,11 +148,17 @@ def _concluded(findings: list[Finding], x_noisy: bool | None) -> Advice:
             "AnscombeTransformer",
             "the noise of counts grows with their mean",
         )
+    elif said["outliers, heavy tails?"] == "outliers, also in X" and not bent:
+        choice = (
+            "robust regression that rows far out in X cannot turn",
+            "MMRegressor",
+            "wrong rows far out in X turn every fit that lets them count, and Huber's loss does",
+        )
     elif said["outliers, heavy tails?"] == "outliers" and not bent:
         choice = ("robust regression", "HuberRegressor", "squares would let a few rows decide")
     elif bent:
         choice = (
-            "CurveFit if you know the function; else least squares on basis functions",
+            "CurveFit if you know the function; else least squares on basis functions, or KernelRegressor",
             "SplineTransformer",
             "a plane leaves a shape behind in the residuals",
         )
@@ -158,12 +169,15 @@ def _concluded(findings: list[Finding], x_noisy: bool | None) -> Advice:
             "some directions of X hardly vary: their slopes are loose",
         )
     elif x_noisy:
-        choice = ("total least squares: the last direction of the principal components of (X, y)", "PCA",
-                  "errors in X make the slopes of ordinary least squares too small")  # fmt: skip
+        choice = (
+            "total least squares: the distance of rows from the plane, not along y alone",
+            "TotalLeastSquares",
+            "errors in X make the slopes of ordinary least squares too small",
+        )
     elif said["noise equal?"] == "no":
         choice = (
-            "weighted least squares, with weights one over the variance of a row (sample_weight)",
-            "LinearRegression",
+            "weighted least squares, with a model of the variance; WeightedLeastSquares if you know the variances",
+            "ReweightedLeastSquares",
             "the noise is not the same in all rows",
         )
     else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc, ndtri
+from scipy.special import chdtrc, chdtri, fdtrc, ndtri
 
 from tenfold.core.data import Array
 
@@ -113,6 +113,20 @@ def dispersion(y: Array, plane: Plane) -> float | None:
         return None
     mean = np.maximum(plane.value, 0.5)
     return float(np.mean((y - plane.value) ** 2 / mean))
+
+
+def remote(Z: Array, plane: Plane) -> float:
+    """The share of the rows far off the plane whose columns lie where hardly any row on it does."""
+    off, near = np.abs(plane.rest) > 5 * max(plane.scale, 1e-300), plane.near
+    X = Z[:, 1:]
+    p = X.shape[1]
+    if not off.any() or near.sum() <= 2 * p:
+        return 0.0
+    centre = X[near].mean(axis=0)
+    values, vectors = np.linalg.eigh((X[near] - centre).T @ (X[near] - centre) / near.sum())
+    kept = values > 1e-12 * max(values[-1], 1e-300)
+    away = ((X[off] - centre) @ vectors[:, kept]) ** 2 / values[kept]
+    return float((away.sum(axis=1) > chdtri(kept.sum(), 1e-3)).mean()) if kept.any() else 0.0
 
 
 def tail(rest: Array) -> float:
