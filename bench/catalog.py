@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import ensemble, evaluate, generative, linear, pursuit, robust, small, sparse, startup, streaming, unsupervised
+from . import (
+    boosting,
+    ensemble,
+    evaluate,
+    generative,
+    linear,
+    pursuit,
+    robust,
+    small,
+    sparse,
+    startup,
+    streaming,
+    unsupervised,
+)
 from .plan import Entry, Workload
 from .race import race
 
 RACES: dict[str, Workload] = {
     w.name: w
-    for module in (linear, sparse, pursuit, robust, unsupervised, generative, evaluate, ensemble)
+    for module in (linear, sparse, pursuit, robust, unsupervised, generative, evaluate, ensemble, boosting)
     for w in module.WORKLOADS
 }
 
