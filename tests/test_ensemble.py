@@ -126,3 +126,27 @@ def test_interrupted_fits_keep_their_members(monkeypatch: Any) -> None:
     with tenfold.threads(1), pytest.warns(tenfold.DataWarning, match="8 of 20 members"):
         model = tenfold.BaggingRegressor(n_estimators=20, random_state=0).fit(X, y)
     assert len(model.estimators_) == 8 and np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_attributions_add_up(classes: int) -> None:
+    """Of bags of trees (some columns, some classes only) and of boosted stumps: to what the model says."""
+    from tenfold.evaluate import attributions
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 5))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [0.0, 1.5][: classes - 1])
+    bag = tenfold.BaggingClassifier(n_estimators=6, max_features=3, max_samples=0.3, random_state=0).fit(X, y)
+    boost = tenfold.AdaBoostClassifier(n_estimators=15).fit(X, y)
+    for model, said in ((bag, bag.predict_proba(X)), (boost, boost.decision_function(X))):
+        for background in (None, X[:7]):
+            found = attributions(model, X, background)
+            expected = said[:, 1] if classes == 2 and said.ndim == 2 else said
+            np.testing.assert_allclose(found.base + found.values.sum(axis=1), expected, rtol=0, atol=1e-10)
+    plain = tenfold.BaggingRegressor(n_estimators=3, random_state=0).fit(X, X[:, 0])
+    found = attributions(plain, X)
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), plain.predict(X), rtol=0, atol=1e-10)
+    with pytest.raises(tenfold.BadInput, match="bags of decision trees"):
+        attributions(tenfold.BaggingClassifier(tenfold.GaussianNB(), random_state=0).fit(X, y), X)
+    with pytest.raises(tenfold.BadInput, match="only stumps"):
+        attributions(tenfold.AdaBoostClassifier(tenfold.GaussianNB()).fit(X, y), X)

@@ -11,8 +11,8 @@ from scipy.stats import binom
 from sklearn.datasets import load_iris
 
 import tenfold
-from tenfold.tree.c45 import upper_errors
 from tenfold.tree.manyway import LEAF, bits
+from tenfold.tree.prune import upper_error
 
 LOANS = pandas.DataFrame(
     {
@@ -111,9 +111,9 @@ def test_missing_values_go_down_every_branch() -> None:
 def test_limit_of_errors() -> None:
     """At the limit, so few errors have just the probability asked for."""
     n, errors = np.array([3.0, 10.0, 50.0]), np.array([0.0, 2.0, 7.0])
-    rate = upper_errors(errors, n, 0.25) / n
+    rate = upper_error(errors, n, 0.25) / n
     np.testing.assert_allclose(binom.cdf(errors, n, rate), 0.25, rtol=1e-9)
-    assert upper_errors(np.array([4.0]), np.array([4.0]), 0.25)[0] == 4
+    assert upper_error(np.array([4.0]), np.array([4.0]), 0.25)[0] == 4
 
 
 def test_pruning_makes_it_smaller_and_better() -> None:

@@ -13,18 +13,15 @@ from numpy.random import RandomState
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
-from tenfold.core.errors import DataWarning, Degenerate
+from tenfold.core.errors import BadType, DataWarning
 from tenfold.core.estimator import Classifier, log_softmax, softmax
 from tenfold.core.monitor import Passes
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
-from tenfold.core.random import seed_of
 from tenfold.tree.manyway import Kept
 from tenfold.tree.members import Composite, shares_of
 from tenfold.tree.packed import Trees
-from tenfold.tree.stumps import Stumps, normalised, packed, whole_weights
-
-SMALLEST_SHARE = float(np.finfo(float).eps)  # of a class in a leaf, where its logarithm is taken
+from tenfold.tree.samme import Boosting, WeakLearners, WeakStumps, leanings, votes
 
 
 class Boosted(Composite):
@@ -137,8 +134,10 @@ class AdaBoostClassifier(Classifier, Boosted):
 
     def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
         stumps = self.estimator is None and not category.any()
-        weak: Any = _Stumps(X, y, w, len(self.classes_)) if stumps else _Members(self, X, y, float(w.sum()), category)
-        boosting = _Boosting(self, weak, y, w)
+        weak: Any = (
+            WeakStumps(X, y, w, len(self.classes_)) if stumps else WeakLearners(self, X, y, float(w.sum()), category)
+        )
+        boosting = Boosting(self, weak, y, w)
         self._rounds(boosting.rounds())
         fitted = dict(
             estimator_weights_=np.array(boosting.weights),
@@ -177,6 +176,16 @@ class AdaBoostClassifier(Classifier, Boosted):
     def _log_probabilities(self, X: Any) -> Array:
         return log_softmax(self._scores(X) / max(len(self.classes_) - 1, 1), X.dtype)
 
+    def _explained(self) -> tuple[list[Trees], float, Any, str]:
+        """What attributions explain: scale * (sums over these trees) + offset, and its unit."""
+        check.check_fitted(self)
+        if "_trees" not in vars(self):
+            raise BadType(
+                f"AdaBoostClassifier(estimator={type(self.estimator).__name__}): only stumps can be explained"
+            )
+        both = 2.0 if len(self.classes_) == 2 else 1.0  # decision_function is what the second class leads by
+        return [self._trees], both / float(self.estimator_weights_.sum()), 0.0, "score"
+
     # --- after each round ---
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
@@ -199,106 +208,3 @@ class AdaBoostClassifier(Classifier, Boosted):
         for predicted in self.staged_predict(X):
             right = predicted == np.asarray(y).reshape(-1)
             yield float(np.average(right, weights=check.as_weights(sample_weight, len(right))))
-
-
-def votes(labels: Array, n_classes: int) -> Array:
-    """1 for the class that was named, −1/(K − 1) for the others."""
-    said = np.full((len(labels), n_classes), -1.0 / max(n_classes - 1, 1))
-    said[np.arange(len(labels)), labels] = 1.0
-    return said
-
-
-def leanings(shares: Array) -> Array:
-    """(K − 1)(log p − mean of log p over the classes)."""
-    logs = np.log(np.maximum(shares, SMALLEST_SHARE))
-    return np.asarray((shares.shape[1] - 1) * (logs - logs.mean(axis=1, keepdims=True)))
-
-
-class _Boosting:
-    """The rounds: weights of rows, and of members."""
-
-    def __init__(self, model: AdaBoostClassifier, weak: Any, y: Array, w: Array) -> None:
-        self.weak, self.y, self.w = weak, y, normalised(w)
-        self.n_rounds, self.rate, self.real = (
-            model.n_estimators,
-            float(model.learning_rate),
-            model.algorithm == "SAMME.R",
-        )
-        self.n_classes = len(model.classes_)
-        self.weights: list[float] = []
-        self.errors: list[float] = []
-
-    def rounds(self) -> Iterator[float]:
-        """Yields the weighted error of each member."""
-        for t in range(self.n_rounds):
-            whole = whole_weights(self.w)
-            shares, side = self.weak.fit(whole, t)  # the shares of side[i] are those of row i
-            wrong = shares.argmax(axis=1).take(side) != self.y
-            error = float(whole.sum(where=wrong) / whole.sum())
-            hopeless = not self.real and error >= (1 - 1 / self.n_classes) * (1 - 1e-12) and error > 0
-            if hopeless and t > 0:
-                return
-            if hopeless:
-                warnings.warn(
-                    "AdaBoostClassifier: its first member is no better than guessing, and stays the only one: "
-                    "use an estimator that fits these rows better",
-                    Degenerate,
-                    stacklevel=2,
-                )
-            weight = 1.0
-            if not self.real and error > 0 and not hopeless:
-                weight = self.rate * (np.log((1 - error) / error) + np.log(max(self.n_classes - 1, 1)))
-            self.weak.keep()
-            self.weights.append(weight)
-            self.errors.append(error)
-            yield error
-            if error <= 0 or hopeless:
-                return
-            self.w = normalised(self.w * self._factors(shares, side, wrong, weight))
-
-    def _factors(self, shares: Array, side: Array, wrong: Array, weight: float) -> Array:
-        """By which the weights of rows change; the largest is 1."""
-        if not self.real:
-            return np.where(wrong, 1.0, np.exp(-weight))
-        # (K − 1)/K Σₖ yₖ log pₖ, with yₖ = 1 for the class of the row and −1/(K − 1) for the others.
-        lean = leanings(shares)[side, self.y] / max(self.n_classes - 1, 1)
-        return np.asarray(np.exp(-self.rate * (lean - lean.min())))
-
-
-class _Stumps:
-    """Stumps as members."""
-
-    def __init__(self, X: Array, y: Array, w: Array, n_classes: int) -> None:
-        self.table = Stumps(X, y, w, n_classes)
-        self.kept: list[Any] = []
-
-    def fit(self, weight: Array, t: int) -> tuple[Array, Array]:
-        self.last, side = self.table.best(weight)
-        return self.last.shares, side
-
-    def keep(self) -> None:
-        self.kept.append(self.last)
-
-    def fitted(self, boosting: _Boosting) -> dict[str, Any]:
-        K = boosting.n_classes
-        says = [leanings(one.shares) if boosting.real else votes(one.shares.argmax(axis=1), K) for one in self.kept]
-        return dict(_trees=packed(self.kept, [a * said for a, said in zip(boosting.weights, says, strict=True)]))
-
-
-class _Members:
-    """Copies of a classifier as members."""
-
-    def __init__(self, model: AdaBoostClassifier, X: Array, y: Array, total: float, category: Array) -> None:
-        self.model, self.X, self.y, self.total, self.category = model, X, y, total, category
-        self.rng, self.kept = model._generator(), list[Any]()
-
-    def fit(self, weight: Array, t: int) -> tuple[Array, Array]:
-        self.last = self.model._copy(seed_of(self.rng) % 2**31, self.category)
-        self.last.fit(self.X, self.y, weight * (self.total / weight.sum()))
-        return shares_of(self.last, self.X, len(self.model.classes_)), np.arange(len(weight))
-
-    def keep(self) -> None:
-        self.kept.append(self.last)
-
-    def fitted(self, boosting: _Boosting) -> dict[str, Any]:
-        return dict(estimators_=self.kept)

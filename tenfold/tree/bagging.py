@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,14 +12,15 @@ from numpy.random import RandomState
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, current_engine, drive, single_blas
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, BadType
 from tenfold.core.estimator import Classifier, Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
 from tenfold.tree.draws import Bagging, Distinct, columns_of
 from tenfold.tree.manyway import SMALLEST, Kept
-from tenfold.tree.members import Composite, shares_of, values_of
+from tenfold.tree.members import Composite, shares_of, takes_numbers, values_of
+from tenfold.tree.packed import Trees
 
 
 class Bag(Composite):
@@ -83,11 +85,37 @@ class Bag(Composite):
             learners.append(one)
         return learners
 
+    def _explained(self) -> tuple[list[Trees], float, Any, str]:
+        """What attributions explain: scale * (sums over these trees) + offset, and its unit."""
+        check.check_fitted(self)
+        if not all(
+            hasattr(one, "tree_") and isinstance(one.tree_, Trees) and takes_numbers(one) for one in self.estimators_
+        ):
+            raise BadType(
+                f"{type(self).__name__}: exact attributions are for bags of decision trees on columns of numbers"
+            )
+        width = len(self.classes_) if self.role == "classifier" else 1
+        parts = [
+            _widened(one, columns, width)
+            for one, columns in zip(self.estimators_, self.estimators_features_, strict=True)
+        ]
+        unit = "probability" if self.role == "classifier" else "prediction"
+        return [Trees.joined(parts)], 1 / len(parts), 0.0, unit
+
     def _mean(self, X: Any) -> Array:
         total: Any = 0.0
         for member, columns in zip(self.estimators_, self.estimators_features_, strict=True):
             total = total + self._say(member, columns_of(X, columns))
         return np.asarray(total / len(self.estimators_))
+
+
+def _widened(member: Any, columns: Array, width: int) -> Trees:
+    """The tree of a member in terms of all columns and classes of the table."""
+    tree: Trees = member.tree_
+    feature = np.where(tree.feature < 0, tree.feature, columns[np.maximum(tree.feature, 0)]).astype(np.int32)
+    value = np.zeros((len(feature), width))
+    value[:, member.classes_ if hasattr(member, "classes_") else [0]] = tree.value
+    return replace(tree, feature=feature, value=value)
 
 
 @estimator

@@ -10,6 +10,7 @@ from tenfold.core.data import Array
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.tree.manyway import ManyWay, ManyWayClassifier, Split, between, bits, grow, value_counts, xlog2
+from tenfold.tree.prune import upper_error
 from tenfold.tree.rules import Wording
 
 SLACK = 1e-3  # bits by which a test may gain less than the average of all and still be chosen
@@ -143,7 +144,7 @@ class _Columns:
 def pessimistic_cuts(tree: ManyWay, confidence: float) -> Array:
     """The nodes that are better leaves: the upper limit of their errors against that of the subtree below."""
     counts = tree.counts.sum(axis=1)
-    as_leaf = upper_errors(counts - tree.counts.max(axis=1), counts, confidence)
+    as_leaf = upper_error(counts - tree.counts.max(axis=1), counts, confidence)
     cut, expected = tree.first[1:] == tree.first[:-1], as_leaf.copy()
     for i in range(len(tree) - 1, -1, -1):  # children have higher numbers
         if not cut[i]:
@@ -151,13 +152,3 @@ def pessimistic_cuts(tree: ManyWay, confidence: float) -> Array:
             cut[i] = as_leaf[i] <= below + FAVOUR
             expected[i] = as_leaf[i] if cut[i] else below
     return cut
-
-
-def upper_errors(errors: Array, counts: Array, confidence: float) -> Array:
-    """n times the rate at which no more than these errors in n rows have probability `confidence` (Clopper & Pearson)."""
-    from scipy.special import betaincinv
-
-    errors = np.minimum(errors, counts)
-    rest = counts - errors
-    rate = np.where(rest > 0, betaincinv(errors + 1, np.where(rest > 0, rest, 1.0), 1 - confidence), 1.0)
-    return np.asarray(counts * rate)
