@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "kernels/exact.hpp"
+#include "kernels/forest_grower.hpp"
 
 using namespace nb::literals;
 
@@ -134,6 +135,139 @@ nb::tuple exact_tree(const Presorted& sorted, Table<T> X, Vector y, Vector w, st
     return arrays_of(tree);
 }
 
+// --- forests ---
+
+// A binned table with its targets, for any number of trees at once.
+struct Forest {
+    Binned table;
+    Sample sample;
+    Drawing drawing{1.0};
+    std::vector<double> reciprocal;
+    std::string criterion;
+    bool bootstrap = true;
+};
+
+// `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights besides copies, or empty.
+void build_forest(Forest* made, Table<std::uint8_t> codes, Integers n_bins, Matrix edges, Table<std::int64_t> category_codes,
+                  Column<std::uint8_t> categorical, Vector y, std::int64_t classes, Vector factor, Column<std::uint64_t> key,
+                  Integers copies, Integers first, double rate, const std::string& criterion) {
+    const size_t n = codes.size(0), p = n_bins.size(0);
+    require(p > 0 && codes.size(1) >= p && n > 0 && n < (size_t{1} << 31), "codes must be (n, at least p)");
+    require(edges.size(0) == p && edges.size(1) == 256, "edges must be (p, 256)");
+    require(category_codes.size(0) == p && category_codes.size(1) == 256 && categorical.size(0) == p,
+            "category_codes must be (p, 256), categorical (p)");
+    require(y.size(0) == n && (factor.size(0) == 0 || factor.size(0) == n), "y and factor must have n values");
+    require(key.size(0) == n && copies.size(0) == n && first.size(0) == n, "key, copies and first must have n values");
+    for (size_t j = 0; j < p; ++j) {
+        require(n_bins.data()[j] >= 0 && n_bins.data()[j] <= 255, "a column has at most 255 bins");
+        for (size_t b = 0; b < 256; ++b)
+            require(category_codes.data()[j * 256 + b] >= 0 && category_codes.data()[j * 256 + b] < (1 << 30),
+                    "a category is not a number from 0 on");
+    }
+    for (size_t i = 0; classes && i < n; ++i)
+        require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(classes), "a code is not that of a class");
+    nb::gil_scoped_release release;
+    Forest forest;
+    Binned& table = forest.table;
+    table.n = n, table.p = p;
+    table.codes.resize(n * p);
+    for (size_t start = 0; start < n; start += 512)  // a tile of rows stays in cache while its columns are written
+        for (size_t j = 0; j < p; ++j)
+            for (size_t i = start; i < std::min(n, start + 512); ++i)
+                table.codes[j * n + i] = std::min<std::uint8_t>(codes.rows()[i][j], static_cast<std::uint8_t>(n_bins.data()[j]));
+    table.n_bins.assign(n_bins.span().begin(), n_bins.span().end());
+    table.edges.assign(edges.span().begin(), edges.span().end());
+    table.category_codes.assign(category_codes.span().begin(), category_codes.span().end());
+    table.categorical.assign(categorical.span().begin(), categorical.span().end());
+    Sample& sample = forest.sample;
+    sample.n = n;
+    sample.classes = static_cast<size_t>(classes);
+    if (factor.size(0)) set_weights(sample, factor.span());
+    if (classes)
+        sample.code.assign(y.span().begin(), y.span().end());
+    else
+        set_targets(sample, y.span(), factor.span(), criterion == "poisson", 8 * std::accumulate(copies.span().begin(), copies.span().end(), 8.0));
+    forest.drawing = Drawing(rate);
+    forest.drawing.key.assign(key.span().begin(), key.span().end());
+    forest.drawing.copies.assign(copies.span().begin(), copies.span().end());
+    forest.drawing.first.assign(first.span().begin(), first.span().end());
+    forest.bootstrap = rate > 0;
+    forest.criterion = criterion;
+    if (factor.size(0) == 0) {
+        forest.reciprocal.resize(std::min<size_t>(4 * n + 64, 1 << 24));
+        for (size_t i = 1; i < forest.reciprocal.size(); ++i) forest.reciprocal[i] = 1.0 / static_cast<double>(i);
+    }
+    new (made) Forest(std::move(forest));
+}
+
+struct Bag {
+    std::vector<Pair> pairs;
+    std::vector<std::uint32_t> drawn, out;
+    std::int64_t weight = 0;
+};
+
+// The rows of one tree; drawn again where none was.
+Bag fill_bag(const Forest& forest, std::uint64_t seed) {
+    const Sample& sample = forest.sample;
+    Bag bag;
+    bag.pairs.resize(sample.n);
+    for (std::uint64_t attempt = 0; bag.drawn.empty(); ++attempt) {
+        bag.out.clear();
+        const bool all = !forest.bootstrap || attempt == 100;
+        for (size_t i = 0; i < sample.n; ++i) {
+            const std::int64_t times = all ? forest.drawing.copies[i] : forest.drawing.times(i, mix(seed + attempt * 77));
+            (times ? bag.drawn : bag.out).push_back(static_cast<std::uint32_t>(i));
+            const std::int64_t w = times * sample.weight(i);
+            bag.weight += w;
+            if (!sample.classes) bag.pairs[i] = {times * sample.s[i], w};
+            else bag.pairs[i] = {sample.classes == 2 && forest.criterion == "gini" ? w * sample.code[i] : sample.code[i], w};
+        }
+    }
+    return bag;
+}
+
+template <class Targets>
+nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& bag, Targets targets) {
+    ForestGrower<Targets> grower(forest.table, by, std::move(targets), forest.sample.classes, bag.pairs, bag.drawn, bag.out);
+    {
+        nb::gil_scoped_release release;
+        grower.grow();
+        grower.describe(forest.sample);
+    }
+    New<std::int32_t> bins(grower.bins.size()), leaf(grower.leaf_of.size());
+    std::copy(grower.bins.begin(), grower.bins.end(), bins.data);
+    std::copy(grower.leaf_of.begin(), grower.leaf_of.end(), leaf.data);
+    return nb::make_tuple(arrays_of(grower.grown), bins.array, leaf.array);
+}
+
+// One tree: its arrays, the last bin on the left of each node, and the leaf of each row that was not drawn (else -1).
+nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
+                      std::int64_t min_leaf, double min_weight_share, std::int64_t max_features, std::int64_t max_leaves,
+                      double min_decrease) {
+    require(min_leaf >= 1 && max_features >= 1, "min_leaf and max_features must be at least 1");
+    const Sample& sample = forest.sample;
+    Bag bag;
+    {
+        nb::gil_scoped_release release;
+        bag = fill_bag(forest, seed);
+    }
+    const double weight = static_cast<double>(bag.weight);
+    const bool whole = static_cast<size_t>(bag.weight) < forest.reciprocal.size();
+    const double* reciprocal = whole && sample.w.empty() ? forest.reciprocal.data() : nullptr;
+    // The gains that the grower compares are in its own whole numbers.
+    double unit = sample.classes == 2 && forest.criterion == "gini" ? 2.0 : 1.0;
+    if (!sample.classes)
+        unit = forest.criterion == "poisson" ? sample.unit / sample.weight_unit
+                                             : sample.unit / sample.weight_unit * (sample.unit / sample.weight_unit);
+    const double min_gain = min_decrease > 0 ? std::max(min_decrease * weight / unit, DBL_MIN) : 0.0;
+    const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
+                            min_gain, seed};
+    if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}});
+    if (forest.criterion == "entropy") return run_tree(forest, by, bag, ClassCounts<true>(sample.classes));
+    if (sample.classes && sample.classes != 2) return run_tree(forest, by, bag, ClassCounts<false>(sample.classes));
+    return run_tree(forest, by, bag, SummedTargets<SquaredScore>{{reciprocal}});
+}
+
 template <class T>
 void define(nb::class_<Presorted>& presorted) {
     presorted.def("__init__", &build<T>, "X"_a.noconvert(), "n_threads"_a);
@@ -150,4 +284,11 @@ NB_MODULE(_grow, m) {
     nb::class_<Presorted> presorted(m, "Presorted");
     define<double>(presorted);
     define<float>(presorted);
+    nb::class_<Forest> forest(m, "Forest");
+    forest.def("__init__", &build_forest, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "edges"_a.noconvert(),
+               "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a,
+               "factor"_a.noconvert(), "key"_a.noconvert(), "copies"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
+               "criterion"_a);
+    forest.def("tree", &forest_tree, "seed"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a,
+               "min_weight_share"_a, "max_features"_a, "max_leaves"_a, "min_decrease"_a);
 }

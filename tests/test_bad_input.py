@@ -35,6 +35,10 @@ PAIR = {
     "AdaBoostRegressor": {"n_estimators": 2},
     "BaggingClassifier": {"n_estimators": 1, "random_state": 0},
     "BaggingRegressor": {"n_estimators": 1, "random_state": 0},
+    "RandomForestClassifier": {"n_estimators": 1, "random_state": 0},
+    "RandomForestRegressor": {"n_estimators": 1, "random_state": 0},
+    "ExtraTreesClassifier": {"n_estimators": 1, "random_state": 0},
+    "ExtraTreesRegressor": {"n_estimators": 1, "random_state": 0},
 }
 
 two_hundred = settings(

@@ -56,12 +56,15 @@ inline void set_weights(Sample& sample, std::span<const double> w) {
     sample.weight_unit = std::ldexp(1.0, -shift);
 }
 
-// Targets as whole numbers about the middle of their range (about 0 where they are counts), with a sum below 2^61.
-inline void set_targets(Sample& sample, std::span<const double> y, std::span<const double> w, bool about_zero) {
+// Targets as whole numbers about the middle of their range (about 0 where they are counts), with a sum below 2^61, also
+// where rows are counted `times` times in all.
+inline void set_targets(Sample& sample, std::span<const double> y, std::span<const double> w, bool about_zero,
+                        double times = 1) {
     const auto [low, high] = std::minmax_element(y.begin(), y.end());
     const double middle = about_zero ? 0.0 : *low / 2 + *high / 2;
     double total = 0, reach = std::max(*high - middle, middle - *low);
     for (size_t i = 0; i < y.size(); ++i) total += w.empty() ? 1.0 : w[i];
+    total *= std::max(1.0, times / static_cast<double>(y.size()));
     const int shift = reach > 0 ? std::clamp(58 - std::ilogb(reach) - std::ilogb(total), -2000, 2000) : 0;
     sample.s.resize(y.size());
     sample.y.assign(y.begin(), y.end());

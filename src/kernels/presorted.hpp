@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels/view.hpp"

@@ -35,10 +35,21 @@ def cost_complexity_path(trees: Trees) -> PruningPath:
 
 def cost_complexity_pruned(trees: Trees, alphas: list[float]) -> list[Trees]:
     """For each penalty the subtree with the least impurity + alpha · leaves."""
-    cut_at = np.full(len(trees.feature), np.inf)
-    for alpha, node, _ in _weakest_links(trees):
-        cut_at[node] = alpha
+    cut_at = _cut_at(trees)
     return [cut(trees, cut_at <= alpha) if alpha > 0 else trees for alpha in alphas]
+
+
+def cost_complexity_cut(trees: Trees, alpha: float) -> Array:
+    """Which nodes are leaves of the subtree with the least impurity + alpha · leaves."""
+    return np.asarray(_cut_at(trees) <= alpha)
+
+
+def _cut_at(trees: Trees) -> Array:
+    """The penalty from which on a node is a leaf, where it is one before those above it are."""
+    at = np.full(len(trees.feature), np.inf)
+    for alpha, node, _ in _weakest_links(trees):
+        at[node] = alpha
+    return at
 
 
 def _risk(trees: Trees) -> Array:
@@ -103,6 +114,18 @@ def cut(trees: Trees, at: Array) -> Trees:
     for name in ("threshold", "gain", "missing_go_to_left"):
         nodes[name][leaf] = 0
     return replace(trees, first=np.array([0, int(kept.sum())], dtype=np.int64), **nodes)
+
+
+def owners(trees: Trees, at: Array) -> Array:
+    """For each node its number in `cut(trees, at)`, or that of the leaf it has become part of."""
+    size = subtree_sizes(trees)
+    kept = np.ones(len(size), dtype=bool)
+    for i in np.flatnonzero(at & ~trees.leaves()):
+        kept[i + 1 : i + size[i]] = False
+    number = np.cumsum(kept) - 1
+    for i in np.flatnonzero(at & ~trees.leaves())[::-1]:  # the highest one last
+        number[i : i + size[i]] = number[i]
+    return np.asarray(number)
 
 
 def bottom_up(trees: Trees, as_leaf: Array) -> Array:

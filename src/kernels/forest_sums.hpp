@@ -1,0 +1,146 @@
+// Targets of a node summed by the bins of a column, and what a split between bins is worth.
+#pragma once
+
+#include "kernels/forest.hpp"
+
+namespace tenfold {
+
+// Squared error, and Gini of two classes.
+struct SquaredScore {
+    const double* reciprocal;  // 1 / i for whole weights; null: divide
+
+    struct Whole {
+        Totals all;
+        std::int64_t mean;
+        double rest;
+    };
+    Whole whole(Totals all) const {
+        const std::int64_t mean = all.s / all.w;
+        return {all, mean, static_cast<double>(all.s - mean * all.w) / static_cast<double>(all.w)};
+    }
+    double operator()(const Whole& t, Totals left) const {
+        const double w = static_cast<double>(left.w);
+        const double d = static_cast<double>(left.s - left.w * t.mean) - w * t.rest;
+        if (reciprocal) return d * d * reciprocal[left.w] * reciprocal[t.all.w - left.w];
+        return d * d / (w * static_cast<double>(t.all.w - left.w));
+    }
+    double gain(double score, const Whole& t) const { return score * static_cast<double>(t.all.w); }
+    double curve(double y) const { return y * y; }  // impurity is the mean of curve(y) less curve of the mean
+    double scale(double unit) const { return unit * unit; }
+};
+
+struct PoissonScore {
+    struct Whole {
+        Totals all;
+        double ratio;
+    };
+    Whole whole(Totals all) const {
+        return {all, all.s > 0 ? static_cast<double>(all.w) / static_cast<double>(all.s) : 0.0};
+    }
+    double operator()(const Whole& t, Totals left) const {
+        if (left.s <= 0 || left.s >= t.all.s) return -DBL_MAX;
+        const double l = static_cast<double>(left.s), r = static_cast<double>(t.all.s - left.s);
+        return l * std::log(l / static_cast<double>(left.w) * t.ratio) +
+               r * std::log(r / static_cast<double>(t.all.w - left.w) * t.ratio);
+    }
+    double gain(double score, const Whole&) const { return score; }
+    double curve(double y) const { return y > 0 ? y * std::log(y) : 0.0; }
+    double scale(double unit) const { return unit; }
+};
+
+// Histograms of one column for targets that are summed: numbers, counts, the second of two classes.
+template <class Score>
+struct SummedTargets {
+    Score score;
+    std::array<Pair, 256> bins{};
+    typename Score::Whole whole{};
+
+    void begin(Totals all) { whole = score.whole(all); }
+    void add(size_t bin, const Pair& pair) {
+        bins[bin].s += pair.s;
+        bins[bin].w += pair.w;
+    }
+    bool occurs(size_t bin) const { return bins[bin].w != 0; }
+    void clear(size_t bin) { bins[bin] = {0, 0}; }
+
+    struct Scan {
+        const SummedTargets& by;
+        Totals left{};
+        void move(size_t bin) {
+            left.s += by.bins[bin].s;
+            left.w += by.bins[bin].w;
+        }
+        double score() const { return by.score(by.whole, left); }
+    };
+    double order_key(size_t bin) const { return static_cast<double>(bins[bin].s) / static_cast<double>(bins[bin].w); }
+    double gain(double value) const { return score.gain(value, whole); }
+    double curve(double y) const { return score.curve(y); }
+    double scale(double unit) const { return score.scale(unit); }
+    double impure(double share) const { return share * (1 - share); }
+};
+
+// The same for any number of classes: Gini, or entropy.
+template <bool Entropy>
+struct ClassCounts {
+    size_t classes;
+    std::vector<std::int64_t> bins, weight, all;
+    size_t largest = 0;
+    double base = 0;
+    std::int64_t total = 0;
+
+    explicit ClassCounts(size_t classes) : classes(classes), bins(256 * classes), weight(256), all(classes) {}
+
+    static double term(std::int64_t c) {
+        const double x = static_cast<double>(c);
+        if constexpr (!Entropy) return x * x;
+        return c > 0 ? x * std::log2(x) : 0.0;
+    }
+    static double side(double sum, std::int64_t w) {
+        if constexpr (!Entropy) return sum / static_cast<double>(w);
+        return sum - term(w);
+    }
+    void begin(std::span<const std::int64_t> counts) {
+        std::copy(counts.begin(), counts.end(), all.begin());
+        total = 0;
+        double sum = 0;
+        for (const auto c : all) total += c, sum += term(c);
+        base = side(sum, total);
+        largest = static_cast<size_t>(std::max_element(all.begin(), all.end()) - all.begin());
+    }
+    void add(size_t bin, const Pair& pair) {
+        bins[bin * classes + static_cast<size_t>(pair.s)] += pair.w;
+        weight[bin] += pair.w;
+    }
+    bool occurs(size_t bin) const { return weight[bin] != 0; }
+    void clear(size_t bin) {
+        std::fill_n(&bins[bin * classes], classes, 0);
+        weight[bin] = 0;
+    }
+
+    struct Scan {
+        const ClassCounts& by;
+        Totals left{};
+        std::vector<std::int64_t> counts = std::vector<std::int64_t>(by.classes);
+        void move(size_t bin) {
+            left.w += by.weight[bin];
+            for (size_t k = 0; k < by.classes; ++k) counts[k] += by.bins[bin * by.classes + k];
+        }
+        double score() const {
+            double l = 0, r = 0;
+            for (size_t k = 0; k < by.classes; ++k) l += term(counts[k]), r += term(by.all[k] - counts[k]);
+            return side(l, left.w) + side(r, by.total - left.w) - by.base;
+        }
+    };
+    double order_key(size_t bin) const {
+        return static_cast<double>(bins[bin * classes + largest]) / static_cast<double>(weight[bin]);
+    }
+    double gain(double value) const { return value; }
+    double curve(double) const { return 0; }
+    double scale(double) const { return 1; }
+    double impure(double share) const {
+        if constexpr (!Entropy) return share * (1 - share);
+        return share > 0 ? -share * std::log2(share) : 0.0;
+    }
+};
+
+}  // namespace tenfold

@@ -1,0 +1,320 @@
+"""Random forests and extremely randomised trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+
+from tenfold.core import check
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.core.estimator import Classifier, Regressor
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.tree.decision import SHARE, DecisionTreeClassifier, DecisionTreeRegressor
+from tenfold.tree.grove import Forest
+from tenfold.tree.manyway import SMALLEST
+from tenfold.tree.settings import class_factors
+
+
+class Labels(Classifier, Forest):
+    """Abstract: a forest for classes."""
+
+    def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
+        codes = y.astype(np.int64)
+        factors = class_factors(self, np.bincount(codes, w, len(self.classes_)))
+        return None if factors is None else factors[codes], len(self.classes_)
+
+    def _oob(self, mean: Array, y: Array, w: Array) -> float:
+        return float(np.average(mean.argmax(axis=1) == y, weights=w))
+
+    @property
+    def oob_decision_function_(self) -> Array:
+        """(n, K): the probabilities of the training rows from trees that have not seen them; NaN where all have."""
+        return self._said_out_of_bag("oob_decision_function_")
+
+    def _tree_class(self) -> Any:
+        return DecisionTreeClassifier
+
+    def _errors(self, said: Array, y: Any) -> Array:
+        return (self.classes_[said.argmax(axis=1)] == np.asarray(y)).astype(np.float64)
+
+    def _probabilities(self, X: Any) -> Array:
+        return self._mean(X).astype(X.dtype, copy=False)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._probabilities(X)))
+
+    def _scores(self, X: Any) -> Array:
+        """Logarithms that stay finite."""
+        return np.asarray(np.log(np.maximum(self._mean(X), SMALLEST)))
+
+
+class Numbers(Regressor, Forest):
+    """Abstract: a forest for numbers."""
+
+    def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
+        if self.criterion == "poisson" and (y.min() < 0 or y.max() <= 0):
+            raise BadInput(
+                f"{type(self).__name__}(criterion='poisson') needs targets that are not negative nor all zero: "
+                f"y goes from {y.min():g} to {y.max():g}, so use squared_error"
+            )
+        return None, 0
+
+    def _oob(self, mean: Array, y: Array, w: Array) -> float:
+        rest = float(w @ (y - mean[:, 0]) ** 2)
+        spread = float(w @ (y - np.average(y, weights=w)) ** 2)
+        return 1 - rest / spread if spread > 0 else float(rest == 0)
+
+    @property
+    def oob_prediction_(self) -> Array:
+        """(n,): the predictions of the training rows from trees that have not seen them; NaN where all have."""
+        return self._said_out_of_bag("oob_prediction_")[:, 0]
+
+    def _tree_class(self) -> Any:
+        return DecisionTreeRegressor
+
+    def _errors(self, said: Array, y: Any) -> Array:
+        return said[:, 0] - check.real_target(check.as_column(y), len(said))[:, 0]
+
+    def _predict(self, X: Any) -> Array:
+        return self._mean(X)[:, 0].astype(X.dtype, copy=False)
+
+
+@estimator
+class RandomForestClassifier(Labels):
+    """RandomForestClassifier: the mean of many trees, each grown on rows and columns drawn for it.
+
+    Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
+    Objective   that of DecisionTreeClassifier at each node, over max_features columns drawn for the node
+    Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
+                whole weight k is k rows), the best of the drawn columns' thresholds;
+                missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
+                threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
+    Fails when  few of many columns matter (raise max_features); the truth is linear far beyond the training rows
+    Reference   Breiman 2001
+
+    Fitted      oob_score_ (accuracy on rows that a tree has not seen), oob_decision_function_ (n, K), feature_importances_ (p,),
+                trees_, estimators_, categories_, classes_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> model = tenfold.RandomForestClassifier(20, random_state=0).fit(X, X[:, 0] > 100)
+    >>> model.predict([[3.0, 4.0], [190.0, 191.0]])
+    array([False,  True])
+    >>> bool(model.oob_score_ > 0.9)
+    True
+    """
+
+    n_estimators: int = param(100, at_least=1, doc="number of trees")
+    _: KW_ONLY
+    criterion: str = param(
+        "gini", one_of=("gini", "entropy", "log_loss"), doc="the impurity of a node; log_loss is entropy"
+    )
+    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
+    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
+    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
+    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs")
+    max_features: int | float | str | None = param(
+        "sqrt", above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    min_impurity_decrease: float = param(0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight")
+    bootstrap: bool = param(True, doc="draw rows for each tree; False: every tree has all rows")
+    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
+    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(None, doc="seed of what is drawn")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    warm_start: bool = param(False, doc="keep the trees of the last fit on the same rows and add more")
+    class_weight: dict | str | None = param(
+        None, one_of=("balanced", "balanced_subsample"), doc="factors of the classes' weights; both words mean all rows"
+    )
+    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf when a tree is pruned")
+    max_samples: int | float | None = param(None, above=0, doc="rows to draw: a number, a share, or None for all")
+    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
+    categorical_features: str | list | None = param(
+        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+    )
+
+
+@estimator
+class RandomForestRegressor(Numbers):
+    """RandomForestRegressor: the mean of many trees, each grown on rows drawn for it.
+
+    Model       ŷ(x) = (1/T) Σₜ mean of the targets in the leaf of x in tree t
+    Objective   that of DecisionTreeRegressor at each node, over max_features columns drawn for the node
+    Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
+                whole weight k is k rows), the best of the drawn columns' thresholds;
+                missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
+                threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
+    Fails when  few of many columns matter (raise max_features); outside the range of the training rows
+    Reference   Breiman 2001
+
+    Fitted      oob_score_ (R² on rows that a tree has not seen), oob_prediction_ (n,), feature_importances_ (p,), trees_,
+                estimators_, categories_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> model = tenfold.RandomForestRegressor(20, random_state=0).fit(X, X[:, 0])
+    >>> bool(abs(model.predict([[50.0, 51.0]])[0] - 50) < 5)
+    True
+    """
+
+    n_estimators: int = param(100, at_least=1, doc="number of trees")
+    _: KW_ONLY
+    criterion: str = param(
+        "squared_error",
+        one_of=("squared_error", "friedman_mse", "poisson"),
+        doc="the error of a node; friedman_mse is squared_error",
+    )
+    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
+    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
+    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
+    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs")
+    max_features: int | float | str | None = param(
+        1.0, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    min_impurity_decrease: float = param(0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight")
+    bootstrap: bool = param(True, doc="draw rows for each tree; False: every tree has all rows")
+    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
+    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(None, doc="seed of what is drawn")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    warm_start: bool = param(False, doc="keep the trees of the last fit on the same rows and add more")
+    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf when a tree is pruned")
+    max_samples: int | float | None = param(None, above=0, doc="rows to draw: a number, a share, or None for all")
+    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
+    categorical_features: str | list | None = param(
+        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+    )
+
+
+@estimator
+class ExtraTreesClassifier(Labels):
+    """ExtraTreesClassifier: the mean of many trees whose thresholds are drawn at random.
+
+    Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
+    Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
+    Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
+                whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
+                missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
+                threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
+    Fails when  few of many columns matter (raise max_features)
+    Reference   Geurts, Ernst & Wehenkel 2006
+
+    Fitted      oob_score_ and oob_decision_function_ (n, K) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
+                categories_, classes_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> model = tenfold.ExtraTreesClassifier(20, random_state=0).fit(X, X[:, 0] > 100)
+    >>> model.predict([[3.0, 4.0], [190.0, 191.0]])
+    array([False,  True])
+    """
+
+    random_thresholds: ClassVar[bool] = True
+
+    n_estimators: int = param(100, at_least=1, doc="number of trees")
+    _: KW_ONLY
+    criterion: str = param(
+        "gini", one_of=("gini", "entropy", "log_loss"), doc="the impurity of a node; log_loss is entropy"
+    )
+    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
+    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
+    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
+    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs")
+    max_features: int | float | str | None = param(
+        "sqrt", above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    min_impurity_decrease: float = param(0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight")
+    bootstrap: bool = param(False, doc="draw rows for each tree; False: every tree has all rows")
+    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
+    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(None, doc="seed of what is drawn")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    warm_start: bool = param(False, doc="keep the trees of the last fit on the same rows and add more")
+    class_weight: dict | str | None = param(
+        None, one_of=("balanced", "balanced_subsample"), doc="factors of the classes' weights; both words mean all rows"
+    )
+    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf when a tree is pruned")
+    max_samples: int | float | None = param(None, above=0, doc="rows to draw: a number, a share, or None for all")
+    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
+    categorical_features: str | list | None = param(
+        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+    )
+
+
+@estimator
+class ExtraTreesRegressor(Numbers):
+    """ExtraTreesRegressor: the mean of many trees whose thresholds are drawn at random.
+
+    Model       ŷ(x) = (1/T) Σₜ mean of the targets in the leaf of x in tree t
+    Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
+    Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
+                whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
+                missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
+                threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
+    Fails when  few of many columns matter (raise max_features); outside the range of the training rows
+    Reference   Geurts, Ernst & Wehenkel 2006
+
+    Fitted      oob_score_ and oob_prediction_ (n,) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
+                categories_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> model = tenfold.ExtraTreesRegressor(20, random_state=0).fit(X, X[:, 0])
+    >>> bool(abs(model.predict([[50.0, 51.0]])[0] - 50) < 5)
+    True
+    """
+
+    random_thresholds: ClassVar[bool] = True
+
+    n_estimators: int = param(100, at_least=1, doc="number of trees")
+    _: KW_ONLY
+    criterion: str = param(
+        "squared_error",
+        one_of=("squared_error", "friedman_mse", "poisson"),
+        doc="the error of a node; friedman_mse is squared_error",
+    )
+    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
+    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
+    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
+    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs")
+    max_features: int | float | str | None = param(
+        1.0, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    min_impurity_decrease: float = param(0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight")
+    bootstrap: bool = param(False, doc="draw rows for each tree; False: every tree has all rows")
+    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
+    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(None, doc="seed of what is drawn")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    warm_start: bool = param(False, doc="keep the trees of the last fit on the same rows and add more")
+    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf when a tree is pruned")
+    max_samples: int | float | None = param(None, above=0, doc="rows to draw: a number, a share, or None for all")
+    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
+    categorical_features: str | list | None = param(
+        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+    )

@@ -1,0 +1,210 @@
+"""Forests: quality, out-of-bag estimates, growing on, sources, importances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+import sklearn.ensemble
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+
+import tenfold
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, NotFitted
+
+Array = np.ndarray[Any, Any]
+
+
+def friedman(n: int, seed: int = 0) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 8))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    return X, y + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
+def test_as_good_as_scikit_learn(kind: str) -> None:
+    """On rows not seen: R² of numbers, accuracy of classes, importances."""
+    X, y = friedman(2200)
+    label = np.digitize(y, np.quantile(y, [0.3, 0.7]))
+    for name, target in ((f"{kind}Regressor", y), (f"{kind}Classifier", label)):
+        ours = getattr(tenfold, name)(40, random_state=0).fit(X[:1200], target[:1200])
+        theirs = getattr(sklearn.ensemble, name)(40, random_state=0).fit(X[:1200], target[:1200])
+        assert ours.score(X[1200:], target[1200:]) > theirs.score(X[1200:], target[1200:]) - 0.02
+        np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=0, atol=0.03)
+
+
+@pytest.mark.parametrize("data", [load_breast_cancer, load_wine, load_diabetes])
+def test_out_of_bag_is_close_to_cross_validation(data: Any) -> None:
+    X, y = data(return_X_y=True)
+    kind = "Regressor" if data is load_diabetes else "Classifier"
+    model = getattr(tenfold, f"RandomForest{kind}")(300, random_state=0, max_features=0.4).fit(X, y)
+    fold = np.random.default_rng(0).permutation(len(y)) % 10
+    said = np.empty(len(y))
+    for k in range(10):
+        part = getattr(tenfold, f"RandomForest{kind}")(100, random_state=k, max_features=0.4)
+        said[fold == k] = part.fit(X[fold != k], y[fold != k]).predict(X[fold == k])
+    crossed = (said == y).mean() if kind == "Classifier" else 1 - ((said - y) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert abs(model.oob_score_ - crossed) < 0.015
+
+
+def test_out_of_bag_predictions_come_from_trees_that_have_not_seen_the_row() -> None:
+    """Targets that are pure noise are learned by heart; out of bag nothing of that is left."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.normal(size=300)
+    model = tenfold.RandomForestRegressor(200, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.8 and model.oob_score_ < 0.05
+    assert model.oob_prediction_.shape == (300,) and abs(np.corrcoef(model.oob_prediction_, y)[0, 1]) < 0.25
+    label = tenfold.RandomForestClassifier(100, random_state=0).fit(X, y > 0)
+    np.testing.assert_allclose(label.oob_decision_function_.sum(axis=1), 1.0, rtol=1e-12)
+    assert abs(label.oob_score_ - 0.5) < 0.1
+    never = tenfold.ExtraTreesClassifier(5).fit(X, y > 0)
+    with pytest.raises(NotFitted, match="use bootstrap=True"):
+        never.oob_score_  # noqa: B018
+
+
+def test_every_tree_fits_its_own_rows() -> None:
+    """Without bootstrap a tree with all columns learns everything by heart."""
+    X, y = friedman(400)
+    for model in (tenfold.RandomForestRegressor(2, bootstrap=False), tenfold.ExtraTreesRegressor(2)):
+        model.fit(X, y)
+        np.testing.assert_allclose(model.predict(X), y, rtol=1e-9)
+        assert [one.get_n_leaves() for one in model.estimators_] == [400, 400]
+
+
+def test_growing_on_is_growing_at_once() -> None:
+    X, y = friedman(300)
+    model = tenfold.RandomForestRegressor(4, random_state=1, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=9).fit(X, y)
+    whole = tenfold.RandomForestRegressor(9, random_state=1).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    np.testing.assert_allclose(model.oob_prediction_, whole.oob_prediction_, rtol=1e-12)
+    with pytest.warns(DataWarning, match="nothing was added"):
+        model.fit(X, y)
+    with pytest.raises(BadInput, match="grew on 300 rows"):
+        model.set_params(n_estimators=12).fit(X[:200], y[:200])
+    with pytest.raises(BadParameter, match="only adds"):
+        tenfold.RandomForestRegressor(4, warm_start=True).fit(X, y).set_params(n_estimators=2).fit(X, y)
+
+
+def test_path_of_sizes_is_one_forest() -> None:
+    from tenfold.core import check
+
+    X, y = friedman(200)
+    model = tenfold.RandomForestRegressor(random_state=3)
+    fits = model._fit_path(check.check_fit(model, X, y), "n_estimators", [7, 2, 5])
+    for size, fitted in zip([7, 2, 5], fits, strict=True):
+        alone = tenfold.RandomForestRegressor(size, random_state=3).fit(X, y)
+        assert fitted.n_estimators == size == len(fitted.trees_)
+        np.testing.assert_array_equal(fitted.predict(X), alone.predict(X))
+        np.testing.assert_array_equal(fitted.oob_score_, alone.oob_score_)
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson", "gini", "entropy"])
+def test_limits_hold_in_every_tree(criterion: str) -> None:
+    X, y = friedman(500)
+    kind = "Classifier" if criterion in ("gini", "entropy") else "Regressor"
+    target = np.digitize(y, [10, 18]) if kind == "Classifier" else y - y.min()
+
+    def fit(**limits: Any) -> Any:
+        model = getattr(tenfold, f"RandomForest{kind}")(4, criterion=criterion, random_state=0, **limits)
+        return model.fit(X, target).trees_
+
+    assert fit(max_depth=3).depths().max() == 3
+    assert fit(min_samples_leaf=11).n_node_samples.min() >= 11
+    assert np.diff(fit(max_leaf_nodes=6).first).tolist() == [11] * 4
+    weight = fit(min_weight_fraction_leaf=0.1).weighted_n_node_samples
+    assert weight.min() >= 0.1 * 400
+    some = fit(min_impurity_decrease=0.01)
+    share = some.gain / np.repeat(some.weighted_n_node_samples[some.first[:-1]], np.diff(some.first))
+    assert share[~some.leaves()].min() >= 0.01 * (1 - 1e-6) and len(some.feature) > 8
+    assert len(fit(ccp_alpha=0.01).feature) < len(fit().feature)
+
+
+def test_gains_and_impurities_add_up() -> None:
+    """weight · impurity of a node = that of its children + gain, for every criterion."""
+    X, y = friedman(400)
+    w = np.random.default_rng(1).random(400) + 0.5
+    for name, criterion, target in (
+        ("RandomForestRegressor", "squared_error", y),
+        ("RandomForestRegressor", "poisson", y - y.min()),
+        ("RandomForestClassifier", "gini", y > 14),
+        ("RandomForestClassifier", "gini", np.digitize(y, [10, 18])),
+        ("RandomForestClassifier", "entropy", np.digitize(y, [10, 18])),
+    ):
+        model = getattr(tenfold, name)(1, criterion=criterion, random_state=0, min_samples_leaf=5)
+        for weight in (None, w):
+            tree = model.fit(X, target, weight).trees_
+            inner, total = np.flatnonzero(~tree.leaves()), tree.weighted_n_node_samples * tree.impurity
+            below = total[tree.children_left[inner]] + total[tree.children_right[inner]]
+            np.testing.assert_allclose(total[inner] - below, tree.gain[inner], rtol=1e-6, atol=1e-6 * total[0])
+
+
+def test_missing_values_and_categories() -> None:
+    rng = np.random.default_rng(0)
+    level, x = rng.integers(0, 30, 2000), rng.normal(size=2000)
+    y = (level * 7919 % 30) + np.where(np.isnan(x), 0, x)
+    frame = pandas.DataFrame({"level": [f"v{i}" for i in level], "x": np.where(rng.random(2000) < 0.2, np.nan, x)})
+    for kind in ("RandomForest", "ExtraTrees"):
+        model = getattr(tenfold, f"{kind}Regressor")(30, random_state=0).fit(frame[:1500], y[:1500])
+        assert model.score(frame[1500:], y[1500:]) > 0.95
+        assert np.isfinite(model.predict(pandas.DataFrame({"level": ["never", None], "x": [np.nan, 1.0]}))).all()
+    label = tenfold.RandomForestClassifier(30, random_state=0).fit(frame[:1500], level[:1500] % 3)
+    assert label.score(frame[1500:], level[1500:] % 3) > 0.95
+
+
+def test_correlation_of_trees() -> None:
+    """Trees of one column drawn at a time are less alike than those that may look at all; more of them are worth growing."""
+    X, y = friedman(1500)
+    found = [
+        tenfold.RandomForestRegressor(30, max_features=k, random_state=0).fit(X[:800], y[:800])
+        .tree_correlation(X[800:], y[800:])
+        for k in (1, 8)
+    ]  # fmt: skip
+    assert 0 < found[0].correlation < found[1].correlation < 1
+    for one in found:
+        assert one.n_worth_growing == max(1.0, np.ceil(10 * (1 - one.correlation) / one.correlation))
+
+
+def test_same_forest_on_any_number_of_threads() -> None:
+    X, y = friedman(500)
+    said = []
+    for n in (1, 2, 5):
+        with tenfold.threads(n):
+            said.append(tenfold.RandomForestRegressor(8, random_state=0).fit(X, y).predict(X))
+    np.testing.assert_array_equal(said[0], said[1])
+    np.testing.assert_array_equal(said[0], said[2])
+
+
+def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tenfold.tree import grove
+
+    X, y = friedman(100)
+    calls, each = [], grove.each
+
+    def stop_later(work: Any, items: list[int]) -> Any:
+        calls.append(items)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return each(work, items)
+
+    monkeypatch.setattr(grove, "each", stop_later)
+    with tenfold.threads(1), pytest.warns(DataWarning, match="8 of 50 trees"):
+        model = tenfold.RandomForestRegressor(50, random_state=0).fit(X, y)
+    assert len(model.trees_) == 8 and np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"monotonic_cst": [1] * 8}, "no monotone columns"),
+        ({"max_samples": 501}, "only 500 rows"),
+        ({"max_samples": 1.5}, "at most 1"),
+        ({"bootstrap": False, "max_samples": 0.5}, "bootstrap=True only"),
+    ],
+)
+def test_bad_parameters(wrong: dict[str, Any], words: str) -> None:
+    X, y = friedman(500)
+    with pytest.raises(BadParameter, match=words):
+        tenfold.RandomForestRegressor(2, **wrong).fit(X, y)
