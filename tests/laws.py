@@ -309,8 +309,8 @@ def column_order(model: Any, table: Table, place: Place) -> None:
 
 def bounded_memory(model: Any, table: Table, place: Place) -> None:
     """A stream of any length is learned in the memory of some of its blocks."""
-    if model.kind == "keeps rows" or type(model).__name__ == "QuantileRegressor":
-        return  # quantiles: the rows near the solution are kept, and how many those are depends on the rows
+    if model.kind == "keeps rows":
+        return
     blocks, rows, p = 150, 8000, 8
     whole = Table.of(model, n=rows, p=p, seed=3)
 

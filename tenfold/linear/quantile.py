@@ -17,13 +17,17 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Terms
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.solve.irls import Frame, frame_of, spd_solve, start_of
-from tenfold.solve.linear_program import Guess, near_rows, quantile_vertex
+from tenfold.solve.linear_program import Guess, bend_of_loss, near_rows, penalised_step, quantile_vertex
 
 KEPT = 500  # rows in the first linear program, at least; and this many for each parameter:
 KEPT_EACH = 15
+MOST_KEPT = 16  # times as many, where the first program was too small: what is kept is bounded
 ROUGH, FINE = 8, 60  # re-weighted passes before the linear program, or instead of it, if these settle
 MOST = 20  # and this many more where they have not
-ROUNDS = 30  # linear programs; the rows kept double each time, so that all are kept in the end
+NEARER = 30  # Newton steps, at most, between those passes and the linear program
+WITHIN = 20  # times as many rows as are kept tell the curvature
+FARTHEST = 5.0  # lengths of a row, relative to the mean one
+ROUNDS = 60  # passes for linear programs
 
 
 @estimator
@@ -33,9 +37,10 @@ class QuantileRegressor(AffineRegressor, Estimator):
     Model       the `quantile` of y given x is x·w + b
     Objective   min over w, b of  Σᵢ sᵢ ρ(yᵢ − xᵢ·w − b) / Σᵢ sᵢ + alpha ‖w‖₁,  ρ(r) = max(q r, (q − 1) r);
                 among many solutions the one of least squares
-    Algorithm   re-weighted least squares to come near; then a linear program over the rows of small residual,
-                the rest as one slope, with more rows until none left out has crossed: exact
-    Cost        O(n p²) a pass, ten passes and one or two small linear programs; O(p²) memory, and some rows
+    Algorithm   re-weighted least squares and Newton steps to come near; then a linear program
+                over the rows of small residual, the rest as one slope, until none left out has crossed: exact
+    Cost        O(n p²) a pass, some 15 passes and one or two small linear programs; O(p²) memory, and some
+                thousand rows (more only where so many have one and the same residual)
     Fails when  as many rows as parameters lie far out in X (leverage) with wrong targets;
                 the linear program is not solved (warns NotConverged)
     Reference   Koenker & Bassett 1978; few rows suffice: Portnoy & Koenker 1997
@@ -85,8 +90,11 @@ class QuantileRegressor(AffineRegressor, Estimator):
             n_pass += more
         if not approximate:
             gram = _gram(stats, frame, self.fit_intercept)
-            prices = np.append(penalty, 0.0)[:q]
-            theta, more = yield from self._exactly(frame, theta[:q], kept, prices, gram, centre[:q])
+            prices, theta = np.append(penalty, 0.0)[:q], theta[:q]
+            if n_pass > 1:
+                theta, more = yield from self._nearer(frame, theta, prices, 0.1 * max(rms, 1e-14), kept)
+                n_pass += more
+            theta, more = yield from self._exactly(frame, theta, kept, prices, gram, centre[:q])
             theta, n_pass = np.append(theta, 0.0)[: p + 1], n_pass + more
         coef, intercept = frame.coefficients(theta)
         return dict(coef_=coef, intercept_=intercept if self.fit_intercept else 0.0, n_iter_=n_pass)
@@ -113,11 +121,40 @@ class QuantileRegressor(AffineRegressor, Estimator):
             theta = theta + moved
         return theta, passes + MOST
 
+    def _nearer(
+        self, frame: Frame, theta: Array, penalty: Array, width: float, kept: int
+    ) -> Generator[Any, Any, tuple[Array, int]]:
+        """Newton steps until the next one is short beside the reach of the `kept` rows with the least residuals.
+
+        The curvature of the loss is told by the rows within ±width, a few times as many as are kept.
+        """
+        best, loss, step, share = theta, np.inf, np.zeros_like(theta), 1.0
+        for n_pass in range(1, NEARER + 1):  # noqa: B007
+            trial = best + share * step
+            s = yield partial(
+                bend_of_loss, theta=trial, frame=frame, tau=self.quantile, width=width, fit_intercept=self.fit_intercept
+            )
+            total = s.loss + float(penalty @ np.abs(trial))
+            if total > loss:
+                share /= 2
+                if share < 0.01:
+                    break
+                continue
+            best, loss, share = trial, total, 1.0
+            if s.within < 2 * len(theta):  # they tell nothing
+                step, width = np.zeros_like(theta), 10 * width
+                continue
+            step = penalised_step(s.curvature, s.gradient, trial, penalty)
+            if FARTHEST * float(np.sqrt(step @ step)) <= 0.5 * kept * width / max(s.within, 1):
+                break
+            width *= 0.3 if s.within > WITHIN * kept else 1.0 if s.within > kept else 3.0
+        return best, n_pass
+
     def _exactly(
         self, frame: Frame, theta: Array, kept: int, penalty: Array, gram: Array, centre: Array
     ) -> Generator[Any, Any, tuple[Array, int]]:
         """Linear programs around better and better guesses."""
-        guess, answer, best = Guess(theta), theta, np.inf
+        guess, answer, best, most = Guess(theta), theta, np.inf, MOST_KEPT * kept
         for n_pass in range(1, ROUNDS + 1):
             near = yield partial(
                 near_rows,
@@ -130,14 +167,15 @@ class QuantileRegressor(AffineRegressor, Estimator):
             if guess.before is not None and near.crossed == 0:
                 return answer, n_pass
             loss = near.loss + float(penalty @ np.abs(guess.theta))
-            if loss > best:  # too few rows told where to go: back, and keep more
-                kept, guess = 2 * kept, Guess(guess.before)
-                best = np.inf
+            if loss > best:  # too few rows told where to go: back, and keep more; or half of the way
+                back = Guess(guess.before) if kept < most else Guess(0.5 * (guess.before + guess.theta), guess.before)
+                kept, guess = min(2 * kept, most), back
+                best = np.inf if guess.before is None else best
                 continue
             found, best = quantile_vertex(near, penalty, gram, centre), loss
             if found is None and not near.dropped:
                 break
-            kept *= 2 if found is None or guess.before is not None else 1
+            kept = min(2 * kept, most) if found is None or guess.before is not None else kept
             if found is None:
                 guess = Guess(guess.theta)
                 continue

@@ -20,6 +20,7 @@ from tenfold.solve.linalg import cholesky
 
 INTERIOR = 1e-8  # a multiplier this far from its bounds, relative to its range, belongs to a residual of zero
 SLACK = 1e-12  # by which a residual may miss its sign
+SWEEPS = 100
 
 
 @dataclass(slots=True)
@@ -44,11 +45,13 @@ class Near(Stats):
         return Near(self.m, self.tau, Z, y, w, r, slope, dropped, crossed, loss).cut()
 
     def cut(self) -> Near:
-        """Let go of the rows beyond the m nearest."""
+        """Let go of the rows beyond the m nearest. Where many are equally near, equal rows become one."""
         size = np.abs(self.r)
         if len(size) <= self.m:
             return self
         keep = size <= np.partition(size, self.m - 1)[self.m - 1]
+        if keep.sum() > 2 * self.m and (merged := self._without_copies()) is not self:
+            return merged.cut()
         gone = ~keep
         pull = self.w[gone] * (self.tau - (self.r[gone] < 0))
         return Near(
@@ -64,10 +67,58 @@ class Near(Stats):
             self.loss,
         )
 
+    def _without_copies(self) -> Near:
+        """Rows that are equal as one, of their common weight."""
+        rows = np.column_stack([self.Z, self.y])
+        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        if len(first) == len(rows):
+            return self
+        w = np.bincount(which.reshape(-1), weights=self.w)
+        rest = self.slope, self.dropped, self.crossed, self.loss
+        return Near(self.m, self.tau, self.Z[first], self.y[first], w, self.r[first], *rest)
+
     @property
     def reach(self) -> float:
         """Rows nearer than this were kept."""
         return float(np.abs(self.r).max(initial=0.0)) if self.dropped else np.inf
+
+
+@dataclass(slots=True)
+class Bend(Stats):
+    """Σ s ρ(r), its gradient, and its curvature as the rows with |r| < width tell it."""
+
+    loss: float
+    gradient: Array
+    curvature: Array
+    within: int  # rows there
+
+
+def bend_of_loss(block: Block, theta: Array, frame: Frame, tau: float, width: float, fit_intercept: bool) -> Bend:
+    """`Bend` of one block."""
+    X, y = frame.rows(block)
+    Z = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
+    r, w = y - Z @ theta, block.w
+    pull, inside = w * (tau - (r < 0)), np.abs(r) < width
+    some = Z[inside]
+    curvature = (some * (w[inside] / (2 * width))[:, None]).T @ some
+    return Bend(float(pull @ r), -pull @ Z, curvature, int(inside.sum()))
+
+
+def penalised_step(curvature: Array, gradient: Array, theta: Array, penalty: Array) -> Array:
+    """d that minimises gradient·d + ½ dᵀ curvature d + Σ penalty |θ + d|, by coordinate descent."""
+    H = curvature + 1e-10 * max(float(np.trace(curvature)), 1e-300) / len(theta) * np.eye(len(theta))
+    step, slope = np.zeros_like(theta), gradient.copy()
+    for _ in range(SWEEPS):
+        largest = 0.0
+        for j in range(len(theta)):
+            free = theta[j] + step[j] - slope[j] / H[j, j]
+            change = np.sign(free) * max(abs(free) - penalty[j] / H[j, j], 0.0) - theta[j] - step[j]
+            step[j] += change
+            slope += change * H[j]
+            largest = max(largest, abs(change))
+        if largest <= 1e-4 * np.abs(step).max(initial=0.0):
+            break
+    return step
 
 
 class Guess(NamedTuple):
