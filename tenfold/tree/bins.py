@@ -134,11 +134,11 @@ def _cut(x: Array, w: Array | None, most: int, categorical: bool) -> tuple[Array
             values = np.sort(values[np.argsort(-weight, kind="stable")[: most - 1]])
         return np.empty(0), values
     if w is None:
-        x, weight = np.sort(x).astype(np.float64, copy=False), np.empty(0)
+        x, w = np.sort(x), np.empty(0)
     else:
         order = np.lexsort((w, x))
-        x, weight = x[order].astype(np.float64, copy=False), w[order]
-    return _boost.bin_edges(np.ascontiguousarray(x), weight, most), None
+        x, w = x[order], w[order]
+    return _boost.bin_edges(np.ascontiguousarray(x, dtype=np.float64), w, most), None
 
 
 def _category_bins(x: Array, known: Array) -> Array:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -195,7 +196,7 @@ class Boosted(Estimator):
     def _raw(self, X: Any) -> Array:
         """(rows, outputs): the constant and the sums of the trees."""
         outputs = len(self.baseline_)
-        return self.baseline_ + class_sums(self._trees, X, outputs, 0, len(self._trees) // outputs)
+        return np.asarray(self.baseline_ + class_sums(self._trees, X, outputs, 0, len(self._trees) // outputs))
 
     def _staged(self, X: Any, read: Any) -> Iterator[Array]:
         """read(raw, dtype) after each round."""
@@ -205,8 +206,12 @@ class Boosted(Estimator):
         outputs = len(self.baseline_)
         raw = np.repeat(self.baseline_[None, :], len(X), axis=0)
         for number in range(len(self._trees) // outputs):
-            raw = raw + map_rows(lambda rows, r=number: class_sums(self._trees, rows, outputs, r, r + 1), X)
+            raw = raw + map_rows(partial(self._added, number=number), X)
             yield read(raw, X.dtype)
+
+    def _added(self, X: Array, number: int) -> Array:
+        """What one round adds to the sums."""
+        return class_sums(self._trees, X, len(self.baseline_), number, number + 1)
 
     @property
     def feature_importances_(self) -> Array:
@@ -215,7 +220,19 @@ class Boosted(Estimator):
         return self._trees.importances(self.n_features_in_)
 
 
-class BoostedRegressor(Regressor):
+# The mixins stand beside Boosted; the type checker is told so.
+if TYPE_CHECKING:
+
+    class _Number(Regressor, Boosted):
+        loss: str
+
+    class _Label(Classifier, Boosted):
+        loss: str
+else:
+    _Number, _Label = Regressor, Classifier
+
+
+class BoostedRegressor(_Number):
     """Mixin: reads the sum of the trees as a number."""
 
     def _predict(self, X: Any) -> Array:
@@ -229,7 +246,7 @@ class BoostedRegressor(Regressor):
         return self._staged(X, self._read)
 
 
-class BoostedClassifier(Classifier):
+class BoostedClassifier(_Label):
     """Mixin: reads the sums of the trees as scores of classes."""
 
     def _scores(self, X: Any) -> Array:

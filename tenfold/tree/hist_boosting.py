@@ -104,9 +104,10 @@ class HistBoosted(Boosted):
 
     def _together(self, p: int) -> Array:
         given = self.interaction_cst
-        if given is None or (isinstance(given, str) and given == "pairwise"):
-            pairs = [] if given is None else [(a, b) for a in range(p) for b in range(a + 1, p)] or [(0,)]
-            return _groups(pairs, p)
+        if given is None:
+            return _groups([], p)
+        if isinstance(given, str) and given == "pairwise":
+            return _groups([(a, b) for a in range(p) for b in range(min(a + 1, p - 1), p)], p)
         if isinstance(given, str) and given == "no_interactions":
             return _groups([(j,) for j in range(p)], p)
         try:
@@ -173,11 +174,13 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
     )
     max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
     max_bins: int = param(255, at_least=2, at_most=255, doc="bins of a column; missing values have one more")
-    categorical_features: str | list | None = param(
+    categorical_features: str | list[Any] | None = param(
         "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
-    monotonic_cst: list | None = param(None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it")
-    interaction_cst: str | list | None = param(
+    monotonic_cst: list[int] | None = param(
+        None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it"
+    )
+    interaction_cst: str | list[Any] | None = param(
         None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
     )
     warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
@@ -236,11 +239,13 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
     )
     max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
     max_bins: int = param(255, at_least=2, at_most=255, doc="bins of a column; missing values have one more")
-    categorical_features: str | list | None = param(
+    categorical_features: str | list[Any] | None = param(
         "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
-    monotonic_cst: list | None = param(None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it")
-    interaction_cst: str | list | None = param(
+    monotonic_cst: list[int] | None = param(
+        None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it"
+    )
+    interaction_cst: str | list[Any] | None = param(
         None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
     )
     warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
@@ -257,6 +262,8 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
     tol: float = param(1e-7, at_least=0, doc="gain of the score that counts")
     verbose: int = param(0, doc="no effect: use tenfold.progress()")
     random_state: int | RandomState | None = param(None, doc="seed of the rows held out and of the columns drawn")
-    class_weight: dict | str | None = param(None, one_of=("balanced",), doc="factors of the classes' weights")
+    class_weight: dict[Any, float] | str | None = param(
+        None, one_of=("balanced",), doc="factors of the classes' weights"
+    )
     subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
     l1_regularization: float = param(0.0, at_least=0, doc="penalty on the sizes of leaf values")
