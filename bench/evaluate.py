@@ -105,4 +105,51 @@ REPORT = Workload(
     judgement=Judgement("macro F1", higher=True, tolerance=1e-12),
 )
 
-WORKLOADS = (AUC, REPORT)
+
+def rising(n: int, seed: int) -> Data:
+    """Zeros and ones, the ones ever more frequent: what a calibration by isotonic regression sees."""
+    rng = np.random.default_rng(seed)
+    p = np.sort(rng.random(n))
+    return {"p": p, "y": (rng.random(n) < p).astype(np.int64)}
+
+
+def _monotone(path: str) -> Run:
+    def run(data: Data, meter: Meter) -> Quality:
+        fitted = meter.fit(_by_path(path), data["y"].astype(np.float64))
+        return {"squared error": float(np.mean((fitted - data["y"]) ** 2))}
+
+    return run
+
+
+def _curve(path: str) -> Run:
+    def run(data: Data, meter: Meter) -> Quality:
+        shares, _ = meter.fit(lambda y, p: _by_path(path)(y, p), data["y"], data["p"])
+        return {"highest share": float(np.max(shares))}
+
+    return run
+
+
+ISOTONIC = Workload(
+    name="isotonic_1m",
+    about="isotonic regression of 1M zeros and ones, the ones ever more frequent",
+    make=lambda shrink: rising(make.shrunk(1_000_000, shrink), seed=82),
+    contenders=(
+        Contender(
+            "tenfold isotonic_regression", "tenfold", _monotone("tenfold.evaluate.isotonic_regression"), "tenfold"
+        ),
+        Contender("sklearn isotonic_regression", "sklearn", _monotone("sklearn.isotonic.isotonic_regression")),
+    ),
+    judgement=Judgement("squared error", higher=False, tolerance=1e-9),
+)
+CALIBRATION = Workload(
+    name="calibration_1m",
+    about="calibration curve of 1M probabilities in 5 bins",
+    make=lambda shrink: rising(make.shrunk(1_000_000, shrink), seed=83),
+    contenders=(
+        Contender("tenfold calibration_curve", "tenfold", _curve("tenfold.evaluate.calibration_curve"), "tenfold"),
+        Contender("sklearn calibration_curve", "sklearn", _curve("sklearn.calibration.calibration_curve")),
+    ),
+    judgement=Judgement("highest share", higher=True, tolerance=1e-9),
+)
+
+WORKLOADS = (AUC, REPORT, ISOTONIC, CALIBRATION)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tenfold import _evaluate
 from tenfold.core.errors import BadParameter
-from tenfold.evaluate.inputs import truth_and_chance
+from tenfold.evaluate.inputs import truth_and_one_chance
 from tenfold.evaluate.intervals import wilson
 
 Array = np.ndarray[Any, Any]
@@ -68,8 +68,8 @@ def calibration_curve(
         raise BadParameter(f"n_bins={n_bins!r}: must be a whole number of at least 1")
     if strategy not in ("uniform", "quantile"):
         raise BadParameter(f"strategy={strategy!r}: must be 'uniform' or 'quantile'")
-    checked = truth_and_chance(y_true, y_prob, sample_weight, pos_label)
-    p = checked.scores[:, 1].astype(np.float64)
+    checked = truth_and_one_chance(y_true, y_prob, sample_weight, pos_label)
+    p = checked.scores[:, 0].astype(np.float64, copy=False)
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     if strategy == "quantile" and checked.w is None:
         edges = np.percentile(p, 100 * edges)  # scikit-learn's rounding: ties at an edge fall alike

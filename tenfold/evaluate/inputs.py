@@ -79,10 +79,7 @@ def truth_and_probabilities(y_true: Any, y_proba: Any, sample_weight: Any = None
     """Labels and probabilities of the classes, (n, k) with k ≥ 2; one column is of the last of two classes."""
     checked = truth_and_scores(y_true, y_proba, sample_weight, labels)
     P, classes = checked.scores, checked.classes
-    bad = (P < 0) | (P > 1)
-    if bad.any():
-        row, column = (int(i) for i in np.argwhere(bad)[0])
-        raise BadInput(f"the probability {P[row, column]:g} in row {row} is outside 0 to 1: give probabilities")
+    _check_range(P)
     if P.shape[1] == 1:
         P = np.concatenate([1 - P, P], axis=1)
     else:
@@ -99,9 +96,34 @@ def truth_and_probabilities(y_true: Any, y_proba: Any, sample_weight: Any = None
     return checked._replace(scores=P)
 
 
+def _check_range(P: Array) -> None:
+    if P.min() >= 0 and P.max() <= 1:
+        return
+    row, column = (int(i) for i in np.argwhere((P < 0) | (P > 1))[0])
+    raise BadInput(f"the probability {P[row, column]:g} in row {row} is outside 0 to 1: give probabilities")
+
+
 def truth_and_chance(y_true: Any, y_proba: Any, sample_weight: Any = None, pos_label: Any = None) -> Scores:
-    """One probability for each row, of pos_label: of 1, or of the larger of two numbers, where none is given."""
+    """Probabilities (n, 2) of a class and its opposite."""
+    return truth_and_probabilities(_positive_truth(y_true, pos_label), y_proba, sample_weight, [0, 1])
+
+
+def truth_and_one_chance(y_true: Any, y_prob: Any, sample_weight: Any = None, pos_label: Any = None) -> Scores:
+    """The same as one column (n, 1) of the positive class."""
+    truth = _positive_truth(y_true, pos_label)
+    if np.ndim(y_prob) > 1 and np.shape(y_prob)[1] > 1:
+        checked = truth_and_probabilities(truth, y_prob, sample_weight, [0, 1])
+        return checked._replace(scores=np.ascontiguousarray(checked.scores[:, 1:]))
+    checked = truth_and_scores(truth, y_prob, sample_weight, [0, 1])
+    _check_range(checked.scores)
+    return checked
+
+
+def _positive_truth(y_true: Any, pos_label: Any) -> Array:
+    """1 where the label is pos_label, which is 1, or the larger of two numbers, where none is given; else 0."""
     truth = _column(y_true, "y_true")
+    if truth.dtype == np.int64 and pos_label in (None, 1) and truth.min() >= 0 and truth.max() <= 1:
+        return truth  # the usual case, without copies
     classes = check.encode(truth)[0]
     if len(classes) > 2:
         raise BadInput(f"the truth holds {len(classes)} classes: give a probability for each of them")
@@ -110,7 +132,7 @@ def truth_and_chance(y_true: Any, y_proba: Any, sample_weight: Any = None, pos_l
         pos_label = classes[-1] if numbers else 1 if _kind(classes) == "numbers" else None
     if pos_label is None:
         positive_class(classes, None)
-    return truth_and_probabilities((truth == pos_label).astype(np.int64), y_proba, sample_weight, [0, 1])
+    return (truth == pos_label).astype(np.int64)
 
 
 def truth_and_values(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Values:
