@@ -25,7 +25,7 @@ interrupt = _kernels.interrupt
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a SciPy sparse matrix or array (without importing SciPy)."""
-    return type(X).__module__.startswith("scipy.sparse")
+    return type(X).__module__.startswith("scipy.sparse") and hasattr(X, "tocsr")  # its linear operators are not
 
 
 def dense(X: Any) -> Any:

@@ -15,7 +15,8 @@ from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats, Triangle
-from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.linear.affine import centred
+from tenfold.linear.operator import Operable
 from tenfold.solve.least_squares import conjugate_gradients, refine, solve_triangle, triangle_of
 from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition
 
@@ -28,7 +29,7 @@ WIDE = 5000  # columns beyond which no p x p matrix is made
 
 
 @estimator
-class LinearRegression(AffineRegressor, OnePass):
+class LinearRegression(Operable, OnePass):
     """LinearRegression: ordinary least squares.
 
     Model       y ≈ X w + b
@@ -36,7 +37,8 @@ class LinearRegression(AffineRegressor, OnePass):
     Algorithm   cholesky: one pass of centred moments; qr: one pass of triangular factors (TSQR); svd: the same, solved by
                 its singular values; lsqr: products with X and Xᵀ only, one pass an iteration. `auto` takes cholesky while the
                 condition of the scaled columns is at most 1e3; beyond, qr with residuals in extended precision (2 to 12 further
-                passes); lsqr for more than 5,000 columns. `solver_` records the choice.
+                passes); lsqr for more than 5,000 columns, and where X is a LinearOperator or a pair of functions
+                v ↦ X v and u ↦ Xᵀu. `solver_` records the choice.
     Cost        O(n p²) time, O(p²) memory, one pass (lsqr: O(n p) a pass, O(p) memory)
     Fails when  columns are dependent or there are fewer rows than columns: the least-norm solution, with a warning (Degenerate)
     Reference   Björck 1996, ch. 2; TSQR: Demmel et al. 2012; refinement: Björck 1987; lsqr: Paige & Saunders 1982
@@ -55,6 +57,7 @@ class LinearRegression(AffineRegressor, OnePass):
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    _by_lsqr: ClassVar[dict[str, Any]] = {"solver_": "lsqr"}
 
     _: KW_ONLY
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")

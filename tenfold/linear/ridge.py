@@ -10,17 +10,19 @@ from tenfold.core.data import Block
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
-from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.linear.affine import centred
+from tenfold.linear.operator import Operable
 from tenfold.solve.linalg import nonnegative, solve_spd
 
 
 @estimator
-class Ridge(AffineRegressor, OnePass):
+class Ridge(Operable, OnePass):
     """Ridge: least squares with an L2 penalty.
 
     Model       y ≈ X w + b
     Objective   min over w, b of  Σᵢ sᵢ (yᵢ − xᵢ·w − b)² + alpha ‖w‖²      (b is free; w ≥ 0 with positive=True)
-    Algorithm   one pass of centred moments of (X, y); Cholesky of Sxx + alpha I
+    Algorithm   one pass of centred moments of (X, y); Cholesky of Sxx + alpha I. Where X is a LinearOperator
+                or a pair of functions v ↦ X v and u ↦ Xᵀu: LSQR, from products alone
     Cost        O(n p²) time, O(p²) memory, one pass; merging O(p²); all penalties from one eigendecomposition
     Fails when  p² does not fit in memory; alpha = 0 and columns are dependent
                 (returns the least-norm solution and warns Degenerate)
