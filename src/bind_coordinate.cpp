@@ -1,6 +1,7 @@
 // Python binding of coordinate descent. Arguments are checked here, and only here.
 #include <nanobind/stl/tuple.h>
 
+#include <chrono>
 #include <tuple>
 
 #include "arrays.hpp"
@@ -14,6 +15,28 @@ void require(bool holds, const char* what) {
     if (!holds) throw nb::value_error(what);
 }
 
+// Whether to leave a long loop: another thread says so, or a signal has come, which only Python can look at.
+class Patience {
+public:
+    bool operator()() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - looked > std::chrono::milliseconds(50)) {
+            looked = now;
+            nb::gil_scoped_acquire acquire;
+            raised = raised || PyErr_CheckSignals() != 0;
+        }
+        return raised || stopped();
+    }
+    // With the interpreter's lock: what a handler of signals raised is raised here.
+    void end() const {
+        if (raised) throw nb::python_error();
+    }
+
+private:
+    bool raised = false;
+    std::chrono::steady_clock::time_point looked = std::chrono::steady_clock::now();
+};
+
 // Coefficients (k, p), duality gaps (k) and sweeps (k) for k pairs of penalties, each started from the one before.
 std::tuple<Doubles, Doubles, Doubles> gram_path(Matrix G, Vector q, double yy, Vector l1, Vector l2, Vector start,
                                                 bool positive, double tol, std::int64_t most) {
@@ -21,16 +44,18 @@ std::tuple<Doubles, Doubles, Doubles> gram_path(Matrix G, Vector q, double yy, V
     require(G.size(1) == p && q.size(0) == p && start.size(0) == p, "G must be (p, p), q and start (p)");
     require(l2.size(0) == k, "l1 and l2 must have the same length");
     Output W = zeros(k, p), gaps = zeros(k), sweeps = zeros(k);
+    Patience patience;
     {
         nb::gil_scoped_release release;
         GramDescent descent(G.data(), q.data(), yy, p, p);
         descent.start(start.data());
-        for (size_t i = 0; i < k; ++i) {
+        for (size_t i = 0; i < k && !patience(); ++i) {
             const Penalty by{l1.data()[i], l2.data()[i], positive};
-            sweeps.data[i] = static_cast<double>(descent.solve(by, tol, most, gaps.data[i]));
+            sweeps.data[i] = static_cast<double>(descent.solve(by, tol, most, gaps.data[i], patience));
             std::copy_n(descent.coefficients().data(), p, W.data + i * p);
         }
     }
+    patience.end();
     return {W.array, gaps.array, sweeps.array};
 }
 

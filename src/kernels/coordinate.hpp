@@ -68,18 +68,19 @@ public:
             }
     }
 
-    // Sweeps until the gap is at most `tol`; returns how many there were.
-    std::int64_t solve(Penalty by, double tol, std::int64_t most, double& gap) {
+    // Sweeps until the gap is at most `tol`; returns how many there were. `leave` is asked before each one.
+    template <class Leave>
+    std::int64_t solve(Penalty by, double tol, std::int64_t most, double& gap, Leave&& leave) {
         std::int64_t sweeps = 0;
         stuck = false;
         for (;;) {
             gap = duality_gap(q, w.data(), r.data(), p, yy, by);
-            if (gap <= tol || sweeps >= most || stuck) return sweeps;
+            if (gap <= tol || sweeps >= most || stuck || leave()) return sweeps;
             const std::size_t before = work.size();
             for (std::size_t j = 0; j < p; ++j)
                 if (place[j] < 0 && (by.positive ? r[j] : std::abs(r[j])) > by.l1) enter(j);
             // The gap over the working set must fall well below `tol`, lest the same set be swept again and again.
-            sweeps += sweep_until(by, work.size() == before ? 0.1 * tol : 0.3 * tol, most - sweeps);
+            sweeps += sweep_until(by, work.size() == before ? 0.1 * tol : 0.3 * tol, most - sweeps, leave);
         }
     }
 
@@ -107,7 +108,8 @@ private:
         room = wider;
     }
 
-    std::int64_t sweep_until(Penalty by, double tol, std::int64_t most) {
+    template <class Leave>
+    std::int64_t sweep_until(Penalty by, double tol, std::int64_t most, Leave&& leave) {
         const std::size_t a = work.size();
         inner_w.resize(a);
         inner_r.resize(a);
@@ -126,7 +128,7 @@ private:
                 largest = std::max(largest, change * change * curvature);
             }
             ++sweeps;
-        } while (sweeps < most && largest > 0.0 &&
+        } while (sweeps < most && largest > 0.0 && !leave() &&
                  duality_gap(inner_q.data(), inner_w.data(), inner_r.data(), a, yy, by) > tol);
         for (std::size_t i = 0; i < a; ++i) {
             const std::size_t j = work[i];
