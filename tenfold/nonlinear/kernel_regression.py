@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold._local import local_sums
 from tenfold.core import check
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize, each
@@ -15,7 +16,9 @@ from tenfold.core.estimator import Estimator, Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows
 
-PAIRS = 1 << 17  # pairs of rows handled at a time
+PAIRS = 1 << 20  # pairs of rows handled at a time
+KERNELS = ("gaussian", "epanechnikov", "tricube")
+NONE = np.empty(0, dtype=np.int64)
 TRIED = np.geomspace(0.1, 4.0, 25)  # of Silverman's bandwidth, by leave-one-out
 SPECK = 1e-12  # a column with less spread than this share of its values is constant
 
@@ -57,9 +60,7 @@ class KernelRegressor(Regressor, Estimator):
     )
     _: KW_ONLY
     degree: int = param(1, at_least=0, at_most=1, doc="0: weighted means, 1: weighted lines")
-    kernel: str = param(
-        "gaussian", one_of=("gaussian", "epanechnikov", "tricube"), doc="K: how weight falls with distance"
-    )
+    kernel: str = param("gaussian", one_of=KERNELS, doc="K: how weight falls with distance")
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         p = self.n_features_in_
@@ -69,7 +70,8 @@ class KernelRegressor(Regressor, Estimator):
         h = silverman(X, w) if given is None else given
         fitted = dict(_rows=X, _targets=Y[:, 0].copy() if self._flat else Y, _weights=w, bandwidth_=h)
         if isinstance(self.bandwidth, str) and self.bandwidth == "leave_one_out":
-            errors = [left_out_error(X, Y, w, t * h, self.degree, self.kernel) for t in TRIED]
+            near = Neighbourhood(X, Y, w, self.degree, self.kernel)
+            errors = [left_out_error(near, X, Y, w, t * h) for t in TRIED]
             best = int(np.argmin(errors))
             fitted.update(bandwidth_=TRIED[best] * h, loo_error_=errors[best])
         return fitted
@@ -92,12 +94,8 @@ class KernelRegressor(Regressor, Estimator):
 
     def _predict(self, X: Any) -> Array:
         Y = self._targets if self._targets.ndim == 2 else self._targets[:, None]
-        step = max(1, PAIRS // len(Y))
-        pieces = np.split(X.astype(np.float64), range(step, len(X), step))
-        parts = each(
-            lambda x: around(x, self._rows, Y, self._weights, self.bandwidth_, self.degree, self.kernel), pieces
-        )
-        out = np.concatenate(parts).astype(X.dtype, copy=False)
+        near = Neighbourhood(self._rows, Y, self._weights, self.degree, self.kernel)
+        out = near.at(X.astype(np.float64), self.bandwidth_).astype(X.dtype, copy=False)
         return out[:, 0] if self._targets.ndim == 1 else out
 
 
@@ -110,59 +108,58 @@ def silverman(X: Array, w: Array) -> Array:
     return (4 / (p + 2)) ** (1 / (p + 4)) * n ** (-1 / (p + 4)) * spread
 
 
-def shares(x: Array, X: Array, w: Array, h: Array, kernel: str, skip: Array | None = None) -> Array:
-    """(q, n) weights of the rows around each x, adding up to one; w is the weight of the rows themselves.
+class Neighbourhood:
+    """Rows, ready to be summed around points."""
 
-    Beyond the reach of a kernel that ends, its nearest row alone counts. `skip` holds for each x the row to
-    take one copy of away.
-    """
-    d = np.zeros((len(x), len(X)))
-    for j in range(X.shape[1]):
-        d += ((x[:, [j]] - X[:, j]) / h[j]) ** 2
-    W = np.broadcast_to(w, d.shape)
-    if skip is not None:
-        W = W.copy()
-        W[np.arange(len(x)), skip] = np.maximum(W[np.arange(len(x)), skip] - 1.0, 0.0)
-    near = np.where(W > 0, d, np.inf).min(axis=1, keepdims=True)
-    if kernel == "gaussian":
-        K = np.exp(-0.5 * (d - near))
-    else:
-        K = np.maximum(1 - d, 0.0) if kernel == "epanechnikov" else np.maximum(1 - d**1.5, 0.0) ** 3
-        K = np.where(near < 1, K, d <= near * (1 + 1e-12))
-    K = K * W
-    return K / K.sum(axis=1, keepdims=True)
+    def __init__(self, X: Array, Y: Array, w: Array, degree: int, kernel: str) -> None:
+        pad = -len(X) % 8  # rows without weight: the sums are taken eight rows at a time
+        self.columns = np.ascontiguousarray(np.pad(X, ((0, pad), (0, 0))).T)
+        self.targets = np.ascontiguousarray(np.pad(Y, ((0, pad), (0, 0))).T)
+        self.weights, self.lines, self.kernel = np.pad(w, (0, pad)), bool(degree), KERNELS.index(kernel)
+        self.n = len(X)
+
+    def at(self, points: Array, h: Array, skip: Array = NONE) -> Array:
+        """(q, targets): the local constant or line at each point; `skip` names for each a row to leave out one copy of."""
+        step = max(1, PAIRS // self.n)
+        starts = list(range(0, len(points), step))
+
+        def some(start: int) -> Array:
+            stop = start + step
+            return self._solved(
+                local_sums(
+                    points[start:stop], self.columns, self.targets, self.weights, 1 / h, self.kernel, self.lines,
+                    skip[start:stop],
+                )
+            )  # fmt: skip
+
+        return np.concatenate(each(some, starts)) if starts else np.empty((0, len(self.targets)))
+
+    def _solved(self, sums: Array) -> Array:
+        """Of the sums of K, K z, K z zᵀ, K y, K z y, and the place of the point, the value there."""
+        p, t = len(self.columns), len(self.targets)
+        if not self.lines:
+            return sums[:, 1:] / sums[:, :1]
+        parts = np.split(sums / sums[:, :1], np.cumsum([1, p, p * (p + 1) // 2, t, p * t]), axis=1)
+        _, center, products, mean, cross, _ = parts
+        lower = np.tril_indices(p)
+        S = np.empty((len(sums), p, p))
+        S[:, lower[0], lower[1]] = S[:, lower[1], lower[0]] = products
+        S -= center[:, :, None] * center[:, None, :]
+        T = cross.reshape(-1, p, t) - center[:, :, None] * mean[:, None, :]
+        sound = np.isfinite(S).all(axis=(1, 2)) & np.isfinite(T).all(axis=(1, 2))
+        S[~sound], T[~sound] = 0.0, 0.0
+        values, vectors = np.linalg.eigh(S)
+        # directions in which the rows around the point hardly spread have no slope
+        kept = values > 1e-10 * np.maximum(values[:, -1:], 1e-4)
+        inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
+        slope = np.matmul(vectors, inverse[:, :, None] * np.matmul(vectors.transpose(0, 2, 1), T))
+        away = np.where(sound[:, None], sums[:, -p:] - center, 0.0)
+        return mean + np.matmul(away[:, None, :], slope)[:, 0]
 
 
-def around(
-    x: Array, X: Array, Y: Array, w: Array, h: Array, degree: int, kernel: str, skip: Array | None = None
-) -> Array:
-    """(q, targets): the local constant or line at each x."""
-    P = shares(x, X, w, h, kernel, skip)
-    mean = P @ Y
-    if degree == 0:
-        return mean
-    Z = (X - x[:, None]) / h  # (q, n, p)
-    center = np.matmul(P[:, None, :], Z)  # (q, 1, p)
-    Z -= center
-    weighed = (Z * P[:, :, None]).transpose(0, 2, 1)
-    values, vectors = np.linalg.eigh(np.matmul(weighed, Z))
-    T = np.matmul(weighed, Y) - weighed.sum(axis=2)[:, :, None] * mean[:, None]
-    # directions in which the rows around x hardly spread have no slope
-    kept = values > 1e-10 * np.maximum(values[:, -1:], 1e-4)
-    inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
-    slope = np.matmul(vectors, inverse[:, :, None] * np.matmul(vectors.transpose(0, 2, 1), T))
-    return mean - np.matmul(center, slope)[:, 0]
-
-
-def left_out_error(X: Array, Y: Array, w: Array, h: Array, degree: int, kernel: str) -> float:
+def left_out_error(near: Neighbourhood, X: Array, Y: Array, w: Array, h: Array) -> float:
     """Mean squared error of each row predicted from all others; a row of weight k is k rows."""
     if w.sum() <= 1:
         return 0.0
-    step = max(1, PAIRS // len(X))
-
-    def squares(start: int) -> float:
-        rows = np.arange(start, min(start + step, len(X)))
-        guess = around(X[rows], X, Y, w, h, degree, kernel, skip=rows)
-        return float(w[rows] @ ((Y[rows] - guess) ** 2).sum(axis=1))
-
-    return sum(each(squares, list(range(0, len(X), step)))) / float(w.sum())
+    guess = near.at(X, h, np.arange(len(X)))
+    return float(w @ ((Y - guess) ** 2).sum(axis=1) / w.sum())

@@ -1,0 +1,64 @@
+// Python binding of the sums of rows around points. Arguments are checked here, and only here.
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "kernels/local.hpp"
+#include "levels.hpp"
+
+using namespace nb::literals;
+
+namespace {
+
+#if TENFOLD_X86_LEVELS
+const Local* local = &best_of(local_baseline, local_avx2, local_avx512);
+#else
+const Local* local = &local_baseline;
+#endif
+
+// Chooses the instruction set by name, for tests; false where this machine does not have it.
+bool use_level(const std::string& name) {
+    if (name == "baseline") local = &local_baseline;
+#if TENFOLD_X86_LEVELS
+    else if (name == "avx2" && instruction_set() >= InstructionSet::avx2) local = &local_avx2;
+    else if (name == "avx512" && instruction_set() >= InstructionSet::avx512) local = &local_avx512;
+#endif
+    else return false;
+    return true;
+}
+
+void require(bool holds, const char* what) {
+    if (!holds) throw nb::value_error(what);
+}
+
+// (points, sums): see LocalRows. `skip` is empty, or names a row for each point.
+Doubles local_sums(Matrix points, Matrix columns, Matrix targets, Vector w, Vector inverse, std::int64_t kernel, bool lines,
+                   Integers skip) {
+    const size_t n = columns.size(1), p = columns.size(0), q = points.size(0);
+    require(n > 0 && n % 8 == 0, "rows must be a multiple of 8");
+    require(targets.size(1) == n && w.size(0) == n, "arrays differ in their number of rows");
+    require(points.size(1) == p && inverse.size(0) == p, "arrays differ in their number of columns");
+    require(kernel >= 0 && kernel <= static_cast<int>(Around::tricube), "there is no such kernel");
+    require(skip.size(0) == 0 || skip.size(0) == q, "skip must name a row for each point");
+    for (std::int64_t row : skip.span()) require(static_cast<std::uint64_t>(row) < n, "skip names a row that is not there");
+    const LocalRows rows{columns.data(), targets.data(), inverse.data(), n, p, targets.size(0)};
+    Output sums = zeros(q, rows.sums(lines));
+    {
+        nb::gil_scoped_release release;
+        std::vector<double> own(w.span().begin(), w.span().end()), scratch(rows.scratch(lines));
+        local->local_sums(rows, own.data(), points.rows(), skip.size(0) ? skip.data() : nullptr, static_cast<Around>(kernel),
+                          lines, scratch.data(), sums.data);
+    }
+    return sums.array;
+}
+
+}  // namespace
+
+NB_MODULE(_local, m) {
+    start_module_beside_kernels();
+    m.def("local_sums", &local_sums, "points"_a.noconvert(), "columns"_a.noconvert(), "targets"_a.noconvert(),
+          "w"_a.noconvert(), "inverse"_a.noconvert(), "kernel"_a, "lines"_a, "skip"_a.noconvert());
+    m.def("use_level", &use_level, "name"_a);
+}
