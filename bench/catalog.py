@@ -10,6 +10,7 @@ from . import (
     evaluate,
     generative,
     linear,
+    local,
     pursuit,
     robust,
     small,
@@ -23,7 +24,7 @@ from .race import race
 
 RACES: dict[str, Workload] = {
     w.name: w
-    for module in (linear, sparse, pursuit, robust, unsupervised, generative, evaluate, ensemble, boosting)
+    for module in (linear, sparse, pursuit, robust, local, unsupervised, generative, evaluate, ensemble, boosting)
     for w in module.WORKLOADS
 }
 
