@@ -367,3 +367,17 @@ def test_what_is_not_offered_is_refused_in_words() -> None:
 def test_labels_with_steps_between_them() -> None:
     X, y = TABLES["wine"]
     assert_same_fit(tenfold.GaussianNB().fit(X[::2], y[::2]), tenfold.GaussianNB().fit(X[::2].copy(), y[::2].copy()))
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+@pytest.mark.parametrize("K", [2, 3])
+def test_means_far_larger_than_spreads_cost_no_more_digits_than_they_must(K: int, solver: str) -> None:
+    """Rows that a float64 holds exactly at both places: what is left are the roundings of x·w, |x| ulps in all."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, K, 300)
+    X = np.round(rng.normal(size=(300, 4)) * 1024) / 1024 + y[:, None] * np.array([1.0, 0.5, 0.0, 0.0])
+    model = tenfold.LinearDiscriminantAnalysis(solver=solver, shrinkage=None if solver == "svd" else 0.1)
+    expected = model.fit(X, y).predict_proba(X)
+    for offset in (2.0**12, 2.0**20, 2.0**27):
+        found = model.fit(X + offset, y).predict_proba(X + offset)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15 * offset)

@@ -20,6 +20,7 @@ from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_con
 # Eigenvalues of a correlation matrix below these: singular to working precision; about six digits left.
 SINGULAR, NEARLY_SINGULAR = 1e-14, 1e-10
 # A column whose standard deviation is below this share of its mean holds nothing but rounding errors.
+FAR = 1e3  # means so many times the spread of their column are far from zero
 ROUNDING = 4 * float(np.finfo(float).eps)
 
 
@@ -101,7 +102,10 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             axes, gains = _axes_between(apart * np.sqrt(priors)[:, None], self.tol)
         scalings = white @ axes
         projector = scalings if self.solver == "svd" else white
-        origin = center if self.solver == "svd" else np.zeros_like(center)
+        # As in scikit-learn the scores are about zero with the other solvers, unless that would cost digits. For
+        # two classes, whose scores are subtracted, it makes no difference where they begin.
+        far = (np.abs(center) > FAR * np.sqrt(np.diagonal(within))).any()
+        origin = center if self.solver == "svd" or len(weight) == 2 or far else np.zeros_like(center)
         near = (means - origin) @ projector
         coef = near @ projector.T
         intercept = log_priors(priors, weight) - 0.5 * (near * near).sum(axis=1) - coef @ origin
