@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, random_array
 from sklearn import linear_model as theirs
 
 import tenfold
@@ -124,6 +125,27 @@ def test_sparse_rows() -> None:
     y = X @ rng.normal(size=20) + rng.normal(size=100)
     dense, sparse = tenfold.Lasso(alpha=0.05).fit(X, y), tenfold.Lasso(alpha=0.05).fit(csr_matrix(X), y)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("setting", [{}, {"positive": True}, {"fit_intercept": False}], ids=str)
+def test_wide_sparse_rows_stay_sparse(setting: dict[str, Any]) -> None:
+    """As dense: 2,000 rows of 20,000 columns would take 320 MB."""
+    rng = np.random.default_rng(3)
+    X = random_array((300, 5000), density=0.01, rng=rng, format="csr")
+    y = X[:, :10] @ np.arange(1.0, 11.0) + 0.01 * rng.normal(size=300)
+    weights = rng.integers(0, 3, 300)
+    sparse = tenfold.Lasso(alpha=0.002, **setting).fit(X, y, weights)
+    dense = tenfold.Lasso(alpha=0.002, **setting).fit(X.toarray(), y, weights)
+    assert 5 < np.count_nonzero(sparse.coef_) < 300
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(sparse.intercept_, dense.intercept_, rtol=0, atol=1e-9)
+    big = random_array((2000, 20_000), density=0.001, rng=rng, format="csr")
+    tracemalloc.start()
+    found = tenfold.Lasso(alpha=1e-4, **setting).fit(big, big[:, :5].sum(axis=1))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6 and found.coef_[:5].any()
+    assert not tenfold.Lasso(alpha=1.0, **setting).fit(big, big[:, :5].sum(axis=1)).coef_.any()
 
 
 def test_the_path_of_one_fit() -> None:

@@ -36,7 +36,7 @@ class SparseRegressor(AffineRegressor):
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if source.n_features > WIDE and self.alpha * self._ratio() > 0:
-            return self._from_rows(*gathered((yield keep)))
+            return self._from_rows(*stacked((yield kept)))
         return (yield from super()._learn(source))
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
@@ -94,10 +94,13 @@ class SparseRegressor(AffineRegressor):
             n_iter_=sweeps[0] if flat else np.array(sweeps, dtype=np.int64),
         )
 
-    def _from_rows(self, X: Array, y: Array, w: Array) -> dict[str, Any]:
+    def _from_rows(self, X: Any, y: Array, w: Array) -> dict[str, Any]:
+        """Sparse rows stay sparse: their columns are centred as they are needed, dense ones once and for all."""
         weight = float(w.sum())
-        center = (w / weight) @ X if self.fit_intercept else np.zeros(X.shape[1])
-        columns = np.ascontiguousarray((X - center).T)
+        center = np.zeros(X.shape[1])
+        if self.fit_intercept and not ops.is_sparse(X):
+            center = (w / weight) @ X
+        columns = X.T.tocsr() if ops.is_sparse(X) else np.ascontiguousarray((X - center).T)
         l1, l2 = (float(part[0]) for part in self._penalties(weight, np.array([self.alpha])))
         found, levels = [], []
         for target in np.ascontiguousarray(y.T):
@@ -105,7 +108,19 @@ class SparseRegressor(AffineRegressor):
             found.append(wide_exact(problem, l1, l2, self.tol, self.max_iter))
             levels.append(problem.level)
             self._tell(found[-1], problem.yy, float(self.alpha))
-        return self._attributes(np.concatenate([center, levels]), found, weight)
+        return self._attributes(np.concatenate([center + problem.mean, levels]), found, weight)
+
+
+def kept(block: Block) -> Rows:
+    """The rows as they are: views of a table in memory, and sparse rows stay sparse."""
+    return Rows.of((block.X, block.y, block.w))
+
+
+def stacked(rows: Rows) -> tuple[Any, Array, Array]:
+    """X (float64, an array or CSR), y and w of all blocks."""
+    X, y, w = zip(*rows.parts, strict=True)
+    whole = Rows(list(X)).whole()
+    return whole.astype(np.float64, copy=False), np.concatenate(y), np.concatenate(w)
 
 
 def keep(block: Block) -> Rows:

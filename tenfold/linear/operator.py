@@ -113,7 +113,7 @@ class Products:
             raise BadInput(f"the product {what} raised {type(reason).__name__}: {str(reason)[:200]}") from reason
         if found.dtype.kind not in "fiub":
             raise BadInput(f"the product {what} is {found.dtype}: it must be real numbers")
-        if found.size != found.reshape(-1).shape[0] or found.ndim > 2 or (length is not None and found.size != length):
+        if length is not None and found.size != length:
             raise BadInput(f"the product {what} has shape {found.shape}: it must have {length} numbers")
         found = found.reshape(-1).astype(np.float64)
         if not ops.all_finite(found):

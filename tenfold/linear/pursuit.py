@@ -12,8 +12,9 @@ from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate
 from tenfold.core.estimator import Estimator, OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Moments, Rows
+from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.linear.lasso import kept
 from tenfold.solve.pursuit import FromMoments, FromRows, Pursuit, Supplier, pursue
 
 # Rows are kept, and products made column by column, where there are more columns than this, or more than FEW and rows that
@@ -132,8 +133,3 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
                 Degenerate,
                 stacklevel=2,
             )
-
-
-def kept(block: Block) -> Rows:
-    """The rows as they are: views of a table in memory, and sparse rows stay sparse."""
-    return Rows.of((block.X, block.y, block.w))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tenfold import _coordinate
+from tenfold.core import ops
 from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition, solve_spd
 
 Array = np.ndarray[Any, Any]
@@ -93,6 +94,8 @@ def finish(problem: Products, l1: float, l2: float, found: Found, positive: bool
     (Osborne, Presnell & Turlach 2000).
     """
     G, q = problem.G, problem.q
+    if not len(q):
+        return Found(found.w, 0.0, found.sweeps)
     w = found.w.copy()
     support: list[int] = np.flatnonzero(w).tolist()
     sign = np.sign(w)
@@ -114,7 +117,7 @@ def finish(problem: Products, l1: float, l2: float, found: Found, positive: bool
         rest = problem.rest(w)
         excess = rest if positive else np.abs(rest)
         excess[support] = 0.0
-        worst = int(excess.argmax()) if len(q) else 0
+        worst = int(excess.argmax())
         if excess[worst] <= l1 + slack:
             return Found(w, gap_of(problem, w, l1, l2, positive), found.sweeps)
         support.append(worst)
@@ -146,16 +149,16 @@ def without_l1(problem: Products, l2: float, positive: bool, name: str) -> Found
 
 
 class Wide:
-    """The same problem by its rows, for p much larger than n: columns (p, n), target (n,) and row weights.
+    """The same problem by its rows, for p much larger than n: columns (p, n, an array or CSR), target (n,) and row weights.
 
     A row of weight zero is held out. Cross-products exist only for columns that have entered the working set.
     """
 
-    def __init__(self, columns: Array, y: Array, weight: Array, fit_intercept: bool, positive: bool) -> None:
+    def __init__(self, columns: Any, y: Array, weight: Array, fit_intercept: bool, positive: bool) -> None:
         self.columns, self.positive = columns, positive
         self.root = np.sqrt(weight)
         total = weight.sum()
-        self.mean = columns @ (weight / total) if fit_intercept else np.zeros(len(columns))
+        self.mean = columns @ (weight / total) if fit_intercept else np.zeros(columns.shape[0])
         self.level = float(weight @ y / total) if fit_intercept else 0.0
         self.target = self.root * (y - self.level)
         self.yy = float(self.target @ self.target)
@@ -170,7 +173,7 @@ class Wide:
 
     def enter(self, new: Array) -> None:
         """Take columns into the working set."""
-        rows = (self.columns[new] - self.mean[new, None]) * self.root
+        rows = (ops.dense(self.columns[new]) - self.mean[new, None]) * self.root
         across, within = self.rows @ rows.T, rows @ rows.T
         self.G = np.block([[self.G, across], [across.T, within]])
         self.rows = np.concatenate([self.rows, rows])
@@ -213,7 +216,7 @@ class Wide:
         return len(new) == 0
 
     def coefficients(self) -> Array:
-        whole = np.zeros(len(self.columns))
+        whole = np.zeros(self.columns.shape[0])
         whole[self.work] = self.w
         return whole
 
