@@ -129,7 +129,7 @@ def test_roc_of_several_classes() -> None:
     ax = saved(draw_roc(y, P))
     for k in range(3):
         fpr, tpr, _ = roc_curve(y == k, P[:, k])
-        np.testing.assert_allclose(line(ax, f"{k}: "), np.column_stack([fpr, tpr]), rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(line(ax, f"class {k}: "), np.column_stack([fpr, tpr]), rtol=1e-12, atol=1e-15)
     assert len({to_hex(one.get_color()) for one in ax.lines[1:]}) == 3
 
 
@@ -219,16 +219,29 @@ def test_dependence() -> None:
     ax = saved(draw_dependence(found))
     np.testing.assert_allclose(line(ax, "mean"), np.column_stack([found.grid_values[0], found.average[0]]), rtol=1e-12)
     np.testing.assert_allclose(line(ax, "single rows")[:, 1], found.individual[0, 0], rtol=1e-12)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0", "prediction") and len(ax.lines) == 101
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0 (marks: deciles)", "prediction") and len(ax.lines) == 101
     effect = accumulated_effects(f, X, 1)
     ax = saved(effect.plot())
     np.testing.assert_allclose(ax.lines[0].get_ydata(), effect.average[0], rtol=1e-12)
     assert ax.get_ylabel() == "effect on prediction"
     for pair in (partial_dependence(f, X, [0, 1], grid_resolution=8), accumulated_effects(f, X, [0, 1], bins=6)):
         ax = saved(pair.plot())
-        assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0", "x1") and len(ax.figure.axes) == 2
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0 (marks: deciles)", "x1 (marks: deciles)") and len(
+            ax.figure.axes
+        ) == 2
     flat = accumulated_effects(lambda rows: rows[:, 0], X, [0, 1], bins=4)
     saved(flat.plot())
+
+
+def test_a_fold_for_every_row() -> None:
+    """Thousands of folds are drawn, but not numbered; a score of all rows together has no error."""
+    X, y = DIABETES
+    for score in ("mse", "r2"):
+        result = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=len(y), score=score)
+        ax = saved(result.plot())
+        assert len(ax.get_xticks()) < 25
+        told = ax.get_legend().get_texts()[0].get_text()
+        assert ("standard error" in told) == (score == "mse") and f"{result.mean:.4g}" in told
 
 
 def test_bias_and_variance() -> None:

@@ -45,7 +45,7 @@ def draw_calibration(
         ax.stairs(strip, edges, baseline=-0.02, fill=len(several) == 1, alpha=0.35, color=style(k)["color"])
     ax.set(
         xlabel="predicted probability",
-        ylabel="share of positives",
+        ylabel=f"share of positives ({100 * next(iter(curves.values())).level:g}% range)",
         xlim=(-0.02, 1.02),
         ylim=(-0.02, 1.02),
         aspect="equal",

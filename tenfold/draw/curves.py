@@ -63,6 +63,7 @@ def _both(ax: Any, place: Any, curve: Any, order: Any = slice(None)) -> None:
         ("training rows", RED, (0, (6, 2)), "s", curve.train_mean, curve.train_error),
     ):
         at, middle, half = place[order], mean[order], np.nan_to_num(error[order])
-        ax.fill_between(at, middle - half, middle + half, color=colour, alpha=0.15, linewidth=0)
+        band = "± one standard error" if name == "held-out rows" else None  # once: the other band has its line's colour
+        ax.fill_between(at, middle - half, middle + half, color=colour, alpha=0.15, linewidth=0, label=band)
         many = len(at) > 25
         ax.plot(at, middle, color=colour, linestyle=dash, marker=None if many else marker, markersize=4, label=name)

@@ -21,7 +21,7 @@ def draw_dependence(found: Any, ax: Any = None, output: int = -1) -> Any:
     >>> X = np.random.default_rng(0).normal(size=(30, 2))
     >>> ax = partial_dependence(lambda rows: rows[:, 0] ** 2, X, 0).plot()
     >>> ax.get_xlabel()
-    'x0'
+    'x0 (marks: deciles)'
     """
     ax = new_axes(ax)
     if len(found.columns) == 2:
@@ -40,7 +40,10 @@ def draw_dependence(found: Any, ax: Any = None, output: int = -1) -> Any:
     if found.individual is not None:
         ax.legend(fontsize=9)
     what = found.outputs[output]
-    ax.set(xlabel=short(found.columns[0], 40), ylabel=f"effect on {what}" if found.kind == "accumulated" else what)
+    effect = (
+        f"effect on {what}" if found.kind == "accumulated" else f"mean {what}" if found.individual is None else what
+    )
+    ax.set(xlabel=_told(found.columns[0]), ylabel=effect)
     if found.kind == "accumulated":
         ax.axhline(0, color=GREY, linewidth=1.0, linestyle=":")
     return ax
@@ -59,9 +62,14 @@ def _map(ax: Any, found: Any, output: int) -> Any:
     ax.figure.colorbar(cells, ax=ax, label=f"joint effect on {what}" if signed else what)
     for spread, side in zip(found.spread, "xy", strict=True):
         _ticks(ax, spread, side)
-    ax.set(xlabel=short(found.columns[0], 40), ylabel=short(found.columns[1], 40))
+    ax.set(xlabel=_told(found.columns[0]), ylabel=_told(found.columns[1]))
     ax.grid(False)
     return ax
+
+
+def _told(column: str) -> str:
+    """The name of a column, and what the marks on its axis are."""
+    return f"{short(column, 40)} (marks: deciles)"
 
 
 def _ticks(ax: Any, places: Any, side: str) -> None:

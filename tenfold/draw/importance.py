@@ -42,7 +42,8 @@ def draw_importance(found: Any, ax: Any = None, most: int = 20) -> Any:
     ax.set_xlabel(f"{change} of {said(found.score.name)} when shuffled ({100 * found.level:g}% range)")
     hidden = len(mean) - len(order)
     ax.set_title(
-        f"{said(found.score.name)} {found.baseline:.4g}" + (f"; {hidden} more columns not shown" if hidden else ""),
+        f"{said(found.score.name)} {found.baseline:.4g} before shuffling"
+        + (f"; {hidden} more columns not shown" if hidden else ""),
         fontsize=11,
     )
     return ax

@@ -30,7 +30,7 @@ def draw_roc(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight:
         text = f"{name}AUC {area:.3f}"
         if sample_weight is None and min(truth.sum(), (1 - truth).sum()) >= 10:
             found = tool("delong")(truth, score)
-            text += f" ({found.low:.3f} to {found.high:.3f})"
+            text += f" (95%: {found.low:.3f} to {found.high:.3f})"
         ax.plot(fpr, tpr, linewidth=1.8, label=text, **style(k))
     ax.set(
         xlabel="false positive rate",
@@ -94,6 +94,6 @@ def _curves(y_true: Any, y_score: Any, pos_label: Any) -> Iterator[tuple[str, An
             yield label, (truth == positive).astype(np.int64), table
         elif table.ndim == 2 and table.shape[1] == len(classes):
             for c, value in enumerate(classes):
-                yield f"{label}{value}: ", (truth == value).astype(np.int64), table[:, c]
+                yield f"{label}class {value}: ", (truth == value).astype(np.int64), table[:, c]
         else:
             raise BadInput(f"the scores have shape {table.shape}: give one for each row, or one for each row and class")
