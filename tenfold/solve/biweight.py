@@ -89,7 +89,7 @@ def robust_start(Z: Array, y: Array, w: Array, rows: float, n_subsets: int, rng:
         found = robust_start(np.ascontiguousarray(Z @ Vt[kept].T), y, w, rows, n_subsets, rng)
         return found._replace(theta=Vt[kept].T @ found.theta)
     guesses = _through_subsets(Z, y, w, n_subsets, rng)
-    if Z.shape[1] > FEW_COLUMNS:
+    if FEW_COLUMNS < Z.shape[1] <= len(Z) // 4:  # of fewer rows half can be fitted by anything
         guesses = np.vstack([guesses, *_without_the_sensitive(Z, y, w)])
     medians = _medians(np.abs(y - guesses @ Z.T), w)
     some = [_improved(Z, y, w, b, guesses[k], 2) for k in np.argsort(medians, kind="stable")[:SCREENED]]
