@@ -16,7 +16,7 @@ from sklearn.datasets import load_diabetes, load_iris
 import tenfold
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
 from tenfold.evaluate.metrics import SCORES
-from tenfold.selection import run, store
+from tenfold.selection import candidates, run, store
 from tenfold.selection.candidates import Family, families_for, settings_of
 from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate
@@ -30,6 +30,13 @@ from tenfold.selection.reading import read_table
 from tenfold.selection.task import find_task
 
 PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same race, with fewer trees."""
+    monkeypatch.setattr(candidates, "FOREST_TREES", 10)
+    monkeypatch.setattr(candidates, "ROUNDS", (5, 20))
 
 
 def kinds(frame: pl.DataFrame, typed: bool = False, **asked: list[str]) -> dict[str, str]:
@@ -472,6 +479,8 @@ def test_nested_estimate_needs_two_complete_rounds() -> None:
 
 def test_penguins_end_to_end(tmp_path: Path) -> None:
     found = tenfold.select(PENGUINS, "species", folds=3)
+    titles = {row["family"] for row in found.leaderboard}
+    assert titles >= {"random forest", "boosted small trees", "boosted trees"}
     assert found.signal and found.estimate.value < 0.15 and found.others["accuracy"].value > 0.95
     assert found.estimate.low <= found.estimate.value <= found.estimate.high
     assert {row["family"] for row in found.leaderboard} >= {

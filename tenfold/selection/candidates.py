@@ -9,6 +9,7 @@ import numpy as np
 
 import tenfold
 from tenfold.core.protocol import fresh
+from tenfold.selection.columns import LEAST_LEVEL_ROWS
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
 
 # Penalties are in units of the number of rows, so that the same grid serves tables of any length.
@@ -17,6 +18,7 @@ RIDGE_PER_ROW = tuple(np.logspace(-6, 2, 30).tolist())  # alpha / rows, for colu
 ROUNDS = (25, 50, 100, 200, 400)  # of boosting, all from one fit
 MOST_TREES, MOST_TREE_ROWS = 1000, 10_000_000  # in one fit of boosting, and rows × trees: what is tried ends there
 LEAST_TREE_ROWS = 50  # leaves of boosting have 20 rows
+FOREST_TREES = 200
 SMALL_LEAVES, LEAVES = 8, 31
 QUADRATIC_SHRINKAGE = (0.0, 0.01, 0.1, 0.5)
 HEAVY, VERY_HEAVY = 3e8, 3e10  # rows × columns² × classes², from where fewer values of C are tried
@@ -83,7 +85,7 @@ def families_for(role: str, rows: int, columns: int, classes: int) -> list[Famil
                 tuple(rows * a for a in RIDGE_PER_ROW),
                 "penalty",
             ),
-            *_boosted(tenfold.HistGradientBoostingRegressor, rows, 1),
+            *_trees("Regressor", rows, 1),
         ]
     work = rows * columns**2 * (1 if classes == 2 else classes**2)
     C = LOGISTIC_ROWS if work < HEAVY else LOGISTIC_ROWS[1::2] if work < VERY_HEAVY else LOGISTIC_ROWS[3:4]
@@ -101,22 +103,31 @@ def families_for(role: str, rows: int, columns: int, classes: int) -> list[Famil
             QUADRATIC_SHRINKAGE,
             "shrinkage",
         ),
-        *_boosted(tenfold.HistGradientBoostingClassifier, rows, 1 if classes == 2 else classes),
+        *_trees("Classifier", rows, 1 if classes == 2 else classes),
     ]
 
 
-def _boosted(kind: Any, rows: int, trees: int) -> list[Family]:
-    """Boosting with small and with larger trees, `trees` of them in a round; few rows take few rounds."""
+def _trees(role: str, rows: int, trees: int) -> list[Family]:
+    """A forest, and boosting with small and with larger trees, `trees` of them in a round; few rows take few rounds.
+
+    Leaves of the forest have at least 5 rows, so that no single row can be told from one, and more in long tables.
+    """
     if rows < LEAST_TREE_ROWS:
         return []
+    forest = getattr(tenfold, f"RandomForest{role}")(
+        FOREST_TREES,
+        min_samples_leaf=max(LEAST_LEVEL_ROWS, rows // 1000),
+        max_features="sqrt" if role == "Classifier" else 1 / 3,
+        random_state=0,
+    )
+    kind = getattr(tenfold, f"HistGradientBoosting{role}")
     most = min(MOST_TREES // trees, MOST_TREE_ROWS // rows // trees, rows // 2)
     rounds = tuple(n for n in ROUNDS if n <= max(most, ROUNDS[0]))
+    small, larger = (kind(early_stopping=False, max_leaf_nodes=leaves) for leaves in (SMALL_LEAVES, LEAVES))
     return [
-        Family(title, kind(early_stopping=False, max_leaf_nodes=leaves), rank, "max_iter", values, "rounds")
-        for title, leaves, rank, values in (
-            ("boosted small trees", SMALL_LEAVES, 7, rounds),
-            ("boosted trees", LEAVES, 8, rounds[:4]),
-        )
+        Family("random forest", forest, 6),
+        Family("boosted small trees", small, 7, "max_iter", rounds, "rounds"),
+        Family("boosted trees", larger, 8, "max_iter", rounds[:4], "rounds"),
     ]
 
 
