@@ -106,7 +106,11 @@ def test_other_members() -> None:
     colour = rng.choice(["blue", "red", "white"], 200)
     frame = pandas.DataFrame({"colour": colour, "size": rng.normal(size=200)})
     known = tenfold.AdaBoostClassifier(n_estimators=5).fit(frame, colour == "red")
-    assert known.score(frame, colour == "red") == 1.0
+    assert known.score(frame, colour == "red") == 1.0 and len(known.trees_) == 1
+    mixed = (colour == "red") ^ (frame["size"] > 0.5)
+    trees = tenfold.AdaBoostClassifier(n_estimators=20).fit(frame, mixed)
+    plain = tenfold.AdaBoostClassifier(tenfold.DecisionTreeClassifier(max_depth=1), n_estimators=20).fit(frame, mixed)
+    np.testing.assert_allclose(trees.predict_proba(frame), plain.predict_proba(frame), rtol=0, atol=1e-9)
 
 
 def test_it_ends_early() -> None:

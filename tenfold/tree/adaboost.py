@@ -21,7 +21,7 @@ from tenfold.core.protocol import fresh
 from tenfold.tree.manyway import Kept
 from tenfold.tree.members import Composite, shares_of
 from tenfold.tree.packed import Trees
-from tenfold.tree.samme import Boosting, WeakLearners, WeakStumps, leanings, votes
+from tenfold.tree.samme import Boosting, WeakLearners, WeakStumps, WeakTrees, leanings, votes
 
 
 class Boosted(Composite):
@@ -133,10 +133,11 @@ class AdaBoostClassifier(Classifier, Boosted):
         return DecisionTreeClassifier(max_depth=1)
 
     def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
-        stumps = self.estimator is None and not category.any()
-        weak: Any = (
-            WeakStumps(X, y, w, len(self.classes_)) if stumps else WeakLearners(self, X, y, float(w.sum()), category)
-        )
+        total, K = float(w.sum()), len(self.classes_)
+        if self.estimator is not None:
+            weak: Any = WeakLearners(self, X, y, total, category)
+        else:
+            weak = WeakTrees(X, y, total, K, category) if category.any() else WeakStumps(X, y, w, K)
         boosting = Boosting(self, weak, y, w)
         self._rounds(boosting.rounds())
         fitted = dict(
@@ -144,7 +145,7 @@ class AdaBoostClassifier(Classifier, Boosted):
             estimator_errors_=np.array(boosting.errors),
             **weak.fitted(boosting),
         )
-        if stumps:
+        if self.estimator is None:
             fitted["absent_"] = {"estimators_": "estimators_ is absent: the stumps of all rounds are packed in trees_"}
         return fitted
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import Degenerate
 from tenfold.core.random import seed_of
+from tenfold.tree.exact import Growth, Presorted
 from tenfold.tree.members import shares_of
+from tenfold.tree.packed import Trees
 from tenfold.tree.stumps import Stumps, normalised, packed, whole_weights
 
 SMALLEST_SHARE = float(np.finfo(float).eps)  # of a class in a leaf, where its logarithm is taken
@@ -99,6 +102,32 @@ class WeakStumps:
         K = boosting.n_classes
         says = [leanings(one.shares) if boosting.real else votes(one.shares.argmax(axis=1), K) for one in self.kept]
         return dict(_trees=packed(self.kept, [a * said for a, said in zip(boosting.weights, says, strict=True)]))
+
+
+class WeakTrees:
+    """Trees of one question as members, for tables with columns of categories."""
+
+    def __init__(self, X: Array, y: Array, total: float, n_classes: int, category: Array) -> None:
+        self.table, self.X, self.y, self.total, self.n_classes = Presorted(X), X, y, total, n_classes
+        self.growth = Growth("gini", max_depth=1, categorical=category.astype(np.uint8))
+        self.kept: list[Trees] = []
+
+    def fit(self, weight: Array, t: int) -> tuple[Array, Array]:
+        self.last = self.table.grow(self.growth, self.y, weight * (self.total / weight.sum()), self.n_classes)
+        return self.last.value, self.last.apply(self.X)[:, 0]
+
+    def keep(self) -> None:
+        self.kept.append(self.last)
+
+    def fitted(self, boosting: Boosting) -> dict[str, Any]:
+        parts = [
+            replace(
+                one,
+                value=a * (leanings(one.value) if boosting.real else votes(one.value.argmax(axis=1), self.n_classes)),
+            )
+            for a, one in zip(boosting.weights, self.kept, strict=True)
+        ]
+        return dict(_trees=Trees.joined(parts))
 
 
 class WeakLearners:
