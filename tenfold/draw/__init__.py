@@ -16,6 +16,7 @@ PUBLIC = {
     "draw_dependence": "dependence",
     "draw_fit": "fit",
     "draw_folds": "validation",
+    "draw_gains": "gains",
     "draw_importance": "importance",
     "draw_learning_curve": "curves",
     "draw_leverage": "influence",
