@@ -11,6 +11,7 @@ from .measure import Meter
 from .plan import Contender, Data, Judgement, Quality, Run, Workload, build
 
 EPSILON = 1.35
+MARGIN = 0.5
 
 
 def heavy_tails(n: int, p: int, seed: int, laplace: bool) -> Data:
@@ -49,6 +50,12 @@ def inliers(data: Data, coef: Any, intercept: float) -> Quality:
     near = np.abs(data["y"] - data["X"] @ np.ravel(coef) - intercept) <= 0.4
     error = np.linalg.norm(np.ravel(coef) - data["w"]) / np.linalg.norm(data["w"])
     return {"inliers": float(near.mean()), "error": float(error)}
+
+
+def support_vectors(data: Data, coef: Any, intercept: float) -> Quality:
+    """The objective over n, at C = 1."""
+    over = np.maximum(np.abs(data["y"] - data["X"] @ np.ravel(coef) - intercept) - MARGIN, 0)
+    return {"objective": float((0.5 * (np.ravel(coef) @ np.ravel(coef) + intercept**2) + over.sum()) / len(over))}
 
 
 def _fit(path: str, score: Any, inside: bool = False, **parameters: Any) -> Run:
@@ -139,4 +146,21 @@ RANSAC = Workload(
     judgement=Judgement("inliers", higher=True, tolerance=1e-3),
 )
 
-WORKLOADS = (HUBER, LAD, RANSAC)
+SVR = Workload(
+    name="svr",
+    about="linear support vector regression, 20k x 20, Laplace noise, margin 0.5",
+    make=lambda shrink: heavy_tails(make.shrunk(20_000, shrink), 20, seed=88, laplace=True),
+    contenders=(
+        Contender(
+            "tenfold LinearSVR", "tenfold", _fit("tenfold.LinearSVR", support_vectors, epsilon=MARGIN), "tenfold"
+        ),
+        Contender(
+            "sklearn LinearSVR",
+            "sklearn",
+            _fit("sklearn.svm.LinearSVR", support_vectors, epsilon=MARGIN, max_iter=10_000),
+        ),
+    ),
+    judgement=Judgement("objective", higher=False, tolerance=1e-6),
+)
+
+WORKLOADS = (HUBER, LAD, RANSAC, SVR)

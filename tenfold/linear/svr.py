@@ -191,7 +191,9 @@ def cost_terms(block: Block, theta: Array, frame: Frame, cost: Cost, fit_interce
     gradient = np.append(slope @ X, slope.sum())
     curved = np.flatnonzero(bend)
     H = np.zeros((len(theta), len(theta)))
-    if len(curved):
+    if 4 * len(curved) > len(r):
+        H = ops.weighted_gram(X, cost.C * block.w * bend)
+    elif len(curved):
         H = ops.weighted_gram(np.ascontiguousarray(X[curved]), cost.C * block.w[curved] * bend[curved])
     if not fit_intercept:
         gradient[-1] = 0.0
