@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import RidgeCV as SklearnRidgeCV
+from sklearn.metrics import make_scorer, mean_absolute_error
 
 import tenfold
 
@@ -63,7 +64,71 @@ def test_more_columns_than_rows() -> None:
     np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("wrong", [{"alphas": [0.0]}, {"alphas": "all"}, {"scoring": "r2"}, {"cv": 1}], ids=str)
+NAMES = ["r2", "explained_variance", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error",
+         "neg_median_absolute_error", "neg_max_error"]  # fmt: skip
+
+
+@pytest.mark.parametrize("targets", [1, 3])
+@pytest.mark.parametrize("scoring", NAMES)
+def test_scores_are_those_of_scikit_learn(scoring: str, targets: int) -> None:
+    X, Y, _ = table(targets)
+    several = targets > 1 and scoring != "neg_max_error"  # theirs is of one target
+    if targets > 1 and not several:
+        return
+    for cv in (None, 4):
+        ours = tenfold.RidgeCV(ALPHAS, scoring=scoring, cv=cv).fit(X, Y)
+        peer = SklearnRidgeCV(ALPHAS, scoring=scoring, cv=cv).fit(X, Y)
+        assert ours.alpha_ == peer.alpha_
+        assert ours.best_score_ == pytest.approx(peer.best_score_, rel=1e-7)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])
+def test_a_penalty_for_each_target_and_what_leaving_out_gave(scoring: str | None) -> None:
+    X, Y, _ = table(3)
+    Y = Y * [1.0, 5.0, 1.0] + np.random.default_rng(5).normal(size=Y.shape) * [0.0, 0.0, 30.0]
+    setting: dict[str, Any] = dict(alpha_per_target=True, store_cv_results=True, scoring=scoring)
+    ours, peer = tenfold.RidgeCV(ALPHAS, **setting).fit(X, Y), SklearnRidgeCV(ALPHAS, **setting).fit(X, Y)
+    assert len(set(peer.alpha_)) > 1, "the table is too easy to test that"
+    np.testing.assert_array_equal(ours.alpha_, peer.alpha_)
+    np.testing.assert_allclose(ours.best_score_, peer.best_score_, rtol=1e-7)
+    np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-7)
+    np.testing.assert_allclose(ours.cv_results_, peer.cv_results_, rtol=1e-6)
+    setting["alpha_per_target"] = scoring is None  # with a score theirs fails on one target
+    one, other = (library(ALPHAS, **setting).fit(X, Y[:, 0]) for library in (tenfold.RidgeCV, SklearnRidgeCV))
+    np.testing.assert_allclose(one.cv_results_, other.cv_results_, rtol=1e-6)
+    assert one.alpha_ == other.alpha_ and isinstance(one.alpha_, float)
+
+
+def test_a_scorer_of_ones_own() -> None:
+    X, y, _ = table()
+    scorer = make_scorer(mean_absolute_error, greater_is_better=False)
+    ours, named = (tenfold.RidgeCV(ALPHAS, scoring=one).fit(X, y) for one in (scorer, "neg_mean_absolute_error"))
+    assert ours.best_score_ == pytest.approx(named.best_score_, rel=1e-12)
+
+    def broken(model: Any, X: Any, y: Any) -> float:
+        raise KeyError("no such thing")
+
+    with pytest.raises(tenfold.BadParameter, match="must return a number, but raised KeyError"):
+        tenfold.RidgeCV(scoring=broken).fit(X, y)
+
+
+@pytest.mark.parametrize("scoring", ["neg_median_absolute_error", "r2", "explained_variance"])
+def test_weights_of_scores_are_copies(scoring: str) -> None:
+    X, y, w = table()
+    copies = np.repeat(np.arange(len(y)), w)
+    one = tenfold.RidgeCV(ALPHAS, scoring=scoring).fit(X, y, w)
+    other = tenfold.RidgeCV(ALPHAS, scoring=scoring).fit(X[copies], y[copies])
+    assert one.best_score_ == pytest.approx(other.best_score_, rel=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [{"store_cv_results": True}, {"alpha_per_target": True}], ids=str)
+def test_options_that_go_with_leaving_one_out(wrong: dict[str, Any]) -> None:
+    X, y, _ = table()
+    with pytest.raises(tenfold.BadParameter, match="goes with cv=None only"):
+        tenfold.RidgeCV(cv=3, **wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("wrong", [{"alphas": [0.0]}, {"alphas": "all"}, {"scoring": "r3"}, {"cv": 1}], ids=str)
 def test_wrong_parameters(wrong: dict[str, Any]) -> None:
     X, y, _ = table()
     with pytest.raises(tenfold.BadParameter, match=next(iter(wrong))):

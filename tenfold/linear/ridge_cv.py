@@ -11,13 +11,15 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, block_rows
+from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Moments, Stats, merge
+from tenfold.core.stats import Moments, Rows, Stats, merge
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.linear.folds import splits_of
 from tenfold.linear.lasso import gathered, keep
 from tenfold.linear.lasso_cv import positive_numbers
+from tenfold.linear.scoring import Score, r2, score_of
 from tenfold.solve.linalg import eigh
 
 
@@ -76,20 +78,28 @@ def leave_one_out(block: Block, path: Path) -> Errors:
     return Errors(np.array(found))
 
 
+def left_out(block: Block, path: Path) -> Rows:
+    """What is predicted of each row when one copy of it is left out, (n, q, alphas), with its target and weight."""
+    found = [block.y - rest / np.maximum(1 - own, 1e-12)[:, None] for rest, own in path.rest(block.X, block.y)]
+    return Rows.of((np.stack(found, axis=-1), block.y, block.w))
+
+
 @estimator
 class RidgeCV(AffineRegressor, Estimator):
     """RidgeCV: ridge regression with the penalty of least leave-one-out or cross-validated error.
 
     Model       y ≈ X w + b
     Objective   that of Ridge, at the alpha_ of least mean squared error when one row (one of s copies)
-                is left out; with cv, at the alpha_ of largest R² averaged over folds
+                is left out; with cv, at the alpha_ of largest R² averaged over folds; or of another score (`scoring`)
     Algorithm   one pass of moments and one eigendecomposition for all penalties; one more pass for the errors
                 e / (1 − h). With cv the rows are kept, and each training set is decomposed
-    Cost        O(n p² + p³ + a n p) time for a penalties, O(p²) memory, two passes
+    Cost        O(n p² + p³ + a n p) time for a penalties, O(p²) memory, two passes (O(a n) memory with scoring or
+                store_cv_results)
     Fails when  p² does not fit in memory; a row alone determines a coefficient (its error is 0 / 0)
     Reference   Hoerl & Kennard 1970; Golub, Heath & Wahba 1979
 
-    Fitted      coef_ (p,) or (q, p), intercept_, alpha_, best_score_ (−mse; with cv, R²), n_iter_
+    Fitted      coef_ (p,) or (q, p), intercept_, alpha_, best_score_ (−mse; with cv, R²; (q,) with alpha_per_target), n_iter_,
+                cv_results_ (n, a) or (n, q, a) if asked for: squared errors, or with scoring the predictions, when left out
 
     Example
     -------
@@ -108,40 +118,70 @@ class RidgeCV(AffineRegressor, Estimator):
     alphas: Any = param((0.1, 1.0, 10.0), doc="the penalties to choose from")
     _: KW_ONLY
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    scoring: None = param(None, one_of=(None,), doc="only None: squared error, or R² with cv")
+    scoring: Any = param(
+        None, doc="None: squared error, or R² with cv; a name as r2 or neg_mean_absolute_error; or scorer(model, X, y)"
+    )
     cv: Any = param(None, doc="None: leave one out; or a number of folds, a splitter, or pairs of row numbers")
     gcv_mode: str | None = param(None, doc="no effect: one decomposition serves every case")
-    store_cv_results: bool = param(False, one_of=(False,), doc="only False: errors are summed, not kept")
-    alpha_per_target: bool = param(False, one_of=(False,), doc="only False: one penalty for all targets")
+    store_cv_results: bool = param(False, doc="keep what leaving out gave, of every row, in cv_results_")
+    alpha_per_target: bool = param(False, doc="a penalty for each target instead of one for all")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         alphas = positive_numbers("RidgeCV(alphas=...)", self.alphas)
         p = source.n_features
+        score = r2 if self.scoring is None else score_of(self)
+        more: dict[str, Any] = {}
         if self.cv is None:
             stats = yield summarize
             path = Path.of(stats, p, alphas, self.fit_intercept)
-            errors = yield partial(leave_one_out, path=path)
-            scores = -errors.squares.mean(axis=1) / path.weight
+            if self.scoring is None and not self.store_cv_results:
+                errors = yield partial(leave_one_out, path=path)
+                scores = -errors.squares / path.weight
+            else:
+                predicted, y, w = (
+                    np.concatenate(part) for part in zip(*(yield partial(left_out, path=path)).parts, strict=True)
+                )
+                scores = self._scores(predicted, y, w, score)
+                more = self._stored(predicted, y) if self.store_cv_results else {}
+            scores = scores if self.alpha_per_target else scores.mean(axis=1, keepdims=True)
         else:
+            self._refuse()
             X, y, w = gathered((yield keep))
             splits = splits_of(self, self.cv, X, y, getattr(source, "rows", None))
-            scores = np.mean([self._fold(X, y, w, *split, alphas) for split in splits], axis=0)
+            scores = np.mean([self._fold(X, y, w, *split, alphas, score) for split in splits], axis=0)[:, None]
             path = Path.of(summed(X, y, w), p, alphas, self.fit_intercept)
-        best = int(scores.argmax())
-        fitted = self._fitted(path.mean, path.coefficients(best))
-        return dict(fitted, alpha_=float(alphas[best]), best_score_=float(scores[best]))
+        best = scores.argmax(axis=0)
+        chosen, reached = alphas[best], scores.max(axis=0)
+        if not self.alpha_per_target or self._flat:
+            more.update(alpha_=float(chosen[0]), best_score_=float(reached[0]))
+        else:
+            more.update(alpha_=chosen, best_score_=reached)
+        coef = path.coefficients(int(best[0]))
+        if len(best) > 1:
+            coef = np.column_stack([path.coefficients(int(k))[:, j] for j, k in enumerate(best)])
+        return dict(self._fitted(path.mean, coef), **more)
 
-    def _fold(self, X: Array, y: Array, w: Array, train: Array, test: Array, alphas: Array) -> Array:
-        """R² on the test rows, averaged over targets, for each penalty."""
+    def _refuse(self) -> None:
+        for name in ("store_cv_results", "alpha_per_target"):
+            if getattr(self, name):
+                raise BadParameter(f"RidgeCV({name}=True): goes with cv=None only, where single rows are left out")
+
+    def _scores(self, predicted: Array, y: Array, w: Array, score: Score) -> Array:
+        """For each penalty, of each target (of all together where they share a penalty)."""
+        if self.scoring is None:
+            return -np.einsum("n,nqa->aq", w, (y[..., None] - predicted) ** 2) / w.sum()
+        parts = [slice(j, j + 1) for j in range(y.shape[1])] if self.alpha_per_target else [slice(None)]
+        count = predicted.shape[2]
+        return np.array([[score(y[:, at], predicted[:, at, k], w) for at in parts] for k in range(count)])
+
+    def _stored(self, predicted: Array, y: Array) -> dict[str, Any]:
+        kept = predicted if self.scoring is not None else (y[..., None] - predicted) ** 2
+        return dict(cv_results_=kept[:, 0] if self._flat else kept)
+
+    def _fold(self, X: Array, y: Array, w: Array, train: Array, test: Array, alphas: Array, score: Score) -> Array:
+        """The score on the test rows for each penalty."""
         path = Path.of(summed(X[train], y[train], w[train]), X.shape[1], alphas, self.fit_intercept)
-        weight = w[test] / w[test].sum()
-        spread = weight @ (y[test] - weight @ y[test]) ** 2
-        safe = np.where(spread > 0, spread, 1.0)
-        found = []
-        for rest, _ in path.rest(X[test], y[test]):
-            squares = weight @ (rest * rest)
-            found.append(np.mean(np.where(spread > 0, 1 - squares / safe, np.where(squares > 0, 0.0, 1.0))))
-        return np.array(found)
+        return np.array([score(y[test], y[test] - rest, w[test]) for rest, _ in path.rest(X[test], y[test])])
 
 
 def summarize(block: Block) -> Moments:

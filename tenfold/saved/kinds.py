@@ -140,8 +140,9 @@ LEARNERS: dict[int, tuple[str, str]] = {
     21: (
         "RidgeCV",
         """
-        coef_=float(p) intercept_=float n_iter_=int _flat=bool alpha_=float best_score_=float ;
-        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool alpha_=float best_score_=float""",
+        coef_=float(p) intercept_=float n_iter_=int _flat=bool alpha_=float best_score_=float cv_results_?=float(n,a) ;
+        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool alpha_=float|float(q)
+        best_score_=float|float(q) cv_results_?=float(n,q,a)""",
     ),
     22: (
         "LassoLars",
