@@ -240,3 +240,12 @@ def test_parameters_outside_their_domain_are_refused(parameters: dict[str, objec
     X, y = made(50, 2, 2)
     with pytest.raises(tenfold.BadParameter, match="LogisticRegression"):
         LogisticRegression(**parameters).fit(X, y)
+
+
+def test_a_sample_that_is_separated_is_no_place_to_start() -> None:
+    """Nearly separable classes, large C: the solution of a sample lies far out, and took hundreds of passes to leave."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(17_000, 20))
+    y = (X @ rng.normal(size=20) + 0.05 * rng.logistic(size=len(X)) > 0).astype(int)
+    model = LogisticRegression(C=1e3, max_iter=60).fit(X, y)  # a warning would be an error
+    assert model.n_iter_[0] <= 40

@@ -22,6 +22,9 @@ from tenfold.solve.newton import Loss, Metric, Solution, minimise
 
 SAMPLE_SHARE = 8  # one block in so many finds the start
 SAMPLE_LEAST = 2048  # a table whose sample has fewer rows is done without one
+# A sample whose loss is below so much for each parameter is separated, or nearly so: its solution is far out, and
+# hardly bent there. It would take hundreds of passes to come back.
+OVERFIT = 2.0
 GLANCE = 64  # rows of a block that tell about the size of the columns
 LARGEST = 1 << 20  # values of a curvature
 SMALL = 64  # parameters up to which Newton's method is as cheap as any
@@ -137,6 +140,8 @@ class LogisticRegression(Classifier, Estimator):
         part = loss._replace(l2=loss.l2 * share)
         rough = minimise(part, nowhere, tol=np.inf, max_iter=self.max_iter, fine=settled, floor=self._floor())
         found = drive(_named(rough), sample, on, "LogisticRegression on a sample")["found"]
+        if found.loss < OVERFIT * nowhere.size:
+            return nowhere, None
         terms = on.run(partial(loss.terms, theta=found.theta, curvature=loss.first), sample)
         return found.theta, Metric(terms.curvature / share, loss.l2)
 
