@@ -140,7 +140,11 @@ def numbered_column(column: Any) -> tuple[Array, list[Any]]:
         different = texts.drop_nulls().unique().sort()
         codes = texts.cast(polars.Enum(different)).to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
         return codes, different.to_list()
-    return numbered(column.to_pylist() if module == "pyarrow" else column.to_list())
+    if module == "pyarrow":
+        whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+        encoded = whole if hasattr(whole, "indices") else whole.dictionary_encode()
+        return encoded.indices.cast("int64").fill_null(-1).to_numpy(), encoded.dictionary.to_pylist()
+    return numbered(column.to_list())
 
 
 def _coded_array(X: Any, coder: Coder) -> Any:
