@@ -69,6 +69,11 @@ def fits(table: pd.DataFrame) -> list[tuple[Any, tuple[Any, ...], str]]:
         (tenfold.GaussianNB(), (X, table["word"].to_numpy()), "theta_ var_ classes_"),
         (tenfold.KMeans(5, n_init=1, max_iter=4, tol=0, random_state=0), (X,), "cluster_centers_ labels_"),
         (
+            tenfold.HistGradientBoostingRegressor(max_iter=3, random_state=0),
+            (X, table["y"].to_numpy(), table["w"].to_numpy()),
+            "baseline_ feature_importances_ train_score_ validation_score_",
+        ),
+        (
             tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge()),
             (X, table["y"].to_numpy()),
             "coef_",
@@ -84,7 +89,7 @@ def fitted(model: Any, args: tuple[Any, ...]) -> Any:
 # --- the engine ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", range(4), ids=["Ridge", "GaussianNB", "KMeans", "Pipeline"])
+@pytest.mark.parametrize("which", range(5), ids=["Ridge", "GaussianNB", "KMeans", "Boosting", "Pipeline"])
 def test_two_workers_give_the_bits_of_threads(which: int, client: Client, table: pd.DataFrame) -> None:
     model, args, names = fits(table)[which]
     with tenfold.engine(tenfold.Dask(client)):
