@@ -46,6 +46,19 @@ def test_as_good_as_scikit_learn() -> None:
     assert ours > theirs - 0.05
 
 
+def test_draws_do_not_depend_on_the_order_of_rows() -> None:
+    """Nor on copies; rows that differ only beyond float32 are told apart."""
+    rng = np.random.default_rng(0)
+    X = 1.7e9 + rng.integers(0, 40, (200, 2)).astype(float)
+    y = X[:, 0] - X[:, 1]
+    w = rng.integers(1, 4, 200)
+    expected = tenfold.BaggingRegressor(n_estimators=4, random_state=0).fit(X, y, w).predict(X)
+    for order in (rng.permutation(200), rng.permutation(np.repeat(np.arange(200), w))):
+        weight = w[order] if len(order) == 200 else None
+        again = tenfold.BaggingRegressor(n_estimators=4, random_state=0).fit(X[order], y[order], weight)
+        np.testing.assert_allclose(again.predict(X), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_more_members_later_and_fewer_on_a_path(threads: int) -> None:
     X, y = CANCER

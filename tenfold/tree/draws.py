@@ -33,7 +33,7 @@ class Distinct:
         key = ops.hash_rows(X, seed) ^ ops.hash_rows(target, seed + 1)
         order = np.argsort(key, kind="stable")
         if (key[order[1:]] == key[order[:-1]]).any():  # copies, or rows with the same hash
-            order = np.lexsort((*target.T[::-1], *X.T[::-1], key))
+            order = np.lexsort((_rest_hash(X, seed) ^ _rest_hash(target, seed), key))
         X, y, target = X[order], y[order], target[order]
         again = ((X[1:] == X[:-1]) | (np.isnan(X[1:]) & np.isnan(X[:-1]))).all(axis=1)
         again &= (target[1:] == target[:-1]).all(axis=1)
@@ -41,6 +41,14 @@ class Distinct:
         first, number = np.flatnonzero(new), np.empty(len(order), dtype=np.int64)
         number[order] = np.cumsum(new) - 1
         return cls(X[first], y[first], np.add.reduceat(w[order], first), number)
+
+
+def _rest_hash(X: Array, seed: int) -> Array:
+    """A hash of what float32, which `hash_rows` sees, leaves of each number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rest = X - X.astype(np.float32)
+        last = rest - rest.astype(np.float32)
+    return ops.hash_rows(rest, seed + 2) ^ ops.hash_rows(last, seed + 3)
 
 
 class Bagging:
