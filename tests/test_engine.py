@@ -19,7 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tenfold
+from tenfold.core.data import Arrays, Target, block_rows
 from tenfold.core.engine import Local, Threads, Tree, current_engine, thread_budget
+from tenfold.core.errors import BadInput
+from tenfold.core.stats import Moments
 
 
 class Text(str):
@@ -314,3 +317,36 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("learner", [tenfold.Ridge(), tenfold.LinearRegression(), tenfold.PCA(2)], ids=repr)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e120])
+def test_rows_judged_by_their_sums_are_refused_by_name(learner: Any, bad: float) -> None:
+    """Learners of moments look at nothing but the sums of a block; what is wrong is found all the same."""
+    X = np.random.default_rng(0).normal(size=(3 * block_rows(40), 40))
+    y = X[:, 0].copy()
+    row = 2 * block_rows(40) + 17
+    X[row, 5] = bad
+    with pytest.raises(BadInput, match=rf"column 5, row {row}"):
+        learner.fit(X, y)
+    if learner.role == "regressor":
+        with pytest.raises(BadInput, match=rf"column 5, row {row}"):
+            tenfold.cross_validate(learner, X, y)
+
+
+def test_unread_rows_give_the_bits_of_rows_that_were_read() -> None:
+    X = np.random.default_rng(1).normal(size=(3 * block_rows(40) + 5, 40))
+    y, w = X[:, :1] + 1.0, np.full(len(X), 1e-250)
+    some = np.flatnonzero(np.arange(len(X)) % 3)
+    for rows in (None, some):
+        source = Arrays(X, y, w, Target("real"), {}, rows=rows)
+        for part in source.parts():
+            lazy, read = source.lazy(part), source.load(part)
+            assert lazy.width == 40 and lazy.unread is not None
+            found, expected = Moments.of_block(lazy), Moments.of_block(read)
+            for field in ("weight", "center", "offset", "scatter"):
+                np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
+            np.testing.assert_array_equal(lazy.X, read.X)
+            assert lazy.unread is None
+        with pytest.raises(AttributeError):
+            _ = source.lazy(0).Z
