@@ -79,10 +79,10 @@ Verdict = Callable[
 ]  # of a learner and its error (None: it fitted): what is wrong with that
 
 
-def judge(case: Case, verdict: Verdict = lambda learner, error: None) -> None:
-    """Fit and predict with every learner; collect what must not be."""
+def judge(case: Case, verdict: Verdict = lambda learner, error: None, classes: dict[str, type] | None = None) -> None:
+    """Fit and predict with every learner, or with those given; collect what must not be."""
     wrong = {}
-    for name, cls in CLASSES.items():
+    for name, cls in (classes or CLASSES).items():
         learner = cls(**PAIR.get(name, SETTINGS.get(name, [{}])[0]))
         try:
             objection = verdict(learner, outcome(learner, case))
@@ -399,6 +399,40 @@ def test_wrong_names(case: Case, how: str, library: Any) -> None:
 
 
 # --- kinds --------------------------------------------------------------------------------------------------
+
+
+# --- categories ---------------------------------------------------------------------------------------------
+
+TEXTS: dict[str, Callable[[np.random.Generator, int], list[Any]]] = {
+    "few": lambda rng, n: [None if rng.random() < 0.2 else "abc"[rng.integers(3)] for _ in range(n)],
+    "all different": lambda rng, n: [f"Zeile {i} ſ\x00" for i in range(n)],
+    "one value": lambda rng, n: ["x"] * n,
+    "blank": lambda rng, n: [None] * n,
+    "empty": lambda rng, n: ["", "y"] * (n // 2) + [""] * (n % 2),
+    "truth": lambda rng, n: [None if rng.random() < 0.2 else bool(rng.integers(2)) for _ in range(n)],
+    "numbers": lambda rng, n: [None if rng.random() < 0.3 else float(rng.normal()) for _ in range(n)],
+    "blank numbers": lambda rng, n: [float("nan")] * n,
+}
+
+
+@settings(two_hundred, max_examples=40)
+@given(
+    st.builds(Case, st.tuples(st.integers(1, 12), st.just(1)), seeds),
+    st.lists(st.sampled_from(sorted(TEXTS)), min_size=1, max_size=4),
+    st.lists(st.sampled_from(sorted(TEXTS)), min_size=4, max_size=4),
+    st.sampled_from(["pandas", "polars", "objects"]),
+)
+def test_columns_of_categories(case: Case, then: list[str], now: list[str], container: str) -> None:
+    """Any table of texts, blanks, truth values and numbers is fitted and answered, or refused in words."""
+
+    def table(kinds: list[str], n: int) -> Any:
+        columns = {f"c{j}": TEXTS[kind](case.rng, n) for j, kind in enumerate(kinds)}
+        if container == "objects":
+            return np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+        return pandas.DataFrame(columns) if container == "pandas" else polars.DataFrame(columns)
+
+    case.X, case.new = table(then, case.n), table(now[: len(then)], 3)
+    judge(case, classes={name: cls for name, cls in CLASSES.items() if cls.categorical})
 
 
 @two_hundred
