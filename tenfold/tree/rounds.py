@@ -13,7 +13,7 @@ import numpy as np
 from tenfold import _boost
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import Local, Summarize, Threads, current_engine, thread_budget
+from tenfold.core.engine import Local, Summarize, Threads, current_engine, each, thread_budget
 from tenfold.core.stats import Rows
 from tenfold.tree.bins import Bins
 from tenfold.tree.losses import PROBABILITY, Loss, log_priors, weighted_quantile
@@ -21,7 +21,8 @@ from tenfold.tree.packed import Trees
 
 NO_WEIGHTS = np.empty(0)
 ALL_ROWS = np.empty(0, dtype=np.uint32)
-SMALL_TABLE = 1 << 16  # values: below, a second thread costs more than it does
+SMALL_TABLE = 1 << 16  # values, times outputs: below, a second thread costs more than it does
+SHORT_TABLE = 50_000  # rows
 NO_LIMIT = 1 << 30
 
 
@@ -126,7 +127,13 @@ class Rounds:
         self.earlier = self.raw  # before the last round, where rows are drawn
         categorical = np.array([one is not None for one in bins.categories], dtype=np.uint8)
         order = order if len(order) else np.zeros(len(categorical), dtype=np.int64)
-        self.native = _boost.Boosting(table.codes, bins.n_bins, categorical, order, together, _threads(table.codes))
+        threads = _threads(table.codes, outputs)
+        # Of several classes in a short table each tree has a thread; else each thread has rows of one tree.
+        at_once = min(threads, outputs) if len(table) < SHORT_TABLE else 1
+        self.natives = [
+            _boost.Boosting(table.codes, bins.n_bins, categorical, order, together, 1 if at_once > 1 else threads)
+            for _ in range(at_once)
+        ]
 
     def step(self, number: int) -> Array:
         """Round `number` (from 0 over all fits): one tree for each output. Returns the rows it was grown on."""
@@ -136,18 +143,23 @@ class Rounds:
         y, plan = self.table.y, self.plan
         if self.outputs == 1:
             parameter = self._parameter()
-            self.native.gradients(plan.loss.number, y, self.raw[0], self.w, parameter)
-            self._grow(0, rows, number, parameter)
+            self.natives[0].gradients(plan.loss.number, y, self.raw[0], self.w, parameter)
+            self._grow(self.natives[0], 0, rows, number, parameter)
         else:
-            shares = self.native.softmax(self.raw)
-            for k in range(self.outputs):
-                self.native.gradients(PROBABILITY, (y == k).astype(np.float64), shares[k], self.w, 0.0)
-                self._grow(k, rows, number * self.outputs + k, 0.0)
+            shares = self.natives[0].softmax(self.raw)
+            each(partial(self._some_classes, shares=shares, rows=rows, number=number), list(range(len(self.natives))))
         self.n_done += 1
         return rows
 
-    def _grow(self, k: int, rows: Array, number: int, parameter: float) -> None:
-        plan, native = self.plan, self.native
+    def _some_classes(self, which: int, shares: Array, rows: Array, number: int) -> None:
+        """The trees of every class that falls to one of the natives."""
+        native = self.natives[which]
+        for k in range(which, self.outputs, len(self.natives)):
+            native.gradients(PROBABILITY, (self.table.y == k).astype(np.float64), shares[k], self.w, 0.0)
+            self._grow(native, k, rows, number * self.outputs + k, 0.0)
+
+    def _grow(self, native: Any, k: int, rows: Array, number: int, parameter: float) -> None:
+        plan = self.plan
         nodes = list(
             native.grow(
                 rows,
@@ -200,12 +212,12 @@ class Rounds:
             y, w, raw = y[rows], None if w is None else w[rows], raw[:, rows]
         weight = len(y) if w is None else float(w.sum())
         if self.outputs > 1:
-            shares = self.native.softmax(np.ascontiguousarray(raw))
+            shares = self.natives[0].softmax(np.ascontiguousarray(raw))
             told = np.log(np.maximum(shares[y.astype(np.int64), np.arange(len(y))], np.finfo(np.float64).tiny))
             return -float(told.sum() if w is None else w @ told) / weight
         weights, line = NO_WEIGHTS if w is None else w, np.ascontiguousarray(raw[0])
         parameter = self._parameter()
-        return float(self.native.loss(self.plan.loss.number, y, line, weights, parameter)) / weight
+        return float(self.natives[0].loss(self.plan.loss.number, y, line, weights, parameter)) / weight
 
     def trees(self, before: Trees | None) -> Trees:
         """All trees, class by class, those of earlier fits first."""
@@ -287,9 +299,9 @@ def record(loss: float | None) -> Any:
     return SimpleNamespace(loss=loss)
 
 
-def _threads(codes: Array) -> int:
+def _threads(codes: Array, outputs: int) -> int:
     """Threads of the engine in force; one for a small table."""
     on = current_engine()
-    if isinstance(on, Local) or codes.size < SMALL_TABLE:
+    if isinstance(on, Local) or codes.size * outputs < SMALL_TABLE:
         return 1
     return min((on.n if isinstance(on, Threads) else None) or thread_budget(), 256)
