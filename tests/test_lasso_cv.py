@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,19 @@ def test_wrong_mixture(ratio: Any) -> None:
     X, y, _ = table()
     with pytest.raises(tenfold.BadParameter, match="l1_ratio"):
         tenfold.ElasticNetCV(l1_ratio=ratio).fit(X, y)
+
+
+def test_many_folds_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The moments of 60 folds would take 60 times p²; answers are those of keeping them all."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 150))
+    y = X[:, 0] + rng.normal(size=240)
+    expected = tenfold.LassoCV(cv=60, alphas=5).fit(X, y)
+    monkeypatch.setattr(lasso_cv, "KEPT", 0)
+    tracemalloc.start()
+    found = tenfold.LassoCV(cv=60, alphas=5).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(found.mse_path_, expected.mse_path_, rtol=1e-8)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=0, atol=1e-10)
+    assert peak < 40 * 151**2 * 8, "more than 40 sets of moments at a time"

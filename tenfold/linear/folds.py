@@ -1,13 +1,16 @@
-"""The parameter `cv` of a learner that cross-validates itself."""
+"""The parameter `cv` of a learner that cross-validates itself, and the training sets that follow from it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.stats import Moments
 
 Pair = tuple[Array, Array]
 
@@ -66,3 +69,22 @@ def _places(part: Array, place: Array) -> Array:
         raise ValueError
     here = place[part[part < len(place)]]
     return here[here >= 0]
+
+
+def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """Lists of so many of them: what is large is made when it is needed."""
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        yield some
+
+
+def without_each(total: Callable[[range], Moments], folds: range, outside: Moments | None = None) -> Iterator[Moments]:
+    """For each fold the merge of all others, by halves: no more than a few are alive at a time, and none is subtracted."""
+    if len(folds) == 1:
+        assert outside is not None
+        yield outside
+        return
+    left, right = folds[: len(folds) // 2], folds[len(folds) // 2 :]
+    for inside, other in ((left, right), (right, left)):
+        more = total(other)
+        yield from without_each(total, inside, more if outside is None else outside + more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +12,10 @@ from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Moments, all_but_one, merge
+from tenfold.core.stats import Moments, merge
 from tenfold.linear import lasso
 from tenfold.linear.affine import centred
-from tenfold.linear.folds import splits_of
+from tenfold.linear.folds import batched, splits_of, without_each
 from tenfold.linear.lasso import SparseRegressor, gathered, keep
 from tenfold.solve.coordinate import (
     Found,
@@ -30,6 +30,7 @@ from tenfold.solve.coordinate import (
 
 Pair = tuple[Array, Array]
 BATCH = 6  # problems that share one product of all columns; fixed, because batches are part of the bits
+KEPT = 1 << 29  # bytes of the moments of single folds that are kept
 
 
 class CrossValidated(SparseRegressor):
@@ -88,8 +89,11 @@ class _ByMoments:
         X, y, w = self.X[rows], self.y[rows, None], self.w[rows]
         size = block_rows(X.shape[1])
         starts = range(0, len(X), size)
-        blocks = each(lambda i: Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]), list(starts))
-        total: Moments = merge(blocks)
+        total = None
+        for some in batched(starts, BATCH):  # few of them at a time: each is as large as the cross-products
+            found = merge(each(lambda i: Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]), some))
+            total = found if total is None else total + found
+        assert total is not None
         return total
 
     def _products(self, stats: Moments) -> Products:
@@ -112,17 +116,26 @@ class _ByMoments:
             rest = self.y[test, None] - self.X[test] @ W.T - b
             return np.average(rest**2, axis=0, weights=self.w[test])
 
-        tests = [test for _, test in splits]
-        found = np.array(each(fold, list(zip(self._trainings(splits), tests, strict=True)))).T
+        pairs = zip(self._trainings(splits), (test for _, test in splits), strict=True)
+        found = np.array([one for some in batched(pairs, BATCH) for one in each(fold, some)]).T
         return found[np.argsort(order, kind="stable")]
 
-    def _trainings(self, splits: list[Pair]) -> list[Moments]:
-        """The moments of each training set: of all test sets but one, where those make up the rows."""
-        n = len(self.y)
-        tests = np.concatenate([test for _, test in splits])
-        if len(tests) == n == len(np.unique(tests)) and all(len(a) + len(b) == n for a, b in splits):
-            return all_but_one([self._moments(test) for _, test in splits])
-        return [self._moments(train) for train, _ in splits]
+    def _trainings(self, splits: list[Pair]) -> Iterator[Moments]:
+        """The moments of each training set: of all test sets but one, where those make up the rows.
+
+        Those of single folds are kept where they fit in KEPT bytes, and else summed again for each half, quarter, ... of the folds.
+        """
+        n, tests = len(self.y), [test for _, test in splits]
+        every = np.concatenate(tests)
+        if len(every) != n or len(np.unique(every)) != n or any(len(a) + len(b) != n for a, b in splits):
+            yield from (self._moments(train) for train, _ in splits)
+        elif len(tests) * (self.X.shape[1] + 1) ** 2 * 8 <= KEPT:
+            by_fold = [self._moments(test) for test in tests]
+            yield from without_each(lambda some: merge(by_fold[k] for k in some), range(len(tests)))
+        else:
+            yield from without_each(
+                lambda some: self._moments(np.concatenate([tests[k] for k in some])), range(len(tests))
+            )
 
     def exact(self, alpha: float, ratio: float) -> Found:
         l1, l2 = alpha * ratio * self.weight, alpha * (1 - ratio) * self.weight
@@ -217,7 +230,8 @@ class LassoCV(CrossValidated, Estimator):
     Algorithm   moments of all rows and of each fold; a training set is merged from the other folds;
                 coordinate descent down the grid in each; exact solution for the best.
                 More columns than twice the rows: folds go down in step and share products with all columns
-    Cost        O(n p²) time for all folds together, O(p²) memory a fold; by rows O(n p) a step
+    Cost        O(n p²) time for all folds together, O(p²) memory a fold; where the folds would take more than 512 MiB, of few
+                folds only, and O(n p² log folds) time; by rows O(n p) a step
     Fails when  there are fewer rows than folds; the best alpha is the last of the grid (lower eps)
     Reference   Friedman, Hastie & Tibshirani 2010; screening by violation: Tibshirani et al. 2012
 
