@@ -52,3 +52,13 @@ def test_gross_errors_do_not_move_it() -> None:
     y[rng.random(3000) < 0.3] = 1e6
     model = tenfold.LeastAbsoluteDeviations().fit(X, y)
     assert np.linalg.norm(model.coef_ - true) < 0.02 * np.linalg.norm(true)
+
+
+def test_more_parameters_than_rows_are_told() -> None:
+    """And the solution is the one of least norm."""
+    X, y = np.random.default_rng(0).normal(size=(4, 7)), np.arange(4.0)
+    with pytest.warns(tenfold.Degenerate, match="4 rows do not determine 8"):
+        model = tenfold.LeastAbsoluteDeviations().fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-8)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(model.coef_, np.linalg.pinv(centred) @ (y - y.mean()), atol=1e-9)

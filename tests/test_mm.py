@@ -145,3 +145,13 @@ def test_too_few_steps_and_no_rows_kept() -> None:
         model.weights_  # noqa: B018
     with pytest.raises(tenfold.BadParameter, match="random_state"):
         tenfold.MMRegressor(random_state=-3).fit(X, y)
+
+
+def test_more_parameters_than_rows_are_told() -> None:
+    """And the solution is the one of least norm."""
+    X, y = np.random.default_rng(0).normal(size=(4, 7)), np.arange(4.0)
+    with pytest.warns(tenfold.Degenerate, match="4 rows do not determine 8"):
+        model = tenfold.MMRegressor().fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-8)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(model.coef_, np.linalg.pinv(centred) @ (y - y.mean()), atol=1e-9)

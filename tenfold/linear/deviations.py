@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Spread
+from tenfold.core.stats import Rows, Spread
 from tenfold.linear.affine import AffineRegressor
 from tenfold.linear.quantile import QuantileRegressor
+from tenfold.linear.robust import through_all
 
 
 @estimator
@@ -50,11 +52,20 @@ class LeastAbsoluteDeviations(AffineRegressor, Estimator):
     fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        if source.n_rows is not None and source.n_rows < source.n_features + self.fit_intercept:
+            rows = (yield _rows).whole()
+            exact = through_all(type(self).__name__, rows[:, :-2], rows[:, -2], rows[:, -1], self.fit_intercept)
+            if exact is not None:
+                return dict(coef_=exact[0], intercept_=exact[1], mean_deviation_=0.0, n_iter_=1)
         solver = "irls" if self.method == "irls" else "highs"
         median = QuantileRegressor(quantile=0.5, alpha=0.0, fit_intercept=self.fit_intercept, solver=solver)
         fitted = yield from median._learn(source)
         sums = yield partial(_deviations, coef=fitted["coef_"], intercept=fitted["intercept_"])
         return dict(fitted, mean_deviation_=float(sums.mean[0, 0]), n_iter_=fitted["n_iter_"] + 1)
+
+
+def _rows(block: Block) -> Rows:
+    return Rows.of(np.column_stack([ops.dense(block.X).astype(np.float64), block.y, block.w]))
 
 
 def _deviations(block: Block, coef: Array, intercept: float) -> Spread:

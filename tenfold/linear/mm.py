@@ -17,7 +17,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, seed_of
 from tenfold.core.sketch import Sample
 from tenfold.linear.affine import AffineRegressor
-from tenfold.linear.robust import residuals
+from tenfold.linear.robust import residuals, through_all
 from tenfold.solve.biweight import Start, descend, robust_start, settle_scale, weighted_median
 from tenfold.solve.irls import Found, Frame
 
@@ -73,10 +73,13 @@ class MMRegressor(AffineRegressor, Estimator):
         sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))
         X, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
         frame = _frame(X, y, w, self.fit_intercept)
+        exact = through_all("MMRegressor", X, y, w, self.fit_intercept)
+        if exact is not None:
+            return self._answer(*exact, 0.0, 1)
         start = self._start(frame, sample, rng)
         if start.scale <= EXACT:
             self._tell_if_some_do_not_fit(frame, start, sample)
-            return self._answer(frame, start.theta, 0.0, 1)
+            return self._answer(*frame.coefficients(start.theta), 0.0, 1)
         inside = Block(X, y[:, None], w) if float(w.sum()) == sample.total else None
         search = self._search(frame, start)
         frame, found = (yield from search) if inside is None else _at_once(search, inside)
@@ -87,7 +90,7 @@ class MMRegressor(AffineRegressor, Estimator):
                 NotConverged,
                 stacklevel=2,
             )
-        return self._answer(frame, found.theta, frame.y_size, found.n_pass)
+        return self._answer(*frame.coefficients(found.theta), frame.y_size, found.n_pass)
 
     def _start(self, frame: Frame, sample: Sample, rng: np.random.Generator) -> Start:
         X, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
@@ -118,8 +121,7 @@ class MMRegressor(AffineRegressor, Estimator):
         )
         return frame, found
 
-    def _answer(self, frame: Frame, theta: Array, scale: float, n_iter: int) -> dict[str, Any]:
-        coef, intercept = frame.coefficients(theta)
+    def _answer(self, coef: Array, intercept: float, scale: float, n_iter: int) -> dict[str, Any]:
         why = "weights_ is absent, as rows are not kept: call weights(X, y)"
         return dict(
             coef_=coef,

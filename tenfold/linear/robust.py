@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.core import check, ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import NotConverged
+from tenfold.core.errors import Degenerate, NotConverged
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
@@ -111,6 +111,25 @@ def residuals(model: Any, X: Any, y: Any) -> Array:
     """y − ŷ of new rows, which pass the gate."""
     predicted = model.predict(X)
     return check.real_target(check.as_column(y), len(predicted))[:, 0] - predicted
+
+
+def through_all(learner: str, X: Array, y: Array, w: Array, fit_intercept: bool) -> tuple[Array, float] | None:
+    """Of few rows: w and b of least norm that fit them all, told; None where nothing does, or rows are not few."""
+    if len(X) >= X.shape[1] + fit_intercept:
+        return None
+    mean = w @ np.column_stack([X, y]) / w.sum() if fit_intercept else np.zeros(X.shape[1] + 1)
+    root = np.sqrt(w)
+    coef = np.linalg.lstsq(root[:, None] * (X - mean[:-1]), root * (y - mean[-1]), rcond=None)[0]
+    intercept = float(mean[-1] - mean[:-1] @ coef)
+    if np.abs(y - X @ coef - intercept).max() > 1e-9 * np.abs(y).max():
+        return None
+    warnings.warn(
+        f"{learner}: {len(X)} rows do not determine {X.shape[1] + fit_intercept} parameters, and the solution of least "
+        "norm is taken: give more rows, or use a penalty (RidgeCV)",
+        Degenerate,
+        stacklevel=2,
+    )
+    return coef, intercept
 
 
 def _moments(block: Block) -> Moments:
