@@ -18,8 +18,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ReweightedLeastSquares": [{"tol": 1e-12}],
     "AdaBoostClassifier": [
         {"n_estimators": 6},
-        {"n_estimators": 4, "algorithm": "SAMME.R", "learning_rate": 0.7},
-        {"estimator": tenfold.GaussianNB(), "n_estimators": 3},
+        {"estimator": tenfold.GaussianNB(), "n_estimators": 3, "algorithm": "SAMME.R", "learning_rate": 0.7},
     ],
     "AdaBoostRegressor": [
         {"n_estimators": 5},

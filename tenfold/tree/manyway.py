@@ -21,7 +21,7 @@ from tenfold.core.stats import Rows, Stats
 
 LEAF = -2  # the column that a leaf asks for, as scikit-learn numbers it
 MISSING = np.inf  # the value of a branch for rows whose value is missing; no other value is infinite
-DEEPEST = 1000  # levels; below it leaves are what they are
+DEEPEST = 500  # levels; below it leaves are what they are
 SMALLEST = 1e-300  # probability whose logarithm stands for that of zero
 
 
