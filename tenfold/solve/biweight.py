@@ -21,7 +21,7 @@ from tenfold.solve.irls import SETTLED, Found, Frame, Piece, spd_solve
 from tenfold.solve.linalg import cholesky
 
 HALF = 1.5476450  # ρ(e / HALF) is one half on average, for Gaussian e
-SCREENED, POLISHED = 12, 3  # starts that are improved by two steps; and until nothing changes
+SCREENED, POLISHED = 12, 3  # starts that are improved by two steps; and by ten, of which the best goes on
 STEPS = 500
 FEW_COLUMNS = 8  # up to so many parameters random subsets find clean rows
 
@@ -96,7 +96,8 @@ def robust_start(Z: Array, y: Array, w: Array, rows: float, n_subsets: int, rng:
     some = sorted(some, key=lambda one: one.scale)[:POLISHED]
     if some[0].scale == 0.0:
         return some[0]
-    return min((_improved(Z, y, w, b, one.theta, STEPS) for one in some), key=lambda one: one.scale)
+    best = min((_improved(Z, y, w, b, one.theta, 10) for one in some), key=lambda one: one.scale)
+    return _improved(Z, y, w, b, best.theta, STEPS)
 
 
 def _medians(size: Array, w: Array) -> Array:
