@@ -9,10 +9,17 @@
 #include "arrays.hpp"
 #include "kernels/exact.hpp"
 #include "kernels/forest_grower.hpp"
+#include "levels.hpp"
 
 using namespace nb::literals;
 
 namespace {
+
+#if TENFOLD_X86_LEVELS
+const GrowKernels* kernels = &best_of(grow_baseline, grow_avx2, grow_avx512);
+#else
+const GrowKernels* kernels = &grow_baseline;
+#endif
 
 template <class T>
 using Column = const Input<T, 1>&;
@@ -145,6 +152,7 @@ struct Forest {
     std::vector<double> reciprocal;
     std::string criterion;
     bool bootstrap = true;
+    std::pair<std::int64_t, std::int64_t> range{0, 0};  // of the targets as whole numbers
 };
 
 // `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights besides copies, or empty.
@@ -175,6 +183,11 @@ void build_forest(Forest* made, Table<std::uint8_t> codes, Integers n_bins, Matr
         for (size_t j = 0; j < p; ++j)
             for (size_t i = start; i < std::min(n, start + 512); ++i)
                 table.codes[j * n + i] = std::min<std::uint8_t>(codes.rows()[i][j], static_cast<std::uint8_t>(n_bins.data()[j]));
+    table.missing.resize(p);
+    for (size_t j = 0; j < p; ++j) {
+        const auto column = table.codes.begin() + static_cast<std::ptrdiff_t>(j * n);
+        table.missing[j] = std::find(column, column + static_cast<std::ptrdiff_t>(n), n_bins.data()[j]) != column + static_cast<std::ptrdiff_t>(n);
+    }
     table.n_bins.assign(n_bins.span().begin(), n_bins.span().end());
     table.edges.assign(edges.span().begin(), edges.span().end());
     table.category_codes.assign(category_codes.span().begin(), category_codes.span().end());
@@ -187,6 +200,10 @@ void build_forest(Forest* made, Table<std::uint8_t> codes, Integers n_bins, Matr
         sample.code.assign(y.span().begin(), y.span().end());
     else
         set_targets(sample, y.span(), factor.span(), criterion == "poisson", 8 * std::accumulate(copies.span().begin(), copies.span().end(), 8.0));
+    if (!classes) {
+        const auto [low, high] = std::minmax_element(sample.s.begin(), sample.s.end());
+        forest.range = {*low, *high};
+    }
     forest.drawing = Drawing(rate);
     forest.drawing.key.assign(key.span().begin(), key.span().end());
     forest.drawing.copies.assign(copies.span().begin(), copies.span().end());
@@ -226,9 +243,27 @@ Bag fill_bag(const Forest& forest, std::uint64_t seed) {
     return bag;
 }
 
+// Weight and target of each row in one number: the weight in the bits from `shift` on.
+std::vector<std::uint64_t> packed_cells(const Forest& forest, const Bag& bag, int shift, int target_bits, double& finer) {
+    const Sample& sample = forest.sample;
+    std::vector<std::uint64_t> cells(sample.n, 0);
+    const auto [low, high] = sample.classes ? std::pair<std::int64_t, std::int64_t>{0, 1} : forest.range;
+    const double step = std::max(1.0, static_cast<double>(high - low)) / static_cast<double>((std::uint64_t{1} << target_bits) - 1);
+    for (const auto i : bag.drawn) {
+        const auto w = static_cast<std::uint64_t>(bag.pairs[i].w);
+        const std::uint64_t target = sample.classes ? sample.code[i]
+                                                    : static_cast<std::uint64_t>(static_cast<double>(sample.s[i] - low) / step);
+        cells[i] = w << shift | w * target;
+    }
+    finer = sample.classes ? 1.0 : step * step;
+    return cells;
+}
+
 template <class Targets>
-nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& bag, Targets targets) {
-    ForestGrower<Targets> grower(forest.table, by, std::move(targets), forest.sample.classes, bag.pairs, bag.drawn, bag.out);
+nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& bag, Targets targets,
+                   const typename Targets::Cell* cells) {
+    ForestGrower<Targets> grower(forest.table, by, std::move(targets), forest.sample.classes, bag.pairs, cells, bag.drawn,
+                                 bag.out);
     {
         nb::gil_scoped_release release;
         grower.grow();
@@ -261,11 +296,18 @@ nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std
                                              : sample.unit / sample.weight_unit * (sample.unit / sample.weight_unit);
     const double min_gain = min_decrease > 0 ? std::max(min_decrease * weight / unit, DBL_MIN) : 0.0;
     const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
-                            min_gain, seed};
-    if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}});
-    if (forest.criterion == "entropy") return run_tree(forest, by, bag, ClassCounts<true>(sample.classes));
-    if (sample.classes && sample.classes != 2) return run_tree(forest, by, bag, ClassCounts<false>(sample.classes));
-    return run_tree(forest, by, bag, SummedTargets<SquaredScore>{{reciprocal}});
+                            min_gain, seed, kernels};
+    const Pair* cells = bag.pairs.data();
+    if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}}, cells);
+    if (forest.criterion == "entropy") return run_tree(forest, by, bag, ClassCounts<true>(sample.classes), cells);
+    if (sample.classes && sample.classes != 2) return run_tree(forest, by, bag, ClassCounts<false>(sample.classes), cells);
+    const int weight_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bag.weight)));
+    const int target_bits = sample.classes ? 1 : std::min(40, 64 - 2 * weight_bits);
+    if (!reciprocal || target_bits < (sample.classes ? 1 : 22) || weight_bits > 30)
+        return run_tree(forest, by, bag, SummedTargets<SquaredScore>{{reciprocal}}, cells);
+    double finer;
+    const std::vector<std::uint64_t> packed = packed_cells(forest, bag, 64 - weight_bits, target_bits, finer);
+    return run_tree(forest, by, bag, PackedTargets{reciprocal, static_cast<unsigned>(64 - weight_bits), finer}, packed.data());
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 #endif
 #include <queue>
 
+#include "kernels/few_rows.hpp"
 #include "kernels/impurity.hpp"
 #include "kernels/nodes.hpp"
 
@@ -23,6 +24,7 @@ struct Binned {
     std::vector<double> edges;                    // (p, 256): threshold above each bin
     std::vector<std::int64_t> category_codes;     // (p, 256): the category of each bin, where the column has categories
     std::vector<std::uint8_t> categorical;        // (p)
+    std::vector<std::uint8_t> missing;            // (p): whether some value is missing
     size_t n = 0, p = 0;
 };
 
@@ -31,6 +33,7 @@ struct ForestSettings {
     std::int64_t max_depth = -1, min_split = 2, min_leaf = 1, max_features = 1, max_leaves = -1;
     double min_weight_leaf = 0, min_gain = 0;  // in units of whole weights; in units of impurity times weight
     std::uint64_t seed = 0;
+    const GrowKernels* kernels = nullptr;
 };
 
 // What a row adds to the bin it falls into: its weight, and weight times target, or its class.
@@ -134,13 +137,16 @@ struct BestSplit {
 };
 
 // Rows side by side: those of the whole table, or a copy of some.
+template <class Cell>
 struct Frame {
     const std::uint8_t* codes = nullptr;
-    const Pair* pairs = nullptr;
+    const Cell* cells = nullptr;
     size_t n = 0;
     std::vector<std::uint8_t> own_codes;
-    std::vector<Pair> own_pairs;
+    std::vector<Cell> own_cells;
     std::vector<std::uint32_t> rows[2], global;  // by depth; and numbers in the whole table (empty: as they are)
+
+    size_t number(std::uint32_t row) const { return global.empty() ? row : global[row]; }
 };
 
 struct Part {

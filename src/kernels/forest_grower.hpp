@@ -9,15 +9,18 @@ constexpr size_t LEVELS = 3, SHRINK = 12;  // copies of rows within copies; a co
 
 template <class Targets>
 class ForestGrower {
+    using Cell = typename Targets::Cell;
+    using Here = Frame<Cell>;
+
 public:
     ForestGrower(const Binned& table, const ForestSettings& by, Targets targets, size_t classes, std::span<const Pair> pairs,
-                 std::span<const std::uint32_t> drawn, std::span<const std::uint32_t> out)
-        : table(table), by(by), targets(std::move(targets)), classes(classes) {
+                 const typename Targets::Cell* cells, std::span<const std::uint32_t> drawn, std::span<const std::uint32_t> out)
+        : table(table), by(by), targets(std::move(targets)), classes(classes), pairs(pairs) {
         leaf_of.assign(table.n, -1);
         grown.outputs = std::max<size_t>(classes, 1);
         frames.resize(LEVELS);
         frames[0].codes = table.codes.data();
-        frames[0].pairs = pairs.data();
+        frames[0].cells = cells;
         frames[0].n = table.n;
         for (auto& rows : frames[0].rows) rows.assign(drawn.begin(), drawn.end());
         for (auto& rows : outside) rows.assign(out.begin(), out.end());
@@ -30,8 +33,11 @@ public:
         curves.resize(grown.nodes.size());
         for (size_t i = grown.nodes.size(); i-- > 0;) {  // children come after their parents
             Node& node = grown.nodes[i];
-            if (node.left >= 0)
-                curves[i] = curves[static_cast<size_t>(node.left)] + curves[static_cast<size_t>(node.right)];
+            if (node.left >= 0) {
+                const auto l = static_cast<size_t>(node.left), r = static_cast<size_t>(node.right);
+                curves[i] = curves[l] + curves[r];
+                if (classes == 0) totals[i] = {totals[l].s + totals[r].s, totals[l].w + totals[r].w};
+            }
             const double w = static_cast<double>(totals[i].w), mean = static_cast<double>(totals[i].s) / w;
             double* value = grown.value(static_cast<std::int32_t>(i));
             node.weight = w * sample.weight_unit;
@@ -44,11 +50,11 @@ public:
             }
             double sum = 0;
             for (size_t k = 0; k < classes; ++k) {
-                value[k] = !counted() ? (k ? mean : 1 - mean) : static_cast<double>(counts[i * classes + k]) / w;
+                value[k] = !Targets::counted ? (k ? mean : 1 - mean) : static_cast<double>(counts[i * classes + k]) / w;
                 sum += targets.impure(value[k]);
             }
             node.impurity = std::max(0.0, sum);
-            node.gain *= sample.weight_unit * (counted() ? 1.0 : 2.0);
+            node.gain *= sample.weight_unit * (Targets::counted ? 1.0 : 2.0);
         }
     }
 
@@ -72,24 +78,22 @@ public:
     std::vector<std::int32_t> leaf_of;  // of the rows that were not drawn
 
 private:
-    const std::uint32_t* rows_of(const Frame& frame, const Part& part) const {
+    const std::uint32_t* rows_of(const Here& frame, const Part& part) const {
         return frame.rows[part.depth & 1].data() + part.start;
     }
 
-    Totals sum_of(const Frame& frame, const Part& part) const {
+    Totals sum_of(const Here& frame, const Part& part) const {
         Totals all;
         for (size_t i = 0; i < part.m; ++i) {
-            const Pair& pair = frame.pairs[rows_of(frame, part)[i]];
-            all.s += pair.s;
-            all.w += pair.w;
+            const Totals one = targets.open(frame.cells[rows_of(frame, part)[i]]);
+            all.s += one.s;
+            all.w += one.w;
         }
         return all;
     }
 
-    static constexpr bool counted() { return !requires(Targets t) { t.whole; }; }
-
     // A new node for a part; returns whether it may be split.
-    bool enter(const Frame& frame, const Part& part, std::int32_t& node) {
+    bool enter(const Here& frame, const Part& part, std::int32_t& node) {
         node = grown.add(part.m);
         bins.push_back(-1);
         totals.push_back(part.all);
@@ -98,15 +102,15 @@ private:
             (part.left ? parent.left : parent.right) = node;
         }
         bool pure = part.m < 2;
-        if (counted()) {
+        if constexpr (Targets::counted) {
             const size_t at = counts.size();
             counts.resize(at + classes);
             for (size_t i = 0; i < part.m; ++i) {
-                const Pair& pair = frame.pairs[rows_of(frame, part)[i]];
+                const Pair& pair = frame.cells[rows_of(frame, part)[i]];
                 counts[at + static_cast<size_t>(pair.s)] += pair.w;
             }
             for (size_t k = 0; k < classes; ++k) pure = pure || counts[at + k] == part.all.w;
-        } else if (classes == 2 && !counted()) {
+        } else if (classes == 2) {
             pure = part.all.s == 0 || part.all.s == part.all.w;
         }
         const auto m = static_cast<std::int64_t>(part.m);
@@ -115,10 +119,13 @@ private:
     }
 
     // Rows that were not drawn end here; of numbers the sum of w f(y) is kept, from which impurities follow.
-    void finish_leaf(const Frame& frame, const Part& part, std::int32_t node) {
+    void finish_leaf(const Here& frame, const Part& part, std::int32_t node) {
         curves.resize(grown.nodes.size());
+        if (classes == 0) totals[static_cast<size_t>(node)] = {};
         for (size_t i = 0; classes == 0 && i < part.m; ++i) {
-            const Pair& pair = frame.pairs[rows_of(frame, part)[i]];
+            const Pair& pair = pairs[frame.number(rows_of(frame, part)[i])];
+            totals[static_cast<size_t>(node)].s += pair.s;
+            totals[static_cast<size_t>(node)].w += pair.w;
             const double s = static_cast<double>(pair.s), w = static_cast<double>(pair.w);
             curves[static_cast<size_t>(node)] += targets.curve(s / w) * w;
         }
@@ -184,21 +191,25 @@ private:
 
     // The rows of a part, with the columns that still vary, into the frame of the next level.
     void copy_out(size_t level, Part& part) {
-        const Frame& from = frames[level];
-        Frame& to = frames[level + 1];
+        const Here& from = frames[level];
+        Here& to = frames[level + 1];
         const std::uint32_t* rows = rows_of(from, part);
         const size_t m = part.m;
         to.n = m;
         if (to.own_codes.size() < table.p * m) to.own_codes.resize(table.p * m);
-        to.own_pairs.resize(m);
-        for (size_t i = 0; i < m; ++i) to.own_pairs[i] = from.pairs[rows[i]];
+        to.own_cells.resize(m);
+        to.global.resize(m);
+        for (size_t i = 0; i < m; ++i) {
+            to.own_cells[i] = from.cells[rows[i]];
+            to.global[i] = static_cast<std::uint32_t>(from.number(rows[i]));
+        }
         for (const auto j : lives[part.live]) {
             const std::uint8_t* column = from.codes + j * from.n;
             std::uint8_t* copy = &to.own_codes[j * m];
             for (size_t i = 0; i < m; ++i) copy[i] = column[rows[i]];
         }
         to.codes = to.own_codes.data();
-        to.pairs = to.own_pairs.data();
+        to.cells = to.own_cells.data();
         for (auto& list : to.rows) list.resize(m);
         auto& list = to.rows[part.depth & 1];
         for (size_t i = 0; i < m; ++i) list[i] = static_cast<std::uint32_t>(i);
@@ -206,21 +217,35 @@ private:
     }
 
     // Sums a column by bin; returns the bins that occur.
-    Mask fill(const Frame& frame, const Part& part, size_t j) {
+    Mask fill(const Here& frame, const Part& part, size_t j) {
         const std::uint8_t* column = frame.codes + j * frame.n;
         const std::uint32_t* rows = rows_of(frame, part);
-        const Pair* pairs = frame.pairs;
         seen.fill(0);
         for (size_t i = 0; i < part.m; ++i) {
             const size_t bin = column[rows[i]];
-            targets.add(bin, pairs[rows[i]]);
+            targets.add(bin, cells[i]);
             seen[bin] = 0xFF;
         }
         return as_mask(seen);
     }
 
+    // A small node whose column has no categories and nothing missing; returns whether the column varies.
+    bool look_at_few(const Here& frame, const Part& part, size_t j, BestSplit& split) {
+        if constexpr (std::is_same_v<Targets, PackedTargets>) {
+            const FewRows found = by.kernels->best_of_few(frame.codes + j * frame.n, rows_of(frame, part), cells.data(),
+                                                          part.m, targets.shift, targets.mean, targets.weight);
+            if (found.bin > 255) return false;
+            if (split.above(found.score)) {
+                split.take(found.score, j, targets.open(found.sums), false, false);
+                split.bin = found.bin;
+            }
+            return true;
+        }
+        return false;
+    }
+
     // Of two rows every column that tells them apart is as good as any other: the first one is taken.
-    BestSplit part_two(const Frame& frame, const Part& part) {
+    BestSplit part_two(const Here& frame, const Part& part) {
         const std::uint32_t* rows = rows_of(frame, part);
         BestSplit split;
         columns = lives[part.live];
@@ -233,8 +258,8 @@ private:
             Mask mask{};
             put(mask, a);
             put(mask, b);
-            targets.add(a, frame.pairs[rows[0]]);
-            targets.add(b, frame.pairs[rows[1]]);
+            targets.add(a, frame.cells[rows[0]]);
+            targets.add(b, frame.cells[rows[1]]);
             consider(frame, part, j, mask, split);
             targets.clear(a);
             targets.clear(b);
@@ -243,11 +268,15 @@ private:
     }
 
     // The best split over columns drawn until enough of them vary; those that do not are not looked at below.
-    BestSplit best(const Frame& frame, Part& part, std::int32_t node) {
+    BestSplit best(const Here& frame, Part& part, std::int32_t node) {
         begin(part, node);
         BestSplit split;
         if (classes == 0 && all_equal(frame, part)) return split;
         if (part.m == 2) return part_two(frame, part);
+        cells.resize(part.m);
+        for (size_t i = 0; i < part.m; ++i) cells[i] = frame.cells[rows_of(frame, part)[i]];
+        const bool few = std::is_same_v<Targets, PackedTargets> && part.m <= FEW_ROWS && by.min_leaf == 1 &&
+                         !by.random && by.min_weight_leaf <= 0;
         columns = lives[part.live];
         Draws draws{part.key};
         const auto most = static_cast<size_t>(by.max_features);
@@ -255,6 +284,10 @@ private:
         for (; looked < columns.size() && varying < most; ++looked) {
             std::swap(columns[looked], columns[looked + draws.below(columns.size() - looked)]);
             const size_t j = columns[looked];
+            if (few && !table.categorical[j] && !table.missing[j]) {
+                if (look_at_few(frame, part, j, split)) std::swap(columns[varying++], columns[looked]);
+                continue;
+            }
             const Mask mask = fill(frame, part, j);
             if (count_bins(mask) > 1) {
                 consider(frame, part, j, mask, split);
@@ -273,24 +306,24 @@ private:
     }
 
     void begin(const Part& part, std::int32_t node) {
-        if constexpr (!counted())
+        if constexpr (!Targets::counted)
             targets.begin(part.all);
         else
             targets.begin({&counts[static_cast<size_t>(node) * classes], classes});
     }
 
-    bool all_equal(const Frame& frame, const Part& part) const {
+    bool all_equal(const Here& frame, const Part& part) const {
         const std::uint32_t* rows = rows_of(frame, part);
-        const Pair& first = frame.pairs[rows[0]];
+        const Totals first = targets.open(frame.cells[rows[0]]);
         for (size_t i = 1; i < part.m; ++i) {
-            const Pair& pair = frame.pairs[rows[i]];
+            const Totals pair = targets.open(frame.cells[rows[i]]);
             // s / w is equal: the targets are
             if (static_cast<__int128>(pair.s) * first.w != static_cast<__int128>(first.s) * pair.w) return false;
         }
         return true;
     }
 
-    void consider(const Frame& frame, const Part& part, size_t j, const Mask& mask, BestSplit& split) {
+    void consider(const Here& frame, const Part& part, size_t j, const Mask& mask, BestSplit& split) {
         const auto blank = static_cast<size_t>(table.n_bins[j]);
         const bool missing = holds(mask, blank), category = table.categorical[j];
         if (!missing && !category && !by.random && by.min_leaf == 1) return scan_numbers(part, j, mask, split);
@@ -323,8 +356,8 @@ private:
                 const size_t bin = 64 * word + static_cast<size_t>(std::countr_zero(bits));
                 scan.move(bin);
                 const double score = scan.score();
-                if (split.above(score) && heavy_enough(part, scan.left.w)) {
-                    split.take(score, j, scan.left, false, false);
+                if (split.above(score) && heavy_enough(part, scan.totals().w)) {
+                    split.take(score, j, scan.totals(), false, false);
                     split.bin = bin;
                 }
             }
@@ -368,8 +401,8 @@ private:
                 continue;
             const double score = scan.score();
             if (!split.above(score)) continue;
-            if (!heavy_enough(part, scan.left.w)) continue;
-            split.take(score, j, scan.left, blanks_left, missing);
+            if (!heavy_enough(part, scan.totals().w)) continue;
+            split.take(score, j, scan.totals(), blanks_left, missing);
             stop = k;
         }
         if (!stop) return;
@@ -378,14 +411,14 @@ private:
         for (size_t k = 0; table.categorical[j] && k < stop; ++k) put(split.left, order[k]);
     }
 
-    void count_rows(const Frame& frame, const Part& part, size_t j) {
+    void count_rows(const Here& frame, const Part& part, size_t j) {
         row_counts.fill(0);
         const std::uint8_t* column = frame.codes + j * frame.n;
         for (size_t i = 0; i < part.m; ++i) ++row_counts[column[rows_of(frame, part)[i]]];
     }
 
     // Two children; rows drawn and rows not drawn are parted alike.
-    std::pair<Part, Part> divide(Frame& frame, const Part& part, std::int32_t number, BestSplit split) {
+    std::pair<Part, Part> divide(Here& frame, const Part& part, std::int32_t number, BestSplit split) {
         Node& node = grown.nodes[static_cast<size_t>(number)];
         node.feature = static_cast<std::int32_t>(split.column);
         node.gain = targets.gain(split.score);
@@ -465,7 +498,9 @@ private:
     const ForestSettings& by;
     Targets targets;
     size_t classes;
-    std::vector<Frame> frames;
+    std::span<const Pair> pairs;  // by row of the table, exact
+    std::vector<Frame<Cell>> frames;
+    std::vector<Cell> cells;  // of the node looked at, in the order of its rows
     std::vector<std::uint32_t> outside[2], columns, spare;
     std::vector<std::uint8_t> order;
     std::array<std::uint32_t, 256> row_counts{};

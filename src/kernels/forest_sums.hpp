@@ -51,16 +51,18 @@ struct PoissonScore {
 // Histograms of one column for targets that are summed: numbers, counts, the second of two classes.
 template <class Score>
 struct SummedTargets {
+    using Cell = Pair;
+    static constexpr bool counted = false;
     Score score;
     std::array<Pair, 256> bins{};
     typename Score::Whole whole{};
 
+    static Totals open(const Pair& cell) { return {cell.s, cell.w}; }
     void begin(Totals all) { whole = score.whole(all); }
-    void add(size_t bin, const Pair& pair) {
-        bins[bin].s += pair.s;
-        bins[bin].w += pair.w;
+    void add(size_t bin, const Pair& cell) {
+        bins[bin].s += cell.s;
+        bins[bin].w += cell.w;
     }
-    bool occurs(size_t bin) const { return bins[bin].w != 0; }
     void clear(size_t bin) { bins[bin] = {0, 0}; }
 
     struct Scan {
@@ -71,6 +73,7 @@ struct SummedTargets {
             left.w += by.bins[bin].w;
         }
         double score() const { return by.score(by.whole, left); }
+        Totals totals() const { return left; }
     };
     double order_key(size_t bin) const { return static_cast<double>(bins[bin].s) / static_cast<double>(bins[bin].w); }
     double gain(double value) const { return score.gain(value, whole); }
@@ -79,9 +82,53 @@ struct SummedTargets {
     double impure(double share) const { return share * (1 - share); }
 };
 
+// The same for squared error where weights are counts: weight above, target below in one number, so that a row is one
+// addition. Targets are coarser here (at least 22 bits); the values of leaves are not taken from them.
+struct PackedTargets {
+    using Cell = std::uint64_t;
+    static constexpr bool counted = false;
+    const double* reciprocal;  // 1 / i
+    unsigned shift;            // bits of the target
+    double finer;              // gains in these units, in those of the whole numbers of the sample
+    std::array<std::uint64_t, 256> bins{};
+    double mean = 0, weight = 0;
+
+    Totals open(std::uint64_t cell) const {
+        return {static_cast<std::int64_t>(cell & ((std::uint64_t{1} << shift) - 1)), static_cast<std::int64_t>(cell >> shift)};
+    }
+    void begin(Totals all) {
+        weight = static_cast<double>(all.w);
+        mean = static_cast<double>(all.s) / weight;
+    }
+    void add(size_t bin, std::uint64_t cell) { bins[bin] += cell; }
+    void clear(size_t bin) { bins[bin] = 0; }
+
+    struct Scan {
+        const PackedTargets& by;
+        std::uint64_t left = 0;
+        void move(size_t bin) { left += by.bins[bin]; }
+        double score() const {
+            const Totals t = by.open(left);
+            const double d = static_cast<double>(t.s) - static_cast<double>(t.w) * by.mean;
+            return d * d * by.reciprocal[t.w] * by.reciprocal[static_cast<std::int64_t>(by.weight) - t.w];
+        }
+        Totals totals() const { return by.open(left); }
+    };
+    double order_key(size_t bin) const {
+        const Totals t = open(bins[bin]);
+        return static_cast<double>(t.s) / static_cast<double>(t.w);
+    }
+    double gain(double value) const { return value * weight * finer; }
+    double curve(double y) const { return y * y; }
+    double scale(double unit) const { return unit * unit; }
+    double impure(double share) const { return share * (1 - share); }
+};
+
 // The same for any number of classes: Gini, or entropy.
 template <bool Entropy>
 struct ClassCounts {
+    using Cell = Pair;
+    static constexpr bool counted = true;
     size_t classes;
     std::vector<std::int64_t> bins, weight, all;
     size_t largest = 0;
@@ -111,7 +158,7 @@ struct ClassCounts {
         bins[bin * classes + static_cast<size_t>(pair.s)] += pair.w;
         weight[bin] += pair.w;
     }
-    bool occurs(size_t bin) const { return weight[bin] != 0; }
+    static Totals open(const Pair& cell) { return {0, cell.w}; }
     void clear(size_t bin) {
         std::fill_n(&bins[bin * classes], classes, 0);
         weight[bin] = 0;
@@ -130,6 +177,7 @@ struct ClassCounts {
             for (size_t k = 0; k < by.classes; ++k) l += term(counts[k]), r += term(by.all[k] - counts[k]);
             return side(l, left.w) + side(r, by.total - left.w) - by.base;
         }
+        Totals totals() const { return left; }
     };
     double order_key(size_t bin) const {
         return static_cast<double>(bins[bin * classes + largest]) / static_cast<double>(weight[bin]);

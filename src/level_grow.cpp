@@ -1,0 +1,11 @@
+// Compiled once per instruction set (see CMakeLists.txt): the search for splits in small nodes of forests.
+#include "kernels/few.hpp"
+
+namespace tenfold {
+
+#define TENFOLD_JOIN(a, b) a##b
+#define TENFOLD_NAMED(level) TENFOLD_JOIN(grow_, level)
+
+extern const GrowKernels TENFOLD_NAMED(TENFOLD_LEVEL){.best_of_few = TENFOLD_LEVEL::best_of_few};
+
+}  // namespace tenfold
