@@ -8,6 +8,7 @@ from . import (
     boosting,
     ensemble,
     evaluate,
+    forest,
     generative,
     linear,
     local,
@@ -24,7 +25,7 @@ from .race import race
 
 RACES: dict[str, Workload] = {
     w.name: w
-    for module in (linear, sparse, pursuit, robust, local, unsupervised, generative, evaluate, ensemble, boosting)
+    for module in (linear, sparse, pursuit, robust, local, unsupervised, generative, evaluate, ensemble, boosting, forest)
     for w in module.WORKLOADS
 }
 

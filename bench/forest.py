@@ -1,0 +1,67 @@
+"""Single trees grown to the end, and forests of a hundred."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import data as make
+from .plan import Contender, Judgement, Workload, fit_predict
+from .scores import accuracy, r2
+
+TREES, COLUMNS, LEAVES, DEPTH = 100, 30, 1024, 14
+
+
+def _tree(labels: bool) -> tuple[Contender, ...]:
+    kind, score = ("Classifier", accuracy) if labels else ("Regressor", r2)
+    one = dict(n_estimators=1, bootstrap=False, max_features=None, random_state=0, n_jobs=2)
+    return (
+        Contender("tenfold", "tenfold", fit_predict(f"tenfold.DecisionTree{kind}", score, random_state=0), "tenfold"),
+        Contender("sklearn", "sklearn", fit_predict(f"sklearn.tree.DecisionTree{kind}", score, random_state=0)),
+        Contender(
+            "sklearnex forest of one tree, on bins",
+            "sklearnex",
+            fit_predict(f"sklearnex.ensemble.RandomForest{kind}", score, **one),
+            "reference",
+        ),
+    )
+
+
+def _forest(labels: bool) -> tuple[Contender, ...]:
+    kind, score = ("Classifier", accuracy) if labels else ("Regressor", r2)
+    share = COLUMNS**0.5 / COLUMNS if labels else 1 / 3
+    drawn: dict[str, Any] = {} if labels else {"max_features": share}
+    same = dict(n_estimators=TREES, random_state=0, n_jobs=2, **drawn)
+    boosting = dict(
+        boosting_type="rf", n_estimators=TREES, num_leaves=LEAVES, min_child_samples=1, min_child_weight=0, subsample=0.632,
+        subsample_freq=1, feature_fraction_bynode=share, n_jobs=2, verbose=-1, random_state=0,
+    )  # fmt: skip
+    deep = dict(
+        n_estimators=TREES, max_depth=DEPTH, tree_method="hist", subsample=0.632, reg_lambda=0, min_child_weight=1,
+        colsample_bynode=share, n_jobs=2, random_state=0,
+    )  # fmt: skip
+    return (
+        Contender("tenfold", "tenfold", fit_predict(f"tenfold.RandomForest{kind}", score, **same), "tenfold"),
+        Contender("sklearnex", "sklearnex", fit_predict(f"sklearnex.ensemble.RandomForest{kind}", score, **same)),
+        Contender("lightgbm rf", "lightgbm", fit_predict(f"lightgbm.LGBM{kind}", score, **boosting)),
+        Contender("xgboost rf", "xgboost", fit_predict(f"xgboost.XGBRF{kind}", score, **deep), slow=True),
+        Contender("sklearn", "sklearn", fit_predict(f"sklearn.ensemble.RandomForest{kind}", score, **same), slow=True),
+    )
+
+
+def _workload(name: str, about: str, n: int, p: int, seed: int, labels: bool, contenders: Any) -> Workload:
+    surface = "Friedman's surface, " + ("two classes" if labels else "noise of deviation 2")
+    return Workload(
+        name=name,
+        about=f"{about}, {n // 1000}k x {p} uniform columns, {surface}",
+        make=lambda shrink: make.friedman(make.shrunk(n, shrink), p, seed=seed, labels=labels),
+        contenders=contenders(labels),
+        judgement=Judgement("accuracy" if labels else "R2", higher=True, tolerance=0.01),
+    )
+
+
+WORKLOADS = (
+    _workload("tree_clf", "one exact tree grown to the end", 200_000, 20, 60, True, _tree),
+    _workload("tree_reg", "one exact tree grown to the end", 200_000, 20, 60, False, _tree),
+    _workload("forest_clf", "forest of 100 trees, sqrt(p) columns a node", 100_000, COLUMNS, 61, True, _forest),
+    _workload("forest_reg", "forest of 100 trees, p / 3 columns a node", 100_000, COLUMNS, 61, False, _forest),
+)
