@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.errors import BadParameter
+
 
 def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from a seed, a generator, a legacy `RandomState`, or None for fresh entropy."""
@@ -14,6 +16,17 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
     return np.random.default_rng(random_state)
+
+
+def generator_of(learner: Any) -> np.random.Generator:
+    """The generator of a learner's parameter `random_state`."""
+    try:
+        return generator(learner.random_state)
+    except (TypeError, ValueError):
+        raise BadParameter(
+            f"{type(learner).__name__}(random_state={learner.random_state!r}): must be a whole number >= 0, a generator, "
+            "or None"
+        ) from None
 
 
 def seed_of(rng: np.random.Generator) -> int:

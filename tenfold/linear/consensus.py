@@ -93,6 +93,24 @@ def check_model(model: Any) -> None:
         )
 
 
+def check_parts(ransac: Any) -> None:
+    """The model and the functions that a RANSACRegressor was given."""
+    if ransac.estimator is not None:
+        check_model(ransac.estimator)
+        if hasattr(ransac.estimator, "_domains"):
+            check.check_params(ransac.estimator)
+    for name in ("is_data_valid", "is_model_valid"):
+        hook = getattr(ransac, name)
+        if hook is not None and (not callable(hook) or isinstance(hook, type)):
+            raise BadParameter(f"RANSACRegressor({name}={check.short(hook)}): must be a function")
+    known = isinstance(ransac.loss, str) and ransac.loss in ("absolute_error", "squared_error")
+    if not known and (not callable(ransac.loss) or isinstance(ransac.loss, type)):
+        raise BadParameter(
+            f"RANSACRegressor(loss={check.short(ransac.loss)}): must be 'absolute_error', 'squared_error' or a "
+            "function of (y, predicted)"
+        )
+
+
 def own_size(model: Any, p: int) -> int | None:
     """Rows that determine the model, where it tells."""
     if hasattr(model, "start") and model.start is not None:

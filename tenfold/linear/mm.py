@@ -11,10 +11,10 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import BadParameter, Degenerate, NotConverged
+from tenfold.core.errors import Degenerate, NotConverged
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.random import generator, seed_of
+from tenfold.core.random import generator_of, seed_of
 from tenfold.core.sketch import Sample
 from tenfold.linear.affine import AffineRegressor
 from tenfold.linear.robust import residuals, through_all
@@ -64,12 +64,7 @@ class MMRegressor(AffineRegressor, Estimator):
     random_state: int | None = param(0, doc="seed of the sample and of the subsets")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
-        try:
-            rng = generator(self.random_state)
-        except (TypeError, ValueError):
-            raise BadParameter(
-                f"MMRegressor(random_state={self.random_state!r}): must be a whole number >= 0 or None"
-            ) from None
+        rng = generator_of(self)
         sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))
         X, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
         frame = _frame(X, y, w, self.fit_intercept)

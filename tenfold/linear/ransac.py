@@ -14,7 +14,7 @@ from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import Estimator, Regressor, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.random import generator, seed_of
+from tenfold.core.random import generator_of, seed_of
 from tenfold.core.sketch import Sample
 from tenfold.linear import consensus, planes
 from tenfold.linear.affine import AffineRegressor
@@ -110,36 +110,15 @@ class RANSACRegressor(Regressor, Estimator):
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         for name in ("_estimators", "_mask"):
             vars(self).pop(name, None)
-        self._check_hooks()
-        try:
-            rng = generator(self.random_state)
-        except (TypeError, ValueError):
-            raise BadParameter(
-                f"RANSACRegressor(random_state={self.random_state!r}): must be a whole number >= 0, "
-                "a generator, or None"
-            ) from None
+        consensus.check_parts(self)
+        rng = generator_of(self)
         sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))
         hooks = self.is_data_valid is not None or self.is_model_valid is not None or callable(self.loss)
-        plain = self.estimator is None or repr(self.estimator) == "LinearRegression()"
+        given = self.estimator
+        plain = given is None or (isinstance(given, LinearRegression) and repr(given) == "LinearRegression()")
         if plain and not hooks:
             return (yield from self._planes(source, sample, rng))
         return (yield from self._models(source, sample, rng))
-
-    def _check_hooks(self) -> None:
-        if self.estimator is not None:
-            consensus.check_model(self.estimator)
-            if hasattr(self.estimator, "_domains"):
-                check.check_params(self.estimator)
-        for name in ("is_data_valid", "is_model_valid"):
-            hook = getattr(self, name)
-            if hook is not None and (not callable(hook) or isinstance(hook, type)):
-                raise BadParameter(f"RANSACRegressor({name}={check.short(hook)}): must be a function")
-        known = isinstance(self.loss, str) and self.loss in ("absolute_error", "squared_error")
-        if not known and (not callable(self.loss) or isinstance(self.loss, type)):
-            raise BadParameter(
-                f"RANSACRegressor(loss={check.short(self.loss)}): must be 'absolute_error', 'squared_error' or a "
-                "function of (y, predicted)"
-            )
 
     # --- planes, without a learner for each ---
 

@@ -16,7 +16,7 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.estimator import Estimator, Transformer
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.random import generator, seed_of
+from tenfold.core.random import generator_of, seed_of
 from tenfold.core.sketch import Sample
 from tenfold.core.stats import Clusters
 from tenfold.solve.lloyd import plus_plus, random_rows
@@ -65,12 +65,7 @@ class RadialBasisFeatures(Transformer, Estimator):
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         p = source.n_features
         centers, given = self._given_centers(p), self._given_bandwidth(p)
-        try:
-            rng = generator(self.random_state)
-        except (TypeError, ValueError):
-            raise BadParameter(
-                f"RadialBasisFeatures(random_state={self.random_state!r}): must be a whole number >= 0 or None"
-            ) from None
+        rng = generator_of(self)
         sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))
         mean = sample.weight @ sample.rows / sample.weight.sum()
         spread = np.sqrt(sample.weight @ (sample.rows - mean) ** 2 / sample.weight.sum())
