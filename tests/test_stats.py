@@ -30,7 +30,7 @@ from tenfold.core.stats import (
     all_but_one,
     merge,
 )
-from tenfold.linear.ransac import Agreement
+from tenfold.linear.consensus import Agreement
 from tenfold.linear.ridge_cv import Errors
 from tenfold.linear.weighted import Weighed
 from tenfold.prepare.impute import Filled
@@ -97,7 +97,9 @@ CASES = {
     "Likelihood": Case(
         lambda X, w: Likelihood(float(w @ X[:, 0]), (X.T * w) @ X, w @ X, w @ X, (X.T * w) @ X, float(w.sum()))
     ),
-    "Weighed": Case(lambda X, w: Weighed(Moments.of(X, X[:, :1], w), float(w.sum()), float(w @ X[:, 0])), unmerges=True),
+    "Weighed": Case(
+        lambda X, w: Weighed(Moments.of(X, X[:, :1] ** 2, w), float(w.sum()), float(w @ X[:, 0])), unmerges=True
+    ),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
