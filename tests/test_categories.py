@@ -220,6 +220,8 @@ def test_marked_columns_of_numbers() -> None:
     assert single.rows_.dtype == np.float32
     with pytest.raises(tenfold.BadInput, match="contains inf in column 0, row 1"):
         Recall(categorical_features=[0]).fit([[1.0], [np.inf]], [1.0, 2.0])
+    with pytest.raises(tenfold.BadInput, match="contains inf in column 0, row 1"):
+        Recall(categorical_features=[0]).fit([[1.0], [np.inf], [2.0]], [1.0, 2.0, 3.0], [1.0, 1.0, 0.0])
 
 
 @pytest.mark.parametrize(

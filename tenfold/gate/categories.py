@@ -110,11 +110,12 @@ class Coder:
         for j, categories in enumerate(self.found):
             if categories is None or categories is TRUTH or self.known is not None:
                 continue
-            codes = X[rows, j]
-            present = np.unique(codes[np.isfinite(codes)]).astype(np.int64)
-            place = np.full(len(categories) + 1, np.nan)
+            coded = np.flatnonzero(np.isfinite(X[:, j]))
+            codes = X[coded, j].astype(np.int64)
+            place = np.full(len(categories), np.nan)
+            present = np.unique(codes[np.isin(coded, rows)])
             place[present] = np.arange(len(present))
-            X[:, j] = place[np.nan_to_num(X[:, j], nan=len(categories), posinf=-1, neginf=-1).astype(np.int64)]
+            X[coded, j] = place[codes]
             self.found[j] = categories[present]
         return X
 
