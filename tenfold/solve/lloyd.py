@@ -81,7 +81,7 @@ def lloyd_in_memory(rows: Array, weight: Array, starts: list[Array], tol: float,
     runs = [Run(start) for start in starts]
     for run in runs:
         while not run.done and run.n_iter < max_iter:
-            most = min(max_iter - run.n_iter, max(1, AT_A_CALL // (rows.size * len(run.centers))))
+            most = int(min(max_iter - run.n_iter, max(1, AT_A_CALL // (rows.size * len(run.centers)))))
             run.centers, inertia, shift, steps = ops.lloyd(rows, weight, run.centers, tol, most)
             if steps:
                 run.inertia, run.n_iter, run.n_filled = inertia, run.n_iter + steps, len(run.centers)
