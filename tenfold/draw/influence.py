@@ -143,7 +143,12 @@ def _weights(model: Any, X: Any, y: Any) -> Array:
 
 
 def _name_rows(ax: Any, x: Array, y: Array, rows: Array, worth: Array) -> None:
-    """The numbers of some rows beside their dots."""
-    for row in rows:
-        if worth[row]:
-            ax.annotate(str(int(row)), (x[row], y[row]), xytext=(4, 4), textcoords="offset points", fontsize=8)
+    """The numbers of some rows beside their dots; those of dots that coincide together."""
+    across, up = (max(float(np.ptp(values)), 1e-300) for values in (x, y))
+    places: dict[tuple[int, int], list[int]] = {}
+    for row in rows[worth[rows]]:
+        places.setdefault((round(50 * x[row] / across), round(50 * y[row] / up)), []).append(int(row))
+    for together in places.values():
+        at = (x[together[0]], y[together[0]])
+        text = ", ".join(map(str, together))
+        ax.annotate(text, at, xytext=(4, 4), textcoords="offset points", fontsize=8, annotation_clip=True)
