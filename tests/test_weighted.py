@@ -133,3 +133,20 @@ def test_bad_variances() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Model().fit(X, y, np.arange(90) > 0, variance=np.where(np.arange(90) == 0, 0.0, v))  # row 0 is absent
+
+
+def test_cross_validated_as_least_squares() -> None:
+    """Without variances, every road through cross-validation gives what it gives for least squares."""
+    X, y, _ = rows()
+    ours, plain = Model(), tenfold.LinearRegression()
+    for score in ("mse", "r2", "mae"):
+        found, expected = (tenfold.cross_validate(one, X, y, score=score).mean for one in (ours, plain))
+        assert found == pytest.approx(expected, rel=1e-9)
+    found, expected = (tenfold.evaluate.learning_curve(one, X, y, sizes=[30, 60]) for one in (ours, plain))
+    np.testing.assert_allclose(found.test_scores, expected.test_scores, rtol=1e-9)
+
+
+def test_dependent_columns_are_told_by_name() -> None:
+    X, y, v = rows()
+    with pytest.warns(tenfold.Degenerate, match="WeightedLeastSquares: the 4 columns have rank 3"):
+        Model().fit(np.column_stack([X, X[:, 0]]), y, variance=v)

@@ -193,8 +193,9 @@ class LinearRegression(Operable, OnePass):
         return float("inf") if rcond <= 0 else rcond**-0.5
 
     def _tell(self, rank: int, p: int) -> None:
+        name = vars(self).get("_called", "LinearRegression")  # of the learner that asked for ordinary least squares
         warnings.warn(
-            f"LinearRegression: the {p} columns have rank {rank} only (constant, repeated or dependent columns, or too few rows); "
+            f"{name}: the {p} columns have rank {rank} only (constant, repeated or dependent columns, or too few rows); "
             "returned the coefficients of least norm: drop columns or use Ridge",
             Degenerate,
             stacklevel=2,

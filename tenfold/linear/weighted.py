@@ -40,6 +40,19 @@ class Weighed(Stats):
             return cls(Moments.of_block(block), rows, 0.0)
         return cls(Moments.of(block.X, block.y, block.w / variance), rows, float(block.w @ np.log(variance)))
 
+    @property
+    def weight(self) -> float:
+        """Σ s / variance; with `mean` and `scatter`, what cross-validation asks of moments."""
+        return float(self.moments.weight)
+
+    @property
+    def mean(self) -> Array:
+        return self.moments.mean
+
+    @property
+    def scatter(self) -> Array:
+        return self.moments.scatter
+
     def __sub__(self, other: Self) -> Self:
         rows = self.rows - other.rows
         return type(self)(self.moments - other.moments, rows, self.log_variance - other.log_variance)
@@ -123,7 +136,7 @@ class WithInference(AffineRegressor):
     def _ordinary(self, **options: Any) -> LinearRegression:
         """Ordinary least squares on the same columns, which solves what is left when the noise has been evened out."""
         model = LinearRegression(fit_intercept=self.fit_intercept, **options)
-        vars(model).update(n_features_in_=self.n_features_in_, _flat=self._flat)
+        vars(model).update(n_features_in_=self.n_features_in_, _flat=self._flat, _called=type(self).__name__)
         return model
 
 
