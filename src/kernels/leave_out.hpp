@@ -18,7 +18,7 @@ constexpr double LEAST_LEFT = 1e-3;  // what is left of a spread, as a share of 
 // 1 / v to the last bits; a first guess and two steps of Newton's method where division is slow.
 TENFOLD_INLINE V reciprocal(V v) {
 #if defined(__AVX512F__)
-    V r = (V)_mm512_rcp14_pd((__m512d)v);
+    V r = (V)_mm512_maskz_rcp14_pd(0xFF, (__m512d)v);  // all lanes; the plain one makes GCC 12 warn
     r += r * (1.0 - v * r);
     return r + r * (1.0 - v * r);
 #else
