@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tenfold
 from tenfold.cluster.kmeans import Survey
 from tenfold.core import sketch
+from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, CannotForget
 from tenfold.core.stats import (
     Clusters,
@@ -39,6 +40,7 @@ from tenfold.reduce.pca import Table
 from tenfold.solve.columns import Distinct
 from tenfold.solve.irls import Piece
 from tenfold.solve.least_squares import Extended, Products
+from tenfold.solve.linear_program import Bend
 from tenfold.solve.lloyd import Steps
 from tenfold.solve.variance import Likelihood
 
@@ -85,7 +87,10 @@ CASES = {
     "Histogram": Case(lambda X, w: sketch.Histogram.of(X, w, EDGES), exact=True),
     "Distinct": Case(Distinct.of, unmerges=True),
     "Filled": Case(lambda X, w: Filled(Spread.of(X, w), Counts.of(_label(X), w, 3)), unmerges=True),
-    "Table": Case(Table.of),
+    "Table": Case(lambda X, w: Table.of(Block(X, None, w))),
+    "Bend": Case(
+        lambda X, w: Bend(float(w @ X[:, 0]), w @ X, (X.T * w) @ X, int((np.abs(X[:, 0]) < 1).sum())), repetition=False
+    ),
     "Steps": Case(lambda X, w: Steps([Clusters.of(X, w, CENTERS), Clusters.of(X, w, -CENTERS)])),
     "Survey": Case(lambda X, w: Survey(sketch.Sample.of(X, w, 20, 1), Spread.of(X, w))),
     "Extended": Case(lambda X, w: Extended((w @ X).astype(np.longdouble), w @ X**2)),
@@ -194,6 +199,19 @@ def test_adding_changes_neither_side(case: Case, seed: int) -> None:
     before = pickle.dumps((a, b))
     _ = a + b
     assert pickle.dumps((a, b)) == before
+
+
+@every_case
+@LAWS
+@given(seed=tables)
+def test_adding_in_place_gives_the_same_bits_and_leaves_the_right_side(case: Case, seed: int) -> None:
+    X, w = rows_of(seed)
+    a, b = case.of(X[:20], w[:20]), case.of(X[20:], w[20:])
+    expected, before = a + b, pickle.dumps(b)
+    a = pickle.loads(pickle.dumps(a))
+    a += b
+    assert_same(a, expected, rtol=0.0)
+    assert pickle.dumps(b) == before
 
 
 @every_case
