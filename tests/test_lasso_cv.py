@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from laws import made
+from scipy.sparse import random_array
 from sklearn import linear_model as theirs
 from sklearn.model_selection import KFold
 from test_lasso import table, violation
@@ -131,3 +133,19 @@ def test_many_folds_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(found.mse_path_, expected.mse_path_, rtol=1e-8)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=0, atol=1e-10)
     assert peak < 40 * 151**2 * 8, "more than 40 sets of moments at a time"
+
+
+@pytest.mark.parametrize("name", ["LassoCV", "ElasticNetCV"])
+@pytest.mark.parametrize("shape", [(200, 30), (60, 700)], ids=["long", "wide"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_rows(name: str, shape: tuple[int, int], fit_intercept: bool) -> None:
+    rng = np.random.default_rng(4)
+    X = random_array(shape, density=0.1, rng=rng, format="csr")
+    y = 3 * X[:, :3].sum(axis=1) + 0.1 * rng.normal(size=shape[0]) + fit_intercept
+    w = rng.integers(0, 3, shape[0])
+    model = getattr(tenfold, name)(cv=3, alphas=20, fit_intercept=fit_intercept)
+    sparse, dense = (made(model).fit(rows, y, w) for rows in (X, X.toarray()))
+    np.testing.assert_allclose(sparse.mse_path_, dense.mse_path_, rtol=1e-3)
+    assert sparse.alpha_ == pytest.approx(dense.alpha_, rel=1e-9)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(sparse.intercept_, dense.intercept_, rtol=0, atol=1e-8)

@@ -95,12 +95,8 @@ class SparseRegressor(AffineRegressor):
         )
 
     def _from_rows(self, X: Any, y: Array, w: Array) -> dict[str, Any]:
-        """Sparse rows stay sparse: their columns are centred as they are needed, dense ones once and for all."""
         weight = float(w.sum())
-        center = np.zeros(X.shape[1])
-        if self.fit_intercept and not ops.is_sparse(X):
-            center = (w / weight) @ X
-        columns = X.T.tocsr() if ops.is_sparse(X) else np.ascontiguousarray((X - center).T)
+        columns, center = columns_of(X, w, self.fit_intercept)
         l1, l2 = (float(part[0]) for part in self._penalties(weight, np.array([self.alpha])))
         found, levels = [], []
         for target in np.ascontiguousarray(y.T):
@@ -109,6 +105,14 @@ class SparseRegressor(AffineRegressor):
             levels.append(problem.level)
             self._tell(found[-1], problem.yy, float(self.alpha))
         return self._attributes(np.concatenate([center + problem.mean, levels]), found, weight)
+
+
+def columns_of(X: Any, w: Array, fit_intercept: bool) -> tuple[Any, Array]:
+    """X transposed, and what was taken off its columns: sparse ones are centred as they are needed, dense ones once and for all."""
+    if ops.is_sparse(X):
+        return X.T.tocsr(), np.zeros(X.shape[1])
+    center = (w / w.sum()) @ X if fit_intercept else np.zeros(X.shape[1])
+    return np.ascontiguousarray((X - center).T), center
 
 
 def kept(block: Block) -> Rows:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.core import ops
 from tenfold.core.data import Array, Source, block_rows
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
@@ -16,7 +17,7 @@ from tenfold.core.stats import Moments, merge
 from tenfold.linear import lasso
 from tenfold.linear.affine import centred
 from tenfold.linear.folds import batched, splits_of, without_each
-from tenfold.linear.lasso import SparseRegressor, gathered, keep
+from tenfold.linear.lasso import SparseRegressor, columns_of, kept, stacked
 from tenfold.solve.coordinate import (
     Found,
     Products,
@@ -37,6 +38,7 @@ class CrossValidated(SparseRegressor):
     """Mixin: a grid of penalties, the held-out error of each, and the exact fit of the best."""
 
     kind: ClassVar[str] = "keeps rows"
+    sparse: ClassVar[bool] = True
     least_rows: ClassVar[int] = 2
     exempt: ClassVar[dict[str, str]] = {
         "row_order": "folds are cut by row number, as in scikit-learn",
@@ -48,10 +50,10 @@ class CrossValidated(SparseRegressor):
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         given, ratios = given_alphas(self), self._ratios()
-        X, y, w = gathered((yield keep))
+        X, y, w = stacked((yield kept))
         y = np.ascontiguousarray(y[:, 0])
         splits = splits_of(self, self.cv, X, y, getattr(source, "rows", None))
-        few_rows = X.shape[1] > max(500, 2 * len(X)) or X.shape[1] > lasso.WIDE
+        few_rows = X.shape[1] > max(500, 2 * len(y)) or X.shape[1] > lasso.WIDE
         form = _ByRows(self, X, y, w) if few_rows else _ByMoments(self, X, y, w)
         alphas = np.array([given if given is not None else self._grid(form.top / ratio) for ratio in ratios])
         errors = np.array([form.errors(splits, row, float(r)) for row, r in zip(alphas, ratios, strict=True)])
@@ -88,7 +90,7 @@ class _ByMoments:
     def _moments(self, rows: Any) -> Moments:
         X, y, w = self.X[rows], self.y[rows, None], self.w[rows]
         size = block_rows(X.shape[1])
-        starts = range(0, len(X), size)
+        starts = range(0, X.shape[0], size)
         total = None
         for some in batched(starts, BATCH):  # few of them at a time: each is as large as the cross-products
             found = merge(each(lambda i: Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]), some))
@@ -147,13 +149,12 @@ class _ByMoments:
 class _ByRows:
     """Far more columns than rows: the folds go down the path in step and share products with all columns."""
 
-    def __init__(self, model: Any, X: Array, y: Array, w: Array) -> None:
+    def __init__(self, model: Any, X: Any, y: Array, w: Array) -> None:
         self.model, self.y, self.w = model, y, w
         self.weight = float(w.sum())
-        center = (w / self.weight) @ X if model.fit_intercept else np.zeros(X.shape[1])
-        self.columns = np.ascontiguousarray((X - center).T)
+        self.columns, center = columns_of(X, w, model.fit_intercept)
         self.whole = self._problem(w)
-        self.mean, self.yy = np.append(center, self.whole.level), self.whole.yy
+        self.mean, self.yy = np.append(center + self.whole.mean, self.whole.level), self.whole.yy
         self.top = largest_correlation(self.whole.q, model.positive) / self.weight
         self.supports: dict[tuple[float, float], Array] = {}
 
@@ -189,7 +190,7 @@ class _ByRows:
         W = np.zeros((len(path), len(used)))
         for row, (columns, w, _) in zip(W, path, strict=True):
             row[np.searchsorted(used, columns)] = w
-        held = self.columns[used][:, test] - problem.mean[used, None]
+        held = ops.dense(self.columns[used][:, test]) - problem.mean[used, None]
         rest = self.y[test] - problem.level - W @ held
         return np.average(rest**2, axis=1, weights=self.w[test])
 
