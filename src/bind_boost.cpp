@@ -122,8 +122,8 @@ public:
 
     nb::tuple grow(const Input<std::uint32_t, 1>& rows, double l1, double l2, double least_curvature, double least_gain,
                    std::int64_t least_rows, std::int64_t split_rows, std::int64_t leaves, std::int64_t depth,
-                   std::int64_t columns, std::int64_t seed, double rate, bool whole) {
-        require(l1 >= 0 && l2 >= 0 && leaves >= 1 && depth >= 0 && columns >= 1, "limits must be positive");
+                   std::int64_t columns, std::int64_t seed, double rate, double longest, bool whole) {
+        require(l1 >= 0 && l2 >= 0 && longest >= 0 && leaves >= 1 && depth >= 0 && columns >= 1, "limits must be positive");
         for (const std::uint32_t row : rows.span()) require(row < grower_->n(), "there is no such row");
         require(rows.size(0) <= grower_->n(), "there are more rows than the table has");
         {
@@ -133,6 +133,7 @@ public:
             rule.l2 = l2;
             rule.least_curvature = least_curvature;
             rule.least_gain = least_gain;
+            rule.longest = longest;
             rule.least_rows = std::max<std::int64_t>(least_rows, 1);
             rule_ = rule;
             grower_->grow(rows.span(), rule,
@@ -249,7 +250,7 @@ NB_MODULE(_boost, m) {
         .def("gradients", &Boosting::gradients, "loss"_a, "y"_a.noconvert(), "raw"_a.noconvert(), "w"_a.noconvert(),
              "parameter"_a)
         .def("grow", &Boosting::grow, "rows"_a.noconvert(), "l1"_a, "l2"_a, "least_curvature"_a, "least_gain"_a,
-             "least_rows"_a, "split_rows"_a, "leaves"_a, "depth"_a, "columns"_a, "seed"_a, "rate"_a, "whole"_a)
+             "least_rows"_a, "split_rows"_a, "leaves"_a, "depth"_a, "columns"_a, "seed"_a, "rate"_a, "longest"_a, "whole"_a)
         .def("renew", &Boosting::renew, "loss"_a, "y"_a.noconvert(), "raw"_a.noconvert(), "w"_a.noconvert(),
              "parameter"_a, "rate"_a)
         .def("values", &Boosting::values)

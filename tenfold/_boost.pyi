@@ -35,6 +35,7 @@ class Boosting:
         columns: int,
         seed: int,
         rate: float,
+        longest: float,
         whole: bool,
     ) -> tuple[Any, ...]: ...
     def renew(self, loss: int, y: Doubles, raw: Doubles, w: Doubles, parameter: float, rate: float) -> None: ...

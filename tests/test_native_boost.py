@@ -93,7 +93,7 @@ class Case:
 def grow(boosting: Any, rows: Array = ALL, **changed: Any) -> tuple[Array, ...]:
     settings = dict(
         l1=0.0, l2=0.0, least_curvature=1e-3, least_gain=0.0, least_rows=2, split_rows=2, leaves=6, depth=99,
-        columns=99, seed=0, rate=1.0, whole=False,
+        columns=99, seed=0, rate=1.0, longest=np.inf, whole=False,
     )  # fmt: skip
     return boosting.grow(rows, **{**settings, **changed})
 

@@ -18,7 +18,7 @@ struct alignas(16) Sum {
 
 // What a split may be, and the units of the sums.
 struct Rule {
-    double l1, l2, least_curvature, least_gain;
+    double l1, l2, least_curvature, least_gain, longest;  // longest: the largest value a node may have
     std::int64_t least_rows;
     double gradient_unit, curvature_unit;
     int bits;
@@ -35,7 +35,7 @@ struct Rule {
     }
     double value(const Sum& s) const {
         const double g = soft(gradient(s)), h = curvature(s) + l2;
-        return h > 0 ? -g / h : 0.0;
+        return h > 0 ? std::clamp(-g / h, -longest, longest) : 0.0;
     }
 };
 

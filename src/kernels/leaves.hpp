@@ -72,7 +72,7 @@ inline Rule fix_gradients(Grower& grower, const BoostKernels& kernels, Loss loss
     const bool bounded = !w && (loss == Loss::logistic || loss == Loss::probability || loss == Loss::absolute ||
                                 loss == Loss::quantile);  // by one
     if (!bounded) grower.team().each(pieces, [&](size_t k) { pass(k, true); });
-    double g = bounded, h = bounded;
+    double g = bounded, h = bounded ? std::max(1.0, parameter) : 0.0;
     for (size_t k = 0; k < pieces; ++k) {
         g = std::max(g, top_g[k]);
         h = std::max(h, top_h[k]);

@@ -15,7 +15,8 @@ enum class Loss {
     poisson,      // e^r - y r
     gamma,        // r + y e^-r
     logistic,     // log(1 + e^r) - y r, y in {0, 1}
-    probability,  // r is the probability of a class and y in {0, 1} tells whether it is the row's: softmax, class by class
+    probability,  // softmax, class by class: r is the probability of a class, y in {0, 1} tells whether it is the row's, and the
+                  // curvature is times the parameter
     exponential,  // y e^-r + (1 - y) e^r, y in {0, 1}
 };
 constexpr int N_LOSSES = 9;
@@ -92,7 +93,7 @@ inline void loss_terms(Loss loss, const double* y, const double* raw, double par
                 return Pair{p - y, p * (1.0 - p)};
             });
         case Loss::probability:
-            return fill_terms(y, raw, n, g, h, [&](V y, V p) { return Pair{p - y, p * (1.0 - p)}; });
+            return fill_terms(y, raw, n, g, h, [&](V y, V p) { return Pair{p - y, parameter * p * (1.0 - p)}; });
         case Loss::exponential:
             return fill_terms(y, raw, n, g, h, [&](V y, V r) {
                 const V one_sided = y * exp_any(-r), other = (1.0 - y) * exp_any(r);

@@ -210,7 +210,7 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
     Algorithm   columns in at most 255 bins; a histogram of gradients for the smaller child, the larger one is the difference;
                 the leaf with the largest gain is split first; sums are whole numbers, so that threads, blocks and the order
                 of the rows do not change a bit; missing values go where they help; categories are ordered by their mean
-                gradient
+                gradient; a leaf steps at most 10 (times learning_rate), and with K classes (K − 1) / K of Newton's step
     Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
     Fails when  n is so small that bins and leaves are noise; probabilities near 0 and 1 grow too sure with many rounds
     Reference   Friedman 2001; Ke et al. 2017 (LightGBM)

@@ -24,6 +24,9 @@ ALL_ROWS = np.empty(0, dtype=np.uint32)
 SMALL_TABLE = 1 << 16  # values, times outputs: below, a second thread costs more than it does
 SHORT_TABLE = 50_000  # rows
 NO_LIMIT = 1 << 30
+LONGEST_STEP = (
+    10.0  # of a leaf, where the curvature of the loss may vanish: else one row of a rare class throws it far out
+)
 
 
 @dataclass(frozen=True)
@@ -153,9 +156,12 @@ class Rounds:
 
     def _some_classes(self, which: int, shares: Array, rows: Array, number: int) -> None:
         """The trees of every class that falls to one of the natives."""
-        native = self.natives[which]
+        native, factor = (
+            self.natives[which],
+            self.outputs / (self.outputs - 1),
+        )  # sums of the classes may shift (Friedman)
         for k in range(which, self.outputs, len(self.natives)):
-            native.gradients(PROBABILITY, (self.table.y == k).astype(np.float64), shares[k], self.w, 0.0)
+            native.gradients(PROBABILITY, (self.table.y == k).astype(np.float64), shares[k], self.w, factor)
             self._grow(native, k, rows, number * self.outputs + k, 0.0)
 
     def _grow(self, native: Any, k: int, rows: Array, number: int, parameter: float) -> None:
@@ -174,6 +180,7 @@ class Rounds:
                 plan.columns,
                 (plan.seed + 0x9E3779B97F4A7C15 * number) % 2**63,
                 plan.rate,
+                LONGEST_STEP if plan.loss.link != "identity" else np.inf,
                 plan.leaves is None,
             )
         )
