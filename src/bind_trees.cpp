@@ -67,11 +67,13 @@ void build(PackedTrees* made, Nodes<std::int64_t> first, Nodes<std::int32_t> lef
             node = {0, 0, -1, 0, 0, -1, missing_left.data()[i] != 0};
             const std::int64_t l = left.data()[i], r = right.data()[i], f = feature.data()[i];
             if (l < 0) continue;
-            const std::string where = "node " + std::to_string(i);
-            require(l > i - start && r > i - start && l < stop - start && r < stop - start,
-                    where + ": its children are not later nodes of the same tree");
-            require(f >= 0 && f < INT32_MAX, where + ": its feature is not a column");
-            require(!std::isnan(threshold.data()[i]), where + ": its threshold is NaN");
+            const auto demand = [&](bool holds, const char* what) {  // words are made only where they are needed
+                if (!holds) require(false, "node " + std::to_string(i) + what);
+            };
+            demand(l > i - start && r > i - start && l < stop - start && r < stop - start,
+                   ": its children are not later nodes of the same tree");
+            demand(f >= 0 && f < INT32_MAX, ": its feature is not a column");
+            demand(!std::isnan(threshold.data()[i]), ": its threshold is NaN");
             if (static_cast<size_t>(f) >= slot.size()) slot.resize(f + 1, -1);
             if (slot[f] < 0) {
                 slot[f] = static_cast<std::int32_t>(packed.used.size());
