@@ -91,18 +91,26 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, nb::object, Doubles> 
     require(total < 9e15, "the sum of the weights must be below 2^53");
     New<std::uint8_t> side(of.n);
     Output counts = zeros(size_t{2}, of.classes);
-    nb::gil_scoped_release release;
-    const auto [column, cut] = search(of, weight.span(), static_cast<std::int64_t>(total), n_threads);
-    const std::uint32_t* list = of.lists.data() + static_cast<size_t>(std::max<std::int64_t>(column, 0)) * of.n;
-    const auto row = [&](std::int64_t i) { return static_cast<std::int64_t>(list[i] & ~TIE<std::uint32_t>); };
-    const auto n = static_cast<std::int64_t>(of.n), known = n - of.missing[std::max<std::int64_t>(column, 0)];
-    for (std::int64_t i = 0; i < n; ++i) {
-        const bool left = column < 0 || i < cut.place || (i >= known && cut.missing_left);
-        side.data[row(i)] = !left;
-        counts.data[(left ? 0 : of.classes) + static_cast<size_t>(of.code[row(i)])] += static_cast<double>(weight.data()[row(i)]);
+    std::int64_t column = -1, low = -1, high = -1;
+    bool missing_left = false;
+    {
+        nb::gil_scoped_release release;
+        const auto [found, cut] = search(of, weight.span(), static_cast<std::int64_t>(total), n_threads);
+        const size_t j = static_cast<size_t>(std::max<std::int64_t>(found, 0));
+        const std::uint32_t* list = of.lists.data() + j * of.n;
+        const auto row = [&](std::int64_t i) { return static_cast<std::int64_t>(list[i] & ~TIE<std::uint32_t>); };
+        const auto n = static_cast<std::int64_t>(of.n), known = n - of.missing[j];
+        for (std::int64_t i = 0; i < n; ++i) {
+            const bool left = found < 0 || i < cut.place || (i >= known && cut.missing_left);
+            side.data[row(i)] = !left;
+            counts.data[(left ? 0 : of.classes) + static_cast<size_t>(of.code[row(i)])] += static_cast<double>(weight.data()[row(i)]);
+        }
+        column = found;
+        if (found >= 0) low = row(cut.place - 1);
+        if (found >= 0 && cut.place < known) high = row(cut.place);
+        missing_left = cut.missing_left;
     }
-    return {column, column < 0 ? -1 : row(cut.place - 1), column < 0 || cut.place >= known ? -1 : row(cut.place),
-            cut.missing_left, side.array, counts.array};
+    return {column, low, high, missing_left, side.array, counts.array};
 }
 
 }  // namespace
