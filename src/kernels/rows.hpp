@@ -35,7 +35,10 @@ template <class T>
 void take_rows(Rows<const T> X, Labels rows, T* out) {
     constexpr size_t EARLY = 8, LINE = 64 / sizeof(T);
     for (size_t i = 0; i < rows.size(); ++i, out += X.p) {
-        if (i % 1024 == 0 && stopped()) return std::fill_n(out, (rows.size() - i) * X.p, T{}), void();
+        if (i % 1024 == 0 && stopped()) {
+            std::fill_n(out, (rows.size() - i) * X.p, T{});
+            return;
+        }
         if (i + EARLY < rows.size()) {
             const T* later = X[static_cast<size_t>(rows[i + EARLY])];
             for (size_t j = 0; j < X.p; j += LINE) __builtin_prefetch(later + j, 0, 2);

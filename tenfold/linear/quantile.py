@@ -128,8 +128,9 @@ class QuantileRegressor(AffineRegressor, Estimator):
 
         The curvature of the loss is told by the rows within ±width, a few times as many as are kept.
         """
-        best, loss, step, share = theta, np.inf, np.zeros_like(theta), 1.0
-        for n_pass in range(1, NEARER + 1):  # noqa: B007
+        best, loss, step, share, n_pass = theta, np.inf, np.zeros_like(theta), 1.0, 0
+        while n_pass < NEARER:
+            n_pass += 1
             trial = best + share * step
             s = yield partial(
                 bend_of_loss, theta=trial, frame=frame, tau=self.quantile, width=width, fit_intercept=self.fit_intercept
