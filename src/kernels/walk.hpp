@@ -103,6 +103,11 @@ TENFOLD_INLINE void descend(const PackedTrees& trees, size_t root, const Columns
                             std::vector<std::pair<size_t, std::uint64_t>>& waiting, Reach&& reach) {
     const TreeNode* nodes = trees.nodes.data();
     const std::uint64_t* bits = trees.bits.data();
+    struct Walker {
+        std::uint32_t at;
+        int row;
+    } alone[GROUP];
+    size_t walkers = 0;
     waiting.assign(1, {root, rows});
     while (!waiting.empty()) {
         auto [at, here] = waiting.back();
@@ -120,14 +125,21 @@ TENFOLD_INLINE void descend(const PackedTrees& trees, size_t root, const Columns
             reach(at, here);
             continue;
         }
-        for (; here; here &= here - 1) {
-            const int i = std::countr_zero(here);
-            size_t leaf = at;
-            while (nodes[leaf].slot >= 0) {
-                const TreeNode& node = nodes[leaf];
-                leaf = goes_left(node, columns[node.slot][i], bits) ? node.left : node.right;
+        for (; here; here &= here - 1) alone[walkers++] = {static_cast<std::uint32_t>(at), std::countr_zero(here)};
+    }
+    // Those that walk alone take their steps in turn: while one waits for its node, the others go on.
+    while (walkers) {
+        for (size_t w = 0; w < walkers;) {
+            auto& [at, i] = alone[w];
+            const TreeNode& node = nodes[at];
+            if (node.slot < 0) {
+                reach(at, std::uint64_t{1} << i);
+                alone[w] = alone[--walkers];
+                continue;
             }
-            reach(leaf, std::uint64_t{1} << i);
+            at = goes_left(node, columns[node.slot][i], bits) ? node.left : node.right;
+            __builtin_prefetch(nodes + at);
+            ++w;
         }
     }
 }
