@@ -100,7 +100,7 @@ class RandomForestClassifier(Labels):
     Reference   Breiman 2001
 
     Fitted      oob_score_ (accuracy on rows that a tree has not seen), oob_decision_function_ (n, K), feature_importances_ (p,),
-                trees_, estimators_, categories_, classes_, n_features_in_
+                trees_, estimators_, categories_, classes_, n_features_in_; absent_ names what cannot be had
 
     Example
     -------
@@ -160,7 +160,7 @@ class RandomForestRegressor(Numbers):
     Reference   Breiman 2001
 
     Fitted      oob_score_ (R² on rows that a tree has not seen), oob_prediction_ (n,), feature_importances_ (p,), trees_,
-                estimators_, categories_, n_features_in_
+                estimators_, categories_, n_features_in_; absent_ names what cannot be had
 
     Example
     -------
@@ -217,7 +217,7 @@ class ExtraTreesClassifier(Labels):
     Reference   Geurts, Ernst & Wehenkel 2006
 
     Fitted      oob_score_ and oob_decision_function_ (n, K) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
-                categories_, classes_, n_features_in_
+                categories_, classes_, n_features_in_; absent_ names those of them that cannot be had
 
     Example
     -------
@@ -277,7 +277,7 @@ class ExtraTreesRegressor(Numbers):
     Reference   Geurts, Ernst & Wehenkel 2006
 
     Fitted      oob_score_ and oob_prediction_ (n,) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
-                categories_, n_features_in_
+                categories_, n_features_in_; absent_ names those of them that cannot be had
 
     Example
     -------
