@@ -111,9 +111,11 @@ Doubles sums_of(const PackedTrees& trees, Table<T> X, size_t from, size_t to, Ma
     check_call(trees, from, to, X.size(1));
     require(start.size(0) == X.size(0) && start.size(1) == trees.outputs, "start must be (rows, outputs)");
     Output out = unfilled(X.size(0), trees.outputs);
-    nb::gil_scoped_release release;
-    std::copy_n(start.data(), X.size(0) * trees.outputs, out.data);
-    walks_for<T>().tree_sums(trees, from, to, X.rows(), out.data);
+    {
+        nb::gil_scoped_release release;
+        std::copy_n(start.data(), X.size(0) * trees.outputs, out.data);
+        walks_for<T>().tree_sums(trees, from, to, X.rows(), out.data);
+    }
     return out.array;
 }
 
@@ -121,8 +123,10 @@ template <class T>
 nb::object leaves_of(const PackedTrees& trees, Table<T> X, size_t from, size_t to) {
     check_call(trees, from, to, X.size(1));
     New<std::int64_t> out(X.size(0), to - from);
-    nb::gil_scoped_release release;
-    walks_for<T>().tree_leaves(trees, from, to, X.rows(), out.data);
+    {
+        nb::gil_scoped_release release;
+        walks_for<T>().tree_leaves(trees, from, to, X.rows(), out.data);
+    }
     return out.array;
 }
 
@@ -144,8 +148,10 @@ Doubles attributions_of(const PackedTrees& trees, Table<T> X, Table<T> Z, Vector
     const size_t depth = depth_of(trees);
     require(depth < 5000, "the trees are too deep for exact attributions: limit max_depth");
     Output out = zeros(X.size(0), X.size(1), trees.outputs);
-    nb::gil_scoped_release release;
-    attribute<T>(trees, covers.span(), depth, X.rows(), Z.rows(), out.data);
+    {
+        nb::gil_scoped_release release;
+        attribute<T>(trees, covers.span(), depth, X.rows(), Z.rows(), out.data);
+    }
     return out.array;
 }
 

@@ -320,7 +320,7 @@ private:
         std::vector<std::pair<double, std::uint32_t>> order;
         for (const auto start : starts) {
             typename Criterion::Scan group{criterion, state};
-            for (size_t i = start; i < end_of(start); ++i) group.move(row_of(here[i]));
+            for (size_t i = start, end = end_of(start); i < end; ++i) group.move(row_of(here[i]));
             order.emplace_back(criterion.order_key(group, state), start);
         }
         std::sort(order.begin(), order.end());
@@ -332,7 +332,9 @@ private:
             const size_t extra = blanks_left ? split.blank : 0, least = static_cast<size_t>(by.min_leaf);
             for (size_t i = present; i < present + extra; ++i) moving.move(row_of(here[i]));
             for (size_t k = 0; k < last; ++k) {
-                for (size_t i = order[k].second; i < end_of(order[k].second); ++i, ++at) moving.move(row_of(here[i]));
+                const size_t start = order[k].second, end = end_of(order[k].second);
+                for (size_t i = start; i < end; ++i) moving.move(row_of(here[i]));
+                at += end - start;
                 if (at + extra < least || piece.m - at - extra < least) continue;
                 const double score = moving.score(at);
                 if (score > split.bar) offer(piece, state, moving, score, slack_of(state), at, blanks_left, value, split);
