@@ -5,24 +5,11 @@
 
 namespace tenfold::TENFOLD_LEVEL {
 
-// A few rows: packing would cost more than it saves. Sums run over the columns in their order, as those of
-// `multiply` do, so that the scores of a row do not depend on the rows beside it.
-template <class T>
-TENFOLD_INLINE void linear_scores_direct(Rows<const T> X, Rows<const double> B, const double* b,
-                                         double* out) {
-    for (size_t i = 0; i < X.n; ++i)
-        for (size_t c = 0; c < B.n; ++c) {
-            double sum = 0;
-            for (size_t j = 0; j < X.p; ++j) sum = multiply_add(X[i][j], B[c][j], sum);
-            out[i * B.n + c] = sum + b[c];
-        }
-}
-
-// linear_scores: out = X B^T + b
+// linear_scores: out = X B^T + b. One way for any number of rows: the scores of a row do not depend on the rows
+// beside it.
 template <class T>
 void linear_scores(Rows<const T> X, Rows<const double> B, const double* b, double* out) {
     const size_t k = B.n;
-    if (X.n < 2 * PANEL) return linear_scores_direct(X, B, b, out);
     Tile rows(X.p, std::min(X.n, Tile::DEPTH)), factor(k, X.p);
     for (size_t c = 0; c < k; ++c)
         for (size_t j = 0; j < X.p; ++j) factor.at(j, c) = B[c][j];

@@ -133,15 +133,6 @@ TENFOLD_INLINE void transpose(V* v) {
     }
 }
 
-// a * b + c, rounded as the sums of vectors are on this instruction set.
-TENFOLD_INLINE double multiply_add(double a, double b, double c) {
-#if defined(__FP_FAST_FMA)
-    return std::fma(a, b, c);
-#else
-    return a * b + c;
-#endif
-}
-
 TENFOLD_INLINE double sum_lanes(V v) {
     double sum = 0;
     for (size_t l = 0; l < L; ++l) sum += v[l];
