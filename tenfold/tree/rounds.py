@@ -79,7 +79,21 @@ def binned_rows(
     if any(one is not None for one in w):
         weights = np.concatenate([np.ones(len(b)) if a is None else a for a, b in zip(w, y, strict=True)])
     earlier = None if trees is None else np.concatenate(raw, axis=1)
-    return Table(codes, np.concatenate(y), weights, np.concatenate(hash), earlier)
+    target = np.concatenate(y)
+    return Table(codes, target, weights, _keys(np.concatenate(hash), target, weights), earlier)
+
+
+def _keys(hash: Array, y: Array, w: Array | None) -> Array:
+    """A key for each row, of its content and target; copies are numbered, so that they are drawn one by one."""
+    if not len(hash):
+        return hash
+    hash = hash ^ ops.hash_rows(y[:, None], 1)
+    order = np.argsort(hash, kind="stable") if w is None else np.lexsort((w, hash))
+    new = np.concatenate([[True], hash[order[1:]] != hash[order[:-1]]])
+    number = np.arange(len(hash)) - np.maximum.accumulate(np.where(new, np.arange(len(hash)), 0))
+    keys = np.empty_like(hash)
+    keys[order] = hash[order] ^ ops.hash_rows(number[:, None].astype(np.float64), 2)
+    return keys
 
 
 def _binned(block: Block, bins: Bins, hashed: int | None, trees: Trees | None, outputs: int) -> Rows:
