@@ -13,8 +13,8 @@ from sklearn.datasets import load_digits, load_iris
 
 import tenfold
 from tenfold import KMeans
-from tenfold.core.sketch import Sample
 from tenfold.solve.lloyd import plus_plus, random_rows
+from tenfold.solve.sketch import Sample
 
 
 def blobs(n: int, p: int, k: int, seed: int = 0) -> np.ndarray:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import tenfold
 from tenfold.cluster.kmeans import Survey
-from tenfold.core import sketch
 from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, CannotForget
 from tenfold.core.stats import (
@@ -37,6 +36,7 @@ from tenfold.linear.weighted import Weighed
 from tenfold.prepare.impute import Filled
 from tenfold.prepare.spline import Range
 from tenfold.reduce.pca import Table
+from tenfold.solve import sketch
 from tenfold.solve.columns import Distinct
 from tenfold.solve.irls import Piece
 from tenfold.solve.least_squares import Extended, Products

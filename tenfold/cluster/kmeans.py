@@ -18,9 +18,9 @@ from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.estimator import Clusterer, Estimator, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, seed_of
-from tenfold.core.sketch import Sample
 from tenfold.core.stats import Spread, Stats
 from tenfold.solve.lloyd import Run, lloyd, lloyd_in_memory, plus_plus, random_rows
+from tenfold.solve.sketch import Sample
 
 SAMPLE_ROWS = 16_384
 SAMPLE_BYTES = 1 << 26

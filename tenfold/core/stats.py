@@ -9,7 +9,7 @@
     Rows        the rows themselves, appended: for learners that keep them
     Keyed       one statistic for each key, as the folds of a cross-validation need
 
-The sketches `Histogram`, `Quantiles` and `Sample` are in `core.sketch`. A statistic never sees an empty block: rows of weight zero
+The sketches `Histogram`, `Quantiles` and `Sample` are in `solve.sketch`. A statistic never sees an empty block: rows of weight zero
 are dropped at the gate.
 """
 

@@ -15,11 +15,11 @@ from tenfold.core.errors import Degenerate, NotConverged
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
-from tenfold.core.sketch import Sample
 from tenfold.linear.affine import AffineRegressor
 from tenfold.linear.robust import residuals, through_all
 from tenfold.solve.biweight import Start, descend, robust_start, settle_scale, weighted_median
 from tenfold.solve.irls import Found, Frame
+from tenfold.solve.sketch import Sample
 
 SAMPLED = 4096  # distinct rows from which the start is found
 EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding

@@ -15,11 +15,11 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import Estimator, Regressor, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
-from tenfold.core.sketch import Sample
 from tenfold.linear import consensus, planes
 from tenfold.linear.affine import AffineRegressor
 from tenfold.linear.consensus import Draws, Rule
 from tenfold.linear.least_squares import LinearRegression
+from tenfold.solve.sketch import Sample
 
 SAMPLED = 4096  # distinct rows from which subsets are drawn, and on which they compete first
 

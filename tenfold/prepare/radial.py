@@ -17,9 +17,9 @@ from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.estimator import Estimator, Transformer
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
-from tenfold.core.sketch import Sample
 from tenfold.core.stats import Clusters
 from tenfold.solve.lloyd import plus_plus, random_rows
+from tenfold.solve.sketch import Sample
 
 SAMPLED = 4096  # distinct rows from which centres are found
 ROUNDS = 20  # of k-means: centres need not be the best

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.sketch import Sample
 from tenfold.core.stats import Clusters, Stats
+from tenfold.solve.sketch import Sample
 
 Array = np.ndarray[Any, Any]
 

@@ -22,8 +22,8 @@ from tenfold import _boost
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Summarize, each
-from tenfold.core.sketch import Sample
 from tenfold.core.stats import Rows
+from tenfold.solve.sketch import Sample
 
 SAMPLE_ROWS = 100_000
 MOST_BINS = 255  # bins of values; with the missing bin 256, a byte
