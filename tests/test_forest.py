@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import sklearn.ensemble
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import tenfold
-from tenfold.core.errors import BadInput, BadParameter, DataWarning, NotFitted
+from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning, NotFitted
 
 Array = np.ndarray[Any, Any]
 
@@ -152,6 +153,83 @@ def test_missing_values_and_categories() -> None:
         assert np.isfinite(model.predict(pandas.DataFrame({"level": ["never", None], "x": [np.nan, 1.0]}))).all()
     label = tenfold.RandomForestClassifier(30, random_state=0).fit(frame[:1500], level[:1500] % 3)
     assert label.score(frame[1500:], level[1500:] % 3) > 0.95
+
+
+def meinshausen(model: Any, X: Array, y: Array, w: Array, new: Array, levels: list[float]) -> Array:
+    """The definition, row by row: weights of all targets, and the least target at which they add up to a level."""
+    trained, asked = model.apply(X), model.apply(new)
+    said = np.empty((len(new), len(levels)))
+    order = np.argsort(y)
+    for i, leaves in enumerate(asked):
+        shared = (trained == leaves) * w[:, None]
+        weight = (shared / shared.sum(axis=0)).mean(axis=1)
+        reached = np.cumsum(weight[order])
+        for k, level in enumerate(levels):
+            said[i, k] = y[order][(reached >= level - 1e-12) & (reached > 0)][0]
+    return said
+
+
+@pytest.mark.parametrize("leaf", [1, 4, 40])
+@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
+def test_quantiles_are_those_of_targets_that_share_leaves(kind: str, leaf: int) -> None:
+    X, y = friedman(330)
+    X[::7, 2], X[:, 5] = np.nan, np.round(X[:, 5], 1)
+    w = np.random.default_rng(3).integers(1, 4, 300).astype(float)
+    levels = [0.0, 0.1, 0.25, 0.5, 0.9, 1.0]
+    forest = getattr(tenfold, f"{kind}Regressor")
+    model = forest(8, min_samples_leaf=leaf, random_state=0, keep_targets=True).fit(X[:300], y[:300], w)
+    expected = meinshausen(model, X[:300], y[:300], w, X[270:], levels)
+    np.testing.assert_array_equal(model.predict_quantiles(X[270:], levels), expected)
+    np.testing.assert_array_equal(model.predict_quantiles(X[270:], 0.9), expected[:, 4])
+    np.testing.assert_array_equal(model.predict_quantiles(X[270:]), expected[:, [1, 3, 4]])
+    model.ccp_alpha = 0.05
+    expected = meinshausen(model.fit(X[:300], y[:300], w), X[:300], y[:300], w, X[270:], levels)
+    np.testing.assert_array_equal(model.predict_quantiles(X[270:], levels), expected)
+
+
+def test_quantiles_do_not_depend_on_order_or_copies_of_rows() -> None:
+    """Nor on blocks: rows that are asked for in many small parts, and all at once."""
+    X, y = friedman(700)
+    w, order = np.random.default_rng(1).integers(1, 4, 300), np.random.default_rng(2).permutation(300)
+    model = tenfold.RandomForestRegressor(10, random_state=0, min_weight_fraction_leaf=0.01, keep_targets=True)
+    said = model.fit(X[:300], y[:300], w).predict_quantiles(X, [0.2, 0.5])
+    again = model.fit(X[:300][order], y[:300][order], w[order])
+    np.testing.assert_array_equal(again.predict_quantiles(X, [0.2, 0.5]), said)
+    copies = model.fit(np.repeat(X[:300], w, axis=0), np.repeat(y[:300], w))
+    np.testing.assert_array_equal(copies.predict_quantiles(X, [0.2, 0.5]), said)
+    np.testing.assert_array_equal(
+        np.vstack([copies.predict_quantiles(row[None], [0.2, 0.5]) for row in X[:9]]), said[:9]
+    )
+
+
+def test_quantiles_cover_new_targets_and_follow_their_spread() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 3))
+    y = X[:, 0] + (0.1 + X[:, 1]) * rng.normal(size=3000)
+    model = tenfold.RandomForestRegressor(60, min_samples_leaf=20, random_state=0, keep_targets=True)
+    low, high = model.fit(X[:2000], y[:2000]).predict_quantiles(X[2000:], [0.1, 0.9]).T
+    assert abs(((low <= y[2000:]) & (y[2000:] <= high)).mean() - 0.8) < 0.05
+    quiet, loud = X[2000:, 1] < 0.2, X[2000:, 1] > 0.8
+    assert (high - low)[loud].mean() > 2 * (high - low)[quiet].mean()
+
+
+def test_targets_are_kept_only_when_asked_for(tmp_path: Path) -> None:
+    X, y = friedman(100)
+    model = tenfold.ExtraTreesRegressor(4, random_state=0, keep_targets=True).fit(X, y)
+    tenfold.save(model, tmp_path / "kept")
+    assert tenfold.inspect(tmp_path / "kept").holds_training_rows
+    loaded = tenfold.load(tmp_path / "kept")
+    np.testing.assert_array_equal(loaded.predict_quantiles(X), model.predict_quantiles(X))
+    loaded._leaf_rows[[0, -1]] += [1, -1]
+    with pytest.raises(BadFile, match="do not belong to its trees"):
+        loaded.predict_quantiles(X)
+    with pytest.raises(BadParameter, match="numbers from 0 to 1"):
+        model.predict_quantiles(X, [0.5, 1.5])
+    model.set_params(keep_targets=False).fit(X, y)
+    with pytest.raises(NotFitted, match="keep_targets=True"):
+        model.predict_quantiles(X)
+    tenfold.save(model, tmp_path / "lean")
+    assert not tenfold.inspect(tmp_path / "lean").holds_training_rows
 
 
 def test_correlation_of_trees() -> None:

@@ -262,7 +262,8 @@ def _holds_rows(record: dict[str, Any]) -> bool:
     if "statistic" not in record:
         name = kind_name(record)
         when = kinds.KEEPS_ROWS.get(name)
-        return name in kinds.KEEPS_ROWS and (when is None or record["params"].get(when[0]) == when[1])
+        always = name in kinds.KEEPS_ROWS and (when is None or record["params"].get(when[0]) == when[1])
+        return always or not kinds.TRAINING_COLUMNS.isdisjoint(record["fitted"])
     return record["fields"].get(kinds.ROWS_IN.get(kind_name(record), "")) not in (None, [], {"tuple": []})
 
 

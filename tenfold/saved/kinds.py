@@ -279,7 +279,9 @@ LEARNERS: dict[int, tuple[str, str]] = {
     ),
     69: (
         "RandomForestRegressor",
-        "_flat=bool _trees=Trees(t,1) _sums=float(n,1) _times=int(n) _seed=int _oob_score=float|none",
+        """
+        _flat=bool _trees=Trees(t,1) _sums=float(n,1) _times=int(n) _seed=int _oob_score=float|none
+        _targets?=float(n) _target_weights?=float(n) _by_leaf?=int(t,n)<n _leaf_rows?=int(*)""",
     ),
     70: (
         "ExtraTreesClassifier",
@@ -287,7 +289,9 @@ LEARNERS: dict[int, tuple[str, str]] = {
     ),
     71: (
         "ExtraTreesRegressor",
-        "_flat=bool _trees=Trees(t,1) _sums=float(n,1) _times=int(n) _seed=int _oob_score=float|none",
+        """
+        _flat=bool _trees=Trees(t,1) _sums=float(n,1) _times=int(n) _seed=int _oob_score=float|none
+        _targets?=float(n) _target_weights?=float(n) _by_leaf?=int(t,n)<n _leaf_rows?=int(*)""",
     ),
     76: (
         "ID3Classifier",
@@ -376,6 +380,8 @@ LEADING: dict[str, Callable[[Any], Any]] = {
 ROWS_IN = {"Distinct": "values", "Table": "rows"}
 # Learners that keep rows they were fitted on: always, or where a parameter has this value.
 KEEPS_ROWS: dict[str, tuple[str, Any] | None] = {"KernelRegressor": None, "RadialBasisFeatures": ("centers", "sample")}
+# Fitted attributes that are columns of the training table, in whichever learner they are.
+TRAINING_COLUMNS = {"_rows", "_targets"}
 
 NUMBER_OF_LEARNER = {name: number for number, (name, _) in LEARNERS.items()}
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}

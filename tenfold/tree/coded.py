@@ -31,6 +31,17 @@ def code_block(block: Block, bins: Bins) -> Coded:
     return Coded(Rows.of(bins.code(block.X)), Rows.of(np.asarray(y, dtype=np.float64)), Rows.of(block.w))
 
 
+def values_of(codes: Array, bins: Bins) -> Array:
+    """Values that fall into these bins: trees that split between bins do not tell them from the rows themselves."""
+    values = bins.padded.copy()
+    for j, known in enumerate(bins.categories):
+        if known is not None:
+            values[j, : len(known)] = known
+        values[j, bins.n_bins[j] :] = np.nan
+    p = len(bins.edges)
+    return values[np.arange(p), codes[:, :p]]
+
+
 def native_forest(
     bins: Bins,
     category: Array,

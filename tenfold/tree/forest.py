@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
 
 from tenfold.core import check
-from tenfold.core.data import Array
-from tenfold.core.errors import BadInput
-from tenfold.core.estimator import Classifier, Regressor
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadInput, NotFitted
+from tenfold.core.estimator import Classifier, Regressor, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.tree.bins import Bins
 from tenfold.tree.decision import SHARE, DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.grove import Forest
 from tenfold.tree.manyway import SMALLEST
+from tenfold.tree.packed import Trees
+from tenfold.tree.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
 from tenfold.tree.settings import class_factors
 
 
@@ -82,6 +86,35 @@ class Numbers(Regressor, Forest):
 
     def _predict(self, X: Any) -> Array:
         return self._mean(X)[:, 0].astype(X.dtype, copy=False)
+
+    def _stages(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, list[dict[str, Any]]]:
+        for name in KEPT:  # of an earlier fit
+            vars(self).pop(name, None)
+        return (yield from super()._stages(source, sizes))
+
+    def _kept(self, trees: Trees, codes: Array, bins: Bins, y: Array, w: Array) -> dict[str, Any]:
+        return targets_by_leaf(trees, codes, bins, y, w) if self.keep_targets else {}
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:
+        """(rows, quantiles): quantiles of the training targets that share leaves with a row; (rows,) for one number.
+
+        All training rows count by their weights, and every tree counts alike (Meinshausen 2006). Needs keep_targets=True.
+        O(trees · rows of a leaf) time for each row that is asked for.
+        """
+        X = check.check_predict(self, X)
+        levels = as_levels(quantiles, type(self).__name__)
+        if "_targets" not in vars(self):
+            raise NotFitted(
+                f"{type(self).__name__}.predict_quantiles needs the training targets: fit with keep_targets=True"
+            )
+        kept = LeafTargets(self._trees, *(vars(self)[name] for name in KEPT))
+        flat = levels.ndim == 0
+
+        def block(X: Any) -> Array:
+            said = kept.quantiles(X, np.atleast_1d(levels)).astype(X.dtype, copy=False)
+            return said[:, 0] if flat else said
+
+        return map_rows(block, X)
 
 
 @estimator
@@ -155,9 +188,10 @@ class RandomForestRegressor(Numbers):
                 whole weight k is k rows), the best of the drawn columns' thresholds;
                 missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
                 threads run over trees
-    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
+    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees; with keep_targets
+                4 n bytes more for each tree
     Fails when  few of many columns matter (raise max_features); outside the range of the training rows
-    Reference   Breiman 2001
+    Reference   Breiman 2001; Meinshausen 2006 (predict_quantiles)
 
     Fitted      oob_score_ (R² on rows that a tree has not seen), oob_prediction_ (n,), feature_importances_ (p,), trees_,
                 estimators_, categories_, n_features_in_; absent_ names what cannot be had
@@ -199,6 +233,7 @@ class RandomForestRegressor(Numbers):
     categorical_features: str | list | None = param(
         "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
+    keep_targets: bool = param(False, doc="keep the training targets by leaf, for predict_quantiles")
 
 
 @estimator
@@ -272,9 +307,10 @@ class ExtraTreesRegressor(Numbers):
                 whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
                 missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
                 threads run over trees
-    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
+    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees; with keep_targets
+                4 n bytes more for each tree
     Fails when  few of many columns matter (raise max_features); outside the range of the training rows
-    Reference   Geurts, Ernst & Wehenkel 2006
+    Reference   Geurts, Ernst & Wehenkel 2006; Meinshausen 2006 (predict_quantiles)
 
     Fitted      oob_score_ and oob_prediction_ (n,) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
                 categories_, n_features_in_; absent_ names those of them that cannot be had
@@ -318,3 +354,4 @@ class ExtraTreesRegressor(Numbers):
     categorical_features: str | list | None = param(
         "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
+    keep_targets: bool = param(False, doc="keep the training targets by leaf, for predict_quantiles")

@@ -19,7 +19,7 @@ from tenfold.core.estimator import Estimator, map_rows
 from tenfold.core.monitor import Passes
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
-from tenfold.tree.bins import MOST_BINS, learn_bins
+from tenfold.tree.bins import MOST_BINS, Bins, learn_bins
 from tenfold.tree.coded import code_block, native_forest
 from tenfold.tree.exact import one_tree
 from tenfold.tree.packed import BY_NODE, Trees
@@ -116,7 +116,12 @@ class Forest(Estimator):
             max_leaves=-1 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             min_decrease=float(self.min_impurity_decrease),
         )
-        return self._grown(forest, limits, earlier, sizes, y, w, rate > 0)
+        fits = self._grown(forest, limits, earlier, sizes, y, w, rate > 0)
+        return [{**fitted, **self._kept(fitted["_trees"], codes, bins, y, w)} for fitted in fits]
+
+    def _kept(self, trees: Trees, codes: Array, bins: Bins, y: Array, w: Array) -> dict[str, Any]:
+        """What is kept of the training rows because it was asked for."""
+        return {}
 
     def _check(self) -> None:
         if self.monotonic_cst is not None:

@@ -1,0 +1,96 @@
+"""Training targets by the leaves they fall into, and quantiles of those that share leaves with a row (Meinshausen 2006).
+
+A forest says of a row x: target yᵢ has the weight (1/T) Σₜ wᵢ [i shares the leaf of x in tree t] / Σⱼ wⱼ [j shares it], over all
+training rows, drawn for tree t or not. The quantile at level q is the least target at which these weights add up to q.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.core.engine import each
+from tenfold.core.errors import BadFile, BadParameter
+from tenfold.tree.bins import Bins
+from tenfold.tree.coded import values_of
+from tenfold.tree.packed import Trees
+
+KEPT = ("_targets", "_target_weights", "_by_leaf", "_leaf_rows")
+ROWS_AT_ONCE, ENTRIES_AT_ONCE = 256, 2**22
+ROUNDING = 1e-9  # levels that are closer than this are equal
+
+
+def targets_by_leaf(trees: Trees, codes: Array, bins: Bins, y: Array, w: Array) -> dict[str, Array]:
+    """Targets in ascending order with their weights; by tree the rows in the order of their leaves; by node how many rows end there."""
+    order = np.argsort(y, kind="stable")
+    by_leaf = np.empty((len(trees), len(y)), dtype=np.int32)
+    counts = np.zeros(len(trees.feature), dtype=np.int64)
+
+    def walk(start: int) -> None:
+        rows = order[start : start + 2**14]
+        by_leaf[:, start : start + 2**14] = trees._packed.leaves(values_of(codes[rows], bins), 0, len(trees)).T
+
+    def sort(t: int) -> None:
+        nodes = slice(trees.first[t], trees.first[t + 1])
+        counts[nodes] = np.bincount(by_leaf[t], minlength=nodes.stop - nodes.start)
+        by_leaf[t] = np.argsort(by_leaf[t], kind="stable")
+
+    each(walk, list(range(0, len(y), 2**14)))
+    each(sort, list(range(len(trees))))
+    return dict(_targets=y[order], _target_weights=w[order], _by_leaf=by_leaf, _leaf_rows=counts)
+
+
+def as_levels(quantiles: Any, owner: str) -> Array:
+    """Levels of quantiles as an array."""
+    try:
+        levels = np.asarray(quantiles, dtype=np.float64)
+    except (TypeError, ValueError):
+        levels = np.empty((0, 0))
+    if levels.ndim > 1 or not levels.size or not ((levels >= 0) & (levels <= 1)).all():
+        raise BadParameter(
+            f"{owner}.predict_quantiles(quantiles={quantiles!r}): must be one or more numbers from 0 to 1"
+        )
+    return levels
+
+
+class LeafTargets:
+    """What a forest kept of its training targets, for quantiles."""
+
+    def __init__(self, trees: Trees, targets: Array, weights: Array, by_leaf: Array, rows: Array) -> None:
+        ends = np.cumsum(rows)
+        sound = len(rows) == len(trees.feature) and (rows >= 0).all() and rows[trees.leaves()].all()
+        if not sound or not np.array_equal(ends[trees.first[1:] - 1], len(targets) * np.arange(1, len(trees) + 1)):
+            raise BadFile("the targets that this forest keeps do not belong to its trees: fit it again")
+        self.trees, self.targets, self.weights, self.rows = trees, targets, weights, rows
+        self.by_leaf, self.starts = by_leaf.ravel(), ends - rows
+
+    def quantiles(self, X: Array, levels: Array) -> Array:
+        """(rows, levels) for a block of rows."""
+        node = self.trees._packed.leaves(X, 0, len(self.trees)) + self.trees.first[:-1]
+        said = np.empty((len(X), len(levels)))
+        each_row = self.rows[node].sum(axis=1)
+        at_once = int(np.clip(ENTRIES_AT_ONCE // max(int(each_row.max(initial=1)), 1), 1, ROWS_AT_ONCE))
+        for start in range(0, len(X), at_once):
+            part = slice(start, start + at_once)
+            said[part] = self._some(node[part], each_row[part], levels)
+        return said
+
+    def _some(self, node: Array, each_row: Array, levels: Array) -> Array:
+        """Rows with these leaves: the targets of all of them side by side, summed up once."""
+        n, (m, n_trees) = len(self.targets), node.shape
+        size, start = self.rows[node].ravel(), self.starts[node].ravel()
+        before = np.cumsum(size) - size
+        row = self.by_leaf[np.repeat(start - before, size) + np.arange(size.sum())]
+        weight = self.weights[row]
+        weight /= np.repeat(np.add.reduceat(weight, before), size)
+        place = np.repeat(n * np.arange(m), each_row) + row
+        if n < 12 * each_row.mean():  # many of the targets: a sum for each is quicker than sorting
+            total = np.bincount(place, weight, minlength=m * n)
+            place = np.arange(m * n)
+        else:
+            order = np.argsort(place)
+            place, total = place[order], weight[order]
+        reached = n_trees * (np.arange(m)[:, None] + np.maximum(levels - ROUNDING, ROUNDING))
+        return self.targets[place[np.searchsorted(np.cumsum(total), reached)] % n]
