@@ -12,7 +12,9 @@ import sklearn.ensemble
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import tenfold
+import tenfold.tree.grove
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning, NotFitted
+from tenfold.core.random import seed_of
 
 Array = np.ndarray[Any, Any]
 
@@ -230,6 +232,70 @@ def test_targets_are_kept_only_when_asked_for(tmp_path: Path) -> None:
         model.predict_quantiles(X)
     tenfold.save(model, tmp_path / "lean")
     assert not tenfold.inspect(tmp_path / "lean").holds_training_rows
+
+
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+def test_importance_out_of_bag_by_hand(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows not seen are recorded while the trees grow; then each tree predicts them with a column shuffled."""
+    X, y = friedman(200)
+    X[::9, 1] = np.nan
+    w, target = np.random.default_rng(1).integers(1, 4, 200), y if kind == "Regressor" else np.digitize(y, [10, 18])
+    unseen, pruned = [], tenfold.tree.grove.Forest._pruned
+    monkeypatch.setattr(
+        tenfold.tree.grove.Forest,
+        "_pruned",
+        lambda *given: unseen.append(np.flatnonzero(given[2] >= 0)) or pruned(*given),
+    )
+    model = getattr(tenfold, f"RandomForest{kind}")(6, random_state=0, max_depth=4)
+    with tenfold.threads(1):
+        model.fit(X, target, w)
+    found = model.oob_importance(X, target, w, random_state=5)
+    lost = np.zeros((6, 8))
+    for t, (tree, rows) in enumerate(zip(model.estimators_, unseen, strict=True)):
+        rng = np.random.default_rng([seed_of(np.random.default_rng(5)), t])
+
+        def wrong(X: Array, tree: Any = tree, rows: Array = rows) -> float:
+            said = tree.predict(X)
+            error = (said - target[rows]) ** 2 if kind == "Regressor" else said != target[rows]
+            return float(np.average(error, weights=w[rows]))
+
+        for j in np.unique(tree._trees.feature[~tree._trees.leaves()]):
+            shuffled = X[rows].copy()
+            shuffled[:, j] = shuffled[rng.permutation(len(rows)), j]
+            lost[t, j] = wrong(shuffled) - wrong(X[rows])
+    np.testing.assert_allclose(found.losses, lost, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.importances_mean, lost.mean(axis=0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.standard_error, lost.std(axis=0, ddof=1) / 6**0.5, rtol=1e-9, atol=1e-12)
+
+
+def test_importance_out_of_bag_tells_noise_from_columns_that_matter() -> None:
+    """A category matters too; noise with many values wins impurity by chance, but out of bag it is worth nothing."""
+    X, y = friedman(600)
+    frame = pandas.DataFrame(X[:, 3:], columns=list("abcde"))  # a and b matter
+    frame["level"] = np.array(["low", "mid", "top"])[np.random.default_rng(1).integers(0, 3, 600)]
+    y = y + 6 * (frame["level"] == "mid")
+    for model, target in ((tenfold.RandomForestRegressor, y), (tenfold.RandomForestClassifier, y > y.mean())):
+        forest = model(60, random_state=0).fit(frame, target)
+        found = forest.oob_importance(frame, target)
+        mean, error = found.importances_mean, found.standard_error
+        assert (mean[[0, 1, 5]] > 4 * error[[0, 1, 5]]).all()
+        assert (abs(mean[2:5]) < 3 * error[2:5]).all() and (abs(mean[2:5]) < 0.2 * mean[0]).all()
+        with tenfold.threads(3):
+            np.testing.assert_array_equal(forest.oob_importance(frame, target).losses, found.losses)
+
+
+def test_importance_out_of_bag_asks_for_the_training_rows() -> None:
+    X, y = friedman(200)
+    model = tenfold.RandomForestRegressor(5, random_state=0).fit(X, y)
+    for rows, target in ((X[::-1], y), (X, y + (np.arange(200) == 7)), (X[:100], y[:100])):
+        with pytest.raises(BadInput, match="not the rows on which the forest has grown"):
+            model.oob_importance(rows, target)
+    with pytest.raises(BadInput, match="8 features"):
+        model.oob_importance(X[:, :5], y)
+    with pytest.raises(BadParameter, match="random_state"):
+        model.oob_importance(X, y, random_state=-1)
+    with pytest.raises(NotFitted, match="use bootstrap=True"):
+        tenfold.ExtraTreesRegressor(5).fit(X, y).oob_importance(X, y)
 
 
 def test_correlation_of_trees() -> None:

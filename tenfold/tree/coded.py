@@ -26,6 +26,19 @@ class Coded(Stats):
         return self.codes.whole(), self.y.whole(), self.w.whole()
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All rows of a fit, also in the form from which trees grow."""
+
+    forest: Any  # native
+    bins: Bins
+    codes: Array
+    y: Array
+    w: Array
+    classes: int  # 0: numbers
+    drawn: bool  # whether trees have rows of their own
+
+
 def code_block(block: Block, bins: Bins) -> Coded:
     y = block.y if block.y.ndim == 1 else block.y[:, 0]
     return Coded(Rows.of(bins.code(block.X)), Rows.of(np.asarray(y, dtype=np.float64)), Rows.of(block.w))

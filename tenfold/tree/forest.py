@@ -14,7 +14,7 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.estimator import Classifier, Regressor, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.tree.bins import Bins
+from tenfold.tree.coded import Table
 from tenfold.tree.decision import SHARE, DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.grove import Forest
 from tenfold.tree.manyway import SMALLEST
@@ -44,6 +44,10 @@ class Labels(Classifier, Forest):
 
     def _errors(self, said: Array, y: Any) -> Array:
         return (self.classes_[said.argmax(axis=1)] == np.asarray(y)).astype(np.float64)
+
+    @staticmethod
+    def _losses(said: Array, y: Array) -> Array:
+        return (said.argmax(axis=1) != y).astype(np.float64)
 
     def _probabilities(self, X: Any) -> Array:
         return self._mean(X).astype(X.dtype, copy=False)
@@ -84,6 +88,10 @@ class Numbers(Regressor, Forest):
     def _errors(self, said: Array, y: Any) -> Array:
         return said[:, 0] - check.real_target(check.as_column(y), len(said))[:, 0]
 
+    @staticmethod
+    def _losses(said: Array, y: Array) -> Array:
+        return np.asarray((said[:, 0] - y) ** 2)
+
     def _predict(self, X: Any) -> Array:
         return self._mean(X)[:, 0].astype(X.dtype, copy=False)
 
@@ -92,8 +100,8 @@ class Numbers(Regressor, Forest):
             vars(self).pop(name, None)
         return (yield from super()._stages(source, sizes))
 
-    def _kept(self, trees: Trees, codes: Array, bins: Bins, y: Array, w: Array) -> dict[str, Any]:
-        return targets_by_leaf(trees, codes, bins, y, w) if self.keep_targets else {}
+    def _kept(self, trees: Trees, table: Table) -> dict[str, Any]:
+        return targets_by_leaf(trees, table) if self.keep_targets else {}
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:
         """(rows, quantiles): quantiles of the training targets that share leaves with a row; (rows,) for one number.

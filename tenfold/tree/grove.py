@@ -1,11 +1,10 @@
-"""Forests: many trees on binned columns, each on rows drawn for it; what they say of rows that they have not seen."""
+"""Forests: many trees grow on binned columns, each on rows drawn for it."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Generator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -14,32 +13,23 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, each, thread_budget
-from tenfold.core.errors import BadInput, DataWarning, NotFitted
-from tenfold.core.estimator import Estimator, map_rows
+from tenfold.core.errors import BadInput, DataWarning
 from tenfold.core.monitor import Passes
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
-from tenfold.tree.bins import MOST_BINS, Bins, learn_bins
-from tenfold.tree.coded import code_block, native_forest
+from tenfold.tree.bins import MOST_BINS, learn_bins
+from tenfold.tree.coded import Table, code_block, native_forest
 from tenfold.tree.exact import one_tree
+from tenfold.tree.grown import Grown, seed_of_tree
 from tenfold.tree.packed import BY_NODE, Trees
 from tenfold.tree.prune import cost_complexity_cut, cut, owners
 from tenfold.tree.settings import columns_to_draw, refuse, rows_needed
 
-STEP = 0x9E3779B97F4A7C15  # between the seeds of trees
 CRITERIA = {"log_loss": "entropy", "friedman_mse": "squared_error"}
 
 
-@dataclass(frozen=True)
-class TreeCorrelation:
-    """How alike the errors of the trees are, and how many trees are worth growing."""
-
-    correlation: float
-    n_worth_growing: float  # from here on the variance that more trees remove is a tenth of what stays
-
-
-class Forest(Estimator):
-    """Abstract: the mean of many trees."""
+class Forest(Grown):
+    """Abstract: the growth of many trees."""
 
     kind: ClassVar[str] = "keeps rows"  # while it grows
     missing: ClassVar[bool] = True
@@ -50,10 +40,6 @@ class Forest(Estimator):
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "columns are drawn by their numbers, and of equal splits the one drawn first is taken",
     }
-    _trees: Trees
-    _sums: Array
-    _times: Array
-    _seed: int
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         (fitted,) = yield from self._stages(source, [self.n_estimators])
@@ -87,20 +73,15 @@ class Forest(Estimator):
     def _stages(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, list[dict[str, Any]]]:
         """Fitted attributes with each number of trees."""
         earlier = self._earlier(sizes[0])
-        category = check.categorical_columns(self, source)
-        self._check()
-        bins = yield from learn_bins(source, MOST_BINS, category)
-        codes, y, w = (yield partial(code_block, bins=bins)).arrays()
-        p = source.n_features
-        rate = self._rate(len(y), w)
-        factors, classes = self._factors(y, w)
-        forest = native_forest(
-            bins, category, codes, y, w, classes=classes, factors=factors, rate=rate,
-            criterion=CRITERIA.get(self.criterion, self.criterion),
-        )  # fmt: skip
+        table = yield from self._table(source)
+        y, p = table.y, source.n_features
         if earlier is None:
-            width = max(classes, 1)
-            earlier = ([], np.zeros((len(y), width)), np.zeros(len(y), dtype=np.int64), self._new_seed())
+            earlier = (
+                [],
+                np.zeros((len(y), max(table.classes, 1))),
+                np.zeros(len(y), dtype=np.int64),
+                self._new_seed(),
+            )
         elif len(earlier[2]) != len(y):
             raise BadInput(
                 f"{type(self).__name__}(warm_start=True): the trees so far grew on {len(earlier[2])} rows, "
@@ -116,10 +97,23 @@ class Forest(Estimator):
             max_leaves=-1 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             min_decrease=float(self.min_impurity_decrease),
         )
-        fits = self._grown(forest, limits, earlier, sizes, y, w, rate > 0)
-        return [{**fitted, **self._kept(fitted["_trees"], codes, bins, y, w)} for fitted in fits]
+        fits = self._grown(table, limits, earlier, sizes)
+        return [{**fitted, **self._kept(fitted["_trees"], table)} for fitted in fits]
 
-    def _kept(self, trees: Trees, codes: Array, bins: Bins, y: Array, w: Array) -> dict[str, Any]:
+    def _table(self, source: Source) -> Generator[Summarize, Any, Table]:
+        category = check.categorical_columns(self, source)
+        self._check()
+        bins = yield from learn_bins(source, MOST_BINS, category)
+        codes, y, w = (yield partial(code_block, bins=bins)).arrays()
+        rate = self._rate(len(y), w)
+        factors, classes = self._factors(y, w)
+        forest = native_forest(
+            bins, category, codes, y, w, classes=classes, factors=factors, rate=rate,
+            criterion=CRITERIA.get(self.criterion, self.criterion),
+        )  # fmt: skip
+        return Table(forest, bins, codes, y, w, classes, rate > 0)
+
+    def _kept(self, trees: Trees, table: Table) -> dict[str, Any]:
         """What is kept of the training rows because it was asked for."""
         return {}
 
@@ -170,14 +164,13 @@ class Forest(Estimator):
         """Factors of the weights of rows, and the number of classes (0: numbers)."""
         raise NotImplementedError
 
-    def _grown(
-        self, forest: Any, limits: dict[str, Any], earlier: Any, sizes: list[int], y: Array, w: Array, drawn: bool
-    ) -> list[dict[str, Any]]:
+    def _grown(self, table: Table, limits: dict[str, Any], earlier: Any, sizes: list[int]) -> list[dict[str, Any]]:
         trees, sums, times, seed = earlier
-        count, passes, done = sum(map(len, trees)), Passes(type(self).__name__), []
+        count, passes = sum(map(len, trees)), Passes(type(self).__name__)
+        done: list[dict[str, Any]] = []
 
         def grow(t: int) -> tuple[Trees, Array, Array]:
-            arrays, _, leaf = forest.tree((seed + STEP * (t + 1)) % 2**64, **limits)
+            arrays, _, leaf = table.forest.tree(seed_of_tree(seed, t), **limits)
             return self._pruned(one_tree(arrays), leaf)
 
         for size in sizes:
@@ -193,7 +186,7 @@ class Forest(Estimator):
                         DataWarning,
                         stacklevel=2,
                     )
-                    return [*done, self._attributes(trees, sums, times, seed, y, w, drawn)]
+                    return [*done, self._attributes(trees, sums, times, seed, table)]
                 for tree, rows, leaf in grown:
                     sums[rows] += tree.value[leaf]
                     times[rows] += 1
@@ -202,7 +195,7 @@ class Forest(Estimator):
                 if not count:
                     self._tell_memory(trees, sizes[-1])
                 count += len(batch)
-            done.append(self._attributes(trees, sums, times, seed, y, w, drawn))
+            done.append(self._attributes(trees, sums, times, seed, table))
         return done
 
     def _pruned(self, tree: Trees, leaf: Array) -> tuple[Trees, Array, Array]:
@@ -226,99 +219,16 @@ class Forest(Estimator):
                 stacklevel=2,
             )
 
-    def _attributes(
-        self, trees: list[Trees], sums: Array, times: Array, seed: int, y: Array, w: Array, drawn: bool
-    ) -> dict[str, Any]:
+    def _attributes(self, trees: list[Trees], sums: Array, times: Array, seed: int, table: Table) -> dict[str, Any]:
         whole = trees[0] if len(trees) == 1 else Trees.joined(trees)
         trees[:] = [whole]
         fitted = dict(_trees=whole, _sums=sums.copy(), _times=times.copy(), _seed=seed)
         out = times > 0
-        if not drawn or not out.any():
+        if not table.drawn or not out.any():
             why = "is absent: every tree has seen every row, use bootstrap=True and more trees"
             names = ("oob_score_", "oob_prediction_", "oob_decision_function_")
             return dict(fitted, _oob_score=None, absent_={name: f"{name} {why}" for name in names})
-        return dict(fitted, _oob_score=self._oob(sums[out] / times[out, None], y[out], w[out]))
+        return dict(fitted, _oob_score=self._oob(sums[out] / times[out, None], table.y[out], table.w[out]))
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
-        raise NotImplementedError
-
-    # --- what was learned ---
-
-    def _mean(self, X: Any) -> Array:
-        """(rows, outputs): the mean of the trees."""
-        return np.asarray(self._trees.sums(X) / len(self._trees))
-
-    def _explained(self) -> tuple[list[Trees], float, Any, str]:
-        """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
-        check.check_fitted(self)
-        return [self._trees], 1 / len(self._trees), 0.0, "probability" if self.target == "label" else "prediction"
-
-    @property
-    def oob_score_(self) -> float:
-        """The score on rows that a tree has not seen: accuracy, or R²."""
-        check.check_fitted(self)
-        self._check_out_of_bag("oob_score_")
-        return float(vars(self)["_oob_score"])
-
-    def _check_out_of_bag(self, name: str) -> None:
-        if vars(self).get("_oob_score") is None:
-            raise NotFitted(vars(self)["absent_"][name])
-
-    def _said_out_of_bag(self, name: str) -> Array:
-        check.check_fitted(self)
-        self._check_out_of_bag(name)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self._sums / np.where(self._times > 0, self._times, np.nan)[:, None])
-
-    @property
-    def feature_importances_(self) -> Array:
-        """The share of each column in the loss of impurity, averaged over the trees."""
-        check.check_fitted(self)
-        return self._trees.importances(self.n_features_in_)
-
-    @property
-    def trees_(self) -> Trees:
-        """All trees, node by node."""
-        check.check_fitted(self)
-        return self._trees
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The trees as learners of their own."""
-        check.check_fitted(self)
-        facts = {key: value for key, value in vars(self).items() if key.endswith("_")}
-        members = []
-        for t in range(len(self._trees)):
-            member = self._tree_class()()
-            vars(member).update(facts, _trees=self._trees[t], max_features_=self.n_features_in_)
-            if self.role == "regressor":
-                vars(member)["_flat"] = True
-            members.append(member)
-        return members
-
-    def _tree_class(self) -> Any:
-        raise NotImplementedError
-
-    def apply(self, X: Any) -> Array:
-        """(rows, trees): the number of the leaf of each row in each tree."""
-        X = check.check_predict(self, X)
-        return map_rows(lambda block: self._trees._packed.leaves(block, 0, len(self._trees)), X)
-
-    def tree_correlation(self, X: Any, y: Any) -> TreeCorrelation:
-        """The mean correlation ρ of the trees' errors on rows they have not seen, and 10 (1 − ρ) / ρ.
-
-        The variance of the mean of T trees is σ² (ρ + (1 − ρ) / T): beyond that number of trees the second part is less
-        than a tenth of the first.
-        """
-        rows = check.check_predict(self, X)
-        error = np.stack([self._errors(self._trees.sums(rows, t, t + 1), y) for t in range(len(self._trees))])
-        error -= error.mean(axis=1, keepdims=True)
-        spread = np.sqrt((error**2).mean(axis=1))
-        pairs = spread.sum() ** 2 - (spread**2).sum()
-        together = (error.sum(axis=0) ** 2).mean() - (spread**2).sum()
-        rho = float(together / pairs) if pairs > 0 else 1.0
-        return TreeCorrelation(rho, float("inf") if rho <= 0 else max(1.0, float(np.ceil(10 * (1 - rho) / rho))))
-
-    def _errors(self, said: Array, y: Any) -> Array:
-        """How wrong one tree is, row by row."""
         raise NotImplementedError

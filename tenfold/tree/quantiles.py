@@ -13,8 +13,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadFile, BadParameter
-from tenfold.tree.bins import Bins
-from tenfold.tree.coded import values_of
+from tenfold.tree.coded import Table, values_of
 from tenfold.tree.packed import Trees
 
 KEPT = ("_targets", "_target_weights", "_by_leaf", "_leaf_rows")
@@ -22,15 +21,18 @@ ROWS_AT_ONCE, ENTRIES_AT_ONCE = 256, 2**22
 ROUNDING = 1e-9  # levels that are closer than this are equal
 
 
-def targets_by_leaf(trees: Trees, codes: Array, bins: Bins, y: Array, w: Array) -> dict[str, Array]:
+def targets_by_leaf(trees: Trees, table: Table) -> dict[str, Array]:
     """Targets in ascending order with their weights; by tree the rows in the order of their leaves; by node how many rows end there."""
+    y = table.y
     order = np.argsort(y, kind="stable")
     by_leaf = np.empty((len(trees), len(y)), dtype=np.int32)
     counts = np.zeros(len(trees.feature), dtype=np.int64)
 
     def walk(start: int) -> None:
         rows = order[start : start + 2**14]
-        by_leaf[:, start : start + 2**14] = trees._packed.leaves(values_of(codes[rows], bins), 0, len(trees)).T
+        by_leaf[:, start : start + 2**14] = trees._packed.leaves(
+            values_of(table.codes[rows], table.bins), 0, len(trees)
+        ).T
 
     def sort(t: int) -> None:
         nodes = slice(trees.first[t], trees.first[t + 1])
@@ -39,7 +41,7 @@ def targets_by_leaf(trees: Trees, codes: Array, bins: Bins, y: Array, w: Array) 
 
     each(walk, list(range(0, len(y), 2**14)))
     each(sort, list(range(len(trees))))
-    return dict(_targets=y[order], _target_weights=w[order], _by_leaf=by_leaf, _leaf_rows=counts)
+    return dict(_targets=y[order], _target_weights=table.w[order], _by_leaf=by_leaf, _leaf_rows=counts)
 
 
 def as_levels(quantiles: Any, owner: str) -> Array:
@@ -93,4 +95,4 @@ class LeafTargets:
             order = np.argsort(place)
             place, total = place[order], weight[order]
         reached = n_trees * (np.arange(m)[:, None] + np.maximum(levels - ROUNDING, ROUNDING))
-        return self.targets[place[np.searchsorted(np.cumsum(total), reached)] % n]
+        return np.asarray(self.targets[place[np.searchsorted(np.cumsum(total), reached)] % n])
