@@ -78,6 +78,11 @@ def fits(table: pd.DataFrame) -> list[tuple[Any, tuple[Any, ...], str]]:
             (X, table["y"].to_numpy()),
             "coef_",
         ),
+        (
+            tenfold.RandomForestClassifier(3, max_depth=6, random_state=0),
+            (X, table["word"].to_numpy(), table["w"].to_numpy()),
+            "oob_score_ _sums _times feature_importances_",
+        ),
     ]
 
 
@@ -89,7 +94,7 @@ def fitted(model: Any, args: tuple[Any, ...]) -> Any:
 # --- the engine ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", range(5), ids=["Ridge", "GaussianNB", "KMeans", "Boosting", "Pipeline"])
+@pytest.mark.parametrize("which", range(6), ids=["Ridge", "GaussianNB", "KMeans", "Boosting", "Pipeline", "Forest"])
 def test_two_workers_give_the_bits_of_threads(which: int, client: Client, table: pd.DataFrame) -> None:
     model, args, names = fits(table)[which]
     with tenfold.engine(tenfold.Dask(client)):
@@ -216,6 +221,22 @@ def test_dask_arrays_in_place(client: Client, table: pd.DataFrame) -> None:
     assert predicted.shape == (N,)
     assert np.array_equal(predicted.compute(), there.predict(X))
     assert same(there, tenfold.Ridge().fit(lazy[0], y, w), "coef_")  # a target in this process is cut alike
+
+
+def test_a_forest_of_a_collection_is_that_of_the_table(client: Client, table: pd.DataFrame) -> None:
+    """To the bit: trees, what they say out of bag, quantiles, and importances."""
+    X, y, w = columns(table)[:9000], table["y"].to_numpy()[:9000], table["w"].to_numpy()[:9000]
+    lazy = [da.from_array(X, chunks=(2500, 7)), da.from_array(y, chunks=4096), da.from_array(w, chunks=2500)]
+    model = tenfold.RandomForestRegressor(4, max_depth=6, max_features=0.4, random_state=0, keep_targets=True)
+    there = copy.deepcopy(model.fit(*lazy))
+    here = model.fit(X, y, w)
+    assert same(there, here, "oob_score_ feature_importances_") and same(
+        there.trees_, here.trees_, "first feature threshold value impurity weighted_n_node_samples"
+    )
+    np.testing.assert_array_equal(there.oob_prediction_, here.oob_prediction_)
+    np.testing.assert_array_equal(there.predict(lazy[0]).compute(), here.predict(X))
+    np.testing.assert_array_equal(there.predict_quantiles(lazy[0][:500]).compute(), here.predict_quantiles(X[:500]))
+    np.testing.assert_array_equal(there.oob_importance(*lazy).losses, here.oob_importance(X, y, w).losses)
 
 
 def test_a_dask_frame_in_place(client: Client, table: pd.DataFrame) -> None:
