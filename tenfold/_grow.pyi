@@ -3,21 +3,80 @@ from typing import overload
 import numpy
 import numpy.typing
 
-
 class Presorted:
     @overload
     def __init__(self, X: numpy.typing.NDArray[numpy.float64], n_threads: int) -> None: ...
-
     @overload
     def __init__(self, X: numpy.typing.NDArray[numpy.float32], n_threads: int) -> None: ...
-
     @overload
-    def grow(self, X: numpy.typing.NDArray[numpy.float64], y: numpy.typing.NDArray[numpy.float64], w: numpy.typing.NDArray[numpy.float64], classes: int, criterion: str, random: bool, max_depth: int, min_split: int, min_leaf: int, min_weight_leaf: float, max_features: int, max_leaves: int, min_gain: float, monotonic: numpy.typing.NDArray[numpy.int64], categorical: numpy.typing.NDArray[numpy.uint8], seed: int, n_threads: int) -> tuple: ...
-
+    def grow(
+        self,
+        X: numpy.typing.NDArray[numpy.float64],
+        y: numpy.typing.NDArray[numpy.float64],
+        w: numpy.typing.NDArray[numpy.float64],
+        classes: int,
+        criterion: str,
+        random: bool,
+        max_depth: int,
+        min_split: int,
+        min_leaf: int,
+        min_weight_leaf: float,
+        max_features: int,
+        max_leaves: int,
+        min_gain: float,
+        monotonic: numpy.typing.NDArray[numpy.int64],
+        categorical: numpy.typing.NDArray[numpy.uint8],
+        seed: int,
+        n_threads: int,
+    ) -> tuple: ...
     @overload
-    def grow(self, X: numpy.typing.NDArray[numpy.float32], y: numpy.typing.NDArray[numpy.float64], w: numpy.typing.NDArray[numpy.float64], classes: int, criterion: str, random: bool, max_depth: int, min_split: int, min_leaf: int, min_weight_leaf: float, max_features: int, max_leaves: int, min_gain: float, monotonic: numpy.typing.NDArray[numpy.int64], categorical: numpy.typing.NDArray[numpy.uint8], seed: int, n_threads: int) -> tuple: ...
+    def grow(
+        self,
+        X: numpy.typing.NDArray[numpy.float32],
+        y: numpy.typing.NDArray[numpy.float64],
+        w: numpy.typing.NDArray[numpy.float64],
+        classes: int,
+        criterion: str,
+        random: bool,
+        max_depth: int,
+        min_split: int,
+        min_leaf: int,
+        min_weight_leaf: float,
+        max_features: int,
+        max_leaves: int,
+        min_gain: float,
+        monotonic: numpy.typing.NDArray[numpy.int64],
+        categorical: numpy.typing.NDArray[numpy.uint8],
+        seed: int,
+        n_threads: int,
+    ) -> tuple: ...
 
 class Forest:
-    def __init__(self, codes: numpy.typing.NDArray[numpy.uint8], n_bins: numpy.typing.NDArray[numpy.int64], edges: numpy.typing.NDArray[numpy.float64], category_codes: numpy.typing.NDArray[numpy.int64], categorical: numpy.typing.NDArray[numpy.uint8], y: numpy.typing.NDArray[numpy.float64], classes: int, factor: numpy.typing.NDArray[numpy.float64], key: numpy.typing.NDArray[numpy.uint64], copies: numpy.typing.NDArray[numpy.int64], first: numpy.typing.NDArray[numpy.int64], rate: float, criterion: str) -> None: ...
-
-    def tree(self, seed: int, random: bool, max_depth: int, min_split: int, min_leaf: int, min_weight_share: float, max_features: int, max_leaves: int, min_decrease: float) -> tuple: ...
+    def __init__(
+        self,
+        codes: numpy.typing.NDArray[numpy.uint8],
+        n_bins: numpy.typing.NDArray[numpy.int64],
+        edges: numpy.typing.NDArray[numpy.float64],
+        category_codes: numpy.typing.NDArray[numpy.int64],
+        categorical: numpy.typing.NDArray[numpy.uint8],
+        y: numpy.typing.NDArray[numpy.float64],
+        classes: int,
+        factor: numpy.typing.NDArray[numpy.float64],
+        key: numpy.typing.NDArray[numpy.uint64],
+        copies: numpy.typing.NDArray[numpy.int64],
+        first: numpy.typing.NDArray[numpy.int64],
+        rate: float,
+        criterion: str,
+    ) -> None: ...
+    def tree(
+        self,
+        seed: int,
+        random: bool,
+        max_depth: int,
+        min_split: int,
+        min_leaf: int,
+        min_weight_share: float,
+        max_features: int,
+        max_leaves: int,
+        min_decrease: float,
+    ) -> tuple: ...

@@ -212,7 +212,7 @@ def test_median_deviation_is_the_default_threshold() -> None:
         ({"loss": "cubed"}, tenfold.BadParameter, "loss"),
         ({"loss": lambda y, guess: 1.0}, tenfold.BadParameter, "one number a row"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else None,
 )
 def test_refused(more: dict[str, Any], error: type[Exception], words: str) -> None:
     X, y, _ = spoiled(0.3)

@@ -157,6 +157,10 @@ class OnePass(Estimator):
     def _more(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
         """The gate for further rows: columns and classes as before."""
         if "stats_" not in vars(self):
+            if any(name.endswith("_") and not name.startswith("_") and name not in FACTS for name in vars(self)):
+                self._check_stats(
+                    self
+                )  # fitted before, and nothing to add to: starting anew would lose what was learned
             if classes is None and self.target == "label" and "classes_" not in vars(self):
                 raise BadInput(
                     "classes must be passed on the first call to partial_fit: all labels that will ever come"
@@ -185,7 +189,8 @@ class OnePass(Estimator):
         check.check_fitted(one)
         if "stats_" not in vars(one):
             raise NotFitted(
-                f"this {type(one).__name__} carries no statistics (it was saved without them): save it with resumable=True"
+                f"this {type(one).__name__} carries no statistics to add to or take from (it was saved without them, or its fit "
+                "needed none): save it with resumable=True, or fit all rows at once"
             )
 
     def _learns_like(self, other: Self) -> bool:
@@ -317,13 +322,19 @@ class Transformer(_Beside):
         return self.fit(X, y, sample_weight).transform(X)
 
 
+FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are answered at once
+
+
 def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
     """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed."""
     if hasattr(X, "lazily"):
         return X.lazily(function)  # type: ignore[no-any-return]
     if not isinstance(X, Source):
         if X.shape[0] <= block_rows(X.shape[1]):
-            return function(X)
+            if X.shape[0] < FEW_ROWS:
+                return function(X)
+            with single_blas:
+                return function(X)
         source: Source = Arrays(X, None, None, Target("none"), {}, trusted=True)
     else:
         source = X

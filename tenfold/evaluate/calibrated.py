@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.core import check, ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import Classifier, Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
 from tenfold.evaluate.calibrators import METHODS, Calibrator, calibrator_of
-from tenfold.evaluate.folds import check_class_sizes, row_hashes
+from tenfold.evaluate.folds import check_class_sizes
 from tenfold.evaluate.held_out import outputs_of, split_models
 from tenfold.evaluate.memory import in_memory
 from tenfold.evaluate.rounds import Round, Splitting, folds_round, plan, truth_of
@@ -164,7 +164,9 @@ def folds_by_content(rows: Arrays, codes: Array, folds: int) -> Array:
     """Folds that depend on what the rows hold, not on their order: within each class rows are sorted by a hash, equal rows
     are one, and every `folds`-th is of the same fold.
     """
-    hashes = row_hashes(rows.X if rows.rows is None else rows.X[rows.rows])
+    hashes = np.concatenate(
+        [ops.hash_rows(rows.load(part).X, 0) for part in rows.parts()]
+    )  # what may not be there is told
     order = np.lexsort((hashes, codes))
     new = np.append(True, (np.diff(codes[order]) != 0) | (np.diff(hashes[order]) != 0))
     check_class_sizes(codes[order][new], rows.facts["classes_"])

@@ -17,7 +17,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import centred
 from tenfold.linear.weighted import Weighed, WithInference, beside
-from tenfold.solve.irls import frame_of, start_of
+from tenfold.solve.irls import frame_of, settled_scale, start_of
 from tenfold.solve.variance import BOUND, NEAR_ZERO, Found, Shape, alternate
 
 EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
@@ -83,6 +83,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
         centred(stats, source.n_features, self.fit_intercept)
         frame = frame_of(stats, self.fit_intercept)
         theta, scale = start_of(stats, frame, self.fit_intercept)
+        scale = yield from settled_scale(theta, scale, frame)
         root = float(np.sqrt(np.diagonal(stats.scatter)[-1] / stats.weight + stats.mean[-1] ** 2))
         labels = getattr(source, "labels", np.empty(0))
         level = 2 * float(np.log(max(scale, EXACT)))

@@ -16,7 +16,7 @@ from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
-from tenfold.solve.irls import Frame, Piece, frame_of, newton, start_of
+from tenfold.solve.irls import Frame, Piece, frame_of, newton, settled_scale, start_of
 
 EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
 
@@ -64,6 +64,7 @@ class HuberRegressor(AffineRegressor, Estimator):
         centred(stats, source.n_features, self.fit_intercept)
         frame = frame_of(stats, self.fit_intercept)
         theta, scale = start_of(stats, frame, self.fit_intercept)
+        scale = yield from settled_scale(theta, scale, frame)
         if scale <= EXACT:
             return self._answer(frame, theta, scale, 1)
         with np.errstate(over="ignore"):

@@ -85,7 +85,8 @@ class LinearSVR(AffineRegressor, Estimator):
         frame = frame_of(stats, False)  # nothing is shifted: the intercept has its own penalty
         squared = self.loss != "epsilon_insensitive"
         with np.errstate(over="ignore"):
-            price = np.append(1 / frame.size**2, float(self.intercept_scaling) ** -2.0 if self.fit_intercept else 1.0)
+            scaling = max(float(self.intercept_scaling), 1e-75)
+            price = np.append(1 / frame.size**2, scaling**-2.0 if self.fit_intercept else 1.0)
             price = np.clip(price, 1e-150, 1e150)
         C = float(self.C) if squared else float(self.C) / frame.y_size
         cost = Cost(float(self.epsilon) / frame.y_size, min(max(C, 1e-100), 1e100), squared)
@@ -95,6 +96,7 @@ class LinearSVR(AffineRegressor, Estimator):
         theta, gap, n_pass, closed = yield from (
             search.squares(start) if squared else search.margins(start, 0.0 if small else max(0.3 * spread, 1e-8))
         )
+        gap = min(gap, 1.0)  # α = 0 is a dual point too, of value 0
         if not closed:
             warnings.warn(
                 f"LinearSVR: the duality gap is {gap:.2g} of the objective after {n_pass + 1} passes, "

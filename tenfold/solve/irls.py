@@ -15,10 +15,11 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.monitor import note
-from tenfold.core.stats import Moments, Stats
+from tenfold.core.stats import Counts, Moments, Stats
 from tenfold.solve.linalg import cholesky, cholesky_solve, eigh
 
 HALVINGS = 30  # of a step that does not lower the objective
+BLURRED = 1e-6  # a scale from differences of sums has digits only above this, relative to the spread of y
 SETTLED = 1e-22  # the squared length of a Newton step, relative to the objective, that changes nothing
 
 
@@ -59,6 +60,19 @@ def start_of(stats: Moments, frame: Frame, fit_intercept: bool) -> tuple[Array, 
     w = spd_solve(S[:-1, :-1], S[:-1, -1])
     rest = S[-1, -1] + w @ (S[:-1, :-1] @ w - 2 * S[:-1, -1])
     return np.append(w, 0.0), float(np.sqrt(max(rest, 0.0)))
+
+
+def settled_scale(theta: Array, scale: float, frame: Frame) -> Generator[Any, Counts, float]:
+    """The root mean square of the residuals; where sums cannot tell it from rounding, from the residuals themselves."""
+    if scale > BLURRED:
+        return scale
+    sums = yield partial(_squares, theta=theta, frame=frame)
+    return float(np.sqrt(sums.weight[0] / sums.weight[1]))
+
+
+def _squares(block: Block, theta: Array, frame: Frame) -> Counts:
+    X, y = frame.rows(block)
+    return Counts(np.array([block.w @ (y - X @ theta[:-1] - theta[-1]) ** 2, block.w.sum()]))
 
 
 def spd_solve(A: Array, b: Array) -> Array:
