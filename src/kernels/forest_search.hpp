@@ -1,0 +1,232 @@
+// The search for the best split of one node of a forest's tree (forest.hpp).
+#pragma once
+
+#include "kernels/forest_sums.hpp"
+
+namespace tenfold {
+
+// Draws columns, sums the targets of a node by their bins, and looks at the splits between bins.
+template <class Targets>
+class SplitSearch {
+protected:
+    using Cell = typename Targets::Cell;
+    using Here = Frame<Cell>;
+
+    SplitSearch(const Binned& table, const ForestSettings& by, Targets targets, size_t classes)
+        : table(table), by(by), targets(std::move(targets)), classes(classes) {
+        lives.emplace_back(table.p);
+        for (size_t j = 0; j < table.p; ++j) lives[0][j] = static_cast<std::uint32_t>(j);
+    }
+
+    static const std::uint32_t* rows_of(const Here& frame, const Part& part) {
+        return frame.rows[part.depth & 1].data() + part.start;
+    }
+
+    // The best split over columns drawn until enough of them vary; those that do not are not looked at below.
+    BestSplit best(const Here& frame, Part& part) {
+        BestSplit split;
+        if (classes == 0 && all_equal(frame, part)) return split;
+        if (part.m == 2) return part_two(frame, part);
+        cells.resize(part.m);
+        for (size_t i = 0; i < part.m; ++i) cells[i] = frame.cells[rows_of(frame, part)[i]];
+        const bool few = std::is_same_v<Targets, PackedTargets> && part.m <= FEW_ROWS && by.min_leaf == 1 &&
+                         !by.random && by.min_weight_leaf <= 0;
+        columns = lives[part.live];
+        Draws draws{part.key};
+        const auto most = static_cast<size_t>(by.max_features);
+        size_t varying = 0, looked = 0;
+        for (; looked < columns.size() && varying < most; ++looked) {
+            std::swap(columns[looked], columns[looked + draws.below(columns.size() - looked)]);
+            const size_t j = columns[looked];
+            if (few && !table.categorical[j] && !table.missing[j]) {
+                if (look_at_few(frame, part, j, split)) std::swap(columns[varying++], columns[looked]);
+                continue;
+            }
+            const Mask mask = fill(frame, part, j);
+            if (count_bins(mask) > 1) {
+                consider(frame, part, j, mask, split);
+                std::swap(columns[varying++], columns[looked]);
+            }
+            for_each_bin(mask, [&](size_t bin) { targets.clear(bin); });
+        }
+        if (varying < looked) {  // some columns are constant: the children need not know them
+            std::vector<std::uint32_t> still(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(varying));
+            still.insert(still.end(), columns.begin() + static_cast<std::ptrdiff_t>(looked), columns.end());
+            std::sort(still.begin(), still.end());
+            part.live = lives.size();
+            lives.push_back(std::move(still));
+        }
+        return split;
+    }
+
+    const Binned& table;
+    const ForestSettings& by;
+    Targets targets;
+    size_t classes;
+    std::vector<std::vector<std::uint32_t>> lives;  // columns that may still vary, by `live` of a part
+
+private:
+    // Sums a column by bin; returns the bins that occur.
+    Mask fill(const Here& frame, const Part& part, size_t j) {
+        const std::uint8_t* column = frame.codes + j * frame.n;
+        const std::uint32_t* rows = rows_of(frame, part);
+        seen.fill(0);
+        for (size_t i = 0; i < part.m; ++i) {
+            const size_t bin = column[rows[i]];
+            targets.add(bin, cells[i]);
+            seen[bin] = 0xFF;
+        }
+        return as_mask(seen);
+    }
+
+    // A small node whose column has no categories and nothing missing; returns whether the column varies.
+    bool look_at_few(const Here& frame, const Part& part, size_t j, BestSplit& split) {
+        if constexpr (std::is_same_v<Targets, PackedTargets>) {
+            const FewRows found = by.kernels->best_of_few(frame.codes + j * frame.n, rows_of(frame, part), cells.data(),
+                                                          part.m, targets.shift, targets.mean, targets.weight);
+            if (found.bin > 255) return false;
+            if (split.above(found.score)) {
+                split.take(found.score, j, targets.open(found.sums), false, false);
+                split.bin = found.bin;
+            }
+            return true;
+        }
+        return false;
+    }
+
+    // Of two rows every column that tells them apart is as good as any other: the first one is taken.
+    BestSplit part_two(const Here& frame, const Part& part) {
+        const std::uint32_t* rows = rows_of(frame, part);
+        BestSplit split;
+        columns = lives[part.live];
+        Draws draws{part.key};
+        for (size_t i = 0; i < columns.size() && !split.found; ++i) {
+            std::swap(columns[i], columns[i + draws.below(columns.size() - i)]);
+            const size_t j = columns[i];
+            const std::uint8_t a = frame.codes[j * frame.n + rows[0]], b = frame.codes[j * frame.n + rows[1]];
+            if (a == b) continue;
+            Mask mask{};
+            put(mask, a);
+            put(mask, b);
+            targets.add(a, frame.cells[rows[0]]);
+            targets.add(b, frame.cells[rows[1]]);
+            consider(frame, part, j, mask, split);
+            targets.clear(a);
+            targets.clear(b);
+        }
+        return split;
+    }
+
+    bool all_equal(const Here& frame, const Part& part) const {
+        const std::uint32_t* rows = rows_of(frame, part);
+        const Totals first = targets.open(frame.cells[rows[0]]);
+        for (size_t i = 1; i < part.m; ++i) {
+            const Totals pair = targets.open(frame.cells[rows[i]]);
+            // s / w is equal: the targets are
+            if (static_cast<__int128>(pair.s) * first.w != static_cast<__int128>(first.s) * pair.w) return false;
+        }
+        return true;
+    }
+
+    void consider(const Here& frame, const Part& part, size_t j, const Mask& mask, BestSplit& split) {
+        const auto blank = static_cast<size_t>(table.n_bins[j]);
+        const bool missing = holds(mask, blank), category = table.categorical[j];
+        if (!missing && !category && !by.random && by.min_leaf == 1) return scan_numbers(part, j, mask, split);
+        order.clear();
+        for_each_bin(mask, [&](size_t bin) {
+            if (bin != blank) order.push_back(static_cast<std::uint8_t>(bin));
+        });
+        if (order.empty()) return;
+        if (category)
+            std::stable_sort(order.begin(), order.end(),
+                             [&](auto a, auto b) { return targets.order_key(a) < targets.order_key(b); });
+        if (by.min_leaf > 1) count_rows(frame, part, j);
+        if (by.random) {
+            Draws draws{mix(part.key ^ (0x51ED2701u + j))};
+            const size_t stop = order.size() > 1 ? drawn_stop(j, category, draws) : 1;
+            if (stop < order.size() + missing)
+                try_stops(part, j, stop, stop, missing && order.size() > 1 && draws.next() >> 63, missing, split);
+            return;
+        }
+        try_stops(part, j, 1, order.size() - !missing, false, missing, split);
+        if (missing) try_stops(part, j, 1, order.size() - 1, true, missing, split);
+    }
+
+    // The common case: numbers, none missing, leaves of any size.
+    void scan_numbers(const Part& part, size_t j, const Mask& mask, BestSplit& split) const {
+        typename Targets::Scan scan{targets};
+        size_t left = count_bins(mask) - 1;
+        for (size_t word = 0; left && word < 4; ++word)
+            for (std::uint64_t bits = mask[word]; bits && left; bits &= bits - 1, --left) {
+                const size_t bin = 64 * word + static_cast<size_t>(std::countr_zero(bits));
+                scan.move(bin);
+                const double score = scan.score();
+                if (split.above(score) && heavy_enough(part, scan.totals().w)) {
+                    split.take(score, j, scan.totals(), false, false);
+                    split.bin = bin;
+                }
+            }
+    }
+
+    bool heavy_enough(const Part& part, std::int64_t left) const {
+        return by.min_weight_leaf <= 0 || (static_cast<double>(left) >= by.min_weight_leaf &&
+                                           static_cast<double>(part.all.w - left) >= by.min_weight_leaf);
+    }
+
+    // How many of the bins go left, drawn: by value for numbers, by rank for categories.
+    size_t drawn_stop(size_t j, bool category, Draws& draws) const {
+        if (category) return 1 + draws.below(order.size() - 1);
+        const double* edges = &table.edges[j * 256];
+        const double low = edges[order.front()], high = edges[order.back() - 1];
+        const size_t between = static_cast<size_t>(order.back() - order.front());
+        const double step = between > 1 ? (high - low) / static_cast<double>(between - 1) : 0.0;
+        const double at = low - step / 2 + draws.unit() * (high - low + step);
+        size_t bin = static_cast<size_t>(std::lower_bound(edges + order.front(), edges + order.back(), at) - edges);
+        if (bin > order.front() && (bin >= order.back() || at - edges[bin - 1] < edges[bin] - at)) --bin;
+        const auto past = std::upper_bound(order.begin(), order.end(), bin);
+        return static_cast<size_t>(past - order.begin());
+    }
+
+    // Takes bins to the left in `order`, and looks at each stop from `first` to `last`.
+    void try_stops(const Part& part, size_t j, size_t first, size_t last, bool blanks_left, bool missing, BestSplit& split) {
+        typename Targets::Scan scan{targets};
+        const auto blank = static_cast<size_t>(table.n_bins[j]);
+        size_t n_left = 0;
+        const bool count = by.min_leaf > 1;
+        if (blanks_left) {
+            scan.move(blank);
+            if (count) n_left += row_counts[blank];
+        }
+        size_t stop = 0;
+        for (size_t k = 1; k <= last; ++k) {
+            scan.move(order[k - 1]);
+            if (count) n_left += row_counts[order[k - 1]];
+            if (k < first) continue;
+            if (count && (n_left < static_cast<size_t>(by.min_leaf) || part.m - n_left < static_cast<size_t>(by.min_leaf)))
+                continue;
+            const double score = scan.score();
+            if (!split.above(score)) continue;
+            if (!heavy_enough(part, scan.totals().w)) continue;
+            split.take(score, j, scan.totals(), blanks_left, missing);
+            stop = k;
+        }
+        if (!stop) return;
+        split.bin = order[stop - 1];
+        split.left = {};
+        for (size_t k = 0; table.categorical[j] && k < stop; ++k) put(split.left, order[k]);
+    }
+
+    void count_rows(const Here& frame, const Part& part, size_t j) {
+        row_counts.fill(0);
+        const std::uint8_t* column = frame.codes + j * frame.n;
+        for (size_t i = 0; i < part.m; ++i) ++row_counts[column[rows_of(frame, part)[i]]];
+    }
+
+    std::vector<Cell> cells;  // of the node looked at, in the order of its rows
+    std::vector<std::uint32_t> columns;
+    std::vector<std::uint8_t> order;
+    std::array<std::uint32_t, 256> row_counts{};
+    std::array<std::uint8_t, 256> seen{};
+};
+
+}  // namespace tenfold
