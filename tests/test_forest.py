@@ -184,7 +184,7 @@ def test_quantiles_are_those_of_targets_that_share_leaves(kind: str, leaf: int) 
     np.testing.assert_array_equal(model.predict_quantiles(X[270:], levels), expected)
     np.testing.assert_array_equal(model.predict_quantiles(X[270:], 0.9), expected[:, 4])
     np.testing.assert_array_equal(model.predict_quantiles(X[270:]), expected[:, [1, 3, 4]])
-    model.ccp_alpha = 0.05
+    model.ccp_alpha = 0.05  # another fit of the same model
     expected = meinshausen(model.fit(X[:300], y[:300], w), X[:300], y[:300], w, X[270:], levels)
     np.testing.assert_array_equal(model.predict_quantiles(X[270:], levels), expected)
 
@@ -222,6 +222,7 @@ def test_targets_are_kept_only_when_asked_for(tmp_path: Path) -> None:
     assert tenfold.inspect(tmp_path / "kept").holds_training_rows
     loaded = tenfold.load(tmp_path / "kept")
     np.testing.assert_array_equal(loaded.predict_quantiles(X), model.predict_quantiles(X))
+    loaded = tenfold.load(tmp_path / "kept")
     loaded._leaf_rows[[0, -1]] += [1, -1]
     with pytest.raises(BadFile, match="do not belong to its trees"):
         loaded.predict_quantiles(X)

@@ -47,7 +47,7 @@ class Labels(Classifier, Forest):
 
     @staticmethod
     def _losses(said: Array, y: Array) -> Array:
-        return (said.argmax(axis=1) != y).astype(np.float64)
+        return np.asarray(said.argmax(axis=1) != y, dtype=np.float64)
 
     def _probabilities(self, X: Any) -> Array:
         return self._mean(X).astype(X.dtype, copy=False)
@@ -96,7 +96,7 @@ class Numbers(Regressor, Forest):
         return self._mean(X)[:, 0].astype(X.dtype, copy=False)
 
     def _stages(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, list[dict[str, Any]]]:
-        for name in KEPT:  # of an earlier fit
+        for name in (*KEPT, "_leaf_targets"):  # of an earlier fit
             vars(self).pop(name, None)
         return (yield from super()._stages(source, sizes))
 
@@ -111,11 +111,13 @@ class Numbers(Regressor, Forest):
         """
         X = check.check_predict(self, X)
         levels = as_levels(quantiles, type(self).__name__)
-        if "_targets" not in vars(self):
+        if not set(KEPT) <= set(vars(self)):
             raise NotFitted(
                 f"{type(self).__name__}.predict_quantiles needs the training targets: fit with keep_targets=True"
             )
-        kept = LeafTargets(self._trees, *(vars(self)[name] for name in KEPT))
+        kept = vars(self).get("_leaf_targets")
+        if kept is None:  # checked once: forests may have millions of nodes
+            kept = vars(self)["_leaf_targets"] = LeafTargets(self._trees, *(vars(self)[name] for name in KEPT))
         flat = levels.ndim == 0
 
         def block(X: Any) -> Array:

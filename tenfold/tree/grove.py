@@ -193,7 +193,7 @@ class Forest(Grown):
                     trees.append(tree)
                     passes.done(None)
                 if not count:
-                    self._tell_memory(trees, sizes[-1])
+                    self._tell_memory(trees, sizes[-1], len(times))
                 count += len(batch)
             done.append(self._attributes(trees, sums, times, seed, table))
         return done
@@ -207,9 +207,11 @@ class Forest(Grown):
         at = cost_complexity_cut(tree, float(self.ccp_alpha))
         return cut(tree, at), rows, owners(tree, at)[leaf]
 
-    def _tell_memory(self, first: list[Trees], n_trees: int) -> None:
+    def _tell_memory(self, first: list[Trees], n_trees: int, n_rows: int) -> None:
         """Before the forest takes more memory than there is, say so."""
         each_tree = sum(getattr(one, name).nbytes for one in first for name in BY_NODE) / len(first)
+        if getattr(self, "keep_targets", False):
+            each_tree += 4 * n_rows
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else np.inf
         if each_tree * n_trees > 0.7 * free:
             warnings.warn(

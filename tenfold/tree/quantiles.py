@@ -62,7 +62,9 @@ class LeafTargets:
 
     def __init__(self, trees: Trees, targets: Array, weights: Array, by_leaf: Array, rows: Array) -> None:
         ends = np.cumsum(rows)
-        sound = len(rows) == len(trees.feature) and (rows >= 0).all() and rows[trees.leaves()].all()
+        sound = (
+            len(rows) == len(trees.feature) and (rows >= 0).all() and rows[trees.leaves()].all() and (weights > 0).all()
+        )
         if not sound or not np.array_equal(ends[trees.first[1:] - 1], len(targets) * np.arange(1, len(trees) + 1)):
             raise BadFile("the targets that this forest keeps do not belong to its trees: fit it again")
         self.trees, self.targets, self.weights, self.rows = trees, targets, weights, rows
@@ -95,4 +97,5 @@ class LeafTargets:
             order = np.argsort(place)
             place, total = place[order], weight[order]
         reached = n_trees * (np.arange(m)[:, None] + np.maximum(levels - ROUNDING, ROUNDING))
-        return np.asarray(self.targets[place[np.searchsorted(np.cumsum(total), reached)] % n])
+        at = np.minimum(np.searchsorted(np.cumsum(total), reached), len(total) - 1)
+        return np.asarray(self.targets[place[at] % n])
