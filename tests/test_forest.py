@@ -353,3 +353,18 @@ def test_bad_parameters(wrong: dict[str, Any], words: str) -> None:
     X, y = friedman(500)
     with pytest.raises(BadParameter, match=words):
         tenfold.RandomForestRegressor(2, **wrong).fit(X, y)
+
+
+def test_categories_too_rare_for_a_bin_go_where_missing_values_go() -> None:
+    """In the fit they share the bin of missing values; predictions must do the same."""
+    rng = np.random.default_rng(0)
+    code = np.concatenate([np.arange(400), rng.integers(0, 200, 1600)]).astype(float)
+    y = np.where(code < 200, code % 7, 50.0) + rng.normal(size=len(code)) * 0.1
+    for cls in (tenfold.RandomForestRegressor, tenfold.HistGradientBoostingRegressor):
+        size = {"n_estimators": 5} if cls is tenfold.RandomForestRegressor else {"max_iter": 20}
+        names = np.array([f"c{int(c):03d}" for c in code], dtype=object)[:, None]
+        model = cls(**size, random_state=0).fit(names, y)
+        rare = model.predict(np.array([[f"c{k:03d}"] for k in range(300, 400)], dtype=object))
+        unseen = model.predict(np.array([["never seen"]], dtype=object))
+        assert np.ptp(rare) < 1e-12 and abs(rare[0] - unseen[0]) < 1e-12
+        assert rare[0] > (30 if cls is tenfold.RandomForestRegressor else y.mean())  # boosting shrinks small groups

@@ -75,6 +75,20 @@ class Bins:
         whole = 1 << (p - 1).bit_length()
         return whole if whole <= 4 * p // 3 else (p + 7) // 8 * 8
 
+    def rare(self) -> Array:
+        """Which columns have categories without a bin: they share the one of missing values."""
+        known = np.array([0 if c is None else len(c) for c in self.categories])
+        return np.asarray(self.n_categories > known)
+
+    def mask(self, column: int, bins_left: Array, missing_left: bool) -> Array:
+        """How packed trees write the categories that go left: those of the bins, and with missing values the rare ones."""
+        known = self.categories[column]
+        assert known is not None
+        left = np.full(int(self.n_categories[column]), missing_left)
+        left[known] = bins_left[: len(known)]
+        words = np.packbits(np.pad(left, (0, -len(left) % 64)), bitorder="little").view("<u8").astype(np.uint64)
+        return np.concatenate([np.array([len(words)], dtype=np.uint64), words])
+
     def code(self, X: Array) -> Array:
         """The bins of rows, (n, width) uint8; columns from p on are zero."""
         X = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.stats import Rows, Stats
 from tenfold.tree.bins import Bins
+from tenfold.tree.packed import Trees
 
 
 @dataclass(slots=True)
@@ -53,6 +54,21 @@ def values_of(codes: Array, bins: Bins) -> Array:
         values[j, bins.n_bins[j] :] = np.nan
     p = len(bins.edges)
     return values[np.arange(p), codes[:, :p]]
+
+
+def with_rare(tree: Trees, bins: Bins) -> Trees:
+    """Categories without a bin go where missing values go, as they did while the tree grew."""
+    moved = (tree.subset >= 0) & (tree.missing_go_to_left > 0) & bins.rare()[np.maximum(tree.feature, 0)]
+    if not moved.any():
+        return tree
+    subset, bits = tree.subset.copy(), [tree.bits]
+    end = len(tree.bits)
+    for i in np.flatnonzero(moved):
+        column = int(tree.feature[i])
+        mask = bins.mask(column, np.isin(bins.categories[column], tree.categories_left(i)), True)
+        subset[i], end = end, end + len(mask)
+        bits.append(mask)
+    return replace(tree, subset=subset, bits=np.concatenate(bits))
 
 
 def native_forest(

@@ -18,7 +18,7 @@ from tenfold.core.monitor import Passes
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
 from tenfold.tree.bins import MOST_BINS, learn_bins
-from tenfold.tree.coded import Table, code_block, native_forest
+from tenfold.tree.coded import Table, code_block, native_forest, with_rare
 from tenfold.tree.exact import one_tree
 from tenfold.tree.grown import Grown, seed_of_tree
 from tenfold.tree.packed import BY_NODE, Trees
@@ -171,7 +171,7 @@ class Forest(Grown):
 
         def grow(t: int) -> tuple[Trees, Array, Array]:
             arrays, _, leaf = table.forest.tree(seed_of_tree(seed, t), **limits)
-            return self._pruned(one_tree(arrays), leaf)
+            return self._pruned(with_rare(one_tree(arrays), table.bins), leaf)
 
         for size in sizes:
             while count < size:

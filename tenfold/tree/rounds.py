@@ -263,7 +263,8 @@ def packed(grown: list[tuple[Array, ...]], bins: Bins) -> Trees:
     subset, bits = np.full(len(feature), -1, dtype=np.int64), [np.empty(0, dtype=np.uint64)]
     length = 0
     for i in np.flatnonzero(node[BY_SET]):
-        mask = _mask(bins, int(feature[i]), node[SETS][i], bool(node[MISSING_LEFT][i]))
+        bins_left = np.unpackbits(node[SETS][i].astype("<u8").view(np.uint8), bitorder="little") > 0
+        mask = bins.mask(int(feature[i]), bins_left, bool(node[MISSING_LEFT][i]))
         subset[i] = length
         length += len(mask)
         bits.append(mask)
@@ -282,17 +283,6 @@ def packed(grown: list[tuple[Array, ...]], bins: Bins) -> Trees:
         n_node_samples=node[N_ROWS],
         weighted_n_node_samples=node[WEIGHT],
     )
-
-
-def _mask(bins: Bins, column: int, bins_left: Array, missing_left: bool) -> Array:
-    """The categories that go left: those of the bins, and with missing values those that have no bin."""
-    known = bins.categories[column]
-    assert known is not None
-    flags = np.unpackbits(bins_left.astype("<u8").view(np.uint8), bitorder="little")[: len(known)]
-    left = np.full(int(bins.n_categories[column]), missing_left)
-    left[known] = flags > 0
-    words = np.packbits(np.pad(left, (0, -len(left) % 64)), bitorder="little").view("<u8").astype(np.uint64)
-    return np.concatenate([np.array([len(words)], dtype=np.uint64), words])
 
 
 def first_raw(table: Table, train: Any, plan: Plan, outputs: int) -> Array:
