@@ -222,7 +222,8 @@ class Forest(Grown):
             )
 
     def _attributes(self, trees: list[Trees], sums: Array, times: Array, seed: int, table: Table) -> dict[str, Any]:
-        whole = trees[0] if len(trees) == 1 else Trees.joined(trees)
+        # The first may belong to a stage before this one; the others have just grown, and nobody else has them.
+        whole = trees[0] if len(trees) == 1 else Trees.joined(trees, empty_from=1)
         trees[:] = [whole]
         fitted = dict(_trees=whole, _sums=sums.copy(), _times=times.copy(), _seed=seed)
         out = times > 0

@@ -58,20 +58,18 @@ class Trees:
         return replace(self, first=self.first[start : stop + 1] - self.first[start], **by_node)
 
     @classmethod
-    def joined(cls, parts: Sequence[Trees]) -> Trees:
-        """All trees of the parts, one after the other."""
+    def joined(cls, parts: Sequence[Trees], empty_from: int | None = None) -> Trees:
+        """All trees of the parts, one after the other. Parts from `empty_from` on lose their arrays: memory is not needed twice."""
         nodes = np.cumsum([0] + [len(part.feature) for part in parts])
         words = np.cumsum([0] + [len(part.bits) for part in parts])
-        together = {name: np.concatenate([getattr(part, name) for part in parts]) for name in BY_NODE}
-        together["subset"] = np.concatenate(
-            [np.where(p.subset < 0, NUMERIC, p.subset + shift) for p, shift in zip(parts, words[:-1], strict=True)]
-        )
         first = [part.first[:-1] + shift for part, shift in zip(parts, nodes[:-1], strict=True)]
-        return cls(
-            first=np.concatenate([*first, nodes[-1:]]).astype(np.int64),
-            bits=np.concatenate([part.bits for part in parts]),
-            **together,
-        )
+        subset = [np.where(p.subset < 0, NUMERIC, p.subset + shift) for p, shift in zip(parts, words[:-1], strict=True)]
+        together = {}
+        for name in (*BY_NODE, "bits"):
+            together[name] = np.concatenate([getattr(part, name) for part in parts] if name != "subset" else subset)
+            for part in () if empty_from is None else parts[empty_from:]:
+                object.__delattr__(part, name)
+        return cls(first=np.concatenate([*first, nodes[-1:]]).astype(np.int64), **together)
 
     @cached_property
     def _packed(self) -> Any:
