@@ -11,18 +11,23 @@ A learner writes
 and gets its constructor, its `get_params`, its checks and its documentation from these lines. The constructor
 only stores what it is given: scikit-learn's `clone` relies on that, and `core.check` looks at the values when
 `fit` is called.
+
+What several learners share stands in a class with `@group`, which they inherit. A parameter that is declared again keeps
+its place; a new one comes last, or `before` another.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import KW_ONLY, dataclass, field, fields
+from copy import copy
+from dataclasses import KW_ONLY, Field, dataclass, field, fields
+from inspect import get_annotations
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
-__all__ = ["KW_ONLY", "Domain", "domains", "estimator", "param"]
+__all__ = ["KW_ONLY", "Domain", "domains", "estimator", "group", "param"]
 
 Class = TypeVar("Class", bound=type)
 
@@ -97,21 +102,52 @@ def param(
     above: float | None = None,
     at_most: float | None = None,
     one_of: tuple[Any, ...] | None = None,
+    before: str | None = None,
 ) -> Any:
     """A constructor parameter of a learner. Numbers must be finite, unless `at_most` is infinite."""
     domain = dict(at_least=at_least, above=above, at_most=at_most, one_of=one_of, doc=doc)
-    return field(default=default, metadata={"domain": domain})
+    return field(default=default, metadata={"domain": domain, "before": before})
+
+
+@dataclass_transform(field_specifiers=(param,))
+def group(cls: Class) -> Class:
+    """Class decorator: parameters that several learners share. The learners that inherit them make them their own."""
+    return cls
 
 
 @dataclass_transform(field_specifiers=(param,))
 def estimator(cls: Class) -> Class:
     """Class decorator: generate the constructor from the declared parameters, and their documentation."""
+    own, declared = get_annotations(cls), _gathered(cls)
+    cls.__annotations__ = {name: kind for name, (kind, _) in declared.items()}
+    for name, (_, one) in declared.items():
+        setattr(cls, name, one)
     made: Any = dataclass(eq=False, repr=False)(cls)
+    made.__annotations__ = own
     made._domains = {f.name: _domain_of(f) for f in fields(made)}
     lines = [f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}" for d in made._domains.values()]
     if lines and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
     return made  # type: ignore[no-any-return]
+
+
+def _gathered(cls: Any) -> dict[str, tuple[Any, Any]]:
+    """Type and field of each parameter that a class and its groups declare, in the order of the constructor."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for base in reversed(cls.__mro__):
+        keyword = False
+        for name, kind in get_annotations(base).items():
+            keyword = keyword or kind in (KW_ONLY, "KW_ONLY")
+            declared = vars(base).get(name)
+            if not isinstance(declared, Field):
+                continue
+            declared = copy(declared)  # each learner completes its own
+            declared.kw_only = keyword
+            place = declared.metadata["before"]
+            after = list(found)[list(found).index(place) :] if place is not None and name not in found else []
+            found[name] = kind, declared
+            found |= {other: found.pop(other) for other in after}
+    return found
 
 
 def _domain_of(declared: Any) -> Domain:
