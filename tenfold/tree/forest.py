@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.random import RandomState
 
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.estimator import Classifier, Regressor, map_rows
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.coded import Table
-from tenfold.tree.decision import SHARE, DecisionTreeClassifier, DecisionTreeRegressor
+from tenfold.tree.decision import DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.grove import Forest
 from tenfold.tree.manyway import SMALLEST
+from tenfold.tree.options import GAINS, ForestOptions
 from tenfold.tree.packed import Trees
 from tenfold.tree.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
 from tenfold.tree.settings import class_factors
 
 
-class Labels(Classifier, Forest):
+@group
+class Labels(ForestOptions, Classifier, Forest):
     """Abstract: a forest for classes."""
+
+    _: KW_ONLY
+    criterion: str = param("gini", one_of=GAINS, doc="the impurity of a node; log_loss is entropy", before="max_depth")
+    max_features: int | float | str | None = param(
+        "sqrt", above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    class_weight: dict | str | None = param(
+        None,
+        one_of=("balanced", "balanced_subsample"),
+        doc="factors of the classes' weights; both words mean all rows",
+        before="ccp_alpha",
+    )
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
         codes = y.astype(np.int64)
@@ -61,8 +74,21 @@ class Labels(Classifier, Forest):
         return np.asarray(np.log(np.maximum(self._mean(X), SMALLEST)))
 
 
-class Numbers(Regressor, Forest):
+@group
+class Numbers(ForestOptions, Regressor, Forest):
     """Abstract: a forest for numbers."""
+
+    _: KW_ONLY
+    criterion: str = param(
+        "squared_error",
+        one_of=("squared_error", "friedman_mse", "poisson"),
+        doc="the error of a node; friedman_mse is squared_error",
+        before="max_depth",
+    )
+    max_features: int | float | str | None = param(
+        1.0, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    keep_targets: bool = param(False, doc="keep the training targets by leaf, for predict_quantiles")
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
         if self.criterion == "poisson" and (y.min() < 0 or y.max() <= 0):
@@ -156,36 +182,6 @@ class RandomForestClassifier(Labels):
     True
     """
 
-    n_estimators: int = param(100, at_least=1, doc="number of trees")
-    _: KW_ONLY
-    criterion: str = param(
-        "gini", one_of=("gini", "entropy", "log_loss"), doc="the impurity of a node; log_loss is entropy"
-    )
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
-    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
-    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
-    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs")
-    max_features: int | float | str | None = param(
-        "sqrt", above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
-    )
-    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    min_impurity_decrease: float = param(0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight")
-    bootstrap: bool = param(True, doc="draw rows for each tree; False: every tree has all rows")
-    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
-    random_state: int | RandomState | None = param(None, doc="seed of what is drawn")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    warm_start: bool = param(False, doc="keep the trees of the last fit on the same rows and add more")
-    class_weight: dict | str | None = param(
-        None, one_of=("balanced", "balanced_subsample"), doc="factors of the classes' weights; both words mean all rows"
-    )
-    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf when a tree is pruned")
-    max_samples: int | float | None = param(None, above=0, doc="rows to draw: a number, a share, or None for all")
-    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
-    categorical_features: str | list | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
-    )
-
 
 @estimator
 class RandomForestRegressor(Numbers):
@@ -214,36 +210,6 @@ class RandomForestRegressor(Numbers):
     >>> bool(abs(model.predict([[50.0, 51.0]])[0] - 50) < 5)
     True
     """
-
-    n_estimators: int = param(100, at_least=1, doc="number of trees")
-    _: KW_ONLY
-    criterion: str = param(
-        "squared_error",
-        one_of=("squared_error", "friedman_mse", "poisson"),
-        doc="the error of a node; friedman_mse is squared_error",
-    )
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
-    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
-    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
-    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs")
-    max_features: int | float | str | None = param(
-        1.0, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
-    )
-    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    min_impurity_decrease: float = param(0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight")
-    bootstrap: bool = param(True, doc="draw rows for each tree; False: every tree has all rows")
-    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
-    random_state: int | RandomState | None = param(None, doc="seed of what is drawn")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    warm_start: bool = param(False, doc="keep the trees of the last fit on the same rows and add more")
-    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf when a tree is pruned")
-    max_samples: int | float | None = param(None, above=0, doc="rows to draw: a number, a share, or None for all")
-    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
-    categorical_features: str | list | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
-    )
-    keep_targets: bool = param(False, doc="keep the training targets by leaf, for predict_quantiles")
 
 
 @estimator
@@ -275,35 +241,8 @@ class ExtraTreesClassifier(Labels):
 
     random_thresholds: ClassVar[bool] = True
 
-    n_estimators: int = param(100, at_least=1, doc="number of trees")
     _: KW_ONLY
-    criterion: str = param(
-        "gini", one_of=("gini", "entropy", "log_loss"), doc="the impurity of a node; log_loss is entropy"
-    )
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
-    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
-    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
-    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs")
-    max_features: int | float | str | None = param(
-        "sqrt", above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
-    )
-    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    min_impurity_decrease: float = param(0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight")
     bootstrap: bool = param(False, doc="draw rows for each tree; False: every tree has all rows")
-    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
-    random_state: int | RandomState | None = param(None, doc="seed of what is drawn")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    warm_start: bool = param(False, doc="keep the trees of the last fit on the same rows and add more")
-    class_weight: dict | str | None = param(
-        None, one_of=("balanced", "balanced_subsample"), doc="factors of the classes' weights; both words mean all rows"
-    )
-    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf when a tree is pruned")
-    max_samples: int | float | None = param(None, above=0, doc="rows to draw: a number, a share, or None for all")
-    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
-    categorical_features: str | list | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
-    )
 
 
 @estimator
@@ -336,32 +275,5 @@ class ExtraTreesRegressor(Numbers):
 
     random_thresholds: ClassVar[bool] = True
 
-    n_estimators: int = param(100, at_least=1, doc="number of trees")
     _: KW_ONLY
-    criterion: str = param(
-        "squared_error",
-        one_of=("squared_error", "friedman_mse", "poisson"),
-        doc="the error of a node; friedman_mse is squared_error",
-    )
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
-    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
-    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
-    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs")
-    max_features: int | float | str | None = param(
-        1.0, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
-    )
-    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    min_impurity_decrease: float = param(0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight")
     bootstrap: bool = param(False, doc="draw rows for each tree; False: every tree has all rows")
-    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
-    random_state: int | RandomState | None = param(None, doc="seed of what is drawn")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    warm_start: bool = param(False, doc="keep the trees of the last fit on the same rows and add more")
-    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf when a tree is pruned")
-    max_samples: int | float | None = param(None, above=0, doc="rows to draw: a number, a share, or None for all")
-    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
-    categorical_features: str | list | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
-    )
-    keep_targets: bool = param(False, doc="keep the training targets by leaf, for predict_quantiles")
