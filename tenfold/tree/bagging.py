@@ -14,7 +14,7 @@ from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, current_engine, drive, single_blas
 from tenfold.core.errors import BadParameter, BadType
 from tenfold.core.estimator import Classifier, Regressor
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
 from tenfold.tree.draws import Bagging, Distinct, columns_of
@@ -23,8 +23,24 @@ from tenfold.tree.members import Composite, shares_of, takes_numbers, values_of
 from tenfold.tree.packed import Trees
 
 
+@group
 class Bag(Composite):
     """Abstract: draws rows and columns for each member, fits it, and keeps what it says of the rows it has not seen."""
+
+    estimator: Any = param(None, doc="the learner to be fitted to each draw; None: a decision tree")
+    n_estimators: int = param(10, at_least=1, doc="number of members")
+    _: KW_ONLY
+    max_samples: int | float | None = param(
+        None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
+    )
+    max_features: int | float = param(1.0, above=0, doc="columns to draw: a number, or a share")
+    bootstrap: bool = param(True, doc="draw rows with replacement")
+    bootstrap_features: bool = param(False, doc="draw columns with replacement")
+    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
+    warm_start: bool = param(False, doc="keep the members of the last fit and add more")
+    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(None, doc="seed of the draws, and of members that draw")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
 
     kind: ClassVar[str] = "keeps rows"
     path: ClassVar[str | None] = "n_estimators"
@@ -146,21 +162,6 @@ class BaggingClassifier(Classifier, Bag):
     True
     """
 
-    estimator: Any = param(None, doc="the classifier to be fitted to each draw; None: a decision tree")
-    n_estimators: int = param(10, at_least=1, doc="number of members")
-    _: KW_ONLY
-    max_samples: int | float | None = param(
-        None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
-    )
-    max_features: int | float = param(1.0, above=0, doc="columns to draw: a number, or a share")
-    bootstrap: bool = param(True, doc="draw rows with replacement")
-    bootstrap_features: bool = param(False, doc="draw columns with replacement")
-    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
-    warm_start: bool = param(False, doc="keep the members of the last fit and add more")
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
-    random_state: int | RandomState | None = param(None, doc="seed of the draws, and of members that draw")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-
     def _default(self) -> Any:
         from tenfold.tree.decision import DecisionTreeClassifier
 
@@ -214,21 +215,6 @@ class BaggingRegressor(Regressor, Bag):
     >>> model.predict([[3.0]]).round(1)
     array([6.])
     """
-
-    estimator: Any = param(None, doc="the regressor to be fitted to each draw; None: a decision tree")
-    n_estimators: int = param(10, at_least=1, doc="number of members")
-    _: KW_ONLY
-    max_samples: int | float | None = param(
-        None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
-    )
-    max_features: int | float = param(1.0, above=0, doc="columns to draw: a number, or a share")
-    bootstrap: bool = param(True, doc="draw rows with replacement")
-    bootstrap_features: bool = param(False, doc="draw columns with replacement")
-    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
-    warm_start: bool = param(False, doc="keep the members of the last fit and add more")
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
-    random_state: int | RandomState | None = param(None, doc="seed of the draws, and of members that draw")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
 
     def _default(self) -> Any:
         from tenfold.tree.decision import DecisionTreeRegressor

@@ -10,17 +10,45 @@ from numpy.random import RandomState
 
 from tenfold.core import check
 from tenfold.core.data import Array
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.losses import loss_of
+from tenfold.tree.options import SHARE
 from tenfold.tree.rounds import Plan, Rounds, Table, first_raw
 from tenfold.tree.settings import columns_to_draw, refuse, rows_needed
 
-SHARE = "or a share of the rows"
 
-
+@group
 class DepthBoosted(Boosted):
     """Abstract: every tree is grown to its depth; rows may be drawn for each tree."""
+
+    _: KW_ONLY
+    loss: str = param("log_loss", one_of=("log_loss", "exponential"), doc="what is minimised")
+    learning_rate: float = param(0.1, at_least=0, at_most=1e6, doc="share of each tree that is added")
+    n_estimators: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
+    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
+    criterion: str = param("deprecated", doc="no effect: splits are judged by the loss itself")
+    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
+    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
+    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs")
+    max_depth: int | None = param(3, at_least=1, doc="most questions on a way; None: no limit")
+    min_impurity_decrease: float = param(0.0, at_least=0, doc="gain that a split needs, by share of weight")
+    init: str | None = param(
+        None, one_of=("zero", None), doc="the constant to begin with: the best one (None), or zero"
+    )
+    random_state: int | RandomState | None = param(None, doc="seed of the rows and columns drawn")
+    max_features: int | float | str | None = param(
+        None, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
+    validation_fraction: float = param(0.1, above=0, at_most=0.9, doc="share of rows held out with n_iter_no_change")
+    n_iter_no_change: int | None = param(
+        None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
+    )
+    tol: float = param(1e-4, at_least=0, doc="gain of the held-out loss that counts")
+    ccp_alpha: float = param(0.0, at_least=0, at_most=0, doc="always 0: trees of boosting are not pruned afterwards")
 
     path: ClassVar[str | None] = "n_estimators"
 
@@ -133,34 +161,13 @@ class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
     loss: str = param(
         "squared_error", one_of=("squared_error", "absolute_error", "huber", "quantile"), doc="what is minimised"
     )
-    learning_rate: float = param(0.1, at_least=0, at_most=1e6, doc="share of each tree that is added")
-    n_estimators: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
-    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
-    criterion: str = param("deprecated", doc="no effect: splits are judged by the loss itself")
-    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
-    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
-    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs")
-    max_depth: int | None = param(3, at_least=1, doc="most questions on a way; None: no limit")
-    min_impurity_decrease: float = param(0.0, at_least=0, doc="gain that a split needs, by share of weight")
-    init: str | None = param(
-        None, one_of=("zero", None), doc="the constant to begin with: the best one (None), or zero"
-    )
-    random_state: int | RandomState | None = param(None, doc="seed of the rows and columns drawn")
-    max_features: int | float | str | None = param(
-        None, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
-    )
     alpha: float = param(
-        0.9, above=0, at_most=1, doc="the share below (quantile), or the share of residuals that count squared (huber)"
+        0.9,
+        above=0,
+        at_most=1,
+        doc="the share below (quantile), or the share of residuals that count squared (huber)",
+        before="verbose",
     )
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
-    validation_fraction: float = param(0.1, above=0, at_most=0.9, doc="share of rows held out with n_iter_no_change")
-    n_iter_no_change: int | None = param(
-        None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
-    )
-    tol: float = param(1e-4, at_least=0, doc="gain of the held-out loss that counts")
-    ccp_alpha: float = param(0.0, at_least=0, at_most=0, doc="always 0: trees of boosting are not pruned afterwards")
 
 
 @estimator
@@ -194,31 +201,3 @@ class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "of columns that split a node equally well the first is taken",
     }
-
-    _: KW_ONLY
-    loss: str = param("log_loss", one_of=("log_loss", "exponential"), doc="what is minimised")
-    learning_rate: float = param(0.1, at_least=0, at_most=1e6, doc="share of each tree that is added")
-    n_estimators: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
-    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
-    criterion: str = param("deprecated", doc="no effect: splits are judged by the loss itself")
-    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
-    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
-    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs")
-    max_depth: int | None = param(3, at_least=1, doc="most questions on a way; None: no limit")
-    min_impurity_decrease: float = param(0.0, at_least=0, doc="gain that a split needs, by share of weight")
-    init: str | None = param(
-        None, one_of=("zero", None), doc="the constant to begin with: the best one (None), or zero"
-    )
-    random_state: int | RandomState | None = param(None, doc="seed of the rows and columns drawn")
-    max_features: int | float | str | None = param(
-        None, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
-    )
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
-    validation_fraction: float = param(0.1, above=0, at_most=0.9, doc="share of rows held out with n_iter_no_change")
-    n_iter_no_change: int | None = param(
-        None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
-    )
-    tol: float = param(1e-4, at_least=0, doc="gain of the held-out loss that counts")
-    ccp_alpha: float = param(0.0, at_least=0, at_most=0, doc="always 0: trees of boosting are not pruned afterwards")

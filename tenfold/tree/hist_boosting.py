@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.core.data import Array
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.losses import loss_of
 from tenfold.tree.rounds import Plan, Rounds, Table
@@ -18,8 +18,47 @@ MANY_ROWS = 10_000  # above, early_stopping="auto" holds rows out
 ROWS_ARE_COUNTED = {"weight_is_copies": "min_samples_leaf counts rows, whatever their weight"}
 
 
+@group
 class HistBoosted(Boosted):
     """Abstract: leaves are split best first; rows may be held out to know when to stop."""
+
+    loss: str = param("log_loss", one_of=("log_loss",), doc="what is minimised")
+    _: KW_ONLY
+    learning_rate: float = param(0.1, above=0, at_most=1e6, doc="share of each tree that is added")
+    max_iter: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
+    max_leaf_nodes: int | None = param(31, at_least=2, doc="most leaves of a tree; the best leaf is split first")
+    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
+    min_samples_leaf: int = param(20, at_least=1, doc="rows that a leaf needs")
+    l2_regularization: float = param(
+        0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"
+    )
+    max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
+    max_bins: int = param(255, at_least=2, at_most=255, doc="bins of a column; missing values have one more")
+    categorical_features: str | list[Any] | None = param(
+        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+    )
+    monotonic_cst: list[int] | None = param(
+        None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it"
+    )
+    interaction_cst: str | list[Any] | None = param(
+        None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
+    )
+    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
+    early_stopping: str | bool = param(
+        "auto",
+        one_of=("auto", True, False),
+        doc="stop when held-out rows gain no more; 'auto': with more than 10,000 rows",
+    )
+    scoring: str | None = param("loss", one_of=("loss", None), doc="what is watched")
+    validation_fraction: int | float | None = param(
+        0.1, above=0, doc="share (or number) of rows held out for early stopping; None: watch the training rows"
+    )
+    n_iter_no_change: int = param(10, at_least=1, doc="rounds without gain before it stops")
+    tol: float = param(1e-7, at_least=0, doc="gain of the score that counts")
+    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    random_state: int | RandomState | None = param(None, doc="seed of the rows held out and of the columns drawn")
+    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
+    l1_regularization: float = param(0.0, at_least=0, doc="penalty on the sizes of leaf values")
 
     path: ClassVar[str | None] = "max_iter"
     exempt: ClassVar[dict[str, str]] = ROWS_ARE_COUNTED
@@ -111,23 +150,23 @@ class HistBoosted(Boosted):
         if isinstance(given, str) and given == "no_interactions":
             return _groups([(j,) for j in range(p)], p)
         try:
-            groups = [tuple(int(j) for j in group) for group in given]
-            if any(not 0 <= j < p for group in groups for j in group) or isinstance(given, str):
+            groups = [tuple(int(j) for j in columns) for columns in given]
+            if any(not 0 <= j < p for columns in groups for j in columns) or isinstance(given, str):
                 raise ValueError
         except (TypeError, ValueError):
             raise refuse(
                 self, "interaction_cst", f"must be 'pairwise', 'no_interactions', or groups of column numbers below {p}"
             ) from None
-        named = {j for group in groups for j in group}
+        named = {j for columns in groups for j in columns}
         return _groups([*groups, tuple(j for j in range(p) if j not in named)], p)
 
 
 def _groups(groups: list[tuple[int, ...]], p: int) -> Array:
     """(groups, p): which columns are in which group; empty groups are left out."""
-    groups = [group for group in groups if group]
+    groups = [columns for columns in groups if columns]
     members = np.zeros((len(groups), p), dtype=np.uint8)
-    for row, group in zip(members, groups, strict=True):
-        row[list(group)] = 1
+    for row, columns in zip(members, groups, strict=True):
+        row[list(columns)] = 1
     return members
 
 
@@ -163,42 +202,10 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
         doc="what is minimised",
     )
     _: KW_ONLY
-    quantile: float | None = param(None, at_least=0, at_most=1, doc="the share below, for loss='quantile'")
-    learning_rate: float = param(0.1, above=0, at_most=1e6, doc="share of each tree that is added")
-    max_iter: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
-    max_leaf_nodes: int | None = param(31, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
-    min_samples_leaf: int = param(20, at_least=1, doc="rows that a leaf needs")
-    l2_regularization: float = param(
-        0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"
-    )
-    max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
-    max_bins: int = param(255, at_least=2, at_most=255, doc="bins of a column; missing values have one more")
-    categorical_features: str | list[Any] | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
-    )
-    monotonic_cst: list[int] | None = param(
-        None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it"
-    )
-    interaction_cst: str | list[Any] | None = param(
-        None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
-    )
-    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
-    early_stopping: str | bool = param(
-        "auto",
-        one_of=("auto", True, False),
-        doc="stop when held-out rows gain no more; 'auto': with more than 10,000 rows",
+    quantile: float | None = param(
+        None, at_least=0, at_most=1, doc="the share below, for loss='quantile'", before="learning_rate"
     )
     scoring: str | None = param("loss", one_of=("loss", None), doc="what is watched; None: R²")
-    validation_fraction: int | float | None = param(
-        0.1, above=0, doc="share (or number) of rows held out for early stopping; None: watch the training rows"
-    )
-    n_iter_no_change: int = param(10, at_least=1, doc="rounds without gain before it stops")
-    tol: float = param(1e-7, at_least=0, doc="gain of the score that counts")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    random_state: int | RandomState | None = param(None, doc="seed of the rows held out and of the columns drawn")
-    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
-    l1_regularization: float = param(0.0, at_least=0, doc="penalty on the sizes of leaf values")
 
 
 @estimator
@@ -227,43 +234,8 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
     array(['low', 'high'], dtype='<U4')
     """
 
-    loss: str = param("log_loss", one_of=("log_loss",), doc="what is minimised")
     _: KW_ONLY
-    learning_rate: float = param(0.1, above=0, at_most=1e6, doc="share of each tree that is added")
-    max_iter: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
-    max_leaf_nodes: int | None = param(31, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
-    min_samples_leaf: int = param(20, at_least=1, doc="rows that a leaf needs")
-    l2_regularization: float = param(
-        0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"
-    )
-    max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
-    max_bins: int = param(255, at_least=2, at_most=255, doc="bins of a column; missing values have one more")
-    categorical_features: str | list[Any] | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
-    )
-    monotonic_cst: list[int] | None = param(
-        None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it"
-    )
-    interaction_cst: str | list[Any] | None = param(
-        None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
-    )
-    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
-    early_stopping: str | bool = param(
-        "auto",
-        one_of=("auto", True, False),
-        doc="stop when held-out rows gain no more; 'auto': with more than 10,000 rows",
-    )
     scoring: str | None = param("loss", one_of=("loss", None), doc="what is watched; None: accuracy")
-    validation_fraction: int | float | None = param(
-        0.1, above=0, doc="share (or number) of rows held out for early stopping; None: watch the training rows"
-    )
-    n_iter_no_change: int = param(10, at_least=1, doc="rounds without gain before it stops")
-    tol: float = param(1e-7, at_least=0, doc="gain of the score that counts")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    random_state: int | RandomState | None = param(None, doc="seed of the rows held out and of the columns drawn")
     class_weight: dict[Any, float] | str | None = param(
-        None, one_of=("balanced",), doc="factors of the classes' weights"
+        None, one_of=("balanced",), doc="factors of the classes' weights", before="subsample"
     )
-    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
-    l1_regularization: float = param(0.0, at_least=0, doc="penalty on the sizes of leaf values")
