@@ -7,18 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold import _folds
 from tenfold.core import check, ops
 from tenfold.core.data import as_floats, block_rows
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.core.random import generator
+from tenfold.core.random import generator, seed_of
 
 Array = np.ndarray[Any, Any]
 
 
+NO_CODES = np.empty(0, dtype=np.int64)
+
+
 def by_code(codes: Array) -> Array:
-    """The stable order of small whole numbers; as 16-bit numbers they are sorted by counting."""
-    small = codes.size and codes.max() < 1 << 15
-    return np.argsort(codes.astype(np.int16) if small else codes, kind="stable")
+    """The stable order of small whole numbers, by counting."""
+    return _folds.by_code(np.ascontiguousarray(codes, dtype=np.int64), int(codes.max(initial=0)) + 1)
 
 
 def assign_folds(
@@ -37,12 +40,8 @@ def assign_folds(
     if groups is not None:
         return grouped(n, folds, rng, groups) if codes is None else stratified_groups(n, folds, rng, groups, codes)
     check_folds(folds, n)
-    order = rng.permutation(n)
-    if codes is not None:
-        order = order[by_code(codes[order])]  # class by class, shuffled within
-    fold = np.empty(n, dtype=np.int64)
-    fold[order] = np.arange(n) % folds
-    return fold
+    codes = NO_CODES if codes is None else np.ascontiguousarray(codes, dtype=np.int64)
+    return _folds.deal(n, int(folds), codes, int(codes.max(initial=0)) + 1, seed_of(rng))
 
 
 def row_hashes(X: Any, seed: int = 0) -> Array:

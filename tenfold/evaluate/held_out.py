@@ -64,11 +64,11 @@ def path_outputs(
             rows = [one.train_rows(k) for k in range(len(one))]
             paths = each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows)
         else:
-            fits = each(lambda stats: template._solve_path(stats, values), trained[1])
-            if one.kind == "folds" and not one.single:
-                direct = scores_from_moments(template, trained[0], fits, judge)
-                if direct is not None:
-                    return direct, []
+            tested = trained[0] if one.kind == "folds" and not one.single else [None] * len(one)
+            solve = partial(solved_path, template, values, judge)
+            fits, scores = zip(*each(solve, list(zip(trained[1], tested, strict=True))), strict=True)
+            if all(score is not None for score in scores):
+                return np.array(scores).T, []
             paths = [
                 [template._like(fit, **{name: value}) for value, fit in zip(values, path, strict=True)] for path in fits
             ]
@@ -138,27 +138,40 @@ def fit_from(model: Any, source: Source, start: Array | None) -> Any:
     return learner
 
 
+def solved_path(template: Any, values: list[Any], judge: Score, statistics: Any) -> tuple[list[dict[str, Any]], Any]:
+    """The fits of one training set along a path, and their scores on held-out rows where the moments of those tell them.
+
+    `statistics` are those of the training set and of the rows held out, or None.
+    """
+    training, tested = statistics
+    fits = template._solve_path(training, values)
+    return fits, None if tested is None else score_from_moments(template, tested, fits, judge)
+
+
 def scores_from_moments(
     template: Any, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score
 ) -> Array | None:
+    """`score_from_moments` of every fold (values, folds); None where one of them has none."""
+    scores = [score_from_moments(template, stats, path, judge) for stats, path in zip(held_out, fits, strict=True)]
+    return None if any(score is None for score in scores) else np.array(scores).T
+
+
+def score_from_moments(template: Any, stats: Any, fits: list[dict[str, Any]], judge: Score) -> Array | None:
     """Squared errors on held-out rows from those rows' own moments; None for other scores, and where digits
     would be lost.
     """
     if judge.name not in ("mse", "rmse", "r2") or not hasattr(template, "_held_out_squares"):
         return None
-    scores = []
-    for stats, path in zip(held_out, fits, strict=True):
-        squares, share = template._held_out_squares(stats, path)
-        p = template.n_features_in_
-        q = stats.scatter.shape[0] - p
-        if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (judge.name == "r2" and q > 1):
-            return None
-        mse = squares / stats.weight / q
-        spread = stats.scatter[p, p] / stats.weight
-        if judge.name == "r2" and spread == 0:
-            return None
-        scores.append({"mse": mse, "rmse": np.sqrt(mse), "r2": 1 - mse / (spread or 1.0)}[judge.name])
-    return np.array(scores).T
+    squares, share = template._held_out_squares(stats, fits)
+    p = template.n_features_in_
+    q = stats.scatter.shape[0] - p
+    if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (judge.name == "r2" and q > 1):
+        return None
+    mse = squares / stats.weight / q
+    spread = stats.scatter[p, p] / stats.weight
+    if judge.name == "r2" and spread == 0:
+        return None
+    return {"mse": mse, "rmse": np.sqrt(mse), "r2": 1 - mse / (spread or 1.0)}[judge.name]  # type: ignore[no-any-return]
 
 
 def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> list[Array]:
