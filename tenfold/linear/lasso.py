@@ -12,13 +12,36 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import NotConverged
 from tenfold.core.estimator import Estimator, OnePass
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments, Rows
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.solve.coordinate import Found, Products, Wide, descend, finish, wide_exact, without_l1
 
 # With more columns than this the rows are kept instead of p x p cross-products.
 WIDE = 4000
+
+
+@group
+class SweepOptions:
+    """What coordinate descent takes."""
+
+    _: KW_ONLY
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    precompute: Any = param(False, doc="no effect: cross-products are formed where they are cheaper")
+    max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent for each penalty")
+    tol: float = param(1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
+    positive: bool = param(False, doc="require w >= 0")
+    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+    selection: str = param("cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
+
+
+@group
+class PenaltyOptions(SweepOptions):
+    """One penalty, given."""
+
+    alpha: float = param(1.0, at_least=0, doc="penalty strength", before="fit_intercept")
+    _: KW_ONLY
+    warm_start: bool = param(False, doc="no effect: every fit starts anew", before="positive")
 
 
 class SparseRegressor(AffineRegressor):
@@ -141,7 +164,7 @@ def gathered(rows: Rows) -> tuple[Array, Array, Array]:
 
 
 @estimator
-class Lasso(SparseRegressor, OnePass):
+class Lasso(PenaltyOptions, SparseRegressor, OnePass):
     """Lasso: least squares with an L1 penalty, which sets coefficients to zero.
 
     Model       y ≈ X w + b
@@ -169,21 +192,12 @@ class Lasso(SparseRegressor, OnePass):
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
 
-    alpha: float = param(1.0, at_least=0, doc="penalty strength")
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    precompute: Any = param(False, doc="no effect: cross-products are formed where they are cheaper")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent")
-    tol: float = param(1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
-    warm_start: bool = param(False, doc="no effect: every fit starts anew")
-    positive: bool = param(False, doc="require w >= 0")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
-    selection: str = param("cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
+    copy_X: bool = param(True, doc="no effect: X is never changed", before="max_iter")
 
 
 @estimator
-class ElasticNet(SparseRegressor, OnePass):
+class ElasticNet(PenaltyOptions, SparseRegressor, OnePass):
     """ElasticNet: least squares with a mixed L1 and L2 penalty.
 
     Model       y ≈ X w + b
@@ -209,18 +223,11 @@ class ElasticNet(SparseRegressor, OnePass):
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
 
-    alpha: float = param(1.0, at_least=0, doc="penalty strength")
     _: KW_ONLY
-    l1_ratio: float = param(0.5, at_least=0, at_most=1, doc="share of the L1 penalty: 1 is the lasso, 0 ridge")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    precompute: Any = param(False, doc="no effect: cross-products are formed where they are cheaper")
-    max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    tol: float = param(1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
-    warm_start: bool = param(False, doc="no effect: every fit starts anew")
-    positive: bool = param(False, doc="require w >= 0")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
-    selection: str = param("cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
+    l1_ratio: float = param(
+        0.5, at_least=0, at_most=1, doc="share of the L1 penalty: 1 is the lasso, 0 ridge", before="fit_intercept"
+    )
+    copy_X: bool = param(True, doc="no effect: X is never changed", before="tol")
 
     def _ratio(self) -> float:
         return float(self.l1_ratio)

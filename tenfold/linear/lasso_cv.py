@@ -12,12 +12,12 @@ from tenfold.core.data import Array, Source, block_rows
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments, merge
 from tenfold.linear import lasso
 from tenfold.linear.affine import centred
 from tenfold.linear.folds import batched, splits_of, without_each
-from tenfold.linear.lasso import SparseRegressor, columns_of, kept, stacked
+from tenfold.linear.lasso import SparseRegressor, SweepOptions, columns_of, kept, stacked
 from tenfold.solve.coordinate import (
     Found,
     Products,
@@ -34,8 +34,21 @@ BATCH = 6  # problems that share one product of all columns; fixed, because batc
 KEPT = 1 << 29  # bytes of the moments of single folds that are kept
 
 
-class CrossValidated(SparseRegressor):
+@group
+class CrossValidated(SweepOptions, SparseRegressor):
     """Mixin: a grid of penalties, the held-out error of each, and the exact fit of the best."""
+
+    _: KW_ONLY
+    eps: float = param(
+        1e-3, at_least=1e-12, at_most=1, doc="last penalty of the grid as a share of the first", before="fit_intercept"
+    )
+    alphas: Any = param(100, doc="how many penalties, or the penalties themselves", before="fit_intercept")
+    precompute: Any = param("auto", doc="no effect: cross-products are formed where they are cheaper")
+    cv: Any = param(
+        None, doc="number of folds (None: 5), a splitter, or pairs of row numbers (train, test)", before="positive"
+    )
+    verbose: Any = param(False, doc="no effect: see tenfold.monitor", before="positive")
+    n_jobs: int | None = param(None, doc="no effect: see tenfold.threads", before="positive")
 
     kind: ClassVar[str] = "keeps rows"
     sparse: ClassVar[bool] = True
@@ -249,19 +262,7 @@ class LassoCV(CrossValidated, Estimator):
     """
 
     _: KW_ONLY
-    eps: float = param(1e-3, at_least=1e-12, at_most=1, doc="the last penalty of the grid as a share of the first")
-    alphas: Any = param(100, doc="how many penalties, or the penalties themselves")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    precompute: Any = param("auto", doc="no effect: cross-products are formed where they are cheaper")
-    max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent for each penalty")
-    tol: float = param(1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    cv: Any = param(None, doc="number of folds (None: 5), a splitter, or pairs of row numbers (train, test)")
-    verbose: Any = param(False, doc="no effect: see tenfold.monitor")
-    n_jobs: int | None = param(None, doc="no effect: see tenfold.threads")
-    positive: bool = param(False, doc="require w >= 0")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
-    selection: str = param("cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
+    copy_X: bool = param(True, doc="no effect: X is never changed", before="cv")
 
 
 @estimator
@@ -289,20 +290,9 @@ class ElasticNetCV(CrossValidated, Estimator):
     """
 
     _: KW_ONLY
-    l1_ratio: Any = param(0.5, doc="share of the L1 penalty, or several to choose from; from 1e-6 to 1")
-    eps: float = param(1e-3, at_least=1e-12, at_most=1, doc="the last penalty of the grid as a share of the first")
-    alphas: Any = param(100, doc="how many penalties, or the penalties themselves")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    precompute: Any = param("auto", doc="no effect: cross-products are formed where they are cheaper")
-    max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent for each penalty")
-    tol: float = param(1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
-    cv: Any = param(None, doc="number of folds (None: 5), a splitter, or pairs of row numbers (train, test)")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
+    l1_ratio: Any = param(0.5, doc="share of the L1 penalty, or several to choose from; from 1e-6 to 1", before="eps")
+    copy_X: bool = param(True, doc="no effect: X is never changed", before="verbose")
     verbose: Any = param(0, doc="no effect: see tenfold.monitor")
-    n_jobs: int | None = param(None, doc="no effect: see tenfold.threads")
-    positive: bool = param(False, doc="require w >= 0")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
-    selection: str = param("cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
 
     def _ratios(self) -> Array:
         ratios = positive_numbers("ElasticNetCV(l1_ratio=...)", self.l1_ratio)
