@@ -9,6 +9,7 @@ import numpy as np
 import pandas
 import pytest
 import sklearn.ensemble as theirs
+from sklearn.metrics import get_scorer
 
 import tenfold
 from tenfold.core.data import Array
@@ -308,3 +309,55 @@ def test_nothing_to_split(X: Array) -> None:
         warnings.simplefilter("error")
         model = tenfold.HistGradientBoostingRegressor().fit(X, y)
     np.testing.assert_allclose(model.predict(X), y.mean(), rtol=1e-12)
+
+
+# --- what is watched ---------------------------------------------------------------------------------------------------
+
+CLASS_SCORES = ["accuracy", "balanced_accuracy", "f1_macro", "roc_auc_ovr", "neg_log_loss", "neg_brier_score"]
+TWO_CLASS_SCORES = [*CLASS_SCORES, "f1", "precision", "recall", "roc_auc", "average_precision"]
+VALUE_SCORES = ["r2", "neg_mean_squared_error", "neg_median_absolute_error", "neg_mean_poisson_deviance"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "name"),
+    [(0, one) for one in VALUE_SCORES] + [(2, one) for one in TWO_CLASS_SCORES] + [(3, one) for one in CLASS_SCORES],
+)
+def test_scores_that_are_watched_are_those_of_scikit_learn(classes: int, name: str) -> None:
+    X, y, label = table(200)
+    target = np.array(["a", "b", "c"])[np.minimum(label, classes - 1)] if classes else np.exp(y)
+    w = np.random.default_rng(1).integers(1, 4, size=len(y)).astype(float)
+    settings = dict(max_iter=6, early_stopping=True, validation_fraction=None, n_iter_no_change=20)
+    loss = {} if classes else dict(loss="poisson")
+    if name in ("f1", "precision", "recall", "average_precision") or (
+        classes == 2 and "brier" in name
+    ):  # there the positive class is 1
+        target = (target == "b").astype(int)
+    model = HIST["label" if classes else "real"](scoring=name, **settings, **loss).fit(X, target, w)
+    expected = get_scorer(name)(model, X, target, sample_weight=w)
+    np.testing.assert_allclose(model.train_score_[-1], expected, rtol=1e-9)
+    by_function = HIST["label" if classes else "real"](scoring=get_scorer(name), **settings, **loss).fit(X, target, w)
+    np.testing.assert_allclose(by_function.train_score_, model.train_score_, rtol=1e-9, atol=1e-12)
+
+
+def test_a_score_by_name_stops_the_rounds() -> None:
+    X, _, label = table(600)
+    model = tenfold.HistGradientBoostingClassifier(
+        max_iter=300, early_stopping=True, scoring="roc_auc_ovr", random_state=0, n_iter_no_change=5
+    ).fit(X, label)
+    assert model.n_iter_ < 300
+    assert model.validation_score_[-6:].argmax() == 0
+    assert len(model.validation_score_) == model.n_iter_ + 1
+
+
+@pytest.mark.parametrize("wrong", ["r2", "accuracies", 3, "roc_auc"])
+def test_what_is_no_score_of_these_classes(wrong: Any) -> None:
+    X, _, label = table(100)
+    with pytest.raises(BadParameter, match="scoring"):
+        tenfold.HistGradientBoostingClassifier(scoring=wrong, max_iter=2).fit(X, label)
+
+
+def test_a_scorer_that_fails_is_named() -> None:
+    X, y, _ = table(100)
+    model = tenfold.HistGradientBoostingRegressor(scoring=lambda model, X, y: 1 / 0, early_stopping=True)
+    with pytest.raises(BadParameter, match=r"ZeroDivisionError"):
+        model.fit(X, y)

@@ -13,6 +13,7 @@ from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.losses import loss_of
 from tenfold.tree.rounds import Plan, Rounds, Table
 from tenfold.tree.settings import refuse
+from tenfold.tree.watched import score_of
 
 MANY_ROWS = 10_000  # above, early_stopping="auto" holds rows out
 ROWS_ARE_COUNTED = {"weight_is_copies": "min_samples_leaf counts rows, whatever their weight"}
@@ -49,7 +50,7 @@ class HistBoosted(Boosted):
         one_of=("auto", True, False),
         doc="stop when held-out rows gain no more; 'auto': with more than 10,000 rows",
     )
-    scoring: str | None = param("loss", one_of=("loss", None), doc="what is watched")
+    scoring: Any = param("loss", doc="what is watched")
     validation_fraction: int | float | None = param(
         0.1, above=0, doc="share (or number) of rows held out for early stopping; None: watch the training rows"
     )
@@ -67,6 +68,8 @@ class HistBoosted(Boosted):
         quantile = getattr(self, "quantile", None)
         if self.loss == "quantile" and quantile is None:
             raise refuse(self, "quantile", "loss='quantile' needs a share between 0 and 1")
+        if not isinstance(self.scoring, str) or self.scoring != "loss":
+            score_of(self)  # refuses what is no score, also where nothing is watched
         return Plan(
             loss=loss_of(self),
             rate=float(self.learning_rate),
@@ -119,18 +122,13 @@ class HistBoosted(Boosted):
         )
 
     def _score(self, rounds: Rounds, rows: Array | None) -> float:
-        """Higher is better: the loss with its sign changed, accuracy, or R²."""
+        """Higher is better: the loss with its sign changed, or the score that `scoring` names."""
         if self.scoring == "loss":
             return -rounds.loss(rows)
         if rows is None:
             rows = rounds.train if len(rounds.train) else np.arange(len(rounds.table))
-        y, raw = rounds.table.y[rows], rounds.raw[:, rows]
-        w = np.ones(len(y)) if rounds.table.w is None else rounds.table.w[rows]
-        if self.target == "label":
-            told = raw.argmax(axis=0) if rounds.outputs > 1 else raw[0] > 0
-            return float(w @ (told == y) / w.sum())
-        spread = float(w @ (y - (w @ y) / w.sum()) ** 2)
-        return 1 - float(w @ (y - rounds.plan.loss.read(raw[0])) ** 2) / spread if spread > 0 else 0.0
+        w = None if rounds.table.w is None else rounds.table.w[rows]
+        return score_of(self)(rounds.table.y[rows], rounds.raw[:, rows], w)
 
     def _stalls(self, scores: list[float]) -> bool:
         """No score of the last n_iter_no_change rounds is better, by more than tol, than the one before them."""
@@ -205,7 +203,9 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
     quantile: float | None = param(
         None, at_least=0, at_most=1, doc="the share below, for loss='quantile'", before="learning_rate"
     )
-    scoring: str | None = param("loss", one_of=("loss", None), doc="what is watched; None: R²")
+    scoring: Any = param(
+        "loss", doc="what is watched: 'loss', a score by name, a function scorer(model, X, y), or None for R²"
+    )
 
 
 @estimator
@@ -235,7 +235,9 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
     """
 
     _: KW_ONLY
-    scoring: str | None = param("loss", one_of=("loss", None), doc="what is watched; None: accuracy")
+    scoring: Any = param(
+        "loss", doc="what is watched: 'loss', a score by name, a function scorer(model, X, y), or None for accuracy"
+    )
     class_weight: dict[Any, float] | str | None = param(
         None, one_of=("balanced",), doc="factors of the classes' weights", before="subsample"
     )
