@@ -24,6 +24,7 @@ from tenfold.core.engine import Summarize, Threads, current_engine, drive, singl
 from tenfold.core.errors import BadInput, NotFitted, not_fitted
 from tenfold.core.protocol import Protocol, fresh, same
 from tenfold.core.stats import Rows
+from tenfold.gate.scored import rows_and_truth
 
 
 class Estimator(Protocol):
@@ -225,9 +226,10 @@ class Regressor(_Beside):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R²: 1 − Σ w (y − ŷ)² / Σ w (y − ȳ)², averaged over several targets; 1 is perfect, 0 is the mean."""
-        predicted = self.predict(X)
+        X, y = rows_and_truth(self, X, y)
+        predicted = np.asarray(self.predict(X))
         predicted = predicted.reshape(len(predicted), -1)
-        truth = check.real_target(np.asarray(y), len(predicted))
+        truth = check.real_target(y, len(predicted))
         w = check.as_weights(sample_weight, len(truth))
         w = np.ones(len(truth)) if w is None else w
         rest = w @ (truth - predicted) ** 2
@@ -270,7 +272,10 @@ class Classifier(_Beside):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted right."""
-        right = self.predict(X) == np.asarray(y).reshape(-1)
+        X, y = rows_and_truth(self, X, y)
+        predicted = np.asarray(self.predict(X))
+        check.check_length("y", y.size, len(predicted))
+        right = predicted == y.reshape(-1)
         return float(np.average(right, weights=check.as_weights(sample_weight, len(right))))
 
 

@@ -121,7 +121,7 @@ def _column(column: Any, j: int, coder: Coder | None) -> Array:
     first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
     raise BadInput(
         f"could not convert string to float: {where} holds {kind} (row {first}: {short(column[first])}): "
-        "code it as numbers first"
+        "code it as numbers first, with OneHotEncoder for example"
     )
 
 
@@ -191,7 +191,7 @@ def to_floats(values: Any, where: str) -> Array:
         out = np.empty(len(values))  # one by one, to name the value
     for i, value in enumerate(values):
         try:
-            out[i] = np.nan if value is None else float(value)
+            out[i] = np.nan if value is None else float(str(value) if isinstance(value, str) else value)
         except (TypeError, ValueError, OverflowError) as reason:
             kind = BadType if isinstance(reason, TypeError) else BadInput
             raise kind(f"{reason} ({where}, row {i}): code it as a number first") from None

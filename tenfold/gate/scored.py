@@ -1,0 +1,32 @@
+"""The gate for scores: rows with their true targets, which may be the name of a column, as in fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import check
+from tenfold.core.data import Array
+from tenfold.core.engine import current_engine
+from tenfold.core.errors import BadInput
+from tenfold.core.stats import Rows
+
+
+def rows_and_truth(learner: Any, X: Any, y: Any) -> tuple[Any, Array]:
+    """X without the target, and the target of each row; of files and Dask collections y is read in a pass of its own."""
+    check.check_fitted(learner)
+    if y is None:
+        raise BadInput(f"{type(learner).__name__}.score requires y to be passed, but the target y is None")
+    if not isinstance(y, str):
+        return X, check.as_column(y)
+    if check.is_frame(X) or isinstance(X, np.ndarray):
+        return check.split_target(X, y)
+    known = vars(learner)
+    source = check.check_fit(learner, X, y, None, known.get("classes_"), known.get("categories_"))
+    truth: Array = current_engine(source).run(_targets, source).whole()
+    return X, truth if source.target.classes is None else source.target.classes[truth]
+
+
+def _targets(block: Any) -> Rows:
+    return Rows.of(block.y)
