@@ -447,7 +447,7 @@ def test_pure_noise_is_called_noise() -> None:
 
 def test_the_board_flatters_and_the_estimate_does_not() -> None:
     """Against 4,000 hidden rows: the estimate is unbiased and its range covers; the board is too good."""
-    off, covered, flattery = [], 0, []
+    off, covered, flattery, heard = [], 0, [], 0
     hidden, truth = two_classes(4000, 999, strength=1.5)
     for seed in range(12):
         frame, y = two_classes(120, seed, strength=1.5)
@@ -455,10 +455,11 @@ def test_the_board_flatters_and_the_estimate_does_not() -> None:
         share = found.predict_proba(hidden)
         real = -np.log(share[np.arange(len(truth)), (truth == "yes").astype(int)]).mean()
         estimate = found.estimate
-        assert found.signal
+        heard += bool(found.signal)
         off.append(estimate.value - real)
         covered += estimate.low <= real <= estimate.high
         flattery.append(estimate.value - min(row["score"] for row in found.leaderboard))
+    assert heard >= 8  # a hundred and twenty rows say enough four times of five
     assert abs(np.mean(off)) <= 2.5 * np.std(off, ddof=1) / np.sqrt(len(off))
     assert covered >= 10
     assert np.mean(flattery) > 0
