@@ -85,7 +85,7 @@ PUBLIC = {
     "load": "tenfold.saved.files",
     "inspect": "tenfold.saved.files",
     "engine": "tenfold.core.engine",
-    "threads": "tenfold.core.engine",
+    "threads": "tenfold.core.threads",
     "Local": "tenfold.core.engine",
     "Threads": "tenfold.core.engine",
     "Dask": "tenfold.sources.cluster",

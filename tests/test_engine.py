@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 import tenfold
 from tenfold.core.data import Arrays, Target, block_rows
-from tenfold.core.engine import Local, Threads, Tree, current_engine, thread_budget
+from tenfold.core.engine import Local, Threads, Tree, current_engine
 from tenfold.core.errors import BadInput
 from tenfold.core.stats import Moments
+from tenfold.core.threads import thread_budget
 
 
 class Text(str):

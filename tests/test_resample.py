@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import tenfold
-from tenfold.core.engine import single_blas
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.resample import LOSSES, _plus, bootstrap_error, no_information
 
 

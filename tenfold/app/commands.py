@@ -21,8 +21,8 @@ import typer
 import tenfold
 from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import clean, counted, file_size
-from tenfold.core.engine import thread_budget
 from tenfold.core.errors import BadParameter, TenfoldError
+from tenfold.core.threads import thread_budget
 from tenfold.selection.answers import write_answers
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.run import coded_regression, select

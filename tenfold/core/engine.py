@@ -12,16 +12,15 @@ O(log n) partial results are alive at a time.
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, Protocol
 
-from tenfold.core import ops
 from tenfold.core.errors import BadParameter
 from tenfold.core.monitor import Passes
+from tenfold.core.threads import interrupt, pool, thread_budget
 
 Summarize = Callable[[Any], Any]
 Learning = Generator[Summarize, Any, dict[str, Any]]
@@ -118,16 +117,16 @@ class Threads:
         if n == 1:
             return Local().run(summarize, source)
         work = _Work(summarize, source)
-        others = [_pool(n - 1).submit(work.loop) for _ in range(n - 1)]
+        others = [pool(n - 1).submit(work.loop) for _ in range(n - 1)]
         try:
             work.loop()
         except BaseException:
             work.stop = True
-            ops.interrupt(True)
+            interrupt(True)
             raise
         finally:
             _settle(others)
-            ops.interrupt(False)
+            interrupt(False)
         if work.failures:
             raise work.failures[
                 min(work.failures)
@@ -202,38 +201,10 @@ def _settle(others: list[Future[None]]) -> None:
             future.exception()
 
 
-# --- thread budget, pools, BLAS ---------------------------------------------------------------------------------------
+# --- the engine in force --------------------------------------------------------------------------------------------------
 
-_threads: ContextVar[int | None] = ContextVar("tenfold_threads", default=None)
 _engine: ContextVar[Engine] = ContextVar("tenfold_engine")
 _default = Threads()
-_pools: dict[int, ThreadPoolExecutor] = {}
-os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
-
-
-def thread_budget() -> int:
-    """Threads that Tenfold may use: `tenfold.threads(n)`, else TENFOLD_THREADS, else the cores this process may run on."""
-    chosen = _threads.get()
-    if chosen is not None:
-        return chosen
-    text = os.environ.get("TENFOLD_THREADS", "")
-    if not text:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not text.isdigit() or int(text) < 1:
-        raise BadParameter(f"TENFOLD_THREADS={text!r}: must be a whole number of at least 1")
-    return int(text)
-
-
-@contextlib.contextmanager
-def threads(n: int) -> Iterator[None]:
-    """Within this context Tenfold uses at most n threads. Results do not depend on it."""
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise BadParameter(f"threads({n!r}): must be a whole number of at least 1")
-    token = _threads.set(n)
-    try:
-        yield
-    finally:
-        _threads.reset(token)
 
 
 def current_engine(source: Any = None) -> Engine:
@@ -259,50 +230,3 @@ def engine(on: Engine) -> Iterator[Engine]:
         yield on
     finally:
         _engine.reset(token)
-
-
-def _pool(n: int) -> ThreadPoolExecutor:
-    if n not in _pools:
-        _pools[n] = ThreadPoolExecutor(n, thread_name_prefix="tenfold")
-    return _pools[n]
-
-
-class _SingleBlas(contextlib.ContextDecorator):
-    """BLAS on one thread: the threads of a pass do not compete, small calls do not stall, and bits do not depend on the count.
-
-    The count is a setting of the process, so the first to enter sets it and the last to leave restores it.
-    """
-
-    def __init__(self) -> None:
-        self.lock, self.depth = threading.Lock(), 0
-        self.libraries: list[Any] | None = None
-        self.before: list[int] = []
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if self.depth == 0:
-                if self.libraries is None:
-                    self.libraries = self._find()
-                self.before = [library.get_num_threads() for library in self.libraries]
-                self._set([1] * len(self.before))
-            self.depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.depth -= 1
-            if self.depth == 0:
-                self._set(self.before)
-
-    def _set(self, counts: list[int]) -> None:
-        for library, count in zip(self.libraries or [], counts, strict=True):
-            if count > 1 or library.get_num_threads() > 1:
-                library.set_num_threads(count)
-
-    @staticmethod
-    def _find() -> list[Any]:
-        from threadpoolctl import ThreadpoolController
-
-        return list(ThreadpoolController().select(user_api="blas").lib_controllers)
-
-
-single_blas = _SingleBlas()

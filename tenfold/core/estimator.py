@@ -20,10 +20,11 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
-from tenfold.core.engine import Summarize, Threads, current_engine, drive, single_blas
+from tenfold.core.engine import Summarize, Threads, current_engine, drive
 from tenfold.core.errors import BadInput, NotFitted, not_fitted
 from tenfold.core.protocol import Protocol, fresh, same
 from tenfold.core.stats import Rows
+from tenfold.core.threads import single_blas
 from tenfold.gate.scored import rows_and_truth
 
 

@@ -13,12 +13,13 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.core import check, ops
-from tenfold.core.engine import each, single_blas
+from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter, not_fitted
 from tenfold.core.estimator import softmax
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import Protocol, fresh
 from tenfold.core.random import generator
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.cross import _in_memory
 from tenfold.evaluate.folds import assign_folds
 from tenfold.evaluate.held_out import outputs_of, split_models

@@ -14,12 +14,13 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Arrays, Block
-from tenfold.core.engine import current_engine, each, single_blas
+from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import OnePass, map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.stats import Keyed, all_but_one, merge
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.cross import score_of
 from tenfold.evaluate.curve_result import LearningCurve, ValidationCurve
 from tenfold.evaluate.folds import check_folds

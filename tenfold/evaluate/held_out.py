@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.engine import Threads, current_engine, drive, each, single_blas
+from tenfold.core.engine import Threads, current_engine, drive, each
 from tenfold.core.estimator import OnePass
 from tenfold.core.protocol import fresh
 from tenfold.core.stats import Keyed, Rows
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.leave_out import leave_one_out_outputs, outputs_with_choice
 from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.rounds import Round

@@ -12,10 +12,11 @@ from scipy.special import stdtrit
 
 from tenfold.core import check, ops
 from tenfold.core.data import Arrays
-from tenfold.core.engine import each, single_blas
+from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import map_rows
 from tenfold.core.random import generator
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.cross import score_of
 from tenfold.evaluate.held_out import split_models
 from tenfold.evaluate.leave_out import outputs_with_choice

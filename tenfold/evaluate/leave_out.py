@@ -17,9 +17,10 @@ import numpy as np
 from tenfold import _evaluate
 from tenfold.core import ops
 from tenfold.core.data import Arrays, Block
-from tenfold.core.engine import Threads, current_engine, each, single_blas
+from tenfold.core.engine import Threads, current_engine, each
 from tenfold.core.protocol import fresh
 from tenfold.core.stats import Moments, Rows, Triangle
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.leave_out_classes import naive_bayes, nearest_centroid, whitened_squares
 from tenfold.evaluate.leave_out_discriminant import linear_discriminant, quadratic_discriminant
 from tenfold.linear.affine import centred

@@ -19,10 +19,11 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Array, Arrays
-from tenfold.core.engine import each, single_blas
+from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.protocol import fresh
 from tenfold.core.stats import all_but_one
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.cross import _in_memory, score_of
 from tenfold.evaluate.folds import assign_folds
 from tenfold.evaluate.held_out import held_out, outputs_of, prepared, training_statistics

@@ -10,11 +10,12 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Arrays
-from tenfold.core.engine import each, single_blas
+from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import log_softmax, map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
+from tenfold.core.threads import single_blas
 
 Array = np.ndarray[Any, Any]
 RowLoss = Callable[[Array, Array], Array]

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import current_engine, each, single_blas
+from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput
 from tenfold.core.estimator import Estimator, OnePass
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
 from tenfold.core.stats import Keyed, all_but_one
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.folds import hash_folds
 from tenfold.evaluate.held_out import MERGED, prepared
 from tenfold.evaluate.leave_out import outputs_with_choice

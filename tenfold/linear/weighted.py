@@ -11,11 +11,12 @@ import numpy as np
 
 from tenfold.core import check, ops
 from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.engine import Summarize, current_engine, single_blas
+from tenfold.core.engine import Summarize, current_engine
 from tenfold.core.errors import BadInput
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
+from tenfold.core.threads import single_blas
 from tenfold.linear.affine import AffineRegressor
 from tenfold.linear.least_squares import LinearRegression
 

@@ -8,18 +8,19 @@ from functools import partial
 from typing import Any
 
 from tenfold.core import check
-from tenfold.core.data import Block, Source
-from tenfold.core.engine import Summarize, current_engine, drive, single_blas
+from tenfold.core.data import Arrays, Block, Source, Target
+from tenfold.core.engine import Summarize, current_engine, drive
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
+from tenfold.core.threads import single_blas
 
 # What a pipeline can do is what its last step can do.
 BY_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
 
 # What the gate tells a step that has no use for the target.
-COLUMN_FACTS = ("n_features_in_", "feature_names_in_")
+COLUMN_FACTS = ("n_features_in_", "feature_names_in_", "categories_")
 
 
 @estimator
@@ -67,6 +68,37 @@ class Pipeline(Estimator):
             if not step.missing or getattr(step, "fills", False):
                 return bool(step.missing)
         return True
+
+    @property
+    def categorical(self) -> bool:  # type: ignore[override]
+        """Categories pass if every step takes them, up to one that codes them as numbers."""
+        return all(step.categorical for step in self._up_to_codes())
+
+    def _up_to_codes(self) -> list[Any]:
+        """The steps that meet categories: up to the one that codes them, or all."""
+        steps = [step for _, step in self._active()]
+        coding = [i for i, step in enumerate(steps) if getattr(step, "codes", False)]
+        return steps[: coding[0] + 1] if coding else steps
+
+    def _said_of_categories(self, name: str) -> list[Any]:
+        """What the steps that meet categories say of them, for the gate."""
+        return [getattr(step, name) for step in self._up_to_codes() if hasattr(step, name)]
+
+    @property
+    def categorical_features(self) -> Any:
+        """The columns of categories as the first step says that does not leave it to their types."""
+        said = self._said_of_categories("categorical_features")
+        return next((one for one in said if not (isinstance(one, str) and one == "from_dtype")), "from_dtype")
+
+    @property
+    def unseen(self) -> str:
+        """What the gate makes of categories that fit has not seen."""
+        return next(iter(self._said_of_categories("unseen")), "missing")
+
+    @property
+    def given_categories(self) -> Any:
+        """The categories that a step was given."""
+        return next((one for one in self._said_of_categories("given_categories") if one is not None), None)
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
@@ -117,7 +149,11 @@ class Pipeline(Estimator):
             yield from _learn_step(step, source, self._changes(i))
             if "absent_" in vars(step):
                 step._finish(source)  # there are too few rows for it: refused as in its own fit
+            found = source.facts.get("categories_")
             source = source.map(step._transform, len(step.get_feature_names_out()))
+            if found is not None:
+                left = step._categories_out() if hasattr(step, "_categories_out") else None
+                source.facts.pop("categories_") if left is None else source.facts.update(categories_=left)
         return source
 
     def _changes(self, stop: int = -1) -> tuple[Callable[[Any], Any], ...]:
@@ -164,14 +200,21 @@ class Pipeline(Estimator):
 
     def _by_rows(self, verb: str, X: Any) -> Any:
         function = getattr(self._last, verb)
-        rows = map_rows(lambda block: function(self._through(block)), check.check_predict(self, X))
+        rows = map_rows(lambda block: function(self._for_last(block)), check.check_predict(self, X))
         return self._dressed(rows, X) if verb == "transform" else rows
+
+    def _for_last(self, X: Any) -> Any:
+        """The rows as the last step takes them: as a source where it knows categories, which are codes by now."""
+        Z = self._through(X)
+        if "categories_" not in vars(self._last):
+            return Z
+        return Arrays(Z, None, None, Target("none"), {}, missing=True, trusted=True)
 
     def _names_out(self) -> list[str]:
         return list(self._last.get_feature_names_out())
 
     def _score_of_last(self, X: Any, y: Any = None, **more: Any) -> float:
-        score: float = self._last.score(self._through(check.check_predict(self, X)), y, **more)
+        score: float = self._last.score(self._for_last(check.check_predict(self, X)), y, **more)
         return score
 
     def __getattr__(self, name: str) -> Any:

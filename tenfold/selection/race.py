@@ -18,10 +18,10 @@ import numpy as np
 import tenfold
 from tenfold.core import check
 from tenfold.core.data import Array
-from tenfold.core.engine import single_blas
 from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
+from tenfold.core.threads import single_blas
 from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.splits import assign_folds
 from tenfold.selection.candidates import Family, Setting, settings_of

@@ -16,8 +16,9 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Array, Block, Source, Target
-from tenfold.core.engine import chosen_engine, single_blas
+from tenfold.core.engine import chosen_engine
 from tenfold.core.errors import BadInput, BadType
+from tenfold.core.threads import single_blas
 from tenfold.sources.cluster import Dask, current_client, guarded, received
 from tenfold.sources.stream import Blocks, in_block, is_dask, union_of_labels
 

@@ -11,12 +11,13 @@ from numpy.random import RandomState
 
 from tenfold.core import check
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize, current_engine, drive, single_blas
+from tenfold.core.engine import Summarize, current_engine, drive
 from tenfold.core.errors import BadParameter, BadType
 from tenfold.core.estimator import Classifier, Regressor
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
+from tenfold.core.threads import single_blas
 from tenfold.tree.draws import Bagging, Distinct, columns_of
 from tenfold.tree.manyway import SMALLEST, Kept
 from tenfold.tree.members import Composite, shares_of, takes_numbers, values_of

@@ -11,9 +11,10 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.engine import Local, each, engine, thread_budget, threads
+from tenfold.core.engine import Local, each, engine
 from tenfold.core.errors import BadInput, BadParameter, DataWarning
 from tenfold.core.monitor import Passes
+from tenfold.core.threads import thread_budget, threads
 
 TRIES = 50  # draws until a member sees as many classes and rows as it needs
 

@@ -20,7 +20,7 @@ import numpy as np
 from tenfold import _grow
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.engine import thread_budget
+from tenfold.core.threads import thread_budget
 from tenfold.tree.packed import Trees
 
 LONG = 1_000_000  # values of a table; with more than these Ctrl-C is listened to while a tree grows

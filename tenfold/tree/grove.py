@@ -12,11 +12,12 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize, each, thread_budget
+from tenfold.core.engine import Summarize, each
 from tenfold.core.errors import BadInput, DataWarning
 from tenfold.core.monitor import Passes
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
+from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import MOST_BINS, learn_bins
 from tenfold.tree.coded import Table, code_block, native_forest, with_rare
 from tenfold.tree.exact import one_tree

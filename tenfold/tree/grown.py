@@ -8,10 +8,11 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Array
-from tenfold.core.engine import current_engine, drive, single_blas
+from tenfold.core.engine import current_engine, drive
 from tenfold.core.errors import NotFitted
 from tenfold.core.estimator import Estimator, map_rows
 from tenfold.core.protocol import fresh
+from tenfold.core.threads import single_blas
 from tenfold.tree.judged import OutOfBagImportance, TreeCorrelation, oob_importance, tree_correlation
 from tenfold.tree.packed import Trees
 

@@ -13,8 +13,9 @@ import numpy as np
 from tenfold import _boost
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import Local, Summarize, Threads, current_engine, each, thread_budget
+from tenfold.core.engine import Local, Summarize, Threads, current_engine, each
 from tenfold.core.stats import Rows
+from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import Bins
 from tenfold.tree.losses import PROBABILITY, Loss, log_priors, weighted_quantile
 from tenfold.tree.packed import Trees

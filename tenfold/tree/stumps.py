@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold import _stump
 from tenfold.core.data import Array
-from tenfold.core.engine import thread_budget
+from tenfold.core.threads import thread_budget
 from tenfold.tree.manyway import between
 from tenfold.tree.packed import Trees
 
