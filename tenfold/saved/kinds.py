@@ -261,15 +261,18 @@ LEARNERS: dict[int, tuple[str, str]] = {
         "GradientBoostingClassifier",
         """
         classes_=label(M) _trees=Trees(*,1) baseline_=float(M) _seed=int n_estimators_=int n_trees_per_iteration_=int
-        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float ;
+        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float
+        init_?=learner ;
         classes_=label(2) _trees=Trees(*,1) baseline_=float(1) _seed=int n_estimators_=int n_trees_per_iteration_=int
-        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float""",
+        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float
+        init_?=learner""",
     ),
     63: (
         "GradientBoostingRegressor",
         """
         _flat=bool _trees=Trees(*,1) baseline_=float(1) _seed=int n_estimators_=int n_trees_per_iteration_=int
-        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float""",
+        max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float
+        init_?=learner""",
     ),
     66: ("DecisionTreeClassifier", "classes_=label(K) _trees=Trees(1,K) max_features_=int"),
     67: ("DecisionTreeRegressor", "_flat=bool _trees=Trees(1,1) max_features_=int"),
