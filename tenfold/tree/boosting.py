@@ -13,7 +13,7 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
-from tenfold.core.errors import BadInput, TenfoldWarning
+from tenfold.core.errors import BadInput, BadType, TenfoldWarning
 from tenfold.core.estimator import Classifier, Estimator, Regressor, map_rows
 from tenfold.core.monitor import Passes
 from tenfold.core.protocol import fresh
@@ -81,11 +81,12 @@ class Boosted(Estimator):
         start = (
             before["baseline_"] if before else self._start(table, ~held if held.any() else slice(None), plan, outputs)
         )
+        first = yield from self._begin(source, table, ~held, seed)
         order = directions(self, source.n_features) if hasattr(self, "monotonic_cst") else np.empty(0, dtype=np.int64)
         rounds = Rounds(table, bins, plan, outputs, held, order, self._together(source.n_features), start)
         done = 0 if trees is None else len(trees) // outputs
         scores = self._boost(rounds, done, table)
-        return dict(_trees=rounds.trees(trees), baseline_=start, _seed=seed, **scores)
+        return dict(_trees=rounds.trees(trees), baseline_=start, _seed=seed, **first, **scores)
 
     def _check_before(self, source: Source, outputs: int) -> None:
         """What a warm start needs: as many columns and classes as before, and not fewer rounds."""
@@ -123,6 +124,17 @@ class Boosted(Estimator):
 
     def _start(self, table: Table, train: Any, plan: Plan, outputs: int) -> Array:
         return first_raw(table, train, plan, outputs)
+
+    def _begin(
+        self, source: Source, table: Table, train: Array, seed: int
+    ) -> Generator[Summarize, Any, dict[str, Any]]:
+        """Add what another learner says of the rows to their raw sums; returns it as a fitted attribute."""
+        yield from ()
+        return {}
+
+    def _base(self, X: Any) -> Array:
+        """(outputs,) or (rows, outputs): what the trees are added to."""
+        return np.asarray(self.baseline_)
 
     def _together(self, p: int) -> Array:
         """Groups of columns that may meet on one way down a tree, (groups, p)."""
@@ -186,6 +198,8 @@ class Boosted(Estimator):
     def _explained(self) -> tuple[list[Trees], float, Any, str]:
         """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
         check.check_fitted(self)
+        if "init_" in vars(self):
+            raise BadType(f"{type(self).__name__}: attributions explain trees alone, not the learner of init besides")
         outputs = len(self.baseline_)
         rounds = len(self._trees) // outputs
         unit = "log-odds" if self.target == "label" else "prediction"
@@ -196,7 +210,7 @@ class Boosted(Estimator):
     def _raw(self, X: Any) -> Array:
         """(rows, outputs): the constant and the sums of the trees."""
         outputs = len(self.baseline_)
-        return np.asarray(self.baseline_ + class_sums(self._trees, X, outputs, 0, len(self._trees) // outputs))
+        return np.asarray(self._base(X) + class_sums(self._trees, X, outputs, 0, len(self._trees) // outputs))
 
     def _staged(self, X: Any, read: Any) -> Iterator[Array]:
         """read(raw, dtype) after each round."""
@@ -204,7 +218,7 @@ class Boosted(Estimator):
         if not isinstance(X, np.ndarray):
             raise BadInput("predictions round by round need a table in memory: use predict on files and streams")
         outputs = len(self.baseline_)
-        raw = np.repeat(self.baseline_[None, :], len(X), axis=0)
+        raw = np.broadcast_to(self._base(X), (len(X), outputs))
         for number in range(len(self._trees) // outputs):
             raw = raw + map_rows(partial(self._added, number=number), X)
             yield read(raw, X.dtype)

@@ -20,7 +20,7 @@ from tenfold.core.protocol import same
 from tenfold.core.random import seed_of
 from tenfold.tree.adaboost import AdaBoostClassifier
 from tenfold.tree.manyway import SMALLEST, Kept
-from tenfold.tree.members import Composite, shares_of
+from tenfold.tree.members import Composite, copy_of, shares_of
 
 ROUNDS = (2, 10, 50, 200)  # stumps of the stages where no estimators are given
 MOST = 2**40  # rows that are counted one by one
@@ -116,7 +116,7 @@ class CascadeClassifier(Classifier, Composite):
         fitted = _Stages(self, check.categorical_columns(self, source)).fit(learning, rows.only(held), held.all())
         if len(self.classes_) > 2:
             rest = y != positive
-            others = self._copy_of(self._chosen()[-1], check.categorical_columns(self, source))
+            others = copy_of(self._chosen()[-1], check.categorical_columns(self, source))
             fitted["others_"] = others.fit(X[rest], y[rest], w[rest])
         return dict(fitted, positive_=self.classes_[positive])
 
@@ -220,7 +220,7 @@ class _Stages:
     def _fitted(self, learner: Any, learn: Part) -> Any:
         """Both sides count the same, whatever their number."""
         sides = np.bincount(learn.sought, learn.w, 2)
-        stage = self.model._copy_of(learner, self.category)
+        stage = copy_of(learner, self.category)
         return stage.fit(learn.X, learn.sought, learn.w * (sides.sum() / 2 / sides)[learn.sought])
 
     def _budget(self, m: int, same: bool) -> int:

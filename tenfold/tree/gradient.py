@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
 
 from tenfold.core import check
-from tenfold.core.data import Array
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
+from tenfold.tree.first import begin, given_learner, raw_of
 from tenfold.tree.losses import loss_of
 from tenfold.tree.options import SHARE
 from tenfold.tree.rounds import Plan, Rounds, Table, first_raw
@@ -27,14 +30,20 @@ class DepthBoosted(Boosted):
     learning_rate: float = param(0.1, at_least=0, at_most=1e6, doc="share of each tree that is added")
     n_estimators: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
     subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
-    criterion: str = param("deprecated", doc="no effect: splits are judged by the loss itself")
+    criterion: str = param(
+        "deprecated",
+        one_of=("deprecated", "squared_error", "friedman_mse"),
+        doc="no effect: splits are judged by the loss itself",
+    )
     min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
     min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
     min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs")
     max_depth: int | None = param(3, at_least=1, doc="most questions on a way; None: no limit")
     min_impurity_decrease: float = param(0.0, at_least=0, doc="gain that a split needs, by share of weight")
-    init: str | None = param(
-        None, one_of=("zero", None), doc="the constant to begin with: the best one (None), or zero"
+    init: Any = param(
+        None,
+        one_of=("zero", None),
+        doc="what to begin with: the best constant (None), 'zero', or a learner to be fitted",
     )
     random_state: int | RandomState | None = param(None, doc="seed of the rows and columns drawn")
     max_features: int | float | str | None = param(
@@ -43,7 +52,7 @@ class DepthBoosted(Boosted):
     verbose: int = param(0, doc="no effect: use tenfold.progress()")
     max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
     warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
-    validation_fraction: float = param(0.1, above=0, at_most=0.9, doc="share of rows held out with n_iter_no_change")
+    validation_fraction: float = param(0.1, above=0, at_most=0.999, doc="share of rows held out with n_iter_no_change")
     n_iter_no_change: int | None = param(
         None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
     )
@@ -75,7 +84,20 @@ class DepthBoosted(Boosted):
         return loss_of(self)
 
     def _start(self, table: Table, train: Any, plan: Plan, outputs: int) -> Array:
-        return np.zeros(outputs) if self.init == "zero" else first_raw(table, train, plan, outputs)
+        return first_raw(table, train, plan, outputs) if self.init is None else np.zeros(outputs)
+
+    def _begin(
+        self, source: Source, table: Table, train: Array, seed: int
+    ) -> Generator[Summarize, Any, dict[str, Any]]:
+        if given_learner(self) is None:
+            return {}
+        category = check.categorical_columns(self, source)
+        first = yield from begin(self, source, table, train, category, seed % 2**31, self._before.get("init_"))
+        return dict(init_=first)
+
+    def _base(self, X: Any) -> Array:
+        first = vars(self).get("init_")
+        return np.asarray(self.baseline_ if first is None else self.baseline_ + raw_of(self, first, X))
 
     def _holds_out(self, n: int | None) -> bool:
         return self.n_iter_no_change is not None
@@ -145,8 +167,8 @@ class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 
     Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
-                feature_importances_ (p,), max_features_, n_trees_per_iteration_, categories_,
-                n_features_in_
+                feature_importances_ (p,), max_features_, n_trees_per_iteration_, init_ (where it is a learner),
+                categories_, n_features_in_
 
     Example
     -------
@@ -186,8 +208,8 @@ class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 
     Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
-                feature_importances_ (p,), max_features_, n_trees_per_iteration_, classes_,
-                categories_, n_features_in_
+                feature_importances_ (p,), max_features_, n_trees_per_iteration_, init_ (where it is a learner),
+                classes_, categories_, n_features_in_
 
     Example
     -------

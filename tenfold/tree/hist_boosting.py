@@ -38,8 +38,8 @@ class HistBoosted(Boosted):
     categorical_features: str | list[Any] | None = param(
         "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
-    monotonic_cst: list[int] | None = param(
-        None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it"
+    monotonic_cst: list[int] | dict[str, int] | None = param(
+        None, doc="−1, 0 or 1 for each column, or by its name: the prediction falls or rises with it"
     )
     interaction_cst: str | list[Any] | None = param(
         None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"

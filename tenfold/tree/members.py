@@ -64,15 +64,17 @@ class Composite(Estimator):
 
     def _copy(self, seed: int, category: Array) -> Any:
         """A fresh member with a seed of its own where it draws, that knows which columns hold codes of categories."""
-        return self._copy_of(self._member, category, seed)
+        return copy_of(self._member, category, seed)
 
-    def _copy_of(self, learner: Any, category: Array, seed: int = 0) -> Any:
-        member = fresh(learner)
-        if "random_state" in domains(member) and member.random_state is None:
-            member.random_state = seed
-        if category.any():
-            member.set_params(categorical_features=np.flatnonzero(category).tolist())
-        return member
+
+def copy_of(learner: Any, category: Array, seed: int = 0) -> Any:
+    """A fresh learner with this seed where it draws, that knows which columns hold codes of categories."""
+    member = fresh(learner)
+    if "random_state" in domains(member) and member.random_state is None:
+        member.random_state = seed
+    if category.any():
+        member.set_params(categorical_features=np.flatnonzero(category).tolist())
+    return member
 
 
 def takes_numbers(member: Any) -> bool:

@@ -78,12 +78,20 @@ def directions(model: Any, p: int) -> Array:
     given = model.monotonic_cst
     if given is None:
         return np.empty(0, dtype=np.int64)
+    if isinstance(given, dict):
+        names = vars(model).get("feature_names_in_", np.empty(0)).tolist()
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise refuse(model, "monotonic_cst", f"X has no column of the name {unknown[0]!r}")
+        given = [given.get(name, 0) for name in names]
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.full(1, np.nan)
     if found.shape != (p,) or not np.isin(found, (-1.0, 0.0, 1.0)).all():
-        raise refuse(model, "monotonic_cst", f"must be one of -1, 0 and 1 for each of the {p} columns")
+        raise refuse(
+            model, "monotonic_cst", f"must be one of -1, 0 and 1 for each of the {p} columns, or a dict by name"
+        )
     if model.target == "label" and len(model.classes_) > 2:
         raise refuse(model, "monotonic_cst", "is for two classes only")
     return found.astype(np.int64) if found.any() else np.empty(0, dtype=np.int64)
