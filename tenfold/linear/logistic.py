@@ -13,11 +13,12 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Mapped, Source
 from tenfold.core.engine import Summarize, Threads, drive
-from tenfold.core.errors import BadParameter, Degenerate, NotConverged
+from tenfold.core.errors import Degenerate, NotConverged
 from tenfold.core.estimator import Classifier, Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.linear.logistic_terms import Setting, many_classes, two_classes
+from tenfold.solve.class_weights import class_factors
 from tenfold.solve.newton import Loss, Metric, Solution, minimise
 
 SAMPLE_SHARE = 8  # one block in so many finds the start
@@ -110,7 +111,7 @@ class LogisticRegression(Classifier, Estimator):
         rows = 1 if K == 2 else K
         survey = yield partial(_survey, k=K)
         shift = _far_shift(survey.spread, self.fit_intercept)
-        setting = Setting(self._class_weights(survey.counts.weight), shift, self.fit_intercept)
+        setting = Setting(class_factors(self, survey.counts.weight, zero=True), shift, self.fit_intercept)
         l2 = np.full((rows, q), 1 / self._C())
         l2[:, -1] = 0.0
         terms = partial(two_classes if K == 2 else many_classes, setting=setting)
@@ -153,23 +154,6 @@ class LogisticRegression(Classifier, Estimator):
     def _floor(self) -> float:
         """Without a penalty the loss of separable classes has no minimum: stop when it is as good as zero."""
         return SEPARATED if np.isinf(self._C()) else 0.0
-
-    def _class_weights(self, weight: Array) -> Array | None:
-        """One factor for each class, or None."""
-        if self.class_weight is None:
-            return None
-        if isinstance(self.class_weight, str):
-            return weight.sum() / (len(weight) * weight)
-        refusal = BadParameter(
-            f"LogisticRegression(class_weight={self.class_weight!r}): must be 'balanced', None, or a dict of "
-            "class: weight, with finite weights that are not negative nor all zero"
-        )
-        if not isinstance(self.class_weight, dict):
-            raise refusal
-        factors = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()])
-        if factors.dtype.kind not in "fiub" or not (np.isfinite(factors) & (factors >= 0)).all() or not factors.any():
-            raise refusal
-        return factors.astype(np.float64)
 
     def _tell(self, found: Solution) -> None:
         """Warn where the result is not what was asked for."""

@@ -18,11 +18,12 @@ from tenfold.core.estimator import Classifier, Estimator, Regressor, map_rows
 from tenfold.core.monitor import Passes
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
+from tenfold.solve.class_weights import class_factors
 from tenfold.tree.bins import MOST_BINS, learn_bins
 from tenfold.tree.losses import loss_of
 from tenfold.tree.packed import Trees
 from tenfold.tree.rounds import Plan, Rounds, Table, binned_rows, class_sums, first_raw, held_out, record
-from tenfold.tree.settings import class_factors, directions, refuse
+from tenfold.tree.settings import directions, refuse
 
 
 class Boosted(Estimator):

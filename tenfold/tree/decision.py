@@ -11,12 +11,12 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.estimator import Classifier, Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.solve.class_weights import class_factors
 from tenfold.tree.exact import Growth, Presorted
 from tenfold.tree.manyway import SMALLEST
 from tenfold.tree.one_tree import OneTree
 from tenfold.tree.options import GAINS
 from tenfold.tree.packed import Trees
-from tenfold.tree.settings import class_factors
 
 
 @estimator

@@ -13,6 +13,7 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.estimator import Classifier, Regressor, map_rows
 from tenfold.core.params import KW_ONLY, estimator, group, param
+from tenfold.solve.class_weights import class_factors
 from tenfold.tree.coded import Table
 from tenfold.tree.decision import DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.grove import Forest
@@ -20,7 +21,6 @@ from tenfold.tree.manyway import SMALLEST
 from tenfold.tree.options import GAINS, ForestOptions
 from tenfold.tree.packed import Trees
 from tenfold.tree.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
-from tenfold.tree.settings import class_factors
 
 
 @group

@@ -1,4 +1,4 @@
-"""What trees share before they grow: limits as absolute numbers, rows in memory, factors of classes."""
+"""What trees share before they grow: limits as absolute numbers, and rows in memory."""
 
 from __future__ import annotations
 
@@ -95,17 +95,3 @@ def directions(model: Any, p: int) -> Array:
     if model.target == "label" and len(model.classes_) > 2:
         raise refuse(model, "monotonic_cst", "is for two classes only")
     return found.astype(np.int64) if found.any() else np.empty(0, dtype=np.int64)
-
-
-def class_factors(model: Any, weight: Array) -> Array | None:
-    """One factor for each class, or None; `weight` are the weights of the classes."""
-    given = model.class_weight
-    if given is None:
-        return None
-    if isinstance(given, str):
-        return weight.sum() / (len(weight) * weight)
-    if isinstance(given, dict):
-        factors = np.array([given.get(label, 1.0) for label in model.classes_.tolist()])
-        if factors.dtype.kind in "fiub" and (np.isfinite(factors) & (factors > 0) & (factors < 1e100)).all():
-            return factors.astype(np.float64)
-    raise refuse(model, "class_weight", "must be 'balanced', None, or a dict of class: weight, with weights above 0")
