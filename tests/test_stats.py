@@ -45,8 +45,7 @@ from tenfold.solve.least_squares import Extended, Products
 from tenfold.solve.linear_program import Bend
 from tenfold.solve.lloyd import Steps
 from tenfold.solve.variance import Likelihood
-from tenfold.tree.coded import Coded
-from tenfold.tree.manyway import Kept
+from tenfold.tree.kept import Kept
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 CENTERS = np.array([[0.0, 0, 0], [1, 2, 3], [-2, 1, 0]])
@@ -104,9 +103,6 @@ CASES = {
     "Agreement": Case(lambda X, w: Agreement(w @ (X > 0), w @ np.abs(X), (X > 0).sum(axis=0)), repetition=False),
     "Kept": Case(
         lambda X, w: Kept(Rows.of(X), Rows.of(X[:, 0]), Rows.of(w)), repetition=False, exact=True, ordered=True
-    ),
-    "Coded": Case(
-        lambda X, w: Coded(Rows.of(X), Rows.of(X[:, 0]), Rows.of(w)), repetition=False, exact=True, ordered=True
     ),
     "ScaleSums": Case(lambda X, w: ScaleSums(float(w @ X[:, 0]), float(w @ X[:, 1]), float(w.sum()))),
     "DualTerms": Case(lambda X, w: DualTerms(float(w @ X[:, 0]), w @ X, float(w @ X[:, 1]))),

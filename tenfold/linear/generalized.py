@@ -15,7 +15,7 @@ from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Triangle
-from tenfold.linear.lasso import gathered, keep
+from tenfold.linear.lasso import keep, stacked
 from tenfold.linear.weighted import WithInference
 from tenfold.solve.least_squares import with_ones
 from tenfold.solve.linalg import cholesky, reciprocal_condition
@@ -70,7 +70,7 @@ class GeneralizedLeastSquares(WithInference, Estimator):
         return self._fit(source)
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
-        X, y, w = gathered((yield keep))
+        X, y, w = stacked((yield keep))
         A = np.concatenate([with_ones(X, self.fit_intercept), y], axis=1)
         covariance, factor = getattr(source, "noise", (None, None))
         n, log_determinant = float(w.sum()), 0.0

@@ -155,14 +155,6 @@ def keep(block: Block) -> Rows:
     return Rows.of((np.asarray(ops.dense(block.X)), block.y, block.w))
 
 
-def gathered(rows: Rows) -> tuple[Array, Array, Array]:
-    """X (float64), y and w of all blocks."""
-    X, y, w = zip(*rows.parts, strict=True)
-    if len(X) == 1:
-        return X[0].astype(np.float64, copy=False), y[0], w[0]
-    return np.concatenate(X).astype(np.float64, copy=False), np.concatenate(y), np.concatenate(w)
-
-
 @estimator
 class Lasso(PenaltyOptions, SparseRegressor, OnePass):
     """Lasso: least squares with an L1 penalty, which sets coefficients to zero.

@@ -17,7 +17,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows, Stats, merge
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.linear.folds import splits_of
-from tenfold.linear.lasso import gathered, keep
+from tenfold.linear.lasso import keep, stacked
 from tenfold.linear.lasso_cv import positive_numbers
 from tenfold.linear.scoring import Score, r2, score_of
 from tenfold.solve.linalg import eigh
@@ -146,7 +146,7 @@ class RidgeCV(AffineRegressor, Estimator):
             scores = scores if self.alpha_per_target else scores.mean(axis=1, keepdims=True)
         else:
             self._refuse()
-            X, y, w = gathered((yield keep))
+            X, y, w = stacked((yield keep))
             splits = splits_of(self, self.cv, X, y, getattr(source, "rows", None))
             scores = np.mean([self._fold(X, y, w, *split, alphas, score) for split in splits], axis=0)[:, None]
             path = Path.of(summed(X, y, w), p, alphas, self.fit_intercept)

@@ -19,7 +19,8 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import same
 from tenfold.core.random import seed_of
 from tenfold.tree.adaboost import AdaBoostClassifier
-from tenfold.tree.manyway import SMALLEST, Kept
+from tenfold.tree.kept import Kept
+from tenfold.tree.manyway import SMALLEST
 from tenfold.tree.members import Composite, copy_of, shares_of
 
 ROUNDS = (2, 10, 50, 200)  # stumps of the stages where no estimators are given

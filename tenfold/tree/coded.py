@@ -10,21 +10,10 @@ import numpy as np
 from tenfold import _grow
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
-from tenfold.core.stats import Rows, Stats
+from tenfold.core.stats import Rows
 from tenfold.tree.bins import Bins
+from tenfold.tree.kept import Kept
 from tenfold.tree.packed import Trees
-
-
-@dataclass(slots=True)
-class Coded(Stats):
-    """Blocks of coded rows: `+` appends."""
-
-    codes: Rows
-    y: Rows
-    w: Rows
-
-    def arrays(self) -> tuple[Array, Array, Array]:
-        return self.codes.whole(), self.y.whole(), self.w.whole()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +29,9 @@ class Table:
     drawn: bool  # whether trees have rows of their own
 
 
-def code_block(block: Block, bins: Bins) -> Coded:
+def code_block(block: Block, bins: Bins) -> Kept:
     y = block.y if block.y.ndim == 1 else block.y[:, 0]
-    return Coded(Rows.of(bins.code(block.X)), Rows.of(np.asarray(y, dtype=np.float64)), Rows.of(block.w))
+    return Kept(Rows.of(bins.code(block.X)), Rows.of(np.asarray(y, dtype=np.float64)), Rows.of(block.w))
 
 
 def values_of(codes: Array, bins: Bins) -> Array:

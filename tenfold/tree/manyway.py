@@ -13,32 +13,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check, ops
-from tenfold.core.data import Array, Block, Source
+from tenfold.core import check
+from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.estimator import Classifier
-from tenfold.core.stats import Rows, Stats
+from tenfold.tree.kept import Kept
 
 LEAF = -2  # the column that a leaf asks for, as scikit-learn numbers it
 MISSING = np.inf  # the value of a branch for rows whose value is missing; no other value is infinite
 DEEPEST = 500  # levels; below it leaves are what they are
 SMALLEST = 1e-300  # probability whose logarithm stands for that of zero
-
-
-@dataclass(slots=True)
-class Kept(Stats):
-    """The rows with their target and weight: `+` appends."""
-
-    X: Rows
-    y: Rows
-    w: Rows
-
-    @classmethod
-    def of(cls, block: Block) -> Kept:
-        return cls(Rows.of(ops.dense(block.X)), Rows.of(block.y), Rows.of(block.w))
-
-    def arrays(self) -> tuple[Array, Array, Array]:
-        return self.X.whole(), self.y.whole(), self.w.whole()
 
 
 @dataclass(slots=True, eq=False)

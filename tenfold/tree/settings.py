@@ -13,7 +13,7 @@ from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter
 from tenfold.core.stats import Counts
-from tenfold.tree.manyway import Kept
+from tenfold.tree.kept import Kept
 
 
 def refuse(model: Any, name: str, what: str) -> BadParameter:
