@@ -18,7 +18,7 @@ from tenfold.core.estimator import Classifier, log_softmax, softmax
 from tenfold.core.monitor import Passes
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
-from tenfold.tree.manyway import Kept
+from tenfold.tree.kept import Kept
 from tenfold.tree.members import Composite, shares_of
 from tenfold.tree.packed import Trees
 from tenfold.tree.samme import Boosting, WeakLearners, WeakStumps, WeakTrees, leanings, votes

@@ -19,7 +19,8 @@ from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
 from tenfold.core.threads import single_blas
 from tenfold.tree.draws import Bagging, Distinct, columns_of
-from tenfold.tree.manyway import SMALLEST, Kept
+from tenfold.tree.kept import Kept
+from tenfold.tree.manyway import SMALLEST
 from tenfold.tree.members import Composite, shares_of, takes_numbers, values_of
 from tenfold.tree.packed import Trees
 
