@@ -1,0 +1,76 @@
+"""Statistics that a saved model may hold: a number for each, and the forms of its fields (see `saved.forms`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+# Number -> module and name of a statistic, forms of its fields.
+STATISTICS: dict[int, tuple[str, str, str]] = {
+    1: (
+        "tenfold.core.stats",
+        "Moments",
+        """
+        weight=float center=float(m) offset=float(m) scatter=float(m,m) ;
+        weight=float(g) center=float(g,m) offset=float(g,m) scatter=float(g,m,m)""",
+    ),
+    2: (
+        "tenfold.core.stats",
+        "Spread",
+        """
+        weight=float(g) center=float(g,m) offset=float(g,m) scatter=real(g,m)""",
+    ),
+    3: ("tenfold.core.stats", "Counts", "weight=float(g)"),
+    4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)](n)"),
+    5: ("tenfold.reduce.pca", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
+    6: ("tenfold.prepare.impute", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
+    7: (
+        "tenfold.tree.packed",
+        "Trees",
+        """
+        first=int(*) children_left=int(n) children_right=int(n) feature=int(n) threshold=real(n)
+        missing_go_to_left=byte(n) subset=int(n) bits=hash(*) value=float(n,k) impurity=float(n) gain=float(n)
+        n_node_samples=int(n) weighted_n_node_samples=float(n)""",
+    ),
+    8: (
+        "tenfold.tree.manyway",
+        "ManyWay",
+        """
+        feature=int(n) threshold=real(n) gain=float(n) counts=float(n,k) first=int(n+1) value=real(b) child=int(b)""",
+    ),
+    11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m) rows=float log_variance=float"),
+}
+# The array of a statistic whose shape a form gives, and the field that holds values of the training table.
+LEADING: dict[str, Callable[[Any], Any]] = {
+    "Moments": lambda s: s.center,
+    "Spread": lambda s: s.center,
+    "Counts": lambda s: s.weight,
+    "Distinct": lambda s: np.empty(len(s.values)),
+    "Table": lambda s: s.rows[0][0][0] if s.moments is None else s.moments.center,
+    "Filled": lambda s: s.missing.weight,
+    "Weighed": lambda s: s.moments.center,
+    "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
+    "ManyWay": lambda s: s.counts,
+}
+ROWS_IN = {"Distinct": "values", "Table": "rows"}
+NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
+
+
+def statistic_number(value: Any) -> int | None:
+    """The number of a statistic, or None for anything else."""
+    return NUMBER_OF_STATISTIC.get((type(value).__module__, type(value).__name__))
+
+
+def statistic_class(number: int) -> Any:
+    """The class of a statistic; the module is named here, never in a file."""
+    module, name, _ = STATISTICS[number]
+    return getattr(import_module(module), name)
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a statistic by name."""
+    return {f.name: getattr(value, f.name) for f in fields(value)}
