@@ -21,7 +21,7 @@ from mutants import make, without_code
 import tenfold
 from tenfold.core.errors import BadFile, BadParameter, NotFitted
 from tenfold.core.estimator import Estimator
-from tenfold.saved import files, kinds
+from tenfold.saved import files, kinds, statistics
 
 HERE = Path(__file__).parent
 VERBS = ("predict", "predict_proba", "decision_function", "transform")
@@ -93,8 +93,8 @@ def assert_equal(a: Any, b: Any, name: str = "") -> None:
             assert_equal(one, other, name)
     elif hasattr(a, "get_params"):
         assert type(a) is type(b), name
-    elif kinds.statistic_number(a) is not None:
-        for field, value in kinds.fields_of(a).items():
+    elif statistics.statistic_number(a) is not None:
+        for field, value in statistics.fields_of(a).items():
             assert_equal(value, getattr(b, field), field)
     else:
         assert a == b or (a != a and b != b), name
@@ -327,7 +327,7 @@ def test_the_specification_lists_every_kind() -> None:
     text = (HERE.parent / "docs" / "format.md").read_text()
     for number, name in [(number, name) for number, (name, _) in kinds.LEARNERS.items()]:
         assert f"| {number} | `{name}` |" in text
-    for number, name in [(number, name) for number, (_, name, _) in kinds.STATISTICS.items()]:
+    for number, name in [(number, name) for number, (_, name, _) in statistics.STATISTICS.items()]:
         assert f"| {number} | `{name}` |" in text
 
 

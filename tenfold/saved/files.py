@@ -1,6 +1,6 @@
 """Saved models: `save`, `load`, `inspect`.
 
-A file holds numbers, texts, arrays, and kinds by their number in the fixed tables of `saved.kinds`: it cannot
+A file holds numbers, texts, arrays, and kinds by their number in the fixed tables of `saved.kinds` and `saved.statistics`: it cannot
 name code, and nothing here would run it. The container is in `saved.archive`; docs/format.md specifies all.
 """
 
@@ -18,8 +18,9 @@ from tenfold.core.check import check_fitted, check_params
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.params import domains
 from tenfold.core.stats import Array
-from tenfold.saved import archive, kinds
+from tenfold.saved import archive, kinds, statistics
 from tenfold.saved.archive import require
+from tenfold.saved.forms import names_in, objection
 
 VERSION = 1
 NOT_FINITE = {"nan": np.nan, "inf": math.inf, "-inf": -math.inf}
@@ -102,10 +103,10 @@ class _Writer:
             return self._append(dict(kind=number, params=self._all(params, name), fitted={}))
         check_fitted(learner)
         forms = kinds.forms_of(number)
-        declared = kinds.names_in(forms)
+        declared = names_in(forms)
         names = sorted(name for name in set(vars(learner)) - set(params) if self._keeps(name, declared))
         fitted = {name: vars(learner)[name] for name in names}
-        wrong = kinds.objection(fitted, forms)
+        wrong = objection(fitted, forms)
         if wrong is not None:
             raise BadFile(f"{self.path}: this {name} cannot be saved, because {wrong}")
         return self._append(dict(kind=number, params=self._all(params, name), fitted=self._all(fitted, name)))
@@ -138,9 +139,9 @@ class _Writer:
             return {"tuple": [self.encoded(one, place) for one in value]}
         if isinstance(value, dict):
             return {"map": [[self._key(key, place), self.encoded(one, place)] for key, one in value.items()]}
-        number = kinds.statistic_number(value)
+        number = statistics.statistic_number(value)
         if number is not None:
-            return self._append(dict(statistic=number, fields=self._all(kinds.fields_of(value), place)))
+            return self._append(dict(statistic=number, fields=self._all(statistics.fields_of(value), place)))
         if hasattr(value, "get_params") and not isinstance(value, type):
             self.depth += 1
             record = self.put(value)
@@ -250,11 +251,11 @@ def kind_name(record: dict[str, Any]) -> str:
     learner = "kind" in record
     number = record.get("kind" if learner else "statistic")
     fields = ("params", "fitted") if learner else ("fields",)
-    known = type(number) is int and number in (kinds.LEARNERS if learner else kinds.STATISTICS)
+    known = type(number) is int and number in (kinds.LEARNERS if learner else statistics.STATISTICS)
     require(known and len(record) == 1 + len(fields), f"holds an object of unknown kind {str(number)[:40]}")
     require(all(isinstance(record.get(key), dict) for key in fields), "holds an object without fields")
     assert isinstance(number, int)
-    return kinds.LEARNERS[number][0] if learner else kinds.STATISTICS[number][1]
+    return kinds.LEARNERS[number][0] if learner else statistics.STATISTICS[number][1]
 
 
 def _holds_rows(record: dict[str, Any]) -> bool:
@@ -264,14 +265,14 @@ def _holds_rows(record: dict[str, Any]) -> bool:
         when = kinds.KEEPS_ROWS.get(name)
         always = name in kinds.KEEPS_ROWS and (when is None or record["params"].get(when[0]) == when[1])
         return always or not kinds.TRAINING_COLUMNS.isdisjoint(record["fitted"])
-    return record["fields"].get(kinds.ROWS_IN.get(kind_name(record), "")) not in (None, [], {"tuple": []})
+    return record["fields"].get(statistics.ROWS_IN.get(kind_name(record), "")) not in (None, [], {"tuple": []})
 
 
 def _statistic(number: int, fields: dict[str, Any]) -> Any:
-    _, name, forms = kinds.STATISTICS[number]
-    wrong = kinds.objection(fields, forms)
+    _, name, forms = statistics.STATISTICS[number]
+    wrong = objection(fields, forms)
     require(wrong is None, f"holds {name} in which {wrong}")
-    made = kinds.statistic_class(number)(**fields)
+    made = statistics.statistic_class(number)(**fields)
     wrong = made.objection() if hasattr(made, "objection") else None
     require(wrong is None, f"holds {name} in which {wrong}")
     return made
@@ -285,7 +286,7 @@ def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any
     check_params(learner)
     if not fitted:
         return learner
-    wrong = kinds.objection(fitted, kinds.forms_of(number))
+    wrong = objection(fitted, kinds.forms_of(number))
     require(wrong is None, f"holds {name} in which {wrong}")
     width = max((value.width for value in fitted.values() if hasattr(value, "objection")), default=0)
     require(width <= fitted["n_features_in_"], f"holds {name} with trees that ask for more columns than it has")

@@ -1,31 +1,12 @@
-"""What a saved model may hold: a number for each kind, and the form of each of its fitted attributes.
+"""What a saved model may hold: a number for each kind of learner, and the form of each of its fitted attributes.
 
-A file names a kind by its number and nothing else, so it cannot name code. Numbers are for ever. A form is
-
-    float, int, bool, str, none, names      a number, a text, nothing, a dict of texts
-    learner, part                           a fitted learner of the same p columns, or of any
-    float(q,p)                              an array of finite numbers; real(...) may hold NaN and infinities
-    int(n)  int(n)<K  bool(p)               whole numbers, numbers of classes 0, ..., K − 1, truth values
-    label(K)  text(p)                       class labels; an array of texts
-    [float(p,*)](K)                         a list of K arrays
-    [levels](p)                             a list of p: the categories of a column, or nothing for one of numbers
-    Moments(p+q)                            a statistic, with the shape of its leading array
-    int:p                                   a number that fixes the size p
-
-Sizes are numbers, letters or sums of them; a letter means one size throughout a model, M one of at least 3 (with
-two classes there is one row of coefficients), `*` any size.
-`a|b` is either form, `name?` may be absent, and `;` separates whole variants.
+A file names a kind by its number and nothing else, so it cannot name code. Numbers are for ever. The language of the forms is
+explained in `saved.forms`; the numbers of statistics are in `saved.statistics`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import fields
-from importlib import import_module
 from typing import Any
-
-import numpy as np
 
 # Every learner may have what the gate found out; a step of a pipeline also has the facts about its target.
 FACTS = """
@@ -333,199 +314,14 @@ LEARNERS: dict[int, tuple[str, str]] = {
     ),
 }
 
-# Number -> module and name of a statistic, forms of its fields.
-STATISTICS: dict[int, tuple[str, str, str]] = {
-    1: (
-        "tenfold.core.stats",
-        "Moments",
-        """
-        weight=float center=float(m) offset=float(m) scatter=float(m,m) ;
-        weight=float(g) center=float(g,m) offset=float(g,m) scatter=float(g,m,m)""",
-    ),
-    2: (
-        "tenfold.core.stats",
-        "Spread",
-        """
-        weight=float(g) center=float(g,m) offset=float(g,m) scatter=real(g,m)""",
-    ),
-    3: ("tenfold.core.stats", "Counts", "weight=float(g)"),
-    4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)](n)"),
-    5: ("tenfold.reduce.pca", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
-    6: ("tenfold.prepare.impute", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
-    7: (
-        "tenfold.tree.packed",
-        "Trees",
-        """
-        first=int(*) children_left=int(n) children_right=int(n) feature=int(n) threshold=real(n)
-        missing_go_to_left=byte(n) subset=int(n) bits=hash(*) value=float(n,k) impurity=float(n) gain=float(n)
-        n_node_samples=int(n) weighted_n_node_samples=float(n)""",
-    ),
-    8: (
-        "tenfold.tree.manyway",
-        "ManyWay",
-        """
-        feature=int(n) threshold=real(n) gain=float(n) counts=float(n,k) first=int(n+1) value=real(b) child=int(b)""",
-    ),
-    11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m) rows=float log_variance=float"),
-}
-# The array of a statistic whose shape a form gives, and the field that holds values of the training table.
-LEADING: dict[str, Callable[[Any], Any]] = {
-    "Moments": lambda s: s.center,
-    "Spread": lambda s: s.center,
-    "Counts": lambda s: s.weight,
-    "Distinct": lambda s: np.empty(len(s.values)),
-    "Table": lambda s: s.rows[0][0][0] if s.moments is None else s.moments.center,
-    "Filled": lambda s: s.missing.weight,
-    "Weighed": lambda s: s.moments.center,
-    "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
-    "ManyWay": lambda s: s.counts,
-}
-ROWS_IN = {"Distinct": "values", "Table": "rows"}
 # Learners that keep rows they were fitted on: always, or where a parameter has this value.
 KEEPS_ROWS: dict[str, tuple[str, Any] | None] = {"KernelRegressor": None, "RadialBasisFeatures": ("centers", "sample")}
 # Fitted attributes that are columns of the training table, in whichever learner they are.
 TRAINING_COLUMNS = {"_rows", "_targets"}
 
 NUMBER_OF_LEARNER = {name: number for number, (name, _) in LEARNERS.items()}
-NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
-
-Sizes = dict[str, int]
-SCALARS: dict[str, Callable[[Any], bool]] = {
-    "float": lambda v: isinstance(v, (float, int, np.floating)) and v is not True and bool(np.isfinite(v)),
-    "int": lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool),
-    "bool": lambda v: isinstance(v, (bool, np.bool_)),
-    "str": lambda v: isinstance(v, str),
-    "none": lambda v: v is None,
-    "inf": lambda v: v == np.inf,
-    "levels": lambda v: v is None or _has_form(v, "label(*)", {}),
-    "pieces": lambda v: isinstance(v, tuple) and all(map(_is_piece, v)),
-    "names": lambda v: isinstance(v, dict) and all(isinstance(x, str) for pair in v.items() for x in pair),
-}
-ARRAYS: dict[str, Callable[[Any], bool]] = {
-    "float": lambda a: a.dtype in (np.float32, np.float64) and bool(np.isfinite(a).all()),
-    "real": lambda a: a.dtype in (np.float32, np.float64),
-    "int": lambda a: a.dtype in (np.int32, np.int64),
-    "hash": lambda a: a.dtype == np.uint64,
-    "byte": lambda a: a.dtype == np.uint8,
-    "bool": lambda a: a.dtype == np.bool_,
-    "text": lambda a: a.dtype == object,
-    "label": lambda a: a.dtype.kind in "OUbif",
-}
-FORM = re.compile(
-    r"(?P<list>\[)?(?P<kind>\w+)(:(?P<binds>\w))?(\((?P<shape>[^)]*)\))?"
-    r"(<(?P<below>\w))?(\]\((?P<length>\w)\))?"
-)
-
-
-def objection(attributes: dict[str, Any], forms: str) -> str | None:
-    """Why these attributes are not of one of the variants of `forms`, or None if they are."""
-    reason = None
-    for variant in forms.split(";"):
-        reason = _variant_objection(attributes, variant)
-        if reason is None:
-            return None
-    return reason
-
-
-def _variant_objection(attributes: dict[str, Any], variant: str) -> str | None:
-    sizes: Sizes = {}
-    left = set(attributes)
-    for item in variant.split():
-        name, _, forms = item.partition("=")
-        optional, name = name.endswith("?"), name.rstrip("?")
-        if name not in attributes:
-            if not optional:
-                return f"{name} is missing"
-            continue
-        left.discard(name)
-        for form in forms.split("|"):
-            found = dict(sizes)
-            if _has_form(attributes[name], form, found):
-                sizes = found
-                break
-        else:
-            known = ", ".join(f"{letter} = {size}" for letter, size in sizes.items())
-            return f"{name} is not {forms.replace('|', ' or ')} where {known}"
-    return f"{min(left)} does not belong there" if left else None
-
-
-def _has_form(value: Any, form: str, sizes: Sizes) -> bool:
-    """Whether the value has the form; letters that are met for the first time are entered into `sizes`."""
-    parts = FORM.fullmatch(form)
-    assert parts is not None, form
-    kind, shape = parts["kind"], parts["shape"]
-    if parts["list"]:
-        inner = form[1 : form.index("]")]
-        return (
-            isinstance(value, list)
-            and _agrees(len(value), parts["length"], sizes)
-            and all(_has_form(one, inner, sizes) for one in value)
-        )
-    if kind == "part":
-        return "n_features_in_" in getattr(value, "__dict__", {})
-    if kind == "learner":
-        return "n_features_in_" in getattr(value, "__dict__", {}) and value.n_features_in_ == sizes["p"]
-    if shape is None:
-        if not SCALARS[kind](value):
-            return False
-        return parts["binds"] is None or (value >= 1 and _agrees(int(value), parts["binds"], sizes))
-    if kind in LEADING:
-        if statistic_number(value) is None or type(value).__name__ != kind:
-            return False
-        kind, value = "real", LEADING[kind](value)
-    dims = shape.split(",")
-    if not isinstance(value, np.ndarray) or value.ndim != len(dims):
-        return False
-    if not all(_agrees(size, dim, sizes) for size, dim in zip(value.shape, dims, strict=True)):
-        return False
-    if parts["below"] and value.size and not (value.min() >= 0 and value.max() < sizes[parts["below"]]):
-        return False
-    return ARRAYS[kind](value)
-
-
-def _agrees(size: int, dim: str, sizes: Sizes) -> bool:
-    if dim == "*":
-        return True
-    if dim.isalpha():
-        if dim == "M" and size < 3:
-            return False
-        return sizes.setdefault(dim, size) == size
-    known = sum(int(part) if part.isdigit() else sizes[part] for part in dim.split("+"))
-    return known == size
-
-
-def _is_piece(piece: Any) -> bool:
-    """Rows of finite numbers with their weights."""
-    sizes: Sizes = {}
-    return (
-        isinstance(piece, tuple)
-        and len(piece) == 2
-        and _has_form(piece[0], "float(n,m)", sizes)
-        and _has_form(piece[1], "float(n)", sizes)
-    )
-
-
-def statistic_number(value: Any) -> int | None:
-    """The number of a statistic, or None for anything else."""
-    return NUMBER_OF_STATISTIC.get((type(value).__module__, type(value).__name__))
-
-
-def statistic_class(number: int) -> Any:
-    """The class of a statistic; the module is named here, never in a file."""
-    module, name, _ = STATISTICS[number]
-    return getattr(import_module(module), name)
 
 
 def forms_of(number: int) -> str:
     """The forms of a kind of learner, with those that all learners share."""
     return ";".join(FACTS + variant for variant in LEARNERS[number][1].split(";"))
-
-
-def names_in(forms: str) -> set[str]:
-    """The attributes that the forms name."""
-    return {item.partition("=")[0].rstrip("?") for item in forms.replace(";", " ").split()}
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of a statistic by name."""
-    return {f.name: getattr(value, f.name) for f in fields(value)}
