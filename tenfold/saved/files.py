@@ -1,7 +1,8 @@
 """Saved models: `save`, `load`, `inspect`.
 
-A file holds numbers, texts, arrays, and kinds by their number in the fixed tables of `saved.kinds` and `saved.statistics`: it cannot
-name code, and nothing here would run it. The container is in `saved.archive`; docs/format.md specifies all.
+A file holds numbers, texts, arrays, and kinds by their number in the fixed tables of `saved.kinds` and
+`saved.statistics`: it cannot name code, and nothing here would run it. The container is in `saved.archive`;
+docs/format.md specifies all.
 """
 
 from __future__ import annotations
@@ -247,7 +248,7 @@ class _Reader:
 
 
 def kind_name(record: dict[str, Any]) -> str:
-    """The class of a record, from the tables of `saved.kinds`."""
+    """The class of a record, from the tables of learners and statistics."""
     learner = "kind" in record
     number = record.get("kind" if learner else "statistic")
     fields = ("params", "fitted") if learner else ("fields",)
