@@ -11,7 +11,7 @@ kept from a first fit to choose when to stop: noise grows with the steps.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 import warnings
 from pathlib import Path
@@ -122,4 +122,10 @@ def draw(truth: Array, shadows: Array, found: Array, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("tomography.png"))
+    parser = argparse.ArgumentParser(
+        description="Tomography: a picture from its shadows, by least squares on products only."
+    )
+    parser.add_argument(
+        "picture", nargs="?", type=Path, default=Path("tomography.png"), help="the file to draw to; tomography.png"
+    )
+    main(parser.parse_args().picture)
