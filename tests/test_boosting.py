@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer
 
 import tenfold
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
+from tenfold.core.errors import BadInput, BadParameter
 
 HIST = {"real": tenfold.HistGradientBoostingRegressor, "label": tenfold.HistGradientBoostingClassifier}
 
@@ -284,10 +284,34 @@ def test_an_interrupt_keeps_the_trees_so_far() -> None:
         if record.n_pass == 3:  # one pass reads the rows; rounds are counted by themselves
             raise KeyboardInterrupt
 
-    with tenfold.monitor(stop), pytest.warns(TenfoldWarning, match="interrupted after 3 of 100"):
-        model = tenfold.HistGradientBoostingRegressor().fit(X, y)
+    model = tenfold.HistGradientBoostingRegressor()
+    with tenfold.monitor(stop), pytest.raises(KeyboardInterrupt, match="3 of 100 rounds"):
+        model.fit(X, y)
     expected = tenfold.HistGradientBoostingRegressor(max_iter=3).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["boosting", "pipeline"])
+def test_an_interrupt_ends_a_cross_validation(whole: bool) -> None:
+    """Not only the fit of one fold, whose shorter model would be compared with whole ones."""
+    X, y, _ = table()
+    heard = []
+
+    def stop(record: Any) -> None:
+        if record.learner == "HistGradientBoostingRegressor" and record.n_pass == 3:
+            heard.append(record)
+            raise KeyboardInterrupt
+
+    model: Any = tenfold.HistGradientBoostingRegressor(max_iter=5)
+    model = tenfold.make_pipeline(tenfold.StandardScaler(), model) if whole else model
+    with tenfold.threads(1), tenfold.monitor(stop), pytest.raises(KeyboardInterrupt, match="3 of 5 rounds"):
+        tenfold.cross_validate(model, X, y, folds=3)
+    assert len(heard) == 1
+    if whole:
+        with tenfold.monitor(stop), pytest.raises(KeyboardInterrupt, match="3 of 5 rounds"):
+            model.fit(X, y)
+        assert np.isfinite(model.predict(X)).all()
+    tenfold.HistGradientBoostingRegressor(max_iter=2).fit(X, y)  # nothing is left behind
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

@@ -136,8 +136,9 @@ def test_interrupted_fits_keep_their_members(monkeypatch: Any) -> None:
         return plain(function, items)
 
     monkeypatch.setattr(draws, "each", twice)
-    with tenfold.threads(1), pytest.warns(tenfold.DataWarning, match="8 of 20 members"):
-        model = tenfold.BaggingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    model = tenfold.BaggingRegressor(n_estimators=20, random_state=0)
+    with tenfold.threads(1), pytest.raises(KeyboardInterrupt, match="8 of 20 members"):
+        model.fit(X, y)
     assert len(model.estimators_) == 8 and np.isfinite(model.predict(X)).all()
 
 

@@ -335,8 +335,9 @@ def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> 
         return each(work, items)
 
     monkeypatch.setattr(grove, "each", stop_later)
-    with tenfold.threads(1), pytest.warns(DataWarning, match="8 of 50 trees"):
-        model = tenfold.RandomForestRegressor(50, random_state=0).fit(X, y)
+    model = tenfold.RandomForestRegressor(50, random_state=0)
+    with tenfold.threads(1), pytest.raises(KeyboardInterrupt, match="8 of 50 trees"):
+        model.fit(X, y)
     assert len(model.trees_) == 8 and np.isfinite(model.predict(X)).all()
 
 

@@ -10,7 +10,7 @@ import pytest
 from certificates import CERTIFICATES, OBJECTIVES
 from conftest import SETTINGS, label, learners, public_classes
 from engines import Shuffled
-from laws import LAWS, Place, Table, made
+from laws import LAWS, VERBS, Place, Table, assert_close, made
 
 import tenfold
 
@@ -33,6 +33,17 @@ COMBINATIONS = [(law, place) for law in LAWS for place in (PLACES[3:4] if law ==
 def test_law(learner: Any, law: str, place: Place) -> None:
     if law not in exemptions(learner):
         LAWS[law](learner, Table.of(learner), place)
+
+
+@pytest.mark.parametrize("learner", [one for one in learners() if hasattr(type(one), "predict")], ids=label)
+def test_as_the_last_step_of_a_pipeline(learner: Any) -> None:
+    """There a learner says what it says alone."""
+    table, behind = Table.of(learner), tenfold.make_pipeline(tenfold.SimpleImputer(), made(learner))
+    alone, behind = (one.fit(table.X, table.y) for one in (made(learner), behind))
+    for verb in VERBS:
+        assert hasattr(alone, verb) == hasattr(behind, verb)
+        if hasattr(alone, verb):
+            assert_close(getattr(behind, verb)(table.new), getattr(alone, verb)(table.new), rtol=1e-10, what=verb)
 
 
 def exemptions(learner: Any) -> dict[str, str]:

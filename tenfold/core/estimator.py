@@ -22,6 +22,7 @@ from tenfold.core import check
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
 from tenfold.core.engine import Summarize, Threads, current_engine, drive
 from tenfold.core.errors import BadInput, NotFitted, not_fitted
+from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.protocol import Protocol, fresh, same
 from tenfold.core.stats import Rows
 from tenfold.core.threads import single_blas
@@ -56,6 +57,7 @@ class Estimator(Protocol):
         except BaseException:
             self._forget_fit()
             raise
+        pass_on_interrupt()
         return self
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:

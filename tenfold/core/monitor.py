@@ -31,6 +31,7 @@ class Record:
 Listener = Callable[[Record], None]
 _listener: ContextVar[Listener | None] = ContextVar("tenfold_monitor", default=None)
 _note: ContextVar[dict[str, float]] = ContextVar("tenfold_note")
+_kept: ContextVar[str | None] = ContextVar("tenfold_kept", default=None)
 
 
 class Passes:
@@ -56,6 +57,19 @@ def note(certificate: float) -> None:
     """A solver tells its current certificate; it travels with the record of the next pass."""
     if _listener.get() is not None:
         _note.set({"certificate": certificate})
+
+
+def keep_on_interrupt(what: str) -> None:
+    """A learner stopped by Ctrl-C that has something to show ends its fit with that, and leaves the rest to `pass_on_interrupt`."""
+    _kept.set(f"stopped: {what} and can be used")
+
+
+def pass_on_interrupt() -> None:
+    """Once the model is whole: whoever fits many of them must not go on to the next one."""
+    kept = _kept.get()
+    if kept is not None:
+        _kept.set(None)
+        raise KeyboardInterrupt(kept)
 
 
 @contextlib.contextmanager

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tenfold.core import check, ops
 from tenfold.core.data import Array, Arrays, Source
+from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import Classifier, Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
+from tenfold.core.stats import Rows
 from tenfold.evaluate.calibrators import METHODS, Calibrator, calibrator_of
 from tenfold.evaluate.folds import check_class_sizes
 from tenfold.evaluate.held_out import outputs_of, split_models
-from tenfold.evaluate.memory import in_memory
+from tenfold.evaluate.memory import as_arrays
 from tenfold.evaluate.rounds import Round, Splitting, folds_round, plan, truth_of
 
 DEFAULT_FOLDS = 5
@@ -107,11 +110,10 @@ class CalibratedClassifierCV(Classifier, Estimator):
     def least_rows(self) -> int:  # type: ignore[override]
         return int(self._member.least_rows)
 
-    def _fit(self, source: Source) -> Self:
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         member = self._member
         check.check_params(member)
-        self._forget_fit()
-        rows = in_memory(source, member.missing)
+        rows = source if isinstance(source, Arrays) else as_arrays((yield Rows.of), source, member.missing)
         codes, w = truth_of(rows)
         one = self._folds(member, rows, codes)
         models, _ = split_models(member, rows, one)
@@ -123,8 +125,7 @@ class CalibratedClassifierCV(Classifier, Estimator):
             models, test = [fresh(member)._fit(rows)], np.concatenate(tests)
             maps = [calibrator_of(self.method, codes[test], np.concatenate(scores), w[test])]
         flat = [part for one_map in maps for part in one_map.parameters]
-        vars(self).update(source.facts, estimators_=models, maps_=flat)
-        return self
+        return {"estimators_": models, "maps_": flat}
 
     def _folds(self, member: Any, rows: Arrays, codes: Array) -> Round:
         number = isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool)

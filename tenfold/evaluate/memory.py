@@ -11,6 +11,11 @@ def in_memory(source: Source, missing: bool) -> Arrays:
     """The rows of any source as a table: files and streams are read."""
     if isinstance(source, Arrays):
         return source
-    blocks = current_engine(source).run(Rows.of, source).parts
+    return as_arrays(current_engine(source).run(Rows.of, source), source, missing)
+
+
+def as_arrays(rows: Rows, source: Source, missing: bool) -> Arrays:
+    """The blocks of a source as a table."""
+    blocks = rows.parts
     columns = [Rows([getattr(block, name) for block in blocks]).whole() for name in ("X", "y", "w")]
     return Arrays(*columns, source.target, source.facts, missing=missing)

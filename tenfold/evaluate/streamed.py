@@ -17,6 +17,7 @@ from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput
 from tenfold.core.estimator import Estimator, OnePass
+from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
 from tenfold.core.stats import Keyed, all_but_one
@@ -155,6 +156,7 @@ def _lockstep(model: Any, source: Source, folds: int, seeds: list[int]) -> dict[
             one.close()
     for key, learner in learners.items():
         learner._finish(sources[key])
+    pass_on_interrupt()
     return learners
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Iterator
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -13,9 +12,9 @@ from numpy.random import RandomState
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
-from tenfold.core.errors import BadType, DataWarning
+from tenfold.core.errors import BadType
 from tenfold.core.estimator import Classifier, log_softmax, softmax
-from tenfold.core.monitor import Passes
+from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
 from tenfold.tree.kept import Kept
@@ -49,11 +48,7 @@ class Boosted(Composite):
         except KeyboardInterrupt:
             if not done:
                 raise
-            warnings.warn(
-                f"{type(self).__name__} was interrupted: {done} of {self.n_estimators} rounds are done and kept",
-                DataWarning,
-                stacklevel=2,
-            )
+            keep_on_interrupt(f"{done} of {self.n_estimators} rounds of {type(self).__name__} are done")
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         """All numbers of rounds from one fit: fewer are the first ones."""

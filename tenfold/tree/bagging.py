@@ -14,6 +14,7 @@ from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, current_engine, drive
 from tenfold.core.errors import BadParameter, BadType
 from tenfold.core.estimator import Classifier, Regressor
+from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
@@ -96,6 +97,7 @@ class Bag(Composite):
         vars(largest).update(source.facts)
         with single_blas:
             stages: Any = drive(largest._bagged(source, sizes), source, current_engine(source), type(self).__name__)
+        pass_on_interrupt()
         learners = []
         for value in values:
             one: Any = fresh(self).set_params(n_estimators=value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,9 +12,9 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
-from tenfold.core.errors import BadInput, BadType, TenfoldWarning
+from tenfold.core.errors import BadInput, BadType
 from tenfold.core.estimator import Classifier, Estimator, Regressor, map_rows
-from tenfold.core.monitor import Passes
+from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
 from tenfold.solve.class_weights import class_factors
@@ -33,6 +32,7 @@ class Boosted(Estimator):
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     _trees: Trees  # class by class, round by round
+    _before: ClassVar[dict[str, Any]] = {}  # of the fit that `warm_start` goes on with
 
     # --- what a learner says of itself ---
 
@@ -167,11 +167,7 @@ class Boosted(Estimator):
             if done + rounds.n_done == 0:
                 raise
             rounds.grown = [trees[: rounds.n_done] for trees in rounds.grown]
-            warnings.warn(
-                f"{type(self).__name__}: interrupted after {done + rounds.n_done} of {wanted} rounds; the trees so far are kept",
-                TenfoldWarning,
-                stacklevel=2,
-            )
+            keep_on_interrupt(f"{done + rounds.n_done} of {wanted} rounds of {type(self).__name__} are done")
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         """All numbers of rounds from one fit."""

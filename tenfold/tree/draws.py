@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +11,8 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import Local, each, engine
-from tenfold.core.errors import BadInput, BadParameter, DataWarning
-from tenfold.core.monitor import Passes
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.threads import thread_budget, threads
 
 TRIES = 50  # draws until a member sees as many classes and rows as it needs
@@ -88,11 +87,7 @@ class Bagging:
                 except KeyboardInterrupt:
                     if not members:
                         raise
-                    warnings.warn(
-                        f"{type(self.bag).__name__} was interrupted: {len(members)} of {size} members are fitted and kept",
-                        DataWarning,
-                        stacklevel=2,
-                    )
+                    keep_on_interrupt(f"{len(members)} of {size} members of {type(self.bag).__name__} are fitted")
                     return done + [self._attributes(members, columns)] * (len(sizes) - len(done))
                 for member, one, outside in fitted:
                     members, columns = [*members, member], [*columns, one]

@@ -14,7 +14,7 @@ from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, each
 from tenfold.core.errors import BadInput, DataWarning
-from tenfold.core.monitor import Passes
+from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
 from tenfold.core.threads import thread_budget
@@ -182,11 +182,7 @@ class Forest(Grown):
                 except KeyboardInterrupt:
                     if not count:
                         raise
-                    warnings.warn(
-                        f"{type(self).__name__} was interrupted: {count} of {size} trees have grown and are kept",
-                        DataWarning,
-                        stacklevel=2,
-                    )
+                    keep_on_interrupt(f"{count} of {size} trees of {type(self).__name__} have grown")
                     return [*done, self._attributes(trees, sums, times, seed, table)]
                 for tree, rows, leaf in grown:
                     sums[rows] += tree.value[leaf]
