@@ -19,11 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tenfold
+from tenfold.core import threads
 from tenfold.core.data import Arrays, Target, block_rows
 from tenfold.core.engine import Local, Threads, Tree, current_engine
 from tenfold.core.errors import BadInput
 from tenfold.core.stats import Moments
 from tenfold.core.threads import thread_budget
+from tenfold.solve import linalg
 
 
 class Text(str):
@@ -200,6 +202,44 @@ def test_an_interrupt_stops_within_a_second_and_leaves_the_process_sound(setup: 
         env={**os.environ, "TENFOLD_THREADS": str(threads)},
     )
     assert done.stdout.strip() == "sound in time", done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "work",
+    ["linalg.eigh(A)", "linalg.largest_eigh(A, 9)", "with tenfold.threads(2): engine.each(linalg.eigh, [A, A])"],
+    ids=["all eigenvectors", "some of them", "in two threads"],
+)
+def test_an_interrupt_does_not_wait_for_a_decomposition_and_neither_does_the_end(work: str) -> None:
+    setup = "from tenfold.core import engine; from tenfold.solve import linalg; A = rng.random((3000, 3000)); A += A.T"
+    code = textwrap.dedent(INTERRUPTED).format(setup=setup, work=work)
+    code += '\nprint([one.is_alive() for one in __import__("tenfold.core.threads").core.threads._given_up])'
+    began = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    first, alive = done.stdout.splitlines()
+    assert first == "sound in time" and "True" in alive and done.returncode == 0, done.stdout + done.stderr
+    assert time.perf_counter() - began < 30
+
+
+def test_large_matrices_are_decomposed_as_small_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    M = np.random.default_rng(5).normal(size=(90, 40))
+    A = M.T @ M
+    found = []
+    for long in (threads.LONG, 8000):
+        monkeypatch.setattr(threads, "LONG", long)
+        L = linalg.cholesky(A)
+        assert L is not None and linalg.cholesky(-A) is None
+        vectors = [*linalg.eigh(A)[1].T, *linalg.eigh_graded(A)[1].T, *linalg.largest_eigh(A, 7)[1].T]
+        sides = [np.outer(v, v) for v in vectors]  # a vector and its opposite are one direction
+        values = [linalg.eigh(A)[0], linalg.eigh_graded(A)[0], linalg.largest_eigh(A, 7)[0]]
+        found.append([L, linalg.invert_triangle(L), *values, *sides])
+    for small, large in zip(*found, strict=True):
+        np.testing.assert_allclose(large, small, rtol=1e-9, atol=1e-9 * np.abs(small).max())
+
+
+def test_an_error_of_a_long_call_is_raised_where_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "LONG", 0)
+    with pytest.raises(np.linalg.LinAlgError):
+        threads.patiently(np.linalg.cholesky, -np.eye(3))
 
 
 def test_interrupt_in_a_block_of_python_code() -> None:

@@ -23,6 +23,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.errors import CannotForget
+from tenfold.core.threads import patiently
 
 Array = np.ndarray[Any, Any]
 
@@ -191,7 +192,7 @@ class Triangle(Stats):
 
 
 def _upper(Z: Array) -> Array:
-    R = np.asarray(np.linalg.qr(Z, mode="r"))
+    R = np.asarray(patiently(np.linalg.qr, Z, mode="r"))
     sign = np.where(np.diagonal(R) < 0, -1.0, 1.0)
     R[: len(sign)] *= sign[:, None]
     return R

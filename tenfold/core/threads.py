@@ -109,11 +109,16 @@ def interrupt(stop: bool) -> None:
     (_stopping.set if stop else _stopping.clear)()
 
 
+def is_long(A: Any) -> bool:
+    """Whether decomposing a matrix takes so long that somebody may want to stop it."""
+    return bool(A.size * min(A.shape[-2:]) >= LONG)
+
+
 def patiently(function: Callable[..., Result], A: Any, *rest: Any, **options: Any) -> Result:
     """function(A, ...), which must let other threads run. A large matrix goes to a thread of its own: LAPACK cannot be stopped, but
     the caller of Ctrl-C need not wait for it. A call that is given up ends unheard.
     """
-    if A.size * min(A.shape[-2:]) < LONG:
+    if not is_long(A):
         return function(A, *rest, **options)
     done, found = threading.Event(), list[Any]()
 

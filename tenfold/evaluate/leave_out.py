@@ -20,7 +20,7 @@ from tenfold.core.data import Arrays, Block
 from tenfold.core.engine import Threads, current_engine, each
 from tenfold.core.protocol import fresh
 from tenfold.core.stats import Moments, Rows, Triangle
-from tenfold.core.threads import single_blas
+from tenfold.core.threads import patiently, single_blas
 from tenfold.evaluate.leave_out_classes import naive_bayes, nearest_centroid, whitened_squares
 from tenfold.evaluate.leave_out_discriminant import linear_discriminant, quadratic_discriminant
 from tenfold.linear.affine import centred
@@ -180,7 +180,7 @@ def _inverse_triangle(R: Array, lengths: Array) -> tuple[Array, float]:
     size = np.sqrt((Z * Z).sum(axis=0))
     Z[:, size <= 8 * max(p, 8) * EPS * lengths] = 0.0
     size = np.where(size > 0, size, 1.0)
-    _, S, Vt = np.linalg.svd(Z / size)
+    _, S, Vt = patiently(np.linalg.svd, Z / size)
     keep = S.max(initial=0.0) * EPS * max(Z.shape) < S
     root = np.where(keep, 1 / np.where(keep, S, 1.0), 0.0)
     return Vt[:p].T * root / size[:, None], float(S.max(initial=0.0) / S[keep].min(initial=np.inf))

@@ -9,6 +9,7 @@ import numpy as np
 from tenfold import _evaluate
 from tenfold.core import ops
 from tenfold.core.data import Block
+from tenfold.core.threads import patiently
 from tenfold.evaluate.leave_out_classes import FLAT, LEAST, Array, Form, weights_of, whitened_squares
 from tenfold.generative.classes import log_priors
 from tenfold.solve.linalg import eigh, invert_triangle
@@ -35,7 +36,7 @@ def linear_discriminant(full: Any) -> Form | None:
     elif values[0] < max(SINGULAR, 4 * full.tol**2 if full.solver == "svd" else 0.0):
         return None
     else:  # any factor of the inverse will do: a triangular one is half the work
-        vectors = invert_triangle(np.linalg.cholesky(within / scale / scale[:, None] / total)).T
+        vectors = invert_triangle(patiently(np.linalg.cholesky, within / scale / scale[:, None] / total)).T
     A = np.ascontiguousarray(vectors / scale[:, None])
     apart = (mean - center) @ A
     if full.solver == "svd" and not _all_axes(apart, full, values, total, share):
@@ -83,7 +84,7 @@ def _all_axes(apart: Array, full: Any, values: Array, total: float, share: float
     too.
     """
     spread = np.ones_like(values) if share == 0 else np.sqrt(((1 - share) * values + share * values.mean()) / total)
-    S = np.linalg.svd(apart / spread * np.sqrt(full.priors_)[:, None], compute_uv=False)
+    S = patiently(np.linalg.svd, apart / spread * np.sqrt(full.priors_)[:, None], compute_uv=False)
     most = min(len(apart) - 1, apart.shape[1])
     return bool(most == 0 or S[most - 1] > 4 * full.tol * S[0])
 

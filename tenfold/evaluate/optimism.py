@@ -18,6 +18,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.stats import Moments
+from tenfold.core.threads import patiently
 from tenfold.linear.least_squares import LinearRegression
 
 Array = np.ndarray[Any, Any]
@@ -56,7 +57,7 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: Any = None) -> float:
     stats: Moments = current_engine().run(_moments, source)
     p = source.n_features
     S = stats.scatter[:p, :p] + (0 if model.fit_intercept else stats.weight * np.outer(stats.mean[:p], stats.mean[:p]))
-    values = np.linalg.eigvalsh(S)
+    values = patiently(np.linalg.eigvalsh, S)
     real = values[values > values.max(initial=0.0) * p * np.finfo(float).eps]
     alpha = getattr(model, "alpha", 0.0)
     return float((real / (real + alpha)).sum() + bool(model.fit_intercept))

@@ -13,6 +13,7 @@ from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.estimator import Classifier, OnePass, Transformer
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
+from tenfold.core.threads import patiently
 from tenfold.generative.classes import class_priors, log_priors, not_yet, refuse_if_not_yet
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
@@ -324,7 +325,7 @@ def whiten(C: Array, mean: Array, unit: Array) -> tuple[Array, float, float]:
 
 def _axes_between(apart: Array, tol: float) -> tuple[Array, Array]:
     """Directions in which weighted class means lie apart, most first, and their sums of squares."""
-    _, S, Vt = np.linalg.svd(apart, full_matrices=False)
+    _, S, Vt = patiently(np.linalg.svd, apart, full_matrices=False)
     return Vt[tol * S[:1] < S].T, S * S
 
 

@@ -20,6 +20,7 @@ from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Moments, Triangle
+from tenfold.core.threads import patiently
 
 # Standard errors come from the inverse of the cross-products: beyond this condition too few digits are left.
 HARD = 1e6
@@ -230,7 +231,7 @@ def _from_moments(model: Any, stats: Moments, B: Array) -> tuple[Array, Array, A
         S = S + stats.weight * np.outer(mean, mean)
     Sxx, Sxy, Syy = S[:p, :p], S[:p, p:], np.diagonal(S)[p:]
     scale = np.sqrt(np.diagonal(Sxx))
-    inverse = np.linalg.inv(Sxx / scale[:, None] / scale) / scale[:, None] / scale
+    inverse = patiently(np.linalg.inv, Sxx / scale[:, None] / scale) / scale[:, None] / scale
     inverse = (inverse + inverse.T) / 2
     rest = np.maximum(Syy + ((Sxx @ B - 2 * Sxy) * B).sum(axis=0), 0.0)
     if model.fit_intercept:

@@ -15,6 +15,7 @@ from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats, Triangle
+from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
 from tenfold.linear.operator import Operable
 from tenfold.solve.least_squares import conjugate_gradients, refine, solve_triangle, triangle_of
@@ -133,7 +134,7 @@ class LinearRegression(Operable, OnePass):
 
     def _deficient(self, mean: Array, Sxx: Array, Sxy: Array) -> dict[str, Any]:
         """Least norm from the cross-products alone."""
-        values, vectors = np.linalg.eigh(Sxx)
+        values, vectors = patiently(np.linalg.eigh, Sxx)
         keep = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
         coef = vectors[:, keep] @ ((vectors[:, keep].T @ Sxy) / values[keep, None])
         self._tell(int(keep.sum()), len(values))
@@ -209,4 +210,4 @@ def _lengths(S: Array) -> Array:
 
 
 def _singular(Sxx: Array) -> Array:
-    return np.sqrt(np.maximum(np.linalg.eigvalsh(Sxx)[::-1], 0.0))
+    return np.sqrt(np.maximum(patiently(np.linalg.eigvalsh, Sxx)[::-1], 0.0))

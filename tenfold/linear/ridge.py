@@ -10,6 +10,7 @@ from tenfold.core.data import Block
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
+from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
 from tenfold.linear.operator import Operable
 from tenfold.solve.linalg import nonnegative, solve_spd
@@ -69,7 +70,7 @@ class Ridge(Operable, OnePass):
         if self.positive or min(values) <= 0:
             return OnePass._solve_path(self, stats, values)
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
-        e, V = np.linalg.eigh(Sxx)  # not SciPy's, which keeps the other threads, and so the other folds, waiting
+        e, V = patiently(np.linalg.eigh, Sxx)  # not SciPy's, which keeps the threads of other folds waiting
         denominators = np.maximum(e, 0.0) + np.asarray(values)[:, None]
         shrunk = (Sxy.T @ V) / denominators[:, None]  # (alphas, q, p)
         coefs = (shrunk.reshape(-1, len(e)) @ V.T).reshape(shrunk.shape)

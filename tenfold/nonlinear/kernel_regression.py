@@ -15,6 +15,7 @@ from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator, Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows
+from tenfold.core.threads import patiently
 
 PAIRS = 1 << 20  # pairs of rows handled at a time
 KERNELS = ("gaussian", "epanechnikov", "tricube")
@@ -148,7 +149,7 @@ class Neighbourhood:
         T = cross.reshape(-1, p, t) - center[:, :, None] * mean[:, None, :]
         sound = np.isfinite(S).all(axis=(1, 2)) & np.isfinite(T).all(axis=(1, 2))
         S[~sound], T[~sound] = 0.0, 0.0
-        values, vectors = np.linalg.eigh(S)
+        values, vectors = patiently(np.linalg.eigh, S)
         # directions in which the rows around the point hardly spread have no slope
         kept = values > 1e-10 * np.maximum(values[:, -1:], 1e-4)
         inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)

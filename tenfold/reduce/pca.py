@@ -15,6 +15,7 @@ from tenfold.core.errors import BadInput, BadParameter, CannotForget, Degenerate
 from tenfold.core.estimator import OnePass, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
+from tenfold.core.threads import patiently
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
 
@@ -101,7 +102,7 @@ class Table(Stats):
         rows = (X - self.mean) * np.sqrt(w)[:, None]
         if len(rows) < most:  # a row of weight 2 stands for two
             rows = np.concatenate([rows, np.zeros((most - len(rows), rows.shape[1]))])
-        _, singular, axes = np.linalg.svd(rows, full_matrices=False)
+        _, singular, axes = patiently(np.linalg.svd, rows, full_matrices=False)
         return _completed(singular[:most] ** 2, axes[:most], (4 * rows.shape[1] * EPS) ** 2)
 
     @property

@@ -16,6 +16,7 @@ from tenfold.core.data import Block
 from tenfold.core.errors import NotConverged
 from tenfold.core.monitor import note
 from tenfold.core.stats import Stats, Triangle
+from tenfold.core.threads import patiently
 
 Array = np.ndarray[Any, Any]
 Passes = Generator[Any, Any, Any]
@@ -66,14 +67,15 @@ def solve_triangle(R: Array, p: int, lengths: Array) -> TriangleSolution:
         Z, rest = np.vstack([Z, np.zeros((p - len(Z), p))]), np.vstack([rest, np.zeros((p - len(rest), rest.shape[1]))])
     size = np.sqrt((Z * Z).sum(axis=0))
     size = np.where(size > 0, size, 1.0)
-    U, S, Vt = np.linalg.svd(Z / size)
+    U, S, Vt = patiently(np.linalg.svd, Z / size)
     rank = int((S.max(initial=0.0) * EPS * max(Z.shape) < S).sum())
-    singular = np.linalg.svd(Z, compute_uv=False)
+    singular = patiently(np.linalg.svd, Z, compute_uv=False)
     if rank == p:
         coef = solve_triangular(Z, rest)
         return TriangleSolution(coef, rank, float(S[0] / S[-1]), singular)
     coef = (Vt[:rank].T @ ((U[:, :rank].T @ rest) / S[:rank, None])) / size[:, None]
-    null, _ = np.linalg.qr(Vt[rank:].T / size[:, None])  # directions that change nothing: take their part out
+    # directions that change nothing: take their part out
+    null, _ = patiently(np.linalg.qr, Vt[rank:].T / size[:, None])
     return TriangleSolution(coef - null @ (null.T @ coef), rank, float("inf"), singular)
 
 
@@ -87,7 +89,7 @@ def refine(R: Array, coef: Array, condition: float, fit_intercept: bool, max_ite
     R, inner = np.ascontiguousarray(R[:p, :p]), np.eye(p)
     if condition > HARD:
         gram = yield partial(extended_gram, R=R, fit_intercept=fit_intercept)
-        inner = np.linalg.inv(gram.value[:p, :p].astype(np.float64))
+        inner = patiently(np.linalg.inv, gram.value[:p, :p].astype(np.float64))
     B, last = coef.astype(np.longdouble), np.inf
     for _ in range(max_iter):
         hi = B.astype(np.float64)

@@ -1,7 +1,12 @@
-"""Small dense problems: what is solved from the merged statistics."""
+"""Dense problems: what is solved from the merged statistics.
+
+SciPy's LAPACK has the least overhead, but keeps all other threads waiting, also the one that hears Ctrl-C. Matrices for which that
+would be felt (`is_long`) go to NumPy's, or to LAPACK itself, through `patiently`.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import warnings
 from typing import Any
 
@@ -9,13 +14,20 @@ import numpy as np
 from scipy.linalg import lapack
 
 from tenfold.core.errors import Degenerate
+from tenfold.core.threads import is_long, patiently
 
 Array = np.ndarray[Any, Any]
 
 
 def cholesky(A: Array) -> Array | None:
     """Lower triangular L with A = L Lᵀ, or None if A is not positive definite to working precision."""
-    L, fail = lapack.dpotrf(A, lower=1, clean=1)
+    if is_long(A):
+        try:
+            L, fail = patiently(np.linalg.cholesky, A), 0
+        except np.linalg.LinAlgError:
+            return None
+    else:
+        L, fail = lapack.dpotrf(A, lower=1, clean=1)
     return None if fail or not np.isfinite(L).all() else L
 
 
@@ -49,10 +61,11 @@ def solve_spd(A: Array, b: Array, what: str) -> Array:
 
 def eigh(A: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix."""
-    values, vectors, fail = lapack.dsyevd(A, compute_v=1, lower=1)
-    if fail:
-        values, vectors = np.linalg.eigh(A)
-    return values, vectors
+    if not is_long(A):
+        values, vectors, fail = lapack.dsyevd(A, compute_v=1, lower=1)
+        if not fail:
+            return values, vectors
+    return patiently(np.linalg.eigh, A)
 
 
 def eigh_graded(A: Array) -> tuple[Array, Array]:
@@ -64,8 +77,8 @@ def eigh_graded(A: Array) -> tuple[Array, Array]:
     L = cholesky(A)
     if L is None:
         return eigh(A)
-    vectors, singular, _, fail = lapack.dgesdd(L)
-    return eigh(A) if fail else (singular[::-1] ** 2, vectors[:, ::-1])
+    vectors, singular, *_ = patiently(np.linalg.svd, L) if is_long(L) else lapack.dgesdd(L)
+    return (singular[::-1] ** 2, vectors[:, ::-1]) if np.isfinite(singular).all() else eigh(A)
 
 
 def largest_eigh(A: Array, k: int) -> tuple[Array, Array]:
@@ -73,19 +86,64 @@ def largest_eigh(A: Array, k: int) -> tuple[Array, Array]:
     p = len(A)
     if k == 0:
         return np.empty(0), np.empty((p, 0))
+    values, vectors = patiently(_dsyevr, A, k) if is_long(A) else _syevr(A, k)
+    if vectors is None:
+        values, vectors = eigh(A)
+        return values[p - k :], vectors[:, p - k :]
+    return values, vectors
+
+
+def _syevr(A: Array, k: int) -> tuple[Array, Array | None]:
+    p = len(A)
     work, iwork, _ = lapack.dsyevr_lwork(p, lower=1)
     space = dict(lwork=int(work), liwork=int(iwork))
     values, vectors, found, _, fail = lapack.dsyevr(A, range="I", il=p - k + 1, iu=p, lower=1, **space)
-    if fail or found < k:
-        values, vectors = np.linalg.eigh(A)
-        return values[p - k :], vectors[:, p - k :]
-    return values[:k], vectors[:, :k]
+    return values[:k], None if fail or found < k else vectors[:, :k]
+
+
+def _dsyevr(A: Array, k: int) -> tuple[Array, Array | None]:
+    """As `_syevr`, letting other threads run."""
+    p = len(A)
+    work, iwork, _ = lapack.dsyevr_lwork(p, lower=1)
+    A, values, vectors = A.copy(), np.empty(p), np.empty((k, p))
+    space, support, whole = np.empty(int(work)), np.empty(2 * p, dtype=np.intc), np.empty(int(iwork), dtype=np.intc)
+    found, fail, none = np.zeros(1, dtype=np.intc), np.zeros(1, dtype=np.intc), 0.0
+    _unlocked(
+        "dsyevr", b"V", b"I", b"L", p, A, p, none, none, p - k + 1, p, none, found, values, vectors, p, support,
+        space, len(space), whole, len(whole), fail,
+    )  # fmt: skip
+    return values[:k], None if fail[0] or found[0] < k else vectors.T
+
+
+def _unlocked(name: str, *arguments: Any) -> None:
+    """A LAPACK routine by name, without the lock of the interpreter. Its arguments are letters, numbers and arrays (not checked)."""
+    from scipy.linalg import cython_lapack
+
+    capsule, api = ctypes.py_object(cython_lapack.__pyx_capi__[name]), ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetPointer.restype = ctypes.c_char_p, ctypes.c_void_p
+    routine = api.PyCapsule_GetPointer(capsule, ctypes.c_char_p(api.PyCapsule_GetName(capsule)))
+    given = [
+        ctypes.c_void_p(one.ctypes.data) if isinstance(one, np.ndarray)
+        else one if isinstance(one, bytes)
+        else ctypes.byref(ctypes.c_int(one) if isinstance(one, int) else ctypes.c_double(one))
+        for one in arguments
+    ]  # fmt: skip
+    ctypes.CFUNCTYPE(None)(routine)(*given)
 
 
 def invert_triangle(L: Array) -> Array:
-    """The inverse of a lower triangular matrix without zeros on its diagonal."""
-    inverse, _ = lapack.dtrtri(L, lower=1)
-    return inverse
+    """The inverse of a lower triangular matrix without zeros on its diagonal; of a large one by halves."""
+    if is_long(L):
+        half = len(L) // 2
+        inverse = np.zeros_like(L)
+        inverse[:half, :half], inverse[half:, half:] = (
+            invert_triangle(L[:half, :half]),
+            invert_triangle(L[half:, half:]),
+        )
+        inverse[half:, :half] = -inverse[half:, half:] @ (L[half:, :half] @ inverse[:half, :half])
+        return inverse
+    found, _ = lapack.dtrtri(L, lower=1)
+    return found
 
 
 def nonnegative(A: Array, B: Array) -> Array:

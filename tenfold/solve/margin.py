@@ -15,6 +15,7 @@ import numpy as np
 
 from tenfold.core.data import Array, Block
 from tenfold.core.stats import Stats
+from tenfold.core.threads import patiently
 from tenfold.solve.irls import Frame, spd_solve
 
 NARROWER, NARROWEST = 0.03, 1e-11  # the corner of the loss is rounded over a narrower and narrower band
@@ -154,7 +155,7 @@ class _Small:
             Z, s = near.Z[inside], sign[inside]
             pull = near.pull + rest @ near.Z
             right = near.y[inside] - s * near.epsilon - Z @ (pull / self.price)
-            exact = np.linalg.lstsq((Z / self.price) @ Z.T, right, rcond=1e-13)[0]
+            exact = patiently(np.linalg.lstsq, (Z / self.price) @ Z.T, right, rcond=1e-13)[0]
             rest[inside] = s * np.clip(exact * s, 0.0, near.most[inside])
             found.append(self._judged((near.pull + rest @ near.Z) / self.price, rest))
         return found

@@ -15,6 +15,7 @@ from scipy.linalg import lapack
 
 from tenfold.core.monitor import note
 from tenfold.core.stats import Terms
+from tenfold.core.threads import patiently
 
 Array = np.ndarray[Any, Any]
 
@@ -83,9 +84,9 @@ class Metric:
         if not fail and np.einsum("qq->q", L).min() ** 2 > LEAST_EIGENVALUE:
             return L
         self.singular = True
-        values, vectors = np.linalg.eigh(H)
+        values, vectors = patiently(np.linalg.eigh, H)
         values = np.maximum(values, LEAST_EIGENVALUE * values[-1])
-        return np.linalg.qr((vectors * np.sqrt(values)).T, mode="r").T  # one more L with L Lᵀ = V Λ Vᵀ
+        return patiently(np.linalg.qr, (vectors * np.sqrt(values)).T, mode="r").T  # one more L with L Lᵀ = V Λ Vᵀ
 
     def solve(self, g: Array) -> Array:
         z = g.reshape(self.scale.shape) * self.scale

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from tenfold.core.threads import patiently
 from tenfold.solve.linalg import cholesky, eigh
 
 Array = np.ndarray[Any, Any]
@@ -50,8 +51,10 @@ def total_least_squares(F: Array, p: int, scale: Array) -> Total:
     order = np.concatenate([exact, noisy, np.arange(p, p + q)])
     F, unit = F[:, order], scale[order]
     size = np.sqrt((F * F).sum(axis=0))
-    R = np.linalg.qr(np.vstack([F, np.zeros((max(p + q - len(F), 0), p + q))]) if len(F) < p + q else F, mode="r")
-    _, singular, Vt = np.linalg.svd(R[e:, e:] / unit[e:])
+    R = patiently(
+        np.linalg.qr, np.vstack([F, np.zeros((max(p + q - len(F), 0), p + q))]) if len(F) < p + q else F, mode="r"
+    )
+    _, singular, Vt = patiently(np.linalg.svd, R[e:, e:] / unit[e:])
     m, generic = q, True
     top = float(singular.max(initial=0.0))
     while m < k + q and singular[k + q - m - 1] <= singular[k] + EQUAL * top:
@@ -59,17 +62,19 @@ def total_least_squares(F: Array, p: int, scale: Array) -> Total:
     unique = m == q
     while True:
         V1, V2 = Vt[k + q - m :, :k].T, Vt[k + q - m :, k:].T
-        seen = np.linalg.svd(V2, compute_uv=False)
+        seen = patiently(np.linalg.svd, V2, compute_uv=False)
         if m == k + q or (len(seen) >= q and seen[q - 1] > ABSENT):
             break
         generic, m = False, m + 1
     coef = np.zeros((p, q))
-    scaled = -V1 @ np.linalg.pinv(V2, rcond=ABSENT)
+    scaled = -V1 @ patiently(np.linalg.pinv, V2, rcond=ABSENT)
     coef[noisy] = scaled * unit[e + k :] / unit[e : e + k, None]
     if e:
         own = np.abs(np.diagonal(R)[:e]) > DEPENDENT * np.where(size[:e] > 0, size[:e], 1.0)
         rest = R[:e, e + k :] - R[:e, e : e + k] @ coef[noisy]
         coef[exact] = (
-            solve_triangular(R[:e, :e], rest) if own.all() else np.linalg.lstsq(R[:e, :e], rest, rcond=None)[0]
+            solve_triangular(R[:e, :e], rest)
+            if own.all()
+            else patiently(np.linalg.lstsq, R[:e, :e], rest, rcond=None)[0]
         )
     return Total(coef, singular, float((singular[k:] ** 2).sum()), generic, unique)
