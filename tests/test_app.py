@@ -345,3 +345,47 @@ def test_events_have_a_method_each() -> None:
         "done",
     )
     assert all(hasattr(Text, f"_{event}") for event in events)
+
+
+@pytest.mark.parametrize(
+    ("metric", "board", "honest", "flatters"),
+    [
+        ("log_loss", 0.1045, 0.1031, False),
+        ("log_loss", 0.1031, 0.1045, True),
+        ("accuracy", 0.90, 0.91, False),
+        ("accuracy", 0.91, 0.90, True),
+        ("accuracy", 0.90001, 0.90, False),  # the same number as it is printed
+    ],
+)
+def test_the_board_is_said_to_flatter_only_where_it_does(
+    metric: str, board: float, honest: float, flatters: bool
+) -> None:
+    value = dict(metric=metric, value=honest, low=0.0, high=1.0)
+    lines = Text()._estimate(
+        [value], metric, True, board, {metric: 0.5}, {metric: "guessing"}, value, value, 10, 100, 20, None
+    )
+    assert ("so it flatters" in " ".join(lines)) == flatters
+
+
+def test_a_metric_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["select", str(PENGUINS), "--target", "species", "--metric", "f1"]) == 2
+    assert "--metric f1 is not known: choose one of accuracy, log_loss" in capsys.readouterr().err
+
+
+def test_answers_never_replace_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", "--folds", "3", "--quiet"]) == 0
+    Path("rows.csv").write_bytes(PENGUINS.read_bytes())
+    assert run(["predict", "penguins.tenfold", "rows.csv", "--out", "./rows.csv"]) == 2
+    assert Path("rows.csv").read_bytes() == PENGUINS.read_bytes()
+    assert "is the table itself" in capsys.readouterr().err
+
+
+def test_two_runs_write_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "FOREST_TREES", 1)  # so that boosting wins, which would draw a seed if it had none
+    generator = rng()
+    x = generator.normal(size=120)
+    name = table(x=x, z=generator.normal(size=120), y=np.sin(3 * x) + 0.1 * generator.normal(size=120))
+    for out in ("one", "two"):
+        assert run(["select", name, "--target", "y", "--folds", "3", "--quiet", "--out", out]) == 0
+    assert "HistGradientBoostingRegressor" in tenfold.inspect("one/model.tenfold").parts
+    assert Path("one/model.tenfold").read_bytes() == Path("two/model.tenfold").read_bytes()

@@ -602,6 +602,21 @@ def test_interruption_keeps_what_is_complete(stop: int, monkeypatch: pytest.Monk
     found.save(tmp_path / "stopped")
 
 
+def test_interruption_inside_a_fit_ends_the_race() -> None:
+    """Boosting keeps the trees it has, but a race must neither go on nor compare such a model with whole ones."""
+    heard = []
+
+    def stop(record: Any) -> None:
+        if record.learner.startswith("HistGradientBoosting") and record.n_pass == 2:
+            heard.append(record)
+            raise KeyboardInterrupt
+
+    frame, y = two_classes(100, 2, strength=2.0)
+    with tenfold.threads(1), tenfold.monitor(stop):
+        found = tenfold.select(frame, y, folds=3, finish_early=True)
+    assert found.interrupted and len(heard) == 1
+
+
 def test_select_is_the_function_whatever_was_imported() -> None:
     import importlib
 

@@ -23,6 +23,7 @@ from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import clean, counted, file_size
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.core.threads import thread_budget
+from tenfold.evaluate.metrics import SCORES
 from tenfold.selection.answers import write_answers
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.run import coded_regression, select
@@ -92,7 +93,7 @@ def _main(
     """Choose a model for a table, honestly."""
 
 
-@app.command("select")
+@app.command("select", short_help="Choose a model for a table, say what it is worth, save it.")
 def select_command(
     file: Annotated[Path, typer.Argument(help="a CSV (also .gz) or Parquet file")],
     target: Annotated[str, typer.Option(help="the column to predict")],
@@ -101,7 +102,7 @@ def select_command(
     folds: Folds = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
-    metric: Annotated[str | None, typer.Option(help="log_loss, accuracy, brier; rmse, mae, mse, r2")] = None,
+    metric: Annotated[str | None, typer.Option(help=f"what to judge by: {', '.join(SCORES)}")] = None,
     task: Annotated[str | None, typer.Option(help="classes or number, where the guess is wrong")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="leave this column out; may be given again")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="use this column all the same; may be given again")] = None,
@@ -110,7 +111,7 @@ def select_command(
     return _select(file, target, out, seed, folds, quiet, as_json, metric, task, drop or [], keep or [])
 
 
-@app.command("demo")
+@app.command("demo", short_help="The same on a table that comes along.")
 def demo_command(
     out: Out = None, seed: Seed = 0, folds: Folds = None, quiet: QuietFlag = False, as_json: JsonFlag = False
 ) -> int:
@@ -119,7 +120,7 @@ def demo_command(
         return _select(file, "species", out, seed, folds, quiet, as_json, None, None, [], [])
 
 
-@app.command("predict")
+@app.command("predict", short_help="Answers for the rows of a file.")
 def predict_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")],
     file: Annotated[Path, typer.Argument(help="the rows to answer for")],
@@ -130,6 +131,8 @@ def predict_command(
     ] = False,
 ) -> int:
     """Answers for the rows of a file: the class with its probabilities, or the number."""
+    if out is not None and out.exists() and file.exists() and out.samefile(file):
+        raise BadParameter(f"--out {out} is the table itself: choose another name for the answers")
     model = open_run(folder)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -141,7 +144,7 @@ def predict_command(
     return 0
 
 
-@app.command("advise")
+@app.command("advise", short_help="Which regression for a table, and why.")
 def advise_command(
     file: Annotated[Path, typer.Argument(help="a CSV or Parquet file")],
     target: Annotated[str, typer.Option(help="the column to predict, a number")],
@@ -154,7 +157,7 @@ def advise_command(
     return 0
 
 
-@app.command("inspect")
+@app.command("inspect", short_help="What is inside a saved model.")
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="a saved model, or a folder made by tenfold select")],
 ) -> int:
@@ -195,6 +198,8 @@ def _select(
 ) -> int:
     began = time.perf_counter()
     folder = out or Path(_stem(file) + ".tenfold")
+    if metric is not None and metric not in SCORES:
+        raise BadParameter(f"--metric {metric} is not known: choose one of {', '.join(SCORES)}")
     check_folder(folder)
     show: Silent = Json() if as_json else Quiet() if quiet else Text()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: as on Ctrl-C

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from tenfold.app.progress import Progress
 from tenfold.app.words import clean, counted, figure, metric_name, seconds, short
+from tenfold.evaluate.metrics import SCORES
 from tenfold.selection.store import plain
 
 MOST_NOTES = 12
@@ -125,7 +126,7 @@ class Text(Silent):
         estimates: list[Facts],
         metric: str,
         signal: bool | None,
-        board: float | None,
+        board: float,
         guess: dict[str, float],
         guess_labels: dict[str, str],
         search: Facts | None,
@@ -153,9 +154,9 @@ class Text(Silent):
             return [*lines, f"  From {few} only: stopped before it was clear that this beats {guessing}."]
         if signal:
             why = (
-                f"picking among {tried} by it did not flatter this time"
-                if said == found
-                else f"it picked the best of {tried} by that very number, so it flatters"
+                f"it picked the best of {tried} by that very number, so it flatters"
+                if said != found and SCORES[metric].sign * (board - search["value"]) > 0
+                else f"picking among {tried} by it did not flatter this time"
             )
             return [
                 *lines,
