@@ -46,6 +46,8 @@ PUBLIC = {
     "NearestCentroid": "tenfold.generative.centroid",
     "PCA": "tenfold.reduce.pca",
     "StandardScaler": "tenfold.prepare.scale",
+    "OneHotEncoder": "tenfold.prepare.encode",
+    "OrdinalEncoder": "tenfold.prepare.encode",
     "SimpleImputer": "tenfold.prepare.impute",
     "KMeans": "tenfold.cluster.kmeans",
     "HistGradientBoostingClassifier": "tenfold.tree.hist_boosting",

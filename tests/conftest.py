@@ -64,6 +64,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "QuantileRegressor": [{"alpha": 0.0}, {"alpha": 0.01, "quantile": 0.8}],
     "LogisticRegression": [{"tol": 1e-12}, {"C": 0.1, "tol": 1e-12, "fit_intercept": False}],
     "PCA": [{}, {"n_components": 2, "whiten": True}],
+    "OneHotEncoder": [{"handle_unknown": "ignore", "sparse_output": False}],
+    "OrdinalEncoder": [{"handle_unknown": "use_encoded_value", "unknown_value": -1}],
     "StandardScaler": [{}, {"with_mean": False}],
     "SimpleImputer": [{}, {"strategy": "median"}],
     "QuadraticDiscriminantAnalysis": [{}, {"reg_param": 0.2}],

@@ -155,6 +155,8 @@ def test_parameters_are_those_of_scikit_learn(name: str) -> None:
     for parameter in theirs.values():
         assert ours[parameter.name].default == parameter.default or (
             ours[parameter.name].default != ours[parameter.name].default and parameter.default != parameter.default
+            if parameter.name != "dtype"  # by name, as a file cannot hold a type
+            else ours[parameter.name].default == parameter.default.__name__
         ), f"{parameter.name} is {ours[parameter.name].default!r}, theirs {parameter.default!r}"
     by_place = [p.name for p in theirs.values() if p.kind is not p.KEYWORD_ONLY]
     assert [p.name for p in ours.values() if p.kind is not p.KEYWORD_ONLY][: len(by_place)] == by_place

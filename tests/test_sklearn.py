@@ -36,6 +36,8 @@ NAMES = ["a", "b", "c", "d"]
 # As in scikit-learn, fitting a pipeline fits the steps that it was given (`pipeline[-1].coef_`); there too
 # this one check does not hold of it.
 FITS_ITS_STEPS = "check_estimators_overwrite_params"
+# Each number of a table is a category here, so that what only rows of weight zero hold is refused as unknown.
+UNKNOWN = [(name, "check_sample_weight_equivalence_on_dense_data") for name in ("OneHotEncoder", "OrdinalEncoder")]
 
 
 def checks() -> list[Any]:
@@ -48,7 +50,7 @@ def checks() -> list[Any]:
     return [
         pytest.param(*pair, id=f"{label(pair[0])}-{_name(pair[1])}")
         for pair in found
-        if _name(pair[1]) != "check_array_api_input"
+        if _name(pair[1]) != "check_array_api_input" and (type(pair[0]).__name__, _name(pair[1])) not in UNKNOWN
     ]
 
 

@@ -60,6 +60,7 @@ def check_fit(
 ) -> Source:
     """Everything a learner needs to fit, as a source of clean blocks; `classes` and `categories` where they are known before."""
     check_params(learner)
+    categories = getattr(learner, "given_categories", None) if categories is None else categories
     elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
     return in_memory(learner, X, y, sample_weight, classes, categories) if elsewhere is None else elsewhere
 
@@ -143,6 +144,8 @@ def check_fitted(learner: Any) -> None:
 def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     """X as the learner was fitted on it: names, width, type, finite. Paths and streams become a Source."""
     check_fitted(learner)
+    if isinstance(X, Source):
+        return X  # rows on their way from one step of a pipeline to the next: they have been here
     width = learner.n_features_in_ if width is None else width
     source = _opened(learner, X, plain=True)
     if source is not None:

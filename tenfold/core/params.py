@@ -78,8 +78,9 @@ class Domain:
         return any(isinstance(value, KINDS[kind]) for kind in self.kinds)
 
     def _out_of_range(self, value: Any) -> str | None:
-        if value != value and self.default == self.default:
-            return "must not be NaN"
+        if value != value:  # allowed where it is the default, or named
+            named = any(choice != choice for choice in (self.default, *(self.one_of or ())))
+            return None if named else "must not be NaN"
         if hasattr(value, "__index__") and not -(2**63) <= value < 2**63:
             return "must be a number of at most 64 bits"
         value = float(value)

@@ -1,7 +1,8 @@
 """The gate for categories: columns of text, of categories and of truth values as numbers 0, ..., k − 1.
 
 A learner that says `categorical = True` takes them. The categories of a column are its different values, sorted; a blank is NaN,
-and so is a value that fit has not seen. What was found is the fact `categories_`: for each column an array, or None for numbers.
+and so is a value that fit has not seen, unless the learner's `unseen` is "mark" (it becomes UNSEEN) or "refuse". What was found
+is the fact `categories_`: for each column an array, or None for numbers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tenfold.core.errors import BadInput, BadParameter, BadType
 
 Categories = list[Array | None]
 TRUTH = np.array([False, True])
+UNSEEN = -1.0
 WORDS = {"O": "text", "b": "true and false", "f": "numbers"}  # what the kinds of categories are called
 
 
@@ -24,6 +26,8 @@ class Coder:
 
     def __init__(self, learner: Any, known: Categories | None = None) -> None:
         self.learner, self.known = learner, known
+        self.unseen = getattr(learner, "unseen", "missing")
+        self.stranger = UNSEEN if self.unseen == "mark" else np.nan  # the code of what fit has not seen
         self.found: Categories = [] if known is None else known
         self.marked: list[bool] | None = None  # None: the type of a column decides
         self.names: Array | None = None
@@ -51,13 +55,17 @@ class Coder:
         if self.known is None or categories is None:
             different = np.unique(values)
             self.found[j] = categories = different[np.isfinite(different)]
-        if not len(categories) or np.isnan(values).all():
+        if np.isnan(values).all():
             return np.full(len(values), np.nan)
-        if categories.dtype.kind != "f":
+        if len(categories) and categories.dtype.kind != "f":
             raise self._changed(j, "numbers")
-        place = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
-        unseen = np.where(np.isinf(values), values, np.nan)  # an infinity stays one, for the gate to name
-        return np.where(categories[place] == values, place, unseen)
+        place = np.searchsorted(categories, values)
+        known = np.append(categories, np.nan)[place] == values
+        unseen = ~known & np.isfinite(values)  # an infinity stays one, for the gate to name
+        if self.unseen == "refuse" and unseen.any():
+            row = int(np.argmax(unseen))
+            raise self._strange(j, f"{values[row]:g}, row {row}")
+        return np.where(known, place, np.where(unseen, self.stranger, values))
 
     def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array:
         """Column j, given by the numbers of its different values (−1 is a blank); `native`: its type says categories."""
@@ -78,7 +86,17 @@ class Coder:
         if j not in self.places:
             self.places[j] = {value: i for i, value in enumerate(categories.tolist())}
         number = self.places[j]
-        return _spread(codes, [np.nan if is_blank(one) else number.get(one, np.nan) for one in different])
+        if self.unseen == "refuse":
+            for i in np.unique(codes[codes >= 0]).tolist():
+                if not is_blank(different[i]) and different[i] not in number:
+                    raise self._strange(j, _place(codes, different, i))
+        return _spread(codes, [np.nan if is_blank(one) else number.get(one, self.stranger) for one in different])
+
+    def _strange(self, j: int, where: str) -> BadInput:
+        return BadInput(
+            f"Found unknown categories in {column_name(self.names, j)} ({where}), which were not there in fit: "
+            "let handle_unknown say what becomes of them"
+        )
 
     def _kind(self, j: int, codes: Array, different: list[Any]) -> tuple[str | None, int]:
         """The kind of the values of a column, None if all are blank, and the number of the first value."""
@@ -139,8 +157,8 @@ def coder_of(learner: Any, known: Categories | None = None) -> Coder | None:
 def marked_columns(learner: Any, names: Array | None, width: int) -> list[bool] | None:
     """The columns that the parameter `categorical_features` marks, or None where their types decide."""
     chosen = getattr(learner, "categorical_features", "from_dtype")
-    if isinstance(chosen, str) and chosen == "from_dtype":
-        return None
+    if isinstance(chosen, str) and chosen in ("from_dtype", "all"):
+        return None if chosen == "from_dtype" else [True] * width
     here, given = f"{type(learner).__name__}(categorical_features={short(chosen)})", np.asarray(chosen)
     if given.ndim != 1 or (given.dtype.kind not in "biuUO" and len(given)):
         raise BadParameter(f"{here}: must be 'from_dtype', None, or a list of truth values, column numbers or names")
@@ -177,6 +195,8 @@ def _joined(found: list[Array | None], where: str) -> Array | None:
         raise BadInput(f"{where} holds {kinds[0]} in one block and {kinds[1]} in another: make them all alike")
     if not arrays:
         return found[0] if not kinds else None
+    if arrays[0].dtype.kind == "f":
+        return np.unique(np.concatenate(arrays))
     return np.array(sorted({value for one in arrays for value in one.tolist()}), dtype=arrays[0].dtype)
 
 

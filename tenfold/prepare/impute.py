@@ -12,7 +12,7 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array, Block, as_floats
 from tenfold.core.errors import BadParameter, DataWarning
-from tenfold.core.estimator import OnePass, Transformer
+from tenfold.core.estimator import OnePass, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.prepare.scale import column_spreads
@@ -40,7 +40,7 @@ class SimpleImputer(Transformer, OnePass):
     Cost        O(n p) time and O(p) memory for means and constants; medians and most frequent values keep
                 every distinct value
     Fails when  a column has no value at all: it is dropped, which is told (keep_empty_features=True fills it
-                with 0 instead); columns hold text: numbers only
+                with 0 instead); columns hold text, unless strategy is "most_frequent"
     Reference   Little & Rubin 2002, §4.2
 
     Fitted      statistics_ (p,), missing_features_ (columns with missing values in fit), stats_ (for
@@ -73,6 +73,35 @@ class SimpleImputer(Transformer, OnePass):
     def missing(self) -> bool:
         """NaN passes the gate if it stands for a missing value."""
         return bool(self.missing_values != self.missing_values)
+
+    @property
+    def categorical(self) -> bool:
+        """The most frequent category is one; categories have no mean."""
+        return self.strategy == "most_frequent" and self.missing
+
+    def _categories_out(self) -> list[Array | None] | None:
+        """The categories of the new columns, None where they are all numbers."""
+        if "categories_" not in vars(self):
+            return None
+        kept = [one for one, there in zip(self.categories_, ~np.isnan(self.statistics_), strict=True) if there]
+        return kept + [None] * (len(self.missing_features_) if self.add_indicator else 0)
+
+    def transform(self, X: Any) -> Any:
+        """The rows without gaps: numbers, or objects where a column holds categories."""
+        change = self._transform if not self._has_categories() else self._named
+        return self._dressed(map_rows(change, check.check_predict(self, X)), X)
+
+    def _has_categories(self) -> bool:
+        return any(one is not None for one in vars(self).get("categories_") or ())
+
+    def _named(self, X: Array) -> Array:
+        """The filled rows with the categories themselves instead of their codes."""
+        Z = self._transform(X)
+        out = Z.astype(object)
+        for j, known in enumerate(self._categories_out() or []):
+            if known is not None and len(known):
+                out[:, j] = known.astype(object)[Z[:, j].astype(np.int64)]
+        return out
 
     def _summarize(self, block: Block) -> Filled:
         present = self._present(block.X)

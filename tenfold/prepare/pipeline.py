@@ -74,6 +74,20 @@ class Pipeline(Estimator):
         """Categories pass if every step takes them, up to one that codes them as numbers."""
         return all(step.categorical for step in self._up_to_codes())
 
+    @property
+    def codes(self) -> bool:
+        """Whether a step codes categories as numbers."""
+        return any(getattr(step, "codes", False) for _, step in self._active())
+
+    @property
+    def fills(self) -> bool:
+        """Whether a step leaves no missing values."""
+        return any(getattr(step, "fills", False) for _, step in self._active())
+
+    def _categories_out(self) -> Any:
+        """The categories of the new columns, None where they are all numbers."""
+        return self._last._categories_out() if hasattr(self._last, "_categories_out") else None
+
     def _up_to_codes(self) -> list[Any]:
         """The steps that meet categories: up to the one that codes them, or all."""
         steps = [step for _, step in self._active()]

@@ -312,6 +312,8 @@ LEARNERS: dict[int, tuple[str, str]] = {
         classes_=label(K) estimators_=[learner](t) thresholds_=float(t) positive_=str|int|float|bool miss_bound_=float
         held_out_miss_=float pass_rate_=float(t) stage_costs_=float(t) cost_=float others_?=learner""",
     ),
+    83: ("OneHotEncoder", "levels_=[int(*)](p) rare_=int(p)"),
+    84: ("OrdinalEncoder", "levels_=[int(*)](p) rare_=int(p)"),
 }
 
 # Learners that keep rows they were fitted on: always, or where a parameter has this value.

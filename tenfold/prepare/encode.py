@@ -1,0 +1,293 @@
+"""Columns of categories as columns of numbers: one for each category, or one code."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import check
+from tenfold.core.data import Array, column_name
+from tenfold.core.errors import BadInput, BadParameter, DataWarning
+from tenfold.core.estimator import map_rows
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.prepare.encoder import CATEGORIES, WHICH, Encoder
+
+MOST_CELLS = 1 << 30  # of a block of dense rows
+
+
+@estimator
+class OneHotEncoder(Encoder):
+    """OneHotEncoder: a column of categories as one column 0/1 for each of them.
+
+    Model       z_c = 1 if x is category c, else 0; columns that are no categories stay as they are, in their place
+    Objective   none: categories are listed, and counted where rare ones are taken together
+    Algorithm   one pass for the categories of each column (at the gate), one for their counts; a blank is a category
+                where fit met one
+    Cost        O(n p) time, memory for every different value
+    Fails when  a category comes that fit has not met (refused, unless handle_unknown says otherwise); categories
+                are very many (refused where a block would take 8 GiB: use max_categories)
+    Reference   Suits 1957
+
+    Fitted      categories_ (a list of p arrays, None for columns of numbers; blanks are not listed), levels_ (a list of p: the
+                column of each category and of a blank), rare_ (p,) (the column of those taken together, −1: none),
+                infrequent_categories_, drop_idx_, n_features_in_
+
+    Example
+    -------
+    >>> import tenfold
+    >>> encoder = tenfold.OneHotEncoder(sparse_output=False, handle_unknown="ignore").fit([["red"], ["blue"], ["red"]])
+    >>> encoder.transform([["blue"], ["green"]]).tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    >>> encoder.get_feature_names_out().tolist()
+    ['x0_blue', 'x0_red']
+    """
+
+    _: KW_ONLY
+    categories: Any = param("auto", doc=CATEGORIES)
+    drop: Any = param(None, doc="no column for: None, 'first', 'if_binary', or a list with one category a column")
+    sparse_output: bool = param(True, doc="let transform return a CSR matrix; steps of a pipeline get dense rows")
+    dtype: Any = param("float64", doc="no effect: rows of float32 stay float32, all others are float64")
+    handle_unknown: str = param(
+        "error", one_of=("error", "ignore", "infrequent_if_exist", "warn"), doc="what becomes of categories not met"
+    )
+    min_frequency: int | float | None = param(
+        None, above=0, doc="categories of less weight (below 1: share) are taken together"
+    )
+    max_categories: int | None = param(None, at_least=1, doc="most columns for one column, that of rare ones included")
+    feature_name_combiner: str = param("concat", one_of=("concat",), doc="names are column_category")
+    categorical_features: Any = param("all", doc=WHICH)
+
+    blank_is_category: ClassVar[bool] = True
+
+    @property
+    def fills(self) -> bool:
+        """Whether what comes behind need not take missing values."""
+        return isinstance(self.categorical_features, str) and self.categorical_features == "all"
+
+    @property
+    def drop_idx_(self) -> Array | None:
+        """The number of the category without a column in each column, None where all have one."""
+        check.check_fitted(self)
+        if self.drop is None:
+            return None
+        found = [self._left_out(j) for j in range(len(self.levels_))]
+        return np.array([None if one < 0 else one for one in found], dtype=object)
+
+    def _left_out(self, j: int) -> int:
+        """The number of the category of column j that has no column, −1 for none."""
+        levels = self.levels_[j]
+        if self.drop is None or not len(levels):
+            return -1
+        if isinstance(self.drop, str):
+            if self.drop not in ("first", "if_binary"):
+                raise BadParameter(f"OneHotEncoder(drop={self.drop!r}): must be None, 'first', 'if_binary', or a list")
+            return int(np.argmax(levels == 0)) if self.drop == "first" or levels.max() == 1 else -1
+        if not isinstance(self.drop, (list, tuple, np.ndarray)) or np.shape(self.drop) != (len(self.levels_),):
+            raise BadParameter(
+                f"OneHotEncoder(drop={check.short(self.drop)}): must be None, 'first', 'if_binary', or a list with one "
+                f"category for each of the {len(self.levels_)} columns"
+            )
+        known = self._known(j)[:-1].tolist()
+        number = known.index(self.drop[j]) if self.drop[j] in known else -1
+        if number < 0 or levels[number] == self.rare_[j]:
+            raise BadParameter(
+                f"OneHotEncoder(drop=...): {check.short(self.drop[j])} is no category of "
+                f"{column_name(vars(self).get('feature_names_in_'), j)}" + (", or a rare one" if number >= 0 else "")
+            )
+        return number
+
+    def _finish(self, source: Any) -> None:
+        self._places()  # a category to drop that is not there is told by fit
+
+    def _places(self) -> list[Array]:
+        """For each column the new column of each of its levels, counted from its first; −1 for the one left out."""
+        found = []
+        for j, levels in enumerate(self.levels_):
+            places = np.arange(int(levels.max(initial=-1)) + 1)
+            gone = self._left_out(j)
+            if gone >= 0:
+                places = np.where(places == levels[gone], -1, places - (places > levels[gone]))
+            found.append(places)
+        return found
+
+    def _widths(self) -> list[int]:
+        return [
+            int((places >= 0).sum()) if len(levels) else 1
+            for places, levels in zip(self._places(), self.levels_, strict=True)
+        ]
+
+    def _entries(self, X: Array) -> tuple[Array, Array]:
+        """(rows, columns): the new column that each value falls into, −1 for none; and the first new column of each."""
+        first = np.cumsum([0, *self._widths()])
+        entries = np.full(X.shape, -1, dtype=np.int64)
+        for j, places in enumerate(self._places()):
+            if not len(self.levels_[j]):
+                continue
+            level = self._level_of(X, j)
+            unknown = level < 0
+            if unknown.any():
+                self._tell_unknown(j)
+                if self.handle_unknown in ("infrequent_if_exist", "warn"):
+                    level = np.where(unknown, self.rare_[j], level)
+            place = np.append(places, -1)[level]
+            entries[:, j] = np.where(place < 0, -1, first[j] + place)
+        return entries, first
+
+    def _tell_unknown(self, j: int) -> None:
+        if self.handle_unknown == "warn" or self.drop is not None:
+            warnings.warn(
+                f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: they are encoded as "
+                + ("the rare ones, or " if self.handle_unknown != "ignore" else "")
+                + "all zeros",
+                DataWarning,
+                stacklevel=3,
+            )
+
+    def _transform(self, X: Array) -> Array:
+        entries, first = self._entries(X)
+        if len(X) * first[-1] > MOST_CELLS:
+            raise BadInput(
+                f"OneHotEncoder makes {first[-1]:,} columns, too many for {len(X):,} dense rows: take rare categories "
+                "together with max_categories or min_frequency"
+            )
+        out = np.zeros((len(X), first[-1]), dtype=X.dtype)
+        row, column = np.nonzero(entries >= 0)
+        out[row, entries[row, column]] = 1
+        for j, levels in enumerate(self.levels_):
+            if not len(levels):
+                out[:, first[j]] = X[:, j]
+        return out
+
+    def _sparse(self, X: Array) -> Any:
+        """The new rows as a CSR matrix."""
+        from scipy.sparse import csr_matrix
+
+        entries, first = self._entries(X)
+        values = np.ones(X.shape, dtype=X.dtype)
+        for j, levels in enumerate(self.levels_):
+            if not len(levels):
+                entries[:, j], values[:, j] = first[j], X[:, j]
+        there = (entries >= 0) & (values != 0)
+        starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        return csr_matrix((values[there], entries[there], starts), shape=(len(X), int(first[-1])))
+
+    def transform(self, X: Any) -> Any:
+        """The rows with a column for each category: a CSR matrix, unless sparse_output is False."""
+        change = self._sparse if self.sparse_output else self._transform
+        return self._dressed(map_rows(change, check.check_predict(self, X)), X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns that `transform` returns: column_category."""
+        names, out = super().get_feature_names_out(input_features), list[str]()
+        for j, places in enumerate(self._places()):
+            if not len(self.levels_[j]):
+                out.append(str(names[j]))
+                continue
+            out += [f"{names[j]}_{_shown(one)}" for one in np.array(self._level_names(j), dtype=object)[places >= 0]]
+        return np.array(out, dtype=object)
+
+    def _decoded(self, Z: Array, j: int) -> Array:
+        names, places = np.array([*self._level_names(j), None], dtype=object), self._places()[j]
+        gone = self._left_out(j)
+        nothing = len(names) - 1 if gone < 0 else int(self.levels_[j][gone])
+        levels = np.flatnonzero(places >= 0)
+        if not len(levels):
+            return names[np.full(len(Z), nothing)]
+        return names[np.where(Z.any(axis=1), levels[Z.argmax(axis=1)], nothing)]
+
+
+def _shown(category: Any) -> str:
+    """A category in a name: whole numbers without their point."""
+    return str(int(category)) if isinstance(category, float) and category.is_integer() else str(category)
+
+
+@estimator
+class OrdinalEncoder(Encoder):
+    """OrdinalEncoder: a column of categories as one column of whole numbers.
+
+    Model       z = the number 0, ..., k − 1 of the category of x; columns that are no categories stay as they are
+    Objective   none: categories are listed, and counted where rare ones are taken together
+    Algorithm   one pass for the categories of each column (at the gate), one for their counts
+    Cost        O(n p) time, memory for every different value
+    Fails when  a category comes that fit has not met (refused, unless handle_unknown says otherwise); a learner behind
+                it takes the order of the numbers for that of the categories: give it in `categories`
+    Reference   Stevens 1946 (scales)
+
+    Fitted      categories_ (a list of p arrays, None for columns of numbers; blanks are not listed), levels_ (a list of p: the
+                number of each category and of a blank), rare_ (p,) (the number of those taken together, −1: none),
+                infrequent_categories_, n_features_in_
+
+    Example
+    -------
+    >>> import tenfold
+    >>> encoder = tenfold.OrdinalEncoder(categories=[["low", "middle", "high"]]).fit([["low"], ["high"]])
+    >>> encoder.transform([["middle"], ["low"]]).tolist()
+    [[1.0], [0.0]]
+    """
+
+    _: KW_ONLY
+    categories: Any = param("auto", doc=CATEGORIES)
+    dtype: Any = param("float64", doc="no effect: rows of float32 stay float32, all others are float64")
+    handle_unknown: str = param(
+        "error", one_of=("error", "use_encoded_value"), doc="what becomes of categories not met"
+    )
+    unknown_value: float | None = param(None, one_of=(None, np.nan), doc="the number of categories not met, or NaN")
+    encoded_missing_value: float = param(np.nan, doc="the number of a blank, or NaN")
+    min_frequency: int | float | None = param(
+        None, above=0, doc="categories of less weight (below 1: share) have one number together"
+    )
+    max_categories: int | None = param(None, at_least=1, doc="most numbers of one column, that of rare ones included")
+    categorical_features: Any = param("all", doc=WHICH)
+
+    blank_is_category: ClassVar[bool] = False
+
+    @property
+    def fills(self) -> bool:
+        """Whether what comes behind need not take missing values."""
+        every = isinstance(self.categorical_features, str) and self.categorical_features == "all"
+        return every and not np.isnan([self.encoded_missing_value, self._unknown()]).any()
+
+    def _unknown(self) -> float:
+        """What stands for categories not met."""
+        if (self.handle_unknown == "error") != (self.unknown_value is None):
+            raise BadParameter(
+                f"OrdinalEncoder(unknown_value={self.unknown_value!r}): must be a number or NaN with "
+                "handle_unknown='use_encoded_value', and None with 'error'"
+            )
+        return -1.0 if self.unknown_value is None else float(self.unknown_value)
+
+    def _finish(self, source: Any) -> None:
+        """Numbers for what is no category must be none of a category."""
+        values = dict(unknown_value=self._unknown(), encoded_missing_value=float(self.encoded_missing_value))
+        for j in range(len(self.levels_)):
+            for name, value in values.items():
+                if 0 <= value < self._levels_told(j):
+                    raise BadParameter(
+                        f"OrdinalEncoder({name}={value:g}): is the number of a category of "
+                        f"{column_name(vars(self).get('feature_names_in_'), j)}: give another one, or NaN"
+                    )
+
+    def _levels_told(self, j: int) -> int:
+        """How many numbers the categories of column j have, blanks apart."""
+        return int(self.levels_[j][:-1].max(initial=-1)) + 1
+
+    def _widths(self) -> list[int]:
+        return [1] * len(self.levels_)
+
+    def _transform(self, X: Array) -> Array:
+        Z = X.astype(X.dtype, copy=True)
+        for j, levels in enumerate(self.levels_):
+            if len(levels):
+                level, k = self._level_of(X, j), self._levels_told(j)
+                known = np.where(level >= k, self.encoded_missing_value, level)
+                Z[:, j] = np.where(level < 0, self._unknown(), known)
+        return Z
+
+    def _decoded(self, Z: Array, j: int) -> Array:
+        k, value = self._levels_told(j), Z[:, 0]
+        names = np.array([*self._level_names(j)[:k], np.nan, None], dtype=object)
+        blank = np.isnan(value) if np.isnan(self.encoded_missing_value) else value == self.encoded_missing_value
+        known = (value >= 0) & (value < k) & (value == np.floor(value))
+        return names[np.where(known, np.where(known, value, 0), np.where(blank, k, k + 1)).astype(np.int64)]
