@@ -4,8 +4,8 @@ A learner is a generator. It yields a function of a block and receives the merge
 
     stats = yield self._summarize
 
-An engine has one method, `run(summarize, source) -> stats`. Statistics are merged along a fixed binary tree over block numbers,
-as a binary counter would: the same blocks give the same bits, whatever the number of threads or workers, and only
+An engine has one method, `run(summarize, source) -> stats`. Statistics are merged along a fixed tree over block numbers,
+as a counter of eight digits would: the same blocks give the same bits, whatever the number of threads or workers, and only
 O(log n) partial results are alive at a time.
 """
 
@@ -51,34 +51,64 @@ def drive(algorithm: Learning, source: Any, on: Engine, name: str = "") -> dict[
 
 
 class Tree:
-    """The fixed reduction: node i of a level merges nodes 2i and 2i + 1 of the level below, as soon as both are there."""
+    """The fixed reduction: node i of a level merges nodes 8i to 8i + 7 of the level below, from left to right, as they come.
+
+    Eight and not two, because then few partial results are alive: one for each level, and what came before its turn.
+    """
+
+    FAN = 8
 
     def __init__(self) -> None:
-        self.waiting: dict[tuple[int, int], Any] = {}
+        self.waiting: dict[tuple[int, int], Any] = {}  # came before their turn
+        self.sums: dict[tuple[int, int], Any] = {}  # of the first nodes below; absent while somebody adds to it
+        self.counts: dict[tuple[int, int], int] = {}
         self.lock = threading.Lock()
 
     def put(self, i: int, stats: Any) -> None:
         """Add the statistics of block i; blocks may come in any order."""
         level = 0
+        while stats is not None:
+            with self.lock:
+                self.waiting[level, i] = stats
+            level, i = level + 1, i // self.FAN
+            stats = self._grown(level, i)
+
+    def _grown(self, level: int, i: int) -> Any:
+        """Merge into a node what can be merged; the node if it is complete, else None."""
+        node = level, i
         while True:
             with self.lock:
-                sibling = self.waiting.pop((level, i ^ 1), None)
-                if sibling is None:
-                    self.waiting[level, i] = stats
-                    return
-            left, right = (sibling, stats) if i & 1 else (stats, sibling)
-            left += right  # in the memory of the left one, where it knows how; outside the lock: it may be long
-            stats, level, i = left, level + 1, i >> 1
+                count, total = self.counts.get(node, 0), self.sums.pop(node, None)
+                if count and total is None:  # somebody else adds to it, and will look again
+                    return None
+                if count == self.FAN:
+                    del self.counts[node]
+                    return total
+                child = self.waiting.pop((level - 1, self.FAN * i + count), None)
+                if child is None:
+                    if count:
+                        self.sums[node] = total
+                    return None
+                self.counts[node] = count + 1
+            if count:
+                total += child  # in the memory of the left one, where it knows how; outside the lock: it may be long
+            with self.lock:
+                self.sums[node] = total if count else child
+            child = None
 
     def result(self) -> Any:
-        """What is left are the complete subtrees of the row of blocks: merge them from the right, small to large."""
-        nodes = sorted(self.waiting, key=lambda node: node[1] << node[0])
-        total = self.waiting.pop(nodes.pop())
+        """What is left are the nodes that are not complete: merge them from the right, small to large."""
+        nodes = sorted(self.sums, key=lambda node: node[1] * self.FAN ** node[0])
+        total = self.sums.pop(nodes.pop())
         while nodes:
-            left = self.waiting.pop(nodes.pop())
+            left = self.sums.pop(nodes.pop())
             left += total
             total = left
         return total
+
+    def alive(self) -> list[Any]:
+        """All partial results."""
+        return [*self.waiting.values(), *self.sums.values()]
 
 
 def reader(source: Any) -> Callable[[Any], Any]:

@@ -80,7 +80,9 @@ class Table(Stats):
         return Table(self.moments - other.as_moments(), ())
 
     def as_moments(self) -> Moments:
-        return self.moments if self.moments is not None else moments_of(*self.whole())
+        if self.moments is not None:
+            return self.moments
+        return moments_of(*(self.whole() if len(self.rows) > 1 else self.rows[0]))
 
     def whole(self) -> tuple[Array, Array]:
         """All rows kept, and their weights, as new arrays."""

@@ -57,7 +57,7 @@ class Dask:
                 tree.put(i, _Promise(self, self.submit(_leaf, pickled, block)))
             return received(tree.result().future.result())
         except BaseException:  # Ctrl-C too
-            waiting = [node.future for node in tree.waiting.values() if isinstance(node, _Promise)]
+            waiting = [node.future for node in tree.alive() if isinstance(node, _Promise)]
             self.client.cancel([*waiting, *(future for _, future in window)], force=True)
             raise
 
