@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "kernels/exact.hpp"
 #include "kernels/forest_grower.hpp"
+#include "kernels/trees.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;
@@ -45,25 +46,68 @@ void build(Presorted* made, Table<T> X, size_t n_threads) {
     new (made) Presorted(std::move(sorted));
 }
 
-// The arrays of one tree, in the order of the fields of Trees after `first`.
-nb::tuple arrays_of(const Grown& tree) {
-    const size_t n = tree.nodes.size();
-    New<std::int32_t> left(n), right(n), feature(n);
-    New<double> threshold(n), value(n, tree.outputs), impurity(n), gain(n), weight(n);
-    New<std::uint8_t> missing(n);
-    New<std::int64_t> subset(n), samples(n);
-    New<std::uint64_t> bits(tree.bits.size());
-    std::copy(tree.bits.begin(), tree.bits.end(), bits.data);
-    std::copy(tree.values.begin(), tree.values.end(), value.data);
-    for (size_t i = 0; i < n; ++i) {
-        const Node& node = tree.nodes[i];
-        left.data[i] = node.left, right.data[i] = node.right, feature.data[i] = node.feature;
-        threshold.data[i] = node.threshold, missing.data[i] = node.missing_left, subset.data[i] = node.subset;
+// The arrays of one tree: bytes of its nodes as rows walk down them, subset (empty: no node has one), bits, value, impurity,
+// gain, samples, weight.
+struct TreeArrays {
+    TreeArrays(size_t n, size_t outputs, bool sets)
+        : outputs(outputs), sets(sets), nodes(n * sizeof(TreeNode)), subset(sets ? n : 0), value(n, outputs), impurity(n), gain(n),
+          weight(n), samples(n) {}
+
+    TreeNode& walked(std::int32_t i) { return reinterpret_cast<TreeNode*>(nodes.data)[i]; }
+
+    void put(std::int32_t i, const Node& node, const double* values, std::int32_t at) {
+        walked(i) = {node.threshold, node.left, node.right, node.feature, node.missing_left, node.subset >= 0};
+        if (sets) subset.data[i] = at;
+        std::copy_n(values, outputs, value.data + static_cast<size_t>(i) * outputs);
         impurity.data[i] = node.impurity, gain.data[i] = node.gain;
         samples.data[i] = node.samples, weight.data[i] = node.weight;
     }
-    return nb::make_tuple(left.array, right.array, feature.array, threshold.array, missing.array, subset.array, bits.array,
-                          value.array, impurity.array, gain.array, samples.array, weight.array);
+
+    nb::tuple tuple(const std::vector<std::uint64_t>& words) const {
+        New<std::uint64_t> bits(words.size());
+        std::copy(words.begin(), words.end(), bits.data);
+        return nb::make_tuple(nodes.array, subset.array, bits.array, value.array, impurity.array, gain.array,
+                              samples.array, weight.array);
+    }
+
+    size_t outputs;
+    bool sets;
+    New<std::uint8_t> nodes;
+    New<std::int64_t> subset;
+    New<double> value, impurity, gain, weight;
+    New<std::int32_t> samples;
+};
+
+// A tree whose nodes are numbered as they are to be.
+nb::tuple arrays_of(const Grown& tree) {
+    TreeArrays to(tree.nodes.size(), tree.outputs, !tree.bits.empty());
+    for (size_t i = 0; i < tree.nodes.size(); ++i) {
+        const auto number = static_cast<std::int32_t>(i);
+        to.put(number, tree.nodes[i], tree.value(number), tree.nodes[i].subset);
+    }
+    return to.tuple(tree.bits);
+}
+
+// A tree in parts; what has been copied is given back.
+nb::tuple arrays_of(Grafted&& tree) {
+    const auto has_sets = [](const Grown& one) { return !one.bits.empty(); };
+    const bool sets = has_sets(tree.trunk) || std::any_of(tree.grafts.begin(), tree.grafts.end(), has_sets);
+    TreeArrays to(tree.size(), tree.trunk.outputs, sets);
+    std::vector<std::uint64_t> bits;
+    in_order(tree, [&](std::int32_t number, std::int32_t parent, bool left, const Node& node, const double* value,
+                       const Grown& from) {
+        std::int32_t at = -1;
+        if (node.subset >= 0) {
+            const std::uint64_t* words = &from.bits[static_cast<size_t>(node.subset)];
+            at = static_cast<std::int32_t>(bits.size());
+            bits.insert(bits.end(), words, words + 1 + words[0]);
+        }
+        to.put(number, node, value, at);
+        if (parent < 0) return;
+        if (left) to.walked(parent).left = number;
+        else to.walked(parent).right = number;
+    });
+    return to.tuple(bits);
 }
 
 std::vector<std::uint32_t> rows_by_target(std::span<const double> y) {
@@ -73,8 +117,8 @@ std::vector<std::uint32_t> rows_by_target(std::span<const double> y) {
     return rows;
 }
 
-Grown grow_by(const std::string& criterion, const Settings& by, const Values& X, Sample& sample, size_t outputs,
-              std::span<const std::uint32_t> lists) {
+Grafted grow_by(const std::string& criterion, const Settings& by, const Values& X, Sample& sample, size_t outputs,
+                std::vector<std::uint32_t> sorted) {
     std::vector<std::uint32_t> rows(sample.n);
     std::iota(rows.begin(), rows.end(), 0u);
     std::vector<double> table;
@@ -85,30 +129,32 @@ Grown grow_by(const std::string& criterion, const Settings& by, const Values& X,
             table.assign(static_cast<size_t>(total) + 1, 0.0);
             for (size_t c = 1; c < table.size(); ++c) table[c] = static_cast<double>(c) * std::log2(static_cast<double>(c));
         }
-        return grow_tree(by, X, Classes<true>{sample, table.empty() ? nullptr : table.data()}, outputs, lists, rows);
+        return grow_tree(by, X, Classes<true>{sample, table.empty() ? nullptr : table.data()}, outputs, std::move(sorted), std::move(rows));
     }
     if (criterion == "gini" && sample.classes > 2)
-        return grow_tree(by, X, Classes<false>{sample, nullptr}, outputs, lists, rows);
-    if (criterion == "poisson") return grow_tree(by, X, Poisson{sample}, outputs, lists, rows);
+        return grow_tree(by, X, Classes<false>{sample, nullptr}, outputs, std::move(sorted), std::move(rows));
+    if (criterion == "poisson") return grow_tree(by, X, Poisson{sample}, outputs, std::move(sorted), std::move(rows));
     if (criterion == "absolute_error") {
         rows = rows_by_target(sample.y);
-        return grow_tree(by, X, Absolute(sample), outputs, lists, rows);
+        return grow_tree(by, X, Absolute(sample), outputs, std::move(sorted), std::move(rows));
     }
-    if (!sample.w.empty()) return grow_tree(by, X, Variance<true>{sample, nullptr}, outputs, lists, rows);
+    if (!sample.w.empty()) return grow_tree(by, X, Variance<true>{sample, nullptr}, outputs, std::move(sorted), std::move(rows));
     table.assign(sample.n + 1, 0.0);
     for (size_t i = 1; i <= sample.n; ++i) table[i] = 1.0 / static_cast<double>(i);
-    return grow_tree(by, X, Variance<false>{sample, table.data()}, outputs, lists, rows);
+    return grow_tree(by, X, Variance<false>{sample, table.data()}, outputs, std::move(sorted), std::move(rows));
 }
 
-// One exact tree. `y` are targets, or codes of `classes` classes as numbers; `w` is empty where all weights are 1.
+// One exact tree. `y` are targets, or codes of `classes` classes as numbers; `w` is empty where all weights are 1. The `last`
+// tree of a table takes its lists: they are not in memory twice.
 template <class T>
-nb::tuple exact_tree(const Presorted& sorted, Table<T> X, Vector y, Vector w, std::int64_t classes,
+nb::tuple exact_tree(Presorted& sorted, Table<T> X, Vector y, Vector w, std::int64_t classes,
                      const std::string& criterion, bool random, std::int64_t max_depth, std::int64_t min_split,
                      std::int64_t min_leaf, double min_weight_leaf, std::int64_t max_features, std::int64_t max_leaves,
                      double min_gain, Integers monotonic, Column<std::uint8_t> categorical, std::uint64_t seed,
-                     size_t n_threads) {
+                     size_t n_threads, bool last) {
     const size_t n = X.size(0), p = X.size(1);
     require(sorted.n == n && sorted.p == p, "X is not the table that was sorted");
+    require(sorted.lists.size() == n * p, "the lists went into the last tree");
     require(y.size(0) == n && (w.size(0) == 0 || w.size(0) == n), "y and w must have n values");
     require(monotonic.size(0) == 0 || monotonic.size(0) == p, "monotonic must have p values");
     require(categorical.size(0) == 0 || categorical.size(0) == p, "categorical must have p values");
@@ -134,12 +180,16 @@ nb::tuple exact_tree(const Presorted& sorted, Table<T> X, Vector y, Vector w, st
     Settings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_leaf, min_gain, directions,
                 categorical.span(), sorted.missing, seed, n_threads};
     const Values values{X.data(), p, std::is_same_v<T, float>};
-    Grown tree;
+    std::vector<std::uint32_t> lists;
+    if (last) lists.swap(sorted.lists);
+    Grafted tree;
     {
         nb::gil_scoped_release release;
-        tree = grow_by(criterion, by, values, sample, outputs, sorted.lists);
+        if (!last) lists = sorted.lists;
+        tree = grow_by(criterion, by, values, sample, outputs, std::move(lists));
     }
-    return arrays_of(tree);
+    sample = {};
+    return arrays_of(std::move(tree));
 }
 
 // --- forests ---
@@ -262,20 +312,23 @@ std::vector<std::uint64_t> packed_cells(const Forest& forest, const Bag& bag, in
 template <class Targets>
 nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& bag, Targets targets,
                    const typename Targets::Cell* cells) {
-    ForestGrower<Targets> grower(forest.table, by, std::move(targets), forest.sample.classes, bag.pairs, cells, bag.drawn,
-                                 bag.out);
+    Grown grown;
+    std::vector<std::int32_t> leaf_of;
     {
         nb::gil_scoped_release release;
+        ForestGrower<Targets> grower(forest.table, by, std::move(targets), forest.sample.classes, bag.pairs, cells, bag.drawn,
+                                     bag.out);
         grower.grow();
         grower.describe(forest.sample);
+        grown = std::move(grower.grown);
+        leaf_of = std::move(grower.leaf_of);
     }
-    New<std::int32_t> bins(grower.bins.size()), leaf(grower.leaf_of.size());
-    std::copy(grower.bins.begin(), grower.bins.end(), bins.data);
-    std::copy(grower.leaf_of.begin(), grower.leaf_of.end(), leaf.data);
-    return nb::make_tuple(arrays_of(grower.grown), bins.array, leaf.array);
+    New<std::int32_t> leaf(leaf_of.size());
+    std::copy(leaf_of.begin(), leaf_of.end(), leaf.data);
+    return nb::make_tuple(arrays_of(grown), leaf.array);
 }
 
-// One tree: its arrays, the last bin on the left of each node, and the leaf of each row that was not drawn (else -1).
+// One tree: its arrays, and the leaf of each row that was not drawn (else -1).
 nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
                       std::int64_t min_leaf, double min_weight_share, std::int64_t max_features, std::int64_t max_leaves,
                       double min_decrease) {
@@ -316,7 +369,7 @@ void define(nb::class_<Presorted>& presorted) {
     presorted.def("grow", &exact_tree<T>, "X"_a.noconvert(), "y"_a.noconvert(), "w"_a.noconvert(), "classes"_a,
                   "criterion"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a, "min_weight_leaf"_a,
                   "max_features"_a, "max_leaves"_a, "min_gain"_a, "monotonic"_a.noconvert(), "categorical"_a.noconvert(),
-                  "seed"_a, "n_threads"_a);
+                  "seed"_a, "n_threads"_a, "last"_a);
 }
 
 }  // namespace

@@ -42,57 +42,67 @@ void check_mask(std::span<const std::uint64_t> bits, std::int64_t at, size_t nod
     require(bits[at] < bits.size() - static_cast<size_t>(at), where + ": its subset is longer than bits");
 }
 
+// Trees, and the arrays in which they lie.
+struct HeldTrees : PackedTrees {
+    Input<std::uint8_t, 1> held_nodes;
+    Input<double, 2> held_values;
+};
+
+// The columns and masks of one inner node, checked and entered.
+void enter_node(PackedTrees& packed, const TreeNode& node, size_t number, std::int64_t size, std::vector<bool>& seen,
+                Nodes<std::int64_t> subset) {
+    const auto demand = [&](bool holds, const char* what) {  // words are made only where they are needed
+        if (!holds) require(false, "node " + std::to_string(number) + what);
+    };
+    const auto at = static_cast<std::int64_t>(number - packed.first.back());
+    demand(node.left > at && node.right > at && node.left < size && node.right < size,
+           ": its children are not later nodes of the same tree");
+    demand(node.feature >= 0 && node.feature < INT32_MAX, ": its feature is not a column");
+    demand(!std::isnan(node.threshold), ": its threshold is NaN");
+    const auto column = static_cast<size_t>(node.feature);
+    if (column >= seen.size()) seen.resize(column + 1);
+    if (!seen[column]) packed.used.push_back(node.feature);
+    seen[column] = true;
+    if (!node.by_set) return;
+    demand(subset.size(0) > 0, ": it has no subset");
+    check_mask(packed.bits, subset.data()[number], number);
+    packed.subset[number] = static_cast<std::int32_t>(subset.data()[number]);
+}
+
 // Nodes of tree t are first[t] .. first[t + 1] - 1; children are numbered within their tree and come after their parent.
-void build(PackedTrees* made, Nodes<std::int64_t> first, Nodes<std::int32_t> left, Nodes<std::int32_t> right,
-           Nodes<std::int32_t> feature, Nodes<double> threshold, Nodes<std::uint8_t> missing_left,
-           Nodes<std::int64_t> subset, Nodes<std::uint64_t> bits, Matrix value) {
-    const size_t n = left.size(0), trees = first.size(0) - 1;
-    require(first.size(0) >= 1 && n < UINT32_MAX, "there must be fewer than 2^32 nodes");
-    for (size_t size : {right.size(0), feature.size(0), threshold.size(0), missing_left.size(0), subset.size(0), value.size(0)})
-        require(size == n, "the arrays of the nodes differ in length");
+// `nodes` are the bytes of TreeNodes, and nobody changes them any more; `subset` is empty where no node has a mask.
+void build(HeldTrees* made, Nodes<std::int64_t> first, nb::object nodes, Nodes<std::int64_t> subset,
+           Nodes<std::uint64_t> bits, nb::object value) {
+    Input<std::uint8_t, 1> bytes;
+    Input<double, 2> values;
+    if (!bytes.acquire(nodes.ptr()) || !values.acquire(value.ptr()))
+        throw nb::type_error("nodes must be bytes, value (nodes, outputs) of float64");
+    require(first.size(0) >= 1 && bytes.size(0) % sizeof(TreeNode) == 0, "nodes or first have no such size");
+    const size_t n = bytes.size(0) / sizeof(TreeNode), trees = first.size(0) - 1;
+    require(n < UINT32_MAX, "there must be fewer than 2^32 nodes");
+    require(values.size(0) == n && (subset.size(0) == 0 || subset.size(0) == n), "the arrays of the nodes differ in length");
     PackedTrees packed;
+    packed.nodes = reinterpret_cast<const TreeNode*>(bytes.data());
+    packed.values = values.data();
     packed.bits.assign(bits.span().begin(), bits.span().end());
-    packed.values.assign(value.data(), value.data() + n * value.size(1));
-    packed.outputs = value.size(1);
-    packed.nodes.resize(n);
+    packed.subset.resize(subset.size(0), -1);
+    packed.outputs = values.size(1);
     require(packed.outputs >= 1 && first.data()[0] == 0 && first.data()[trees] == static_cast<std::int64_t>(n),
             "first must run from 0 to the number of nodes");
-    std::vector<std::int32_t> slot;
+    std::vector<bool> seen;
     for (size_t t = 0; t < trees; ++t) {
         const std::int64_t start = first.data()[t], stop = first.data()[t + 1];
         require(0 <= start && start < stop && stop <= static_cast<std::int64_t>(n), "first must increase");
+        require(stop - start < INT32_MAX, "a tree must have fewer than 2^31 nodes");
         packed.first.push_back(static_cast<size_t>(start));
-        for (std::int64_t i = start; i < stop; ++i) {
-            TreeNode& node = packed.nodes[i];
-            node = {0, 0, -1, 0, 0, -1, missing_left.data()[i] != 0};
-            const std::int64_t l = left.data()[i], r = right.data()[i], f = feature.data()[i];
-            if (l < 0) continue;
-            const auto demand = [&](bool holds, const char* what) {  // words are made only where they are needed
-                if (!holds) require(false, "node " + std::to_string(i) + what);
-            };
-            demand(l > i - start && r > i - start && l < stop - start && r < stop - start,
-                   ": its children are not later nodes of the same tree");
-            demand(f >= 0 && f < INT32_MAX, ": its feature is not a column");
-            demand(!std::isnan(threshold.data()[i]), ": its threshold is NaN");
-            if (static_cast<size_t>(f) >= slot.size()) slot.resize(f + 1, -1);
-            if (slot[f] < 0) {
-                slot[f] = static_cast<std::int32_t>(packed.used.size());
-                packed.used.push_back(static_cast<std::int32_t>(f));
-            }
-            node.threshold = threshold.data()[i];
-            node.threshold32 = float_below(node.threshold);
-            node.slot = slot[f];
-            node.left = static_cast<std::uint32_t>(start + l);
-            node.right = static_cast<std::uint32_t>(start + r);
-            if (subset.data()[i] >= 0) {
-                check_mask(bits.span(), subset.data()[i], static_cast<size_t>(i));
-                node.subset = static_cast<std::int32_t>(subset.data()[i]);
-            }
-        }
+        for (auto i = static_cast<size_t>(start); i < static_cast<size_t>(stop); ++i)
+            if (packed.nodes[i].left >= 0) enter_node(packed, packed.nodes[i], i, stop - start, seen, subset);
     }
     packed.first.push_back(n);
-    packed.width = slot.size();
-    new (made) PackedTrees(std::move(packed));
+    packed.width = seen.size();
+    new (made) HeldTrees{std::move(packed), {}, {}};
+    made->held_nodes.acquire(nodes.ptr());
+    made->held_values.acquire(value.ptr());
 }
 
 void check_call(const PackedTrees& trees, size_t from, size_t to, size_t p) {
@@ -107,7 +117,7 @@ const WalksOf<T>& walks_for() {
 }
 
 template <class T>
-Doubles sums_of(const PackedTrees& trees, Table<T> X, size_t from, size_t to, Matrix start) {
+Doubles sums_of(const HeldTrees& trees, Table<T> X, size_t from, size_t to, Matrix start) {
     check_call(trees, from, to, X.size(1));
     require(start.size(0) == X.size(0) && start.size(1) == trees.outputs, "start must be (rows, outputs)");
     Output out = unfilled(X.size(0), trees.outputs);
@@ -120,7 +130,7 @@ Doubles sums_of(const PackedTrees& trees, Table<T> X, size_t from, size_t to, Ma
 }
 
 template <class T>
-nb::object leaves_of(const PackedTrees& trees, Table<T> X, size_t from, size_t to) {
+nb::object leaves_of(const HeldTrees& trees, Table<T> X, size_t from, size_t to) {
     check_call(trees, from, to, X.size(1));
     New<std::int64_t> out(X.size(0), to - from);
     {
@@ -132,19 +142,22 @@ nb::object leaves_of(const PackedTrees& trees, Table<T> X, size_t from, size_t t
 
 // The depth of the deepest node.
 size_t depth_of(const PackedTrees& trees) {
-    std::vector<size_t> depth(trees.nodes.size());
+    std::vector<size_t> depth(trees.first.back());
     size_t deepest = 0;
-    for (size_t i = 0; i < depth.size(); ++i) {  // parents come before their children
-        deepest = std::max(deepest, depth[i]);
-        if (trees.nodes[i].slot >= 0) depth[trees.nodes[i].left] = depth[trees.nodes[i].right] = depth[i] + 1;
-    }
+    for (size_t t = 0; t + 1 < trees.first.size(); ++t)
+        for (size_t root = trees.first[t], i = root; i < trees.first[t + 1]; ++i) {  // parents come before their children
+            const TreeNode& node = trees.nodes[i];
+            deepest = std::max(deepest, depth[i]);
+            for (const std::int32_t child : {node.left, node.right})
+                if (node.left >= 0) depth[root + static_cast<size_t>(child)] = depth[i] + 1;
+        }
     return deepest;
 }
 
 template <class T>
-Doubles attributions_of(const PackedTrees& trees, Table<T> X, Table<T> Z, Vector covers) {
+Doubles attributions_of(const HeldTrees& trees, Table<T> X, Table<T> Z, Vector covers) {
     check_call(trees, 0, 0, X.size(1));
-    require(covers.size(0) == trees.nodes.size() && Z.size(1) == X.size(1), "covers and background must fit trees and rows");
+    require(covers.size(0) == trees.first.back() && Z.size(1) == X.size(1), "covers and background must fit trees and rows");
     const size_t depth = depth_of(trees);
     require(depth < 5000, "the trees are too deep for exact attributions: limit max_depth");
     Output out = zeros(X.size(0), X.size(1), trees.outputs);
@@ -156,7 +169,7 @@ Doubles attributions_of(const PackedTrees& trees, Table<T> X, Table<T> Z, Vector
 }
 
 template <class T>
-void define(nb::class_<PackedTrees>& packed) {
+void define(nb::class_<HeldTrees>& packed) {
     packed.def("sums", &sums_of<T>, "X"_a.noconvert(), "start"_a, "stop"_a, "onto"_a.noconvert());
     packed.def("attributions", &attributions_of<T>, "X"_a.noconvert(), "background"_a.noconvert(), "covers"_a.noconvert());
     packed.def("leaves", &leaves_of<T>, "X"_a.noconvert(), "start"_a, "stop"_a);
@@ -166,11 +179,9 @@ void define(nb::class_<PackedTrees>& packed) {
 
 NB_MODULE(_trees, m) {
     start_module_beside_kernels();
-    nb::class_<PackedTrees> packed(m, "PackedTrees");
-    packed.def("__init__", &build, "first"_a.noconvert(), "children_left"_a.noconvert(), "children_right"_a.noconvert(),
-               "feature"_a.noconvert(), "threshold"_a.noconvert(), "missing_go_to_left"_a.noconvert(),
-               "subset"_a.noconvert(), "bits"_a.noconvert(), "value"_a.noconvert());
-    packed.def_ro("width", &PackedTrees::width);
+    nb::class_<HeldTrees> packed(m, "PackedTrees");
+    packed.def("__init__", &build, "first"_a.noconvert(), "nodes"_a, "subset"_a.noconvert(), "bits"_a.noconvert(), "value"_a);
+    packed.def_prop_ro("width", [](const HeldTrees& trees) { return trees.width; });
     define<double>(packed);
     define<float>(packed);
     m.def("use_level", &use_level, "name"_a);

@@ -28,6 +28,7 @@ class Presorted:
         categorical: numpy.typing.NDArray[numpy.uint8],
         seed: int,
         n_threads: int,
+        last: bool,
     ) -> tuple: ...
     @overload
     def grow(
@@ -49,6 +50,7 @@ class Presorted:
         categorical: numpy.typing.NDArray[numpy.uint8],
         seed: int,
         n_threads: int,
+        last: bool,
     ) -> tuple: ...
 
 class Forest:

@@ -9,11 +9,7 @@ class PackedTrees:
     def __init__(
         self,
         first: numpy.typing.NDArray[numpy.int64],
-        children_left: numpy.typing.NDArray[numpy.int32],
-        children_right: numpy.typing.NDArray[numpy.int32],
-        feature: numpy.typing.NDArray[numpy.int32],
-        threshold: numpy.typing.NDArray[numpy.float64],
-        missing_go_to_left: numpy.typing.NDArray[numpy.uint8],
+        nodes: numpy.typing.NDArray[numpy.uint8],
         subset: numpy.typing.NDArray[numpy.int64],
         bits: numpy.typing.NDArray[numpy.uint64],
         value: numpy.typing.NDArray[numpy.float64],

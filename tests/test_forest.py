@@ -14,6 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 import tenfold
 import tenfold.tree.grove
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning, NotFitted
+from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
 
 Array = np.ndarray[Any, Any]
@@ -320,6 +321,42 @@ def test_same_forest_on_any_number_of_threads() -> None:
             said.append(tenfold.RandomForestRegressor(8, random_state=0).fit(X, y).predict(X))
     np.testing.assert_array_equal(said[0], said[1])
     np.testing.assert_array_equal(said[0], said[2])
+
+
+def test_an_interrupted_batch_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees of a batch that was not finished are dropped, with what they said out of bag."""
+    from tenfold.tree import grove
+
+    X, y = friedman(100)
+    calls, each = [], grove.each
+
+    def stop_within(work: Any, items: list[int]) -> Any:
+        calls.append(items)
+        if len(calls) < 3:
+            return each(work, items)
+        work(items[0])
+        raise KeyboardInterrupt
+
+    with tenfold.threads(1):
+        whole = tenfold.RandomForestRegressor(8, random_state=0).fit(X, y)
+        monkeypatch.setattr(grove, "each", stop_within)
+        cut = tenfold.RandomForestRegressor(50, random_state=0)
+        with pytest.raises(KeyboardInterrupt, match="8 of 50 trees"):
+            cut.fit(X, y)
+    np.testing.assert_array_equal(cut.oob_prediction_, whole.oob_prediction_)
+    np.testing.assert_array_equal(cut.predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-3, 1e25])
+def test_importances_do_not_depend_on_the_unit_of_the_target(size: float) -> None:
+    """Impurities of very small or large targets are beyond single precision: they are kept in double."""
+    X, y = friedman(200)
+    forest = tenfold.RandomForestRegressor(2, bootstrap=False, random_state=0)
+    plain, scaled = (fresh(forest).fit(X, y * c) for c in (1.0, size))
+    assert plain.trees_.gain.dtype == np.float32
+    assert scaled.trees_.gain.dtype == (np.float32 if size == 1e-3 else np.float64)
+    np.testing.assert_allclose(scaled.feature_importances_, plain.feature_importances_, rtol=1e-2, atol=1e-3)
+    assert (scaled.trees_.impurity[scaled.trees_.first[:-1]] > 0).all()
 
 
 def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -201,3 +201,33 @@ def test_monotone_columns(direction: int) -> None:
     by = Growth("gini", monotonic=np.array([direction, 0]))
     bound = Presorted(X).grow(by, y > 0, None, 2).predict(line)[:, 1]
     assert (np.diff(bound) * direction >= 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 7, 300, 5000])
+def test_trees_tell_any_two_numbers_apart(n: int, dtype: Any) -> None:
+    """Values that differ in their last bits alone, beside equal ones, blanks, both zeros and infinitely large ones."""
+    rng = np.random.default_rng(n)
+    close = 1.7e9 + rng.integers(0, max(n // 2, 2), n) * 1e-3
+    tiny = np.where(rng.random(n) < 0.5, 0.0, -0.0) + rng.integers(-3, 4, n) * 5e-324
+    mixed = rng.choice([-np.inf, -1e300, -1.0, -0.0, 0.0, 1.0, np.nextafter(1.0, 2.0), 1e300, np.inf, np.nan], n)
+    with np.errstate(over="ignore"):
+        X = np.column_stack([close, tiny, mixed]).astype(dtype)
+    for j in range(3):
+        column = np.ascontiguousarray(X[:, [j]])
+        order = np.unique(column[:, 0], return_inverse=True)[1]  # blanks are equal to each other
+        trees = Presorted(column).grow(Growth("squared_error"), order.astype(np.float64))
+        assert trees.leaves().sum() == len(np.unique(order))
+        finite = np.isfinite(column[:, 0])
+        np.testing.assert_allclose(trees.predict(column)[finite, 0], order[finite], rtol=1e-12)
+
+
+def test_the_lists_of_a_table_may_go_into_one_tree() -> None:
+    rng = np.random.default_rng(11)
+    X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
+    once, often = Presorted(X, once=True), Presorted(X)
+    trees = [one.grow(Growth("squared_error"), y) for one in (once, often, often)]
+    for other in trees[1:]:
+        assert_same(trees[0], other)
+    with pytest.raises(ValueError, match="went into the last tree"):
+        once.grow(Growth("squared_error"), y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,12 @@ def random_trees(rng: Any, n_trees: int, nodes: int, p: int, outputs: int, n_cat
     return Trees.joined(parts)
 
 
+def changed(trees: Trees, name: str, place: int, value: Any) -> Trees:
+    array = getattr(trees, name).copy()
+    array[place] = value
+    return replace(trees, **{name: array})
+
+
 def plain_leaf(trees: Trees, t: int, row: Any) -> int:
     root, at = int(trees.first[t]), 0
     while trees.children_left[root + at] >= 0:
@@ -104,8 +111,7 @@ def test_rows_end_where_a_plain_walk_ends(
 
 def test_a_float_is_compared_with_the_threshold_itself(level: str) -> None:
     """The double nearest to 0.1 lies below the float nearest to 0.1."""
-    trees = random_trees(np.random.default_rng(0), 1, 3, 1, 1)
-    trees.threshold[0] = 0.1
+    trees = changed(random_trees(np.random.default_rng(0), 1, 3, 1, 1), "threshold", 0, 0.1)
     X = np.array([[0.1], [np.nextafter(np.float32(0.1), np.float32(0))]] * 40, dtype=np.float32)
     np.testing.assert_array_equal(trees.apply(X).ravel() == trees.children_left[0], X.ravel().astype(float) <= 0.1)
 
@@ -143,8 +149,7 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "place", "value", "what"), BAD)
 def test_trees_that_lead_nowhere_are_refused(name: str, place: int, value: Any, what: str) -> None:
-    trees = random_trees(np.random.default_rng(5), 1, 15, 3, 1)
-    getattr(trees, name)[place] = value
+    trees = changed(random_trees(np.random.default_rng(5), 1, 15, 3, 1), name, place, value)
     assert what in str(trees.objection())
     with pytest.raises(ValueError, match=what):
         trees.predict(np.zeros((2, 3)))
@@ -157,3 +162,45 @@ def test_a_mask_longer_than_bits_and_a_table_too_narrow_are_refused() -> None:
     trees = random_trees(np.random.default_rng(6), 1, 41, 2, 1, n_categories=20)
     trees.bits[trees.subset[trees.subset >= 0][0]] = 2**63
     assert "longer than bits" in str(trees.objection())
+
+
+def test_arrays_of_another_type_or_length_are_refused() -> None:
+    trees = random_trees(np.random.default_rng(7), 1, 15, 3, 1)
+    for name, array in (
+        ("children_left", trees.children_left.astype(np.int64)),
+        ("threshold", trees.threshold.astype(np.float32)),
+        ("feature", trees.feature[:1]),
+        ("value", trees.value[:-1]),
+        ("value", trees.value.astype(np.float32)),
+        ("subset", np.full(3, -1)),
+    ):
+        assert replace(trees, **{name: array}).objection(), name
+
+
+def test_bytes_that_are_no_nodes_are_refused() -> None:
+    trees = random_trees(np.random.default_rng(8), 1, 15, 3, 1)
+    nodes, none = trees._nodes.copy(), np.empty(0, dtype=np.int64)
+    with pytest.raises(ValueError, match="no such size"):
+        _trees.PackedTrees(trees.first, nodes.view(np.uint8)[:-1], none, trees.bits, trees.value)
+    with pytest.raises(TypeError, match="must be bytes"):
+        _trees.PackedTrees(trees.first, nodes, none, trees.bits, trees.value)
+    nodes["by_set"][0] = 1
+    with pytest.raises(ValueError, match="node 0: it has no subset"):
+        _trees.PackedTrees(trees.first, nodes.view(np.uint8), none, trees.bits, trees.value)
+
+
+def test_nodes_are_kept_once_and_cannot_be_changed() -> None:
+    """Rows walk down the arrays themselves: what was checked must stay as it is."""
+    rng = np.random.default_rng(9)
+    trees, X = random_trees(rng, 3, 15, 3, 1), rng.normal(size=(9, 3))
+    apart = replace(trees, **{name: getattr(trees, name).copy() for name in ("threshold", "feature", "children_left")})
+    np.testing.assert_array_equal(apart.predict(X), trees.predict(X))
+    for one in (trees, trees[1:], apart):
+        one.predict(X)
+        for name in ("children_left", "children_right", "feature", "threshold", "missing_go_to_left"):
+            assert np.shares_memory(getattr(one, name), one._nodes)
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(one, name)[0] = 0
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                getattr(one, name).setflags(write=True)
+        assert one.subset.strides == (0,) and (one.subset == -1).all()

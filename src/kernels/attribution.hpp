@@ -48,7 +48,7 @@ template <class T>
 class Attribution {
 public:
     Attribution(const PackedTrees& trees, std::span<const double> covers, size_t depth)
-        : trees(trees), covers(covers), path(trees.used.size()) {
+        : trees(trees), covers(covers), path(trees.width) {
         gauss_legendre(std::max<size_t>((std::min(depth, trees.used.size()) + 1) / 2, 1), u, w);
         space.resize((depth + 2) * (1 + trees.outputs) * u.size());
     }
@@ -61,7 +61,10 @@ public:
         this->phi = phi;
         const size_t Q = u.size();
         std::fill_n(space.data(), Q, 1.0);
-        for (size_t t = 0; t + 1 < trees.first.size(); ++t) visit(trees.first[t], space.data(), space.data() + Q);
+        for (size_t t = 0; t + 1 < trees.first.size(); ++t) {
+            root = trees.first[t];
+            visit(root, space.data(), space.data() + Q);
+        }
     }
 
 private:
@@ -69,24 +72,24 @@ private:
     void visit(size_t at, const double* product, double* sums) {
         const size_t Q = u.size(), K = trees.outputs;
         const TreeNode& node = trees.nodes[at];
-        if (node.slot < 0) {
+        if (node.left < 0) {
             for (size_t k = 0; k < K; ++k)
                 for (size_t q = 0; q < Q; ++q) sums[k * Q + q] = trees.values[at * K + k] * product[q];
             return;
         }
         std::fill_n(sums, K * Q, 0.0);
-        const size_t column = static_cast<size_t>(trees.used[node.slot]);
-        const bool left = goes_left(node, x[column], trees.bits.data());
-        const bool other = z && goes_left(node, z[column], trees.bits.data());
-        const OnTheWay before = path[node.slot];
+        const auto column = static_cast<size_t>(node.feature);
+        const bool left = goes_left(trees, at, x[column]);
+        const bool other = z && goes_left(trees, at, z[column]);
+        const OnTheWay before = path[column];
         for (const bool is_left : {true, false}) {
-            const size_t child = is_left ? node.left : node.right;
+            const size_t child = root + static_cast<size_t>(is_left ? node.left : node.right);
             const double share = z ? (other == is_left ? 1.0 : 0.0) : covers[at] > 0 ? covers[child] / covers[at] : 0.5;
             const OnTheWay now{left == is_left ? before.o : 0.0, before.r * share};
             if (now.o == 0 && now.r == 0) continue;
             double *below = sums + K * Q, *its = below + Q;
             for (size_t q = 0; q < Q; ++q) below[q] = product[q] / factor(before, q) * factor(now, q);
-            path[node.slot] = now;
+            path[column] = now;
             visit(child, below, its);
             for (size_t k = 0; k < K; ++k) {
                 double won = 0;
@@ -98,7 +101,7 @@ private:
                 phi[column * K + k] += scale * won;
             }
         }
-        path[node.slot] = before;
+        path[column] = before;
     }
 
     double factor(OnTheWay at, size_t q) const { return (1 - u[q]) * at.r + u[q] * at.o; }
@@ -109,6 +112,7 @@ private:
     std::vector<double> u, w, space;
     const T *x = nullptr, *z = nullptr;
     double scale = 1, *phi = nullptr;
+    size_t root = 0;  // of the tree that is visited
 };
 
 // phi (rows, columns, outputs), zero before: against the training rows by the covers of the nodes, or against the rows of Z.

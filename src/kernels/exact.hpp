@@ -67,28 +67,21 @@ struct Piece {
 template <class Index, class Criterion>
 class Grower {
 public:
-    // `presorted` are the lists of the root, or null: then the caller fills `list(j, depth of the root)`.
-    Grower(const Settings& by, const Values& X, Criterion criterion, size_t n, size_t outputs, const Index* presorted)
-        : by(by), X(X), criterion(std::move(criterion)), n(n), p(X.p), root(presorted), side(n), root_rows(n) {
+    // `sorted` (p, n) are the lists of the columns; `rows` (n) the rows, in rising order of y where the criterion asks for it.
+    Grower(const Settings& by, const Values& X, Criterion criterion, size_t outputs, std::vector<Index> sorted,
+           std::vector<Index> rows)
+        : by(by), X(X), criterion(std::move(criterion)), n(rows.size()), p(X.p), lists(std::move(sorted)),
+          row_list(std::move(rows)), spare(by.n_threads + 1), side(n) {
         grown.outputs = outputs;
         lives.emplace_back(p);
         for (size_t j = 0; j < p; ++j) lives[0][j] = static_cast<std::uint32_t>(j);
     }
 
-    // The list of a column, or of the rows alone (j = p), as it is at a depth.
-    const Index* list(size_t j, std::int64_t depth) const {
-        if (depth == 0 && root) return j < p ? root + j * n : root_rows.data();
-        return &lists[depth & 1][j * n];
-    }
-    Index* writable(size_t j, std::int64_t depth) {
-        auto& buffer = lists[depth & 1];
-        if (buffer.empty()) buffer.resize((p + 1) * n);
-        return &buffer[j * n];
-    }
+    // The list of a column, or of the rows alone (j = p): a piece has the same range in each.
+    const Index* list(size_t j) const { return j < p ? &lists[j * n] : row_list.data(); }
     const std::vector<std::uint32_t>& live(const Piece& piece) const { return lives[piece.live]; }
 
     std::vector<std::uint32_t> rows;  // numbers of rows in the whole table; empty: as they are
-    std::vector<Index>& rows_of_root() { return root_rows; }
     Grown grown;
 
     // Left before right; `hand_over(piece)` may take a piece away, and the node is then its business.
@@ -137,7 +130,7 @@ public:
 
     // Fills in the node of a piece, and tells whether it can only be a leaf.
     void look(Piece& piece) {
-        const Index* here = list(p, piece.depth) + piece.start;
+        const Index* here = list(p) + piece.start;
         const State state = criterion.look(here, piece.m, grown.value(piece.node));
         Node& node = grown.nodes[static_cast<size_t>(piece.node)];
         node.impurity = state.impurity;
@@ -166,7 +159,7 @@ private:
     // The best split of a piece over the columns it may look at; columns found constant are not looked at below it.
     Split best(Piece& piece, State& state) {
         std::vector<double> value(grown.outputs);
-        state = criterion.look(list(p, piece.depth) + piece.start, piece.m, value.data());
+        state = criterion.look(list(p) + piece.start, piece.m, value.data());
         const std::vector<std::uint32_t> columns = drawn(piece);
         std::vector<Split> splits(columns.size());
         share_out(columns.size(), piece.m * columns.size() < 50'000 ? 1 : by.n_threads, [&](size_t c) {
@@ -194,7 +187,7 @@ private:
         size_t kept = 0;
         for (size_t i = 0; i < columns.size() && kept < most; ++i) {
             std::swap(columns[i], columns[i + draws.below(columns.size() - i)]);
-            const Index* here = list(columns[i], piece.depth) + piece.start;
+            const Index* here = list(columns[i]) + piece.start;
             const double first = value_at(here[0], columns[i]), last = value_at(here[piece.m - 1], columns[i]);
             if (first != last && !(std::isnan(first) && std::isnan(last))) std::swap(columns[kept++], columns[i]);
         }
@@ -204,7 +197,7 @@ private:
     }
 
     Split search(const Piece& piece, const State& state, size_t j, const double* value) const {
-        const Index* here = list(j, piece.depth) + piece.start;
+        const Index* here = list(j) + piece.start;
         Split split;
         split.column = j;
         if (by.missing[j])  // blanks are last
@@ -346,7 +339,7 @@ private:
 
     // Two children, and the lists parted between them where a child may be split again.
     std::pair<Piece, Piece> part(const Piece& piece, const State& state, const Split& split) {
-        const Index* here = list(split.column, piece.depth) + piece.start;
+        const Index* here = list(split.column) + piece.start;
         const size_t present = piece.m - split.blank, left = split.left();
         mark_sides(here, piece.m, present, split);
         const std::int32_t numbers[] = {grown.add(left), grown.add(piece.m - left)};
@@ -358,11 +351,12 @@ private:
         node.gain = criterion.gain(split.score, state);
         node.missing_left = split.blank ? split.missing_left : left > piece.m - left;
         if (!split.runs.empty() || is_category(split.column)) node.subset = store_categories(here, split);
-        const auto part_one = [&](size_t j) {
-            part_list(list(j, piece.depth) + piece.start, writable(j, piece.depth + 1) + piece.start, piece.m, left,
-                      side.data());
+        const auto part_one = [&](size_t j, size_t thread) {
+            if (spare[thread].size() <= piece.m) spare[thread].resize(piece.m + 1);
+            Index* own = (j < p ? &lists[j * n] : row_list.data()) + piece.start;
+            part_list(own, spare[thread].data(), piece.m, left, side.data());
         };
-        part_one(p);
+        part_one(p, 0);
         Piece children[2];
         for (int side_of = 0; side_of < 2; ++side_of) {
             Piece& child = children[side_of];
@@ -381,7 +375,7 @@ private:
         if (!children[0].leaf || !children[1].leaf) {
             const auto& columns = lives[piece.live];
             share_out(columns.size(), piece.m * columns.size() < 50'000 ? 1 : by.n_threads,
-                      [&](size_t c) { part_one(columns[c]); });
+                      [&](size_t c, size_t thread) { part_one(columns[c], thread); });
         }
         return {children[0], children[1]};
     }
@@ -399,7 +393,7 @@ private:
     }
 
     // The categories that go left as a mask; returns where it is.
-    std::int64_t store_categories(const Index* here, const Split& split) {
+    std::int32_t store_categories(const Index* here, const Split& split) {
         const size_t at = grown.bits.size();
         grown.bits.push_back(0);
         for (const auto start : split.runs) {
@@ -410,17 +404,16 @@ private:
             }
             grown.bits[at + 1 + code / 64] |= std::uint64_t{1} << (code % 64);
         }
-        return static_cast<std::int64_t>(at);
+        return static_cast<std::int32_t>(at);
     }
 
     const Settings& by;
     const Values& X;
     Criterion criterion;
     size_t n, p;
-    const Index* root;
-    std::vector<Index> lists[2];
+    std::vector<Index> lists, row_list;     // parted in place
+    std::vector<std::vector<Index>> spare;  // by thread
     std::vector<std::uint8_t> side;
-    std::vector<Index> root_rows;
     std::vector<std::vector<std::uint32_t>> lives;  // columns that are not constant, as nodes found them
 
     template <class, class>
@@ -432,39 +425,42 @@ private:
 // The subtree of a piece of at most SMALL rows, in a copy of its own. `place` has room for every row of the table.
 template <class Criterion>
 Grown grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, std::vector<std::uint16_t>& place) {
-    const std::uint32_t* here = trunk.list(trunk.p, piece.depth) + piece.start;
-    const Sample sample = trunk.criterion.sample.of(here, piece.m);
-    Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), piece.m, trunk.grown.outputs,
-                                          nullptr);
-    twig.rows.resize(piece.m);
-    for (size_t i = 0; i < piece.m; ++i) {
+    const std::uint32_t* here = trunk.list(trunk.p) + piece.start;
+    const size_t m = piece.m;
+    std::vector<std::uint16_t> lists(trunk.p * m), row_list(m);
+    std::vector<std::uint32_t> rows(m);
+    for (size_t i = 0; i < m; ++i) {
         const size_t row = row_of(here[i]);
-        place[row] = static_cast<std::uint16_t>(i);
-        twig.rows[i] = static_cast<std::uint32_t>(row);
-        twig.writable(trunk.p, piece.depth)[i] = static_cast<std::uint16_t>(i);
+        place[row] = row_list[i] = static_cast<std::uint16_t>(i);
+        rows[i] = static_cast<std::uint32_t>(row);
     }
     for (const auto j : trunk.live(piece)) {
-        const std::uint32_t* from = trunk.list(j, piece.depth) + piece.start;
-        std::uint16_t* to = twig.writable(j, piece.depth);
-        for (size_t i = 0; i < piece.m; ++i)
+        const std::uint32_t* from = trunk.list(j) + piece.start;
+        std::uint16_t* to = &lists[j * m];
+        for (size_t i = 0; i < m; ++i)
             to[i] = place[row_of(from[i])] | (from[i] & TIE<std::uint32_t> ? TIE<std::uint16_t> : std::uint16_t{0});
     }
+    const Sample sample = trunk.criterion.sample.of(here, m);
+    Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), trunk.grown.outputs,
+                                          std::move(lists), std::move(row_list));
+    twig.rows = std::move(rows);
     twig.lives[0] = trunk.live(piece);
     Piece own = piece;
     own.start = own.live = 0;
-    own.node = twig.grown.add(piece.m);
+    own.node = twig.grown.add(m);
     twig.look(own);
     twig.grow(own, [](const Piece&) { return false; });
+    twig.grown.nodes.shrink_to_fit();
+    twig.grown.values.shrink_to_fit();
     return std::move(twig.grown);
 }
 
-// The whole tree. `lists` are those of `presort`; the rows come in rising order of y where the criterion asks for it.
+// The whole tree. `lists` are those of `presort`, `rows` in rising order of y where the criterion asks for it.
 template <class Criterion>
-Grown grow_tree(const Settings& by, const Values& X, const Criterion& criterion, size_t outputs,
-                std::span<const std::uint32_t> lists, std::span<const std::uint32_t> rows) {
+Grafted grow_tree(const Settings& by, const Values& X, const Criterion& criterion, size_t outputs,
+                  std::vector<std::uint32_t> lists, std::vector<std::uint32_t> rows) {
     const size_t n = rows.size();
-    Grower<std::uint32_t, Criterion> trunk(by, X, criterion, n, outputs, lists.data());
-    std::copy(rows.begin(), rows.end(), trunk.rows_of_root().begin());
+    Grower<std::uint32_t, Criterion> trunk(by, X, criterion, outputs, std::move(lists), std::move(rows));
     Piece root;
     root.m = n;
     root.key = mix(by.seed);
@@ -476,7 +472,9 @@ Grown grow_tree(const Settings& by, const Values& X, const Criterion& criterion,
     } else {
         trunk.grow(root, [&](const Piece& piece) {
             if (piece.m > SMALL || piece.depth + 1 == by.max_depth) return false;
-            trunk.grown.nodes[static_cast<size_t>(piece.node)].graft = static_cast<std::int32_t>(pieces.size());
+            Node& node = trunk.grown.nodes[static_cast<size_t>(piece.node)];
+            node.left = GRAFTED;
+            node.right = static_cast<std::int32_t>(pieces.size());
             pieces.push_back(piece);
             return true;
         });
@@ -489,7 +487,9 @@ Grown grow_tree(const Settings& by, const Values& X, const Criterion& criterion,
         for (size_t i = next++; i < pieces.size(); i = next++)
             if (!stopped()) grafts[i] = grow_small(trunk, pieces[i], place);
     });
-    return stopped() ? Grown{} : in_order(trunk.grown, grafts);
+    const auto missing = [](const Grown& graft) { return graft.nodes.empty(); };
+    if (stopped() || std::any_of(grafts.begin(), grafts.end(), missing)) return {};
+    return {std::move(trunk.grown), std::move(grafts)};
 }
 
 }  // namespace tenfold

@@ -19,6 +19,11 @@ public:
         : Search(table, by, std::move(targets), classes), pairs(pairs) {
         leaf_of.assign(table.n, -1);
         grown.outputs = std::max<size_t>(classes, 1);
+        const size_t most = 2 * (by.max_leaves > 0 ? std::min<size_t>(by.max_leaves, drawn.size()) : drawn.size());
+        grown.nodes.reserve(most);  // pages that are not written take no memory
+        grown.values.reserve(most * grown.outputs);
+        totals.reserve(most);
+        curves.reserve(most);
         frames.resize(LEVELS);
         frames[0].codes = table.codes.data();
         frames[0].cells = cells;
@@ -70,7 +75,6 @@ public:
     }
 
     Grown grown;
-    std::vector<std::int32_t> bins;     // by node: the last bin on the left
     std::vector<Totals> totals;         // by node
     std::vector<std::int64_t> counts;   // by node and class
     std::vector<double> curves;         // by node: Σ w f(y)
@@ -98,7 +102,6 @@ private:
     // A new node for a part; returns whether it may be split.
     bool enter(const Here& frame, const Part& part, std::int32_t& node) {
         node = grown.add(part.m);
-        bins.push_back(-1);
         totals.push_back(part.all);
         if (part.parent >= 0) {
             Node& parent = grown.nodes[static_cast<size_t>(part.parent)];
@@ -224,7 +227,6 @@ private:
         Node& node = grown.nodes[static_cast<size_t>(number)];
         node.feature = static_cast<std::int32_t>(split.column);
         node.gain = targets.gain(split.score);
-        bins[static_cast<size_t>(number)] = static_cast<std::int32_t>(split.bin);
         const auto blank = static_cast<std::uint8_t>(table.n_bins[split.column]);
         const bool category = table.categorical[split.column];
         const std::uint8_t last = static_cast<std::uint8_t>(split.bin);
@@ -283,7 +285,7 @@ private:
 
     void store_categories(Node& node, const BestSplit& split) {
         const size_t at = grown.bits.size();
-        node.subset = static_cast<std::int64_t>(at);
+        node.subset = static_cast<std::int32_t>(at);
         grown.bits.push_back(0);
         for_each_bin(split.left, [&](size_t bin) {
             if (static_cast<std::int64_t>(bin) >= table.n_bins[split.column]) return;

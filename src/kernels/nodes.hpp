@@ -22,11 +22,12 @@ struct Draws {
     double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }  // in [0, 1)
 };
 
+constexpr std::int32_t GRAFTED = -2;  // as the left child: another tree grows in this place, and `right` is its number
+
 struct Node {
     double threshold = 0, impurity = 0, gain = 0, weight = 0;
-    std::int64_t samples = 0, subset = -1;
-    std::int32_t left = -1, right = -1, feature = -2;
-    std::int32_t graft = -1;  // the number of a tree that grows in this place
+    std::int32_t left = -1, right = -1, feature = -2, samples = 0;
+    std::int32_t subset = -1;
     std::uint8_t missing_left = 0;
 };
 
@@ -37,7 +38,7 @@ struct Grown {
     size_t outputs = 1;
 
     std::int32_t add(size_t samples) {
-        nodes.emplace_back().samples = static_cast<std::int64_t>(samples);
+        nodes.emplace_back().samples = static_cast<std::int32_t>(samples);
         values.resize(values.size() + outputs);
         return static_cast<std::int32_t>(nodes.size() - 1);
     }
@@ -45,39 +46,43 @@ struct Grown {
     const double* value(std::int32_t node) const { return &values[static_cast<size_t>(node) * outputs]; }
 };
 
-// The same tree with its grafts in place, numbered from the root, left before right.
-inline Grown in_order(const Grown& trunk, const std::vector<Grown>& grafts) {
+// A tree, and trees that grow in the place of some of its nodes, in the order of these.
+struct Grafted {
+    Grown trunk;
+    std::vector<Grown> grafts;
+
+    size_t size() const {
+        size_t n = trunk.nodes.size();
+        for (const Grown& graft : grafts) n += graft.nodes.size() - 1;
+        return n;
+    }
+};
+
+// Calls place(number, parent, left, node, value, tree) for all nodes, numbered from the root, left before right. Grafts that
+// are done with are given back.
+template <class Place>
+void in_order(Grafted& whole, Place place) {
     struct Task {
         const Grown* tree;
         std::int32_t node, parent;
         bool left;
     };
-    Grown out;
-    out.outputs = trunk.outputs;
-    std::vector<Task> tasks{{&trunk, 0, -1, false}};
-    while (!tasks.empty()) {
+    std::vector<Task> tasks;
+    if (!whole.trunk.nodes.empty()) tasks.push_back({&whole.trunk, 0, -1, false});
+    for (std::int32_t number = 0; !tasks.empty(); ++number) {
         Task task = tasks.back();
         tasks.pop_back();
-        if (const auto graft = task.tree->nodes[static_cast<size_t>(task.node)].graft; graft >= 0)
-            task.tree = &grafts[static_cast<size_t>(graft)], task.node = 0;
+        if (const Node& node = task.tree->nodes[static_cast<size_t>(task.node)]; node.left == GRAFTED) {
+            const auto graft = static_cast<size_t>(node.right);
+            if (graft > 0) whole.grafts[graft - 1] = Grown{};
+            task.tree = &whole.grafts[graft], task.node = 0;
+        }
         const Node& node = task.tree->nodes[static_cast<size_t>(task.node)];
-        const std::int32_t number = out.add(0);
-        out.nodes.back() = node;
-        std::copy_n(task.tree->value(task.node), out.outputs, out.value(number));
-        if (task.parent >= 0) {
-            Node& parent = out.nodes[static_cast<size_t>(task.parent)];
-            (task.left ? parent.left : parent.right) = number;
-        }
-        if (node.subset >= 0) {
-            const std::uint64_t* words = &task.tree->bits[static_cast<size_t>(node.subset)];
-            out.nodes.back().subset = static_cast<std::int64_t>(out.bits.size());
-            out.bits.insert(out.bits.end(), words, words + 1 + words[0]);
-        }
+        place(number, task.parent, task.left, node, task.tree->value(task.node), *task.tree);
         if (node.left < 0) continue;
         tasks.push_back({task.tree, node.right, number, false});
         tasks.push_back({task.tree, node.left, number, true});
     }
-    return out;
 }
 
 }  // namespace tenfold

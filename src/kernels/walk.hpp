@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "simd.hpp"
@@ -71,73 +72,80 @@ TENFOLD_INLINE void add_where(double* out, std::uint64_t rows, double value) {
 #endif
 }
 
-// The values of up to 64 rows, by column, of the columns that some tree asks for.
+// The values of up to 64 rows, by column; only the columns that some tree asks for are filled.
 template <class T>
 struct Columns {
-    alignas(64) T* data;
+    std::unique_ptr<T[]> space;
+    T* data;
+
+    explicit Columns(size_t width)
+        : space(std::make_unique_for_overwrite<T[]>(width * GROUP + 64 / sizeof(T))), data(aligned64(space.get())) {}
 
     void fill(Rows<const T> X, size_t start, size_t count, std::span<const std::int32_t> used) {
-        for (size_t j = 0; j < used.size(); ++j)
-            for (size_t i = 0; i < count; ++i) data[j * GROUP + i] = X[start + i][used[j]];
+        for (const auto j : used) {
+            T* column = data + static_cast<size_t>(j) * GROUP;
+            for (size_t i = 0; i < count; ++i) column[i] = X[start + i][j];
+            std::fill(column + count, column + GROUP, T{0});
+        }
     }
-    const T* operator[](size_t slot) const { return data + slot * GROUP; }
+    const T* operator[](std::int32_t j) const { return data + static_cast<size_t>(j) * GROUP; }
 };
 
 template <class T>
-TENFOLD_INLINE std::uint64_t left_of(const TreeNode& node, const T* column, std::uint64_t rows, const std::uint64_t* bits) {
-    if (node.subset < 0) {
+TENFOLD_INLINE std::uint64_t left_of(const PackedTrees& trees, size_t at, const T* column, std::uint64_t rows) {
+    const TreeNode& node = trees.nodes[at];
+    if (!node.by_set) {
         if constexpr (sizeof(T) == 8) return rows & at_most<T>(column, node.threshold, node.missing_left);
-        else return rows & at_most<T>(column, node.threshold32, node.missing_left);
+        else return rows & at_most<T>(column, float_below(node.threshold), node.missing_left);
     }
     std::uint64_t left = 0;
     for (std::uint64_t rest = rows; rest; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
-        if (goes_left(node, column[i], bits)) left |= std::uint64_t{1} << i;
+        if (goes_left(trees, at, column[i])) left |= std::uint64_t{1} << i;
     }
     return left;
 }
 
-// Calls reach(leaf, rows) for the leaves of one tree that some of the rows end in.
+// Calls reach(leaf, rows) for the leaves of one tree that some of the rows end in; leaves are numbered within the tree.
 template <class T, class Reach>
 TENFOLD_INLINE void descend(const PackedTrees& trees, size_t root, const Columns<T>& columns, std::uint64_t rows,
-                            std::vector<std::pair<size_t, std::uint64_t>>& waiting, Reach&& reach) {
-    const TreeNode* nodes = trees.nodes.data();
-    const std::uint64_t* bits = trees.bits.data();
+                            std::vector<std::pair<std::int32_t, std::uint64_t>>& waiting, Reach&& reach) {
+    const TreeNode* nodes = trees.nodes + root;
     struct Walker {
-        std::uint32_t at;
+        std::int32_t at;
         int row;
     } alone[GROUP];
     size_t walkers = 0;
-    waiting.assign(1, {root, rows});
+    waiting.assign(1, {0, rows});
     while (!waiting.empty()) {
         auto [at, here] = waiting.back();
         waiting.pop_back();
-        while (nodes[at].slot >= 0 && std::popcount(here) > FEW) {
+        while (nodes[at].left >= 0 && std::popcount(here) > FEW) {
             const TreeNode& node = nodes[at];
-            const std::uint64_t left = left_of(node, columns[node.slot], here, bits);
-            if (left != here) waiting.push_back({node.right, here & ~left});
+            const std::uint64_t left = left_of(trees, root + static_cast<size_t>(at), columns[node.feature], here);
+            if (left != here) waiting.emplace_back(std::int32_t{node.right}, here & ~left);
             here = left;
             if (!here) break;
             at = node.left;
         }
         if (!here) continue;
-        if (nodes[at].slot < 0) {
-            reach(at, here);
+        if (nodes[at].left < 0) {
+            reach(static_cast<size_t>(at), here);
             continue;
         }
-        for (; here; here &= here - 1) alone[walkers++] = {static_cast<std::uint32_t>(at), std::countr_zero(here)};
+        for (; here; here &= here - 1) alone[walkers++] = {at, std::countr_zero(here)};
     }
     // Those that walk alone take their steps in turn: while one waits for its node, the others go on.
     while (walkers) {
         for (size_t w = 0; w < walkers;) {
             auto& [at, i] = alone[w];
             const TreeNode& node = nodes[at];
-            if (node.slot < 0) {
-                reach(at, std::uint64_t{1} << i);
+            if (node.left < 0) {
+                reach(static_cast<size_t>(at), std::uint64_t{1} << i);
                 alone[w] = alone[--walkers];
                 continue;
             }
-            at = goes_left(node, columns[node.slot][i], bits) ? node.left : node.right;
+            at = goes_left(trees, root + static_cast<size_t>(at), columns[node.feature][i]) ? node.left : node.right;
             __builtin_prefetch(nodes + at);
             ++w;
         }
@@ -148,10 +156,9 @@ TENFOLD_INLINE void descend(const PackedTrees& trees, size_t root, const Columns
 template <class T>
 void tree_sums(const PackedTrees& trees, size_t from, size_t to, Rows<const T> X, double* out) {
     const size_t k = trees.outputs;
-    std::vector<std::pair<size_t, std::uint64_t>> waiting;
-    std::vector<T> space(trees.used.size() * GROUP + 64 / sizeof(T));
+    std::vector<std::pair<std::int32_t, std::uint64_t>> waiting;
     alignas(64) double sums[GROUP];
-    Columns<T> columns{aligned64(space.data())};
+    Columns<T> columns(trees.width);
     for (size_t start = 0; start < X.n && !stopped(); start += GROUP) {
         const size_t count = std::min(GROUP, X.n - start);
         const std::uint64_t rows = ~std::uint64_t{0} >> (GROUP - count);
@@ -159,17 +166,19 @@ void tree_sums(const PackedTrees& trees, size_t from, size_t to, Rows<const T> X
         double* block = out + start * k;
         if (k == 1) {
             std::copy_n(block, count, sums);
-            for (size_t t = from; t < to; ++t)
+            for (size_t t = from; t < to; ++t) {
+                const double* values = trees.values + trees.first[t];
                 descend(trees, trees.first[t], columns, rows, waiting, [&](size_t leaf, std::uint64_t here) {
-                    if (here & (here - 1)) add_where(sums, here, trees.values[leaf]);
-                    else sums[std::countr_zero(here)] += trees.values[leaf];
+                    if (here & (here - 1)) add_where(sums, here, values[leaf]);
+                    else sums[std::countr_zero(here)] += values[leaf];
                 });
+            }
             std::copy_n(sums, count, block);
             continue;
         }
         for (size_t t = from; t < to; ++t)
             descend(trees, trees.first[t], columns, rows, waiting, [&](size_t leaf, std::uint64_t here) {
-                const double* value = trees.values.data() + leaf * k;
+                const double* value = trees.values + (trees.first[t] + leaf) * k;
                 for (; here; here &= here - 1) {
                     double* row = block + static_cast<size_t>(std::countr_zero(here)) * k;
                     for (size_t j = 0; j < k; ++j) row[j] += value[j];
@@ -181,9 +190,8 @@ void tree_sums(const PackedTrees& trees, size_t from, size_t to, Rows<const T> X
 // out (n, to - from): the number of the leaf that each row ends in, counted from the first node of the tree.
 template <class T>
 void tree_leaves(const PackedTrees& trees, size_t from, size_t to, Rows<const T> X, std::int64_t* out) {
-    std::vector<std::pair<size_t, std::uint64_t>> waiting;
-    std::vector<T> space(trees.used.size() * GROUP + 64 / sizeof(T));
-    Columns<T> columns{aligned64(space.data())};
+    std::vector<std::pair<std::int32_t, std::uint64_t>> waiting;
+    Columns<T> columns(trees.width);
     for (size_t start = 0; start < X.n && !stopped(); start += GROUP) {
         const size_t count = std::min(GROUP, X.n - start);
         columns.fill(X, start, count, trees.used);
@@ -192,7 +200,7 @@ void tree_leaves(const PackedTrees& trees, size_t from, size_t to, Rows<const T>
                     [&](size_t leaf, std::uint64_t here) {
                         for (; here; here &= here - 1)
                             out[(start + static_cast<size_t>(std::countr_zero(here))) * (to - from) + t - from] =
-                                static_cast<std::int64_t>(leaf - trees.first[t]);
+                                static_cast<std::int64_t>(leaf);
                     });
     }
 }

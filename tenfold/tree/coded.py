@@ -47,6 +47,8 @@ def values_of(codes: Array, bins: Bins) -> Array:
 
 def with_rare(tree: Trees, bins: Bins) -> Trees:
     """Categories without a bin go where missing values go, as they did while the tree grew."""
+    if not len(tree.bits):
+        return tree
     moved = (tree.subset >= 0) & (tree.missing_go_to_left > 0) & bins.rare()[np.maximum(tree.feature, 0)]
     if not moved.any():
         return tree

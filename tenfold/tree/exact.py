@@ -21,7 +21,7 @@ from tenfold import _grow
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.threads import thread_budget
-from tenfold.tree.packed import Trees
+from tenfold.tree.packed import NODE, Trees
 
 LONG = 1_000_000  # values of a table; with more than these Ctrl-C is listened to while a tree grows
 
@@ -45,10 +45,10 @@ class Growth:
 
 
 class Presorted:
-    """A table and the order of its rows by each column."""
+    """A table and the order of its rows by each column. With `once` the first tree takes this order, and no other can grow."""
 
-    def __init__(self, X: Array) -> None:
-        self.X = X
+    def __init__(self, X: Array, once: bool = False) -> None:
+        self.X, self.once = X, once
         self._lists = while_listening(X.size, lambda: _grow.Presorted(X, thread_budget()))
 
     def grow(self, by: Growth, y: Array, w: Array | None = None, classes: int = 0) -> Trees:
@@ -64,7 +64,7 @@ class Presorted:
             by.max_features,
             by.max_leaves,
         )
-        more = (by.min_gain, by.monotonic, by.categorical, by.seed, thread_budget())
+        more = (by.min_gain, by.monotonic, by.categorical, by.seed, thread_budget(), self.once)
         arrays = while_listening(
             self.X.size, lambda: self._lists.grow(self.X, target, weight, classes, by.criterion, *limits, *more)
         )
@@ -73,7 +73,11 @@ class Presorted:
 
 def one_tree(arrays: tuple[Array, ...]) -> Trees:
     """The arrays of a grower as trees."""
-    return Trees(np.array([0, len(arrays[0])], dtype=np.int64), *arrays)
+    nodes, subset, bits, value, impurity, gain, samples, weight = arrays
+    return Trees.of_nodes(
+        np.array([0, len(value)], dtype=np.int64), nodes.view(NODE), subset, bits=bits, value=value, impurity=impurity,
+        gain=gain, n_node_samples=samples, weighted_n_node_samples=weight,
+    )  # fmt: skip
 
 
 def while_listening(size: int, work: Callable[[], Any]) -> Any:

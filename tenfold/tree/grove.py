@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Generator
 from functools import partial
@@ -22,9 +23,10 @@ from tenfold.tree.bins import MOST_BINS, learn_bins
 from tenfold.tree.coded import Table, code_block, native_forest, with_rare
 from tenfold.tree.exact import one_tree
 from tenfold.tree.grown import Grown, seed_of_tree
-from tenfold.tree.packed import BY_NODE, Trees
+from tenfold.tree.packed import Trees
 from tenfold.tree.prune import cost_complexity_cut, cut, owners
 from tenfold.tree.settings import columns_to_draw, refuse, rows_needed
+from tenfold.tree.store import TreeStore
 
 CRITERIA = {"log_loss": "entropy", "friedman_mse": "squared_error"}
 
@@ -78,7 +80,7 @@ class Forest(Grown):
         y, p = table.y, source.n_features
         if earlier is None:
             earlier = (
-                [],
+                None,
                 np.zeros((len(y), max(table.classes, 1))),
                 np.zeros(len(y), dtype=np.int64),
                 self._new_seed(),
@@ -122,7 +124,7 @@ class Forest(Grown):
         if self.monotonic_cst is not None:
             raise refuse(self, "monotonic_cst", "forests have no monotone columns: use gradient boosting, or one tree")
 
-    def _earlier(self, size: int) -> tuple[list[Trees], Array, Array, int] | None:
+    def _earlier(self, size: int) -> tuple[Trees | None, Array, Array, int] | None:
         """What a fit before this one left, where it is to be continued."""
         if not self.warm_start or "_trees" not in vars(self):
             return None
@@ -137,7 +139,7 @@ class Forest(Grown):
                 DataWarning,
                 stacklevel=2,
             )
-        return [self._trees], self._sums.copy(), self._times.copy(), self._seed
+        return self._trees, self._sums.copy(), self._times.copy(), self._seed
 
     def _new_seed(self) -> int:
         try:
@@ -166,34 +168,49 @@ class Forest(Grown):
         raise NotImplementedError
 
     def _grown(self, table: Table, limits: dict[str, Any], earlier: Any, sizes: list[int]) -> list[dict[str, Any]]:
-        trees, sums, times, seed = earlier
-        count, passes = sum(map(len, trees)), Passes(type(self).__name__)
-        done: list[dict[str, Any]] = []
+        before, sums, times, seed = earlier
+        store, passes = TreeStore(sizes[-1]), Passes(type(self).__name__)
+        if before is not None:
+            store.add(before)
+        waiting, lock = dict[int, tuple[Trees, Array, Array]](), threading.Lock()
 
-        def grow(t: int) -> tuple[Trees, Array, Array]:
-            arrays, _, leaf = table.forest.tree(seed_of_tree(seed, t), **limits)
-            return self._pruned(with_rare(one_tree(arrays), table.bins), leaf)
+        def grow(t: int) -> None:
+            arrays, leaf = table.forest.tree(seed_of_tree(seed, t), **limits)
+            grown = self._pruned(with_rare(one_tree(arrays), table.bins), leaf)
+            with lock:  # in the order of their numbers, so that sums have the same bits
+                waiting[t] = grown
+                while (next_one := waiting.pop(len(store), None)) is not None:
+                    tree, rows, leaf = next_one
+                    sums[rows] += tree.value[leaf]
+                    times[rows] += 1
+                    store.add(tree)
 
+        stages: list[tuple[int, Array, Array]] = []
         for size in sizes:
-            while count < size:
+            while (count := len(store)) < size:
                 batch = list(range(count, min(size, count + 4 * thread_budget())))
+                safe = sums.copy(), times.copy()
                 try:
-                    grown = each(grow, batch)
+                    each(grow, batch)
                 except KeyboardInterrupt:
                     if not count:
                         raise
                     keep_on_interrupt(f"{count} of {size} trees of {type(self).__name__} have grown")
-                    return [*done, self._attributes(trees, sums, times, seed, table)]
-                for tree, rows, leaf in grown:
-                    sums[rows] += tree.value[leaf]
-                    times[rows] += 1
-                    trees.append(tree)
+                    store.drop(count)
+                    sums, times = safe
+                    break
+                for _ in batch:
                     passes.done(None)
                 if not count:
-                    self._tell_memory(trees, sizes[-1], len(times))
-                count += len(batch)
-            done.append(self._attributes(trees, sums, times, seed, table))
-        return done
+                    self._tell_memory(store, len(times))
+            stages.append((len(store), sums.copy(), times.copy()))
+            if len(store) < size:
+                break
+        whole = store.whole()
+        return [
+            self._attributes(whole if n == len(whole) else whole[:n], sums, times, seed, table)
+            for n, sums, times in stages
+        ]
 
     def _pruned(self, tree: Trees, leaf: Array) -> tuple[Trees, Array, Array]:
         """A tree after pruning, the rows it has not seen, and their leaves."""
@@ -204,25 +221,22 @@ class Forest(Grown):
         at = cost_complexity_cut(tree, float(self.ccp_alpha))
         return cut(tree, at), rows, owners(tree, at)[leaf]
 
-    def _tell_memory(self, first: list[Trees], n_trees: int, n_rows: int) -> None:
+    def _tell_memory(self, store: TreeStore, n_rows: int) -> None:
         """Before the forest takes more memory than there is, say so."""
-        each_tree = sum(getattr(one, name).nbytes for one in first for name in BY_NODE) / len(first)
+        each_tree = store.bytes_by_tree
         if getattr(self, "keep_targets", False):
             each_tree += 4 * n_rows
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else np.inf
-        if each_tree * n_trees > 0.7 * free:
+        if each_tree * store.expected > 0.7 * free:
             warnings.warn(
-                f"{type(self).__name__}: {n_trees} trees will take about {each_tree * n_trees / 2**30:.1f} GiB, and "
+                f"{type(self).__name__}: {store.expected} trees will take about {each_tree * store.expected / 2**30:.1f} GiB, and "
                 f"{free / 2**30:.1f} GiB are free: limit max_leaf_nodes, min_samples_leaf or n_estimators",
                 DataWarning,
                 stacklevel=2,
             )
 
-    def _attributes(self, trees: list[Trees], sums: Array, times: Array, seed: int, table: Table) -> dict[str, Any]:
-        # The first may belong to a stage before this one; the others have just grown, and nobody else has them.
-        whole = trees[0] if len(trees) == 1 else Trees.joined(trees, empty_from=1)
-        trees[:] = [whole]
-        fitted = dict(_trees=whole, _sums=sums.copy(), _times=times.copy(), _seed=seed)
+    def _attributes(self, trees: Trees, sums: Array, times: Array, seed: int, table: Table) -> dict[str, Any]:
+        fitted = dict(_trees=trees, _sums=sums, _times=times, _seed=seed)
         out = times > 0
         if not table.drawn or not out.any():
             why = "is absent: every tree has seen every row, use bootstrap=True and more trees"

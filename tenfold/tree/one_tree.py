@@ -56,7 +56,7 @@ class OneTree(TreeOptions, Estimator):
         category = check.categorical_columns(self, source)
         X, y, w = yield from rows_in_memory(source)
         growth = self._growth(len(y), X.shape[1], category)
-        trees = self._grow(Presorted(X), growth, y, w)
+        trees = self._grow(Presorted(X, once=True), growth, y, w)
         if self.ccp_alpha > 0:
             (trees,) = cost_complexity_pruned(trees, [self.ccp_alpha])
         return dict(_trees=trees, max_features_=growth.max_features or X.shape[1])

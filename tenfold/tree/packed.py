@@ -14,6 +14,14 @@ from tenfold.core.data import Array
 from tenfold.core.estimator import map_rows
 
 LEAF, NO_FEATURE, NUMERIC = -1, -2, -1
+# A node as rows walk down it: without gaps, because forests have millions of them.
+NODE = np.dtype(
+    [
+        ("threshold", np.float64), ("children_left", np.int32), ("children_right", np.int32), ("feature", np.int32),
+        ("missing_go_to_left", np.uint8), ("by_set", np.uint8),
+    ]
+)  # fmt: skip
+SIDE_BY_SIDE = tuple(name for name in NODE.names or () if name != "by_set")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +32,9 @@ class Trees:
     after their parent. A row goes left where x[feature] <= threshold, or, at a node with a subset, where its category is in it:
     bits[subset] is the number m of words, and bit c of the m words after it stands for category c. NaN goes left where
     `missing_go_to_left`. The sum of `value` over the leaves that a row ends in is what the trees say of it.
+
+    Rows walk down nodes that lie side by side (`NODE`). Trees that were grown or joined have them so from the start, others from
+    the first walk on; the arrays are then read-only views of these nodes, and nothing is kept twice.
     """
 
     first: Array  # (trees + 1) int64
@@ -35,10 +46,10 @@ class Trees:
     subset: Array  # (nodes) int64, −1 where the node has a threshold
     bits: Array  # uint64
     value: Array  # (nodes, outputs) float64, of inner nodes too
-    impurity: Array  # (nodes) float64
-    gain: Array  # (nodes) float64: what the split won, 0 at a leaf
-    n_node_samples: Array  # (nodes) int64
-    weighted_n_node_samples: Array  # (nodes) float64
+    impurity: Array  # (nodes) float64, float32 in forests
+    gain: Array  # (nodes) the same: what the split won, 0 at a leaf
+    n_node_samples: Array  # (nodes) int32 or int64
+    weighted_n_node_samples: Array  # (nodes) float64, float32 in forests
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -55,25 +66,55 @@ class Trees:
         stop = max(start, stop)
         nodes = slice(int(self.first[start]), int(self.first[stop]))
         by_node = {name: getattr(self, name)[nodes] for name in BY_NODE}
-        return replace(self, first=self.first[start : stop + 1] - self.first[start], **by_node)
+        some = replace(self, first=self.first[start : stop + 1] - self.first[start], **by_node)
+        if "_nodes" in vars(self):
+            vars(some)["_nodes"] = self._nodes[nodes]
+        return some
 
     @classmethod
-    def joined(cls, parts: Sequence[Trees], empty_from: int | None = None) -> Trees:
-        """All trees of the parts, one after the other. Parts from `empty_from` on lose their arrays: memory is not needed twice."""
-        nodes = np.cumsum([0] + [len(part.feature) for part in parts])
+    def of_nodes(cls, first: Array, nodes: Array, subset: Array, **others: Array) -> Trees:
+        """Trees whose nodes lie side by side already; `subset` is empty where no node has one."""
+        nodes.flags.writeable = False
+        if not len(subset):
+            subset = no_subset(len(nodes))
+        trees = cls(first=first, subset=subset, **{name: nodes[name] for name in SIDE_BY_SIDE}, **others)
+        vars(trees)["_nodes"] = nodes
+        return trees
+
+    @classmethod
+    def joined(cls, parts: Sequence[Trees]) -> Trees:
+        """All trees of the parts, one after the other."""
+        ends = np.cumsum([0] + [len(part.feature) for part in parts])
         words = np.cumsum([0] + [len(part.bits) for part in parts])
-        first = [part.first[:-1] + shift for part, shift in zip(parts, nodes[:-1], strict=True)]
-        subset = [np.where(p.subset < 0, NUMERIC, p.subset + shift) for p, shift in zip(parts, words[:-1], strict=True)]
-        together = {}
-        for name in (*BY_NODE, "bits"):
-            together[name] = np.concatenate([getattr(part, name) for part in parts] if name != "subset" else subset)
-            for part in () if empty_from is None else parts[empty_from:]:
-                object.__delattr__(part, name)
-        return cls(first=np.concatenate([*first, nodes[-1:]]).astype(np.int64), **together)
+        nodes = np.empty(ends[-1], NODE)
+        for part, start, stop in zip(parts, ends[:-1], ends[1:], strict=True):
+            lay(part, nodes[start:stop])
+        subset = [shifted(part.subset, shift) for part, shift in zip(parts, words[:-1], strict=True)]
+        first = [part.first[:-1] + shift for part, shift in zip(parts, ends[:-1], strict=True)]
+        return cls.of_nodes(
+            np.concatenate([*first, ends[-1:]]).astype(np.int64),
+            nodes,
+            np.concatenate(subset) if words[-1] else NO_NUMBERS,
+            bits=np.concatenate([part.bits for part in parts]),
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in DESCRIBED},
+        )
+
+    @cached_property
+    def _nodes(self) -> Array:
+        nodes = np.empty(len(self.feature), NODE)
+        lay(self, nodes)
+        nodes.flags.writeable = False
+        vars(self).update({name: nodes[name] for name in SIDE_BY_SIDE})
+        if not nodes["by_set"].any():
+            vars(self)["subset"] = no_subset(len(nodes))
+        return nodes
 
     @cached_property
     def _packed(self) -> Any:
-        return _trees.PackedTrees(*(np.ascontiguousarray(getattr(self, name)) for name in WALKED))
+        nodes = self._nodes
+        subset = NO_NUMBERS if self.subset.strides == (0,) else np.ascontiguousarray(self.subset)
+        value = np.ascontiguousarray(self.value)
+        return _trees.PackedTrees(self.first, nodes.view(np.uint8), subset, self.bits, value)
 
     @property
     def width(self) -> int:
@@ -119,17 +160,17 @@ class Trees:
         it has the values of those rows, on average. The values of a row add up to its sum less `expectation(background)`.
         """
         rows = np.empty((0, X.shape[1]), X.dtype) if background is None else background.astype(X.dtype, copy=False)
-        return self._packed.attributions(X, np.ascontiguousarray(rows), self.weighted_n_node_samples)
+        cover = np.ascontiguousarray(self.weighted_n_node_samples, dtype=np.float64)
+        return self._packed.attributions(X, np.ascontiguousarray(rows), cover)
 
     def expectation(self, background: Array | None = None) -> Array:
         """(outputs): what the trees say when no column is known."""
         if background is not None:
             return self.predict(background).mean(axis=0)
-        share = np.ones(len(self.feature))
+        share, cover = np.ones(len(self.feature)), self.weighted_n_node_samples.astype(np.float64)
         root = np.repeat(self.first[:-1], np.diff(self.first))
         for i in np.flatnonzero(~self.leaves()):
             for child in (root[i] + self.children_left[i], root[i] + self.children_right[i]):
-                cover = self.weighted_n_node_samples
                 share[child] = share[i] * (cover[child] / cover[i] if cover[i] > 0 else 0.5)
         leaves = self.leaves()
         return share[leaves] @ self.value[leaves]
@@ -165,6 +206,28 @@ class Trees:
 
 
 BY_NODE = tuple(f.name for f in fields(Trees) if f.name not in ("first", "bits"))
-WALKED = (
-    "first", "children_left", "children_right", "feature", "threshold", "missing_go_to_left", "subset", "bits", "value",
-)  # fmt: skip
+DESCRIBED = tuple(name for name in BY_NODE if name not in SIDE_BY_SIDE and name != "subset")
+NO_NUMBERS = np.empty(0, dtype=np.int64)
+_NUMERIC = np.array([NUMERIC], dtype=np.int64).tobytes()
+
+
+def no_subset(n: int) -> Array:
+    """The subsets of n nodes that have none: one number in memory."""
+    return np.ndarray((n,), np.int64, _NUMERIC, strides=(0,))
+
+
+def shifted(subset: Array, words: int) -> Array:
+    """The subsets where their masks come after so many words."""
+    return np.where(subset < 0, NUMERIC, subset + words)
+
+
+def lay(trees: Trees, nodes: Array) -> None:
+    """Write the nodes of the trees side by side."""
+    for name in SIDE_BY_SIDE:
+        array = getattr(trees, name)
+        if array.dtype != NODE[name]:
+            raise TypeError(f"{name} must be an array of {NODE[name]}")
+        if array.shape != nodes.shape:
+            raise ValueError("the arrays of the nodes differ in length")
+        nodes[name] = array
+    nodes["by_set"] = trees.subset >= 0
