@@ -13,7 +13,7 @@ from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, current_engine, drive
 from tenfold.core.errors import BadParameter, BadType
-from tenfold.core.estimator import Classifier, Regressor
+from tenfold.core.estimator import Regressor
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.protocol import fresh
@@ -21,9 +21,10 @@ from tenfold.core.random import seed_of
 from tenfold.core.threads import single_blas
 from tenfold.tree.draws import Bagging, Distinct, columns_of
 from tenfold.tree.kept import Kept
-from tenfold.tree.manyway import SMALLEST
 from tenfold.tree.members import Composite, shares_of, takes_numbers, values_of
 from tenfold.tree.packed import Trees
+from tenfold.tree.settings import generator_of
+from tenfold.tree.shares import ShareClassifier
 
 
 @group
@@ -82,7 +83,7 @@ class Bag(Composite):
         X, y, w = kept.arrays()
         members, columns, seed = vars(self).get("_before", ([], [], None))
         if seed is None:
-            seed = vars(self)["_seed"] = seed_of(self._generator())
+            seed = vars(self)["_seed"] = seed_of(generator_of(self))
         rows = Distinct.of(X.astype(np.float64, copy=False), y, w, seed)
         category = check.categorical_columns(self, source)
         return Bagging(self, rows, X.dtype, category, seed).stages(list(members), list(columns), sizes)
@@ -139,7 +140,7 @@ def _widened(member: Any, columns: Array, width: int) -> Trees:
 
 
 @estimator
-class BaggingClassifier(Classifier, Bag):
+class BaggingClassifier(ShareClassifier, Bag):
     """BaggingClassifier: the mean of the class probabilities of learners fitted to drawn rows.
 
     Model       P(class k | x) = (1/T) Σₜ Pₜ(class k | x)
@@ -185,15 +186,8 @@ class BaggingClassifier(Classifier, Bag):
         score = float(np.average(right, weights=rows.weight[~seen]))
         return dict(oob_score_=score, oob_decision_function_=mean[rows.number])
 
-    def _probabilities(self, X: Any) -> Array:
-        return self._mean(X).astype(X.dtype, copy=False)
-
-    def _log_probabilities(self, X: Any) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._probabilities(X)))
-
-    def _scores(self, X: Any) -> Array:
-        return np.asarray(np.log(np.maximum(self._mean(X), SMALLEST)))
+    def _class_shares(self, X: Any) -> Array:
+        return self._mean(X)
 
 
 @estimator

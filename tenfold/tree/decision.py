@@ -9,18 +9,18 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
-from tenfold.core.estimator import Classifier, Regressor
+from tenfold.core.estimator import Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.exact import Growth, Presorted
-from tenfold.tree.manyway import SMALLEST
 from tenfold.tree.one_tree import OneTree
 from tenfold.tree.options import GAINS
 from tenfold.tree.packed import Trees
+from tenfold.tree.shares import ShareClassifier
 
 
 @estimator
-class DecisionTreeClassifier(Classifier, OneTree):
+class DecisionTreeClassifier(ShareClassifier, OneTree):
     """DecisionTreeClassifier: a tree of questions about single columns, with class shares at its leaves.
 
     Model       P(class k | x) = the share of class k among the training rows in the leaf of x
@@ -60,16 +60,8 @@ class DecisionTreeClassifier(Classifier, OneTree):
         growth, weight = self._weighed(growth, w if factors is None else w * factors[y])
         return rows.grow(growth, y, weight, classes)
 
-    def _probabilities(self, X: Any) -> Array:
-        return self._trees.sums(X).astype(X.dtype, copy=False)
-
-    def _log_probabilities(self, X: Any) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._probabilities(X)))
-
-    def _scores(self, X: Any) -> Array:
-        """Logarithms that stay finite."""
-        return np.asarray(np.log(np.maximum(self._trees.sums(X), SMALLEST)))
+    def _class_shares(self, X: Any) -> Array:
+        return self._trees.sums(X)
 
     def _errors(self, y: Any) -> Array:
         _, codes = check.encode(check.flat_labels(check.as_column(y), len(y)), self.classes_)

@@ -11,20 +11,20 @@ from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
-from tenfold.core.estimator import Classifier, Regressor, map_rows
+from tenfold.core.estimator import Regressor, map_rows
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.coded import Table
 from tenfold.tree.decision import DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.grove import Forest
-from tenfold.tree.manyway import SMALLEST
 from tenfold.tree.options import GAINS, ForestOptions
 from tenfold.tree.packed import Trees
 from tenfold.tree.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
+from tenfold.tree.shares import ShareClassifier
 
 
 @group
-class Labels(ForestOptions, Classifier, Forest):
+class Labels(ForestOptions, ShareClassifier, Forest):
     """Abstract: a forest for classes."""
 
     _: KW_ONLY
@@ -62,16 +62,8 @@ class Labels(ForestOptions, Classifier, Forest):
     def _losses(said: Array, y: Array) -> Array:
         return np.asarray(said.argmax(axis=1) != y, dtype=np.float64)
 
-    def _probabilities(self, X: Any) -> Array:
-        return self._mean(X).astype(X.dtype, copy=False)
-
-    def _log_probabilities(self, X: Any) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._probabilities(X)))
-
-    def _scores(self, X: Any) -> Array:
-        """Logarithms that stay finite."""
-        return np.asarray(np.log(np.maximum(self._mean(X), SMALLEST)))
+    def _class_shares(self, X: Any) -> Array:
+        return self._mean(X)
 
 
 @group

@@ -16,13 +16,12 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
-from tenfold.core.estimator import Classifier
 from tenfold.tree.kept import Kept
+from tenfold.tree.shares import ShareClassifier
 
 LEAF = -2  # the column that a leaf asks for, as scikit-learn numbers it
 MISSING = np.inf  # the value of a branch for rows whose value is missing; no other value is infinite
 DEEPEST = 500  # levels; below it leaves are what they are
-SMALLEST = 1e-300  # probability whose logarithm stands for that of zero
 
 
 @dataclass(slots=True, eq=False)
@@ -232,7 +231,7 @@ def value_counts(x: Array, y: Array, w: Array, n_classes: int) -> Array:
     return np.bincount(code * n_classes + y, w, len(values) * n_classes).reshape(-1, n_classes)
 
 
-class ManyWayClassifier(Classifier):
+class ManyWayClassifier(ShareClassifier):
     """Mixin: a tree of any number of branches in `tree_`, learned from rows that are kept while it grows."""
 
     kind: ClassVar[str] = "keeps rows"
@@ -253,17 +252,8 @@ class ManyWayClassifier(Classifier):
         """The values that the nodes ask for."""
         return X
 
-    def _probabilities(self, X: Any) -> Array:
-        shares = self.tree_.probabilities(self._asked(X))
-        return shares.astype(np.float32) if X.dtype == np.float32 else shares
-
-    def _log_probabilities(self, X: Any) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._probabilities(X)))
-
-    def _scores(self, X: Any) -> Array:
-        """Logarithms that stay finite."""
-        return np.asarray(np.log(np.maximum(self.tree_.probabilities(self._asked(X)), SMALLEST)))
+    def _class_shares(self, X: Any) -> Array:
+        return self.tree_.probabilities(self._asked(X))
 
     def get_depth(self) -> int:
         """The number of questions on the longest way down."""

@@ -15,7 +15,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import Estimator, map_rows
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.protocol import fresh
-from tenfold.core.random import generator, seed_of
+from tenfold.core.random import seed_of
 from tenfold.tree.exact import Growth, Presorted
 from tenfold.tree.options import CRITERIA, TreeOptions
 from tenfold.tree.packed import Trees
@@ -28,7 +28,7 @@ from tenfold.tree.prune import (
     sums_over_nodes,
     upper_error,
 )
-from tenfold.tree.settings import columns_to_draw, directions, refuse, rows_in_memory, rows_needed
+from tenfold.tree.settings import columns_to_draw, directions, generator_of, rows_in_memory, rows_needed
 from tenfold.tree.text import outline_of, rules_of, text_of
 
 
@@ -87,14 +87,8 @@ class OneTree(TreeOptions, Estimator):
             max_leaves=-1 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             monotonic=directions(self, p),
             categorical=category.astype(np.uint8),
-            seed=seed_of(self._generator()),
+            seed=seed_of(generator_of(self)),
         )
-
-    def _generator(self) -> np.random.Generator:
-        try:
-            return generator(self.random_state)
-        except (TypeError, ValueError):
-            raise refuse(self, "random_state", "must be a whole number >= 0, a generator, or None") from None
 
     def _grow(self, rows: Presorted, growth: Growth, y: Array, w: Array) -> Trees:
         raise NotImplementedError

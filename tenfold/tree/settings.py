@@ -12,6 +12,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter
+from tenfold.core.random import generator
 from tenfold.core.stats import Counts
 from tenfold.tree.kept import Kept
 
@@ -20,6 +21,14 @@ def refuse(model: Any, name: str, what: str) -> BadParameter:
     """The error for a parameter of a learner."""
     value = repr(getattr(model, name))
     return BadParameter(f"{type(model).__name__}({name}={value[:60]}): {what}")
+
+
+def generator_of(model: Any) -> np.random.Generator:
+    """What its `random_state` draws with."""
+    try:
+        return generator(model.random_state)
+    except (TypeError, ValueError):
+        raise refuse(model, "random_state", "must be a whole number >= 0, a generator, or None") from None
 
 
 def rows_in_memory(source: Source) -> Generator[Summarize, Any, tuple[Array, Array, Array]]:
