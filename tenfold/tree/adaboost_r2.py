@@ -19,6 +19,7 @@ from tenfold.tree.adaboost import Boosted
 from tenfold.tree.exact import Growth, Presorted
 from tenfold.tree.members import values_of
 from tenfold.tree.packed import Trees
+from tenfold.tree.settings import generator_of
 from tenfold.tree.stumps import normalised
 
 DEPTH = 3  # of the trees that are boosted where no estimator is given
@@ -164,7 +165,7 @@ class _Members:
 
     def __init__(self, model: AdaBoostRegressor, X: Array, y: Array, category: Array) -> None:
         self.model, self.X, self.y, self.category = model, X, y, category
-        self.rng, self.kept = model._generator(), list[Any]()
+        self.rng, self.kept = generator_of(model), list[Any]()
 
     def fit(self, w: Array) -> Array:
         self.last = self.model._copy(seed_of(self.rng) % 2**31, self.category)

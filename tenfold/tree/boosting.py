@@ -16,13 +16,13 @@ from tenfold.core.errors import BadInput, BadType
 from tenfold.core.estimator import Classifier, Estimator, Regressor, map_rows
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.protocol import fresh
-from tenfold.core.random import generator, seed_of
+from tenfold.core.random import seed_of
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.bins import MOST_BINS, learn_bins
 from tenfold.tree.losses import loss_of
 from tenfold.tree.packed import Trees
 from tenfold.tree.rounds import Plan, Rounds, Table, binned_rows, class_sums, first_raw, held_out, record
-from tenfold.tree.settings import directions, refuse
+from tenfold.tree.settings import directions, generator_of, refuse
 
 
 class Boosted(Estimator):
@@ -65,7 +65,7 @@ class Boosted(Estimator):
         before = self._before
         trees, outputs = before.get("_trees"), self._outputs()
         self._check_before(source, outputs)
-        rng = self._generator()
+        rng = generator_of(self)
         seed = before.get("_seed", seed_of(rng))
         bins = yield from learn_bins(
             source, getattr(self, "max_bins", MOST_BINS), check.categorical_columns(self, source)
@@ -147,12 +147,6 @@ class Boosted(Estimator):
         if not isinstance(share, (int, np.integer)) and share >= 1:
             raise refuse(self, "validation_fraction", "a share of the rows must be below 1")
         return float(share / n if isinstance(share, (int, np.integer)) else share)
-
-    def _generator(self) -> np.random.Generator:
-        try:
-            return generator(self.random_state)
-        except (TypeError, ValueError):
-            raise refuse(self, "random_state", "must be a whole number >= 0, a generator, or None") from None
 
     def _grow_while(self, rounds: Rounds, done: int, wanted: int, after: Any) -> None:
         """Rounds until there are as many as wanted, or `after(round, rows)` says to stop. Ctrl-C keeps the trees that are there."""

@@ -20,8 +20,9 @@ from tenfold.core.protocol import same
 from tenfold.core.random import seed_of
 from tenfold.tree.adaboost import AdaBoostClassifier
 from tenfold.tree.kept import Kept
-from tenfold.tree.manyway import SMALLEST
 from tenfold.tree.members import Composite, copy_of, shares_of
+from tenfold.tree.settings import generator_of
+from tenfold.tree.shares import SMALLEST
 
 ROUNDS = (2, 10, 50, 200)  # stumps of the stages where no estimators are given
 MOST = 2**40  # rows that are counted one by one
@@ -108,7 +109,7 @@ class CascadeClassifier(Classifier, Composite):
         positive = self._positive()
         kept = yield Kept.of
         X, y, w = kept.arrays()
-        seed = seed_of(self._generator())
+        seed = seed_of(generator_of(self))
         rows = Part(X, (y == positive).astype(np.int64), w)
         held = ops.hash_rows(X, seed) < np.uint64(self.validation_fraction * 2.0**64)
         if not all(_both(rows.only(part)) for part in (held, ~held)):

@@ -11,7 +11,6 @@ from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import domains
 from tenfold.core.protocol import fresh
-from tenfold.core.random import generator
 
 
 class Composite(Estimator):
@@ -52,15 +51,6 @@ class Composite(Estimator):
     @property
     def least_classes(self) -> int:  # type: ignore[override]
         return int(self._member.least_classes)
-
-    def _generator(self) -> np.random.Generator:
-        try:
-            return generator(self.random_state)
-        except (TypeError, ValueError):
-            raise BadParameter(
-                f"{type(self).__name__}(random_state={self.random_state!r}): must be a whole number >= 0, "
-                "a generator, or None"
-            ) from None
 
     def _copy(self, seed: int, category: Array) -> Any:
         """A fresh member with a seed of its own where it draws, that knows which columns hold codes of categories."""

@@ -15,6 +15,7 @@ from tenfold.core.random import seed_of
 from tenfold.tree.exact import Growth, Presorted
 from tenfold.tree.members import shares_of
 from tenfold.tree.packed import Trees
+from tenfold.tree.settings import generator_of
 from tenfold.tree.stumps import Stumps, normalised, packed, whole_weights
 
 SMALLEST_SHARE = float(np.finfo(float).eps)  # of a class in a leaf, where its logarithm is taken
@@ -135,7 +136,7 @@ class WeakLearners:
 
     def __init__(self, model: Any, X: Array, y: Array, total: float, category: Array) -> None:
         self.model, self.X, self.y, self.total, self.category = model, X, y, total, category
-        self.rng, self.kept = model._generator(), list[Any]()
+        self.rng, self.kept = generator_of(model), list[Any]()
 
     def fit(self, weight: Array, t: int) -> tuple[Array, Array]:
         self.last = self.model._copy(seed_of(self.rng) % 2**31, self.category)
