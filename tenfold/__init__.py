@@ -92,7 +92,7 @@ PUBLIC = {
     "Threads": "tenfold.core.engine",
     "Dask": "tenfold.sources.cluster",
     "monitor": "tenfold.core.monitor",
-    "progress": "tenfold.core.monitor",
+    "progress": "tenfold.app.progress",
     "TenfoldError": "tenfold.core.errors",
     "BadInput": "tenfold.core.errors",
     "BadParameter": "tenfold.core.errors",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
+
+from tenfold.core.monitor import Record, monitor
 
 PLAIN_EVERY = 5.0  # seconds between lines where there is no terminal
 
@@ -53,3 +57,31 @@ class Progress:
         if self.live is not None:
             self.live.stop()
             self.live = None
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[None]:
+    """Within this context fits show their passes: a live line with rich, else plain lines on stderr."""
+    try:
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    except ImportError:
+        with monitor(lambda record: print(_line(record), file=sys.stderr)):
+            yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, transient=False) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(record: Record) -> None:
+            if record.learner not in tasks:
+                tasks[record.learner] = bar.add_task(record.learner, total=None)
+            bar.update(tasks[record.learner], description=_line(record))
+
+        with monitor(show):
+            yield
+
+
+def _line(record: Record) -> str:
+    loss = "" if record.loss is None else f"  loss {record.loss:.6g}"
+    certificate = "" if record.certificate is None else f"  certificate {record.certificate:.2g}"
+    return f"{record.learner}  pass {record.n_pass}{loss}{certificate}"

@@ -6,17 +6,18 @@ right width. What the gate found out (`n_features_in_`, `feature_names_in_`, `cl
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Source, Target, as_floats, check_finite
-from tenfold.core.errors import BadInput, BadParameter, DataWarning, not_fitted
+from tenfold.core.data import Array, Arrays, Source, Target, as_floats
+from tenfold.core.errors import BadInput, BadParameter, not_fitted
 from tenfold.core.params import domains
 from tenfold.gate.categories import Categories, Coder, coder_of, short, union
 from tenfold.gate.containers import as_table, column_names, frame_names, is_frame, listed, numbered_column, split_target
+from tenfold.gate.names import check_names
+from tenfold.gate.numbers import check_finite
 from tenfold.gate.targets import (
     ALL,
     as_column,
@@ -175,36 +176,3 @@ def check_width(learner: Any, width: int, expected: int) -> None:
         raise BadInput(
             f"X has {width} features, but {type(learner).__name__} is expecting {expected} features as input"
         )
-
-
-def check_names(learner: Any, names: Array | None) -> None:
-    """Column names as in fit, in the same order; scikit-learn's words, as users look for them."""
-    fitted, name = vars(learner).get("feature_names_in_"), type(learner).__name__
-    if fitted is None and names is None:
-        return
-    if fitted is None:
-        return warnings.warn(
-            f"X has feature names, but {name} was fitted without feature names", DataWarning, stacklevel=4
-        )
-    if names is None:
-        return warnings.warn(
-            f"X does not have valid feature names, but {name} was fitted with feature names",
-            DataWarning,
-            stacklevel=4,
-        )
-    if len(names) == len(fitted) and (names == fitted).all():
-        return
-    message = "The feature names should match those that were passed during fit.\n"
-    unseen, gone = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
-    if unseen:
-        message += "Feature names unseen at fit time:\n" + _listed(unseen)
-    if gone:
-        message += "Feature names seen at fit time, yet now missing:\n" + _listed(gone)
-    if not unseen and not gone:
-        message += "Feature names must be in the same order as they were in fit.\n"
-    raise BadInput(message)
-
-
-def _listed(names: list[str]) -> str:
-    shown = [f"- {str(name)[:80]}\n" for name in names[:5]]
-    return "".join(shown) + ("- ...\n" if len(names) > 5 else "")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.errors import BadInput, ReadOnce
+from tenfold.gate.numbers import check_finite
 
 Array = np.ndarray[Any, Any]
 
@@ -267,22 +267,6 @@ class Mapped(Source):
         return replace(block, X=as_floats(self.change(block.X)))
 
 
-class Once:
-    """An iterator that says why it cannot be read again."""
-
-    def __init__(self, items: Iterator[Any]) -> None:
-        self.items: Iterator[Any] | None = items
-
-    def __call__(self) -> Iterator[Any]:
-        if self.items is None:
-            raise ReadOnce(
-                "this learner makes several passes and these blocks can be read only once: "
-                "give a list of blocks, or a function that returns a new iterator"
-            )
-        items, self.items = self.items, None
-        return items
-
-
 def rows_of(X: Any, index: Any) -> Any:
     """Some rows of a table."""
     if isinstance(index, slice) or type(X) is not np.ndarray or X.dtype not in (np.float32, np.float64):
@@ -299,36 +283,3 @@ def as_floats(X: Any) -> Any:
         return np.ascontiguousarray(X, dtype=np.float64)
     X = np.ascontiguousarray(X)
     return X if X.flags.aligned else X.copy()  # numbers that start at any byte: kernels do not take them
-
-
-def check_finite(X: Any, index: Any, names: Any, missing: bool) -> None:
-    """Name the first value of X that may not be there. `index` tells the row numbers of X in the whole table."""
-    values = ops.dense(X)
-    bad = ~(np.abs(values) <= ops.LARGEST[values.dtype])
-    if missing:
-        bad &= ~np.isnan(values)
-    if not bad.any():
-        return
-    row, column = (int(i) for i in np.argwhere(bad)[0])
-    where = f"in {column_name(names, column)}, row {row_number(index, row)}"
-    raise BadInput(f"Input X contains {objection(values[row, column], where, 'values')}")
-
-
-def row_number(index: Any, row: int) -> Any:
-    """What a message calls row `row` of a block whose rows are `index` (a slice or a list) of the whole table."""
-    return index.start + row if isinstance(index, slice) else index[row]
-
-
-def objection(value: np.floating[Any], where: str, what: str) -> str:
-    """What is wrong with a number that is missing, infinite or too large, and what to do."""
-    if np.isnan(value):
-        return f"NaN {where}: fill or drop missing {what} first"
-    if np.isinf(value):
-        return f"{'-inf' if value < 0 else 'inf'} {where}: replace or drop infinite {what} first"
-    single = " as float32" if value.dtype == np.float32 else ""
-    return f"{value:g} {where}, which is too large to be squared{single}: rescale the {what} first"
-
-
-def column_name(names: Any, column: int) -> str:
-    """How a message calls a column."""
-    return f"column {column}" if names is None else f"column {str(names[column])[:80]!r}"

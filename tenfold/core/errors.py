@@ -76,12 +76,3 @@ def not_fitted(name: str) -> NotFitted:
     as_ours = {"__reduce__": lambda error: (NotFitted, error.args)}  # a class made here cannot be pickled by name
     both: type[NotFitted] = type("NotFitted", (NotFitted, theirs.NotFittedError), as_ours)
     return both(text)
-
-
-def column_vector_warning() -> type[UserWarning]:
-    """The category for a target of shape (n, 1) where (n,) is meant, scikit-learn's own where it is loaded."""
-    theirs = sys.modules.get("sklearn.exceptions")
-    if theirs is None:
-        return DataWarning
-    both: type[UserWarning] = type("DataConversionWarning", (DataWarning, theirs.DataConversionWarning), {})
-    return both

@@ -2,31 +2,30 @@
 
     Estimator     _learn(source): a generator that yields summaries and returns the fitted attributes
     OnePass       _summarize(block) and _solve(stats): fit, partial_fit, merge, forget and cheap cross-validation follow
-    Regressor     _predict(X)
-    Classifier    _scores(X): unnormalised log posteriors, one column for each class
-    Clusterer     _assign(X): the number of the cluster
-    Transformer   _transform(X), _names_out(), and _inverse(X) where it exists
 
-Each class is abstract or final, and none is deeper than two. The protocol of scikit-learn (`get_params`, tags, `set_output`) is in
-`core.protocol`.
+What a fitted learner does with rows is in `core.roles`: Regressor, Classifier, Clusterer, Transformer. Each class is abstract or final,
+and none is deeper than two. The protocol of scikit-learn (`get_params`, tags, `set_output`) is in `core.protocol`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Generator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tenfold.core import check
-from tenfold.core.data import Array, Arrays, Source, Target, block_rows
-from tenfold.core.engine import Summarize, Threads, current_engine, drive
+from tenfold.core.data import Source
+from tenfold.core.engine import Summarize, current_engine, drive
 from tenfold.core.errors import BadInput, NotFitted, not_fitted
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.protocol import Protocol, fresh, same
-from tenfold.core.stats import Rows
+from tenfold.core.roles import Classifier, Clusterer, Regressor, Transformer, log_softmax, map_rows, softmax
 from tenfold.core.threads import single_blas
-from tenfold.gate.scored import rows_and_truth
+
+__all__ = [
+    "Classifier", "Clusterer", "Estimator", "OnePass", "Regressor", "Transformer", "log_softmax", "map_rows", "softmax",
+]  # fmt: skip
 
 
 class Estimator(Protocol):
@@ -71,13 +70,11 @@ class Estimator(Protocol):
         """After the fit: fill what has the shape of the rows."""
 
     def _forget_fit(self) -> None:
-        for name in [
-            name for name in vars(self) if (name.endswith("_") and not name.startswith("_")) or name == "_flat"
-        ]:
+        for name in [*filter(is_fitted, vars(self)), *({"_flat"} & vars(self).keys())]:
             delattr(self, name)
 
     def __getattr__(self, name: str) -> Any:
-        if name.endswith("_") and not name.startswith("_"):
+        if is_fitted(name):
             if "n_features_in_" not in vars(self):
                 raise not_fitted(type(self).__name__)
             raise NotFitted(
@@ -161,10 +158,8 @@ class OnePass(Estimator):
     def _more(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
         """The gate for further rows: columns and classes as before."""
         if "stats_" not in vars(self):
-            if any(name.endswith("_") and not name.startswith("_") and name not in FACTS for name in vars(self)):
-                self._check_stats(
-                    self
-                )  # fitted before, and nothing to add to: starting anew would lose what was learned
+            if any(is_fitted(name) and name not in FACTS for name in vars(self)):
+                self._check_stats(self)  # there is a fit, but nothing to add to: starting anew would lose it
             if classes is None and self.target == "label" and "classes_" not in vars(self):
                 raise BadInput(
                     "classes must be passed on the first call to partial_fit: all labels that will ever come"
@@ -182,7 +177,7 @@ class OnePass(Estimator):
 
     def _resolve(self, stats: Any, facts: dict[str, Any]) -> None:
         """Solve again. What was fitted before is replaced only when the new solution is there."""
-        before = [n for n in vars(self) if n.endswith("_") and not n.startswith("_") and n not in FACTS]
+        before = [name for name in vars(self) if is_fitted(name) and name not in FACTS]
         vars(self).update(facts)
         fitted = self._solve(stats)
         for name in before:
@@ -207,159 +202,6 @@ class OnePass(Estimator):
 FACTS = ("n_features_in_", "feature_names_in_", "classes_", "categories_", "_flat")
 
 
-# Mixins stand beside an Estimator; the type checker is told so, Python need not know.
-if TYPE_CHECKING:
-    _Beside = Estimator
-else:
-    _Beside = object
-
-
-class Regressor(_Beside):
-    """Mixin: predicts numbers."""
-
-    role: ClassVar[str] = "regressor"
-    target: ClassVar[str] = "real"
-
-    def _predict(self, X: Any) -> Array:
-        raise NotImplementedError
-
-    def predict(self, X: Any) -> Array:
-        """The predicted target of each row."""
-        return map_rows(self._predict, check.check_predict(self, X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R²: 1 − Σ w (y − ŷ)² / Σ w (y − ȳ)², averaged over several targets; 1 is perfect, 0 is the mean."""
-        X, y = rows_and_truth(self, X, y)
-        predicted = np.asarray(self.predict(X))
-        predicted = predicted.reshape(len(predicted), -1)
-        truth = check.real_target(y, len(predicted))
-        w = check.as_weights(sample_weight, len(truth))
-        w = np.ones(len(truth)) if w is None else w
-        rest = w @ (truth - predicted) ** 2
-        spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
-        flat = spread == 0  # a constant target: perfect or not, nothing in between
-        return float(np.mean(np.where(flat, np.where(rest == 0, 1.0, 0.0), 1 - rest / np.where(flat, 1.0, spread))))
-
-
-class Classifier(_Beside):
-    """Mixin: predicts labels, with probabilities where `_scores` are log posteriors."""
-
-    role: ClassVar[str] = "classifier"
-    target: ClassVar[str] = "label"
-
-    def _scores(self, X: Any) -> Array:
-        raise NotImplementedError
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        return map_rows(lambda X: self.classes_[self._scores(X).argmax(1)], check.check_predict(self, X))
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the classes; for two classes, how much the second one leads."""
-        scores = map_rows(self._scores, check.check_predict(self, X))
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X: Any) -> Array:
-        """The probability of each class, in the order of `classes_`."""
-        return map_rows(self._probabilities, check.check_predict(self, X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """The logarithm of `predict_proba`, without the loss of small probabilities."""
-        return map_rows(self._log_probabilities, check.check_predict(self, X))
-
-    def _probabilities(self, X: Any) -> Array:
-        return softmax(self._scores(X), X.dtype)
-
-    def _log_probabilities(self, X: Any) -> Array:
-        return log_softmax(self._scores(X), X.dtype)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted right."""
-        X, y = rows_and_truth(self, X, y)
-        predicted = np.asarray(self.predict(X))
-        check.check_length("y", y.size, len(predicted))
-        right = predicted == y.reshape(-1)
-        return float(np.average(right, weights=check.as_weights(sample_weight, len(right))))
-
-
-class Clusterer(_Beside):
-    """Mixin: finds groups of rows."""
-
-    role: ClassVar[str] = "clusterer"
-
-    def _assign(self, X: Any) -> Array:
-        raise NotImplementedError
-
-    def predict(self, X: Any) -> Array:
-        """The number of the cluster of each row."""
-        return map_rows(self._assign, check.check_predict(self, X))
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, and return `labels_`."""
-        labels: Array = self.fit(X, y, sample_weight).labels_
-        return labels
-
-    def _finish(self, source: Source) -> None:
-        """`labels_`: one last pass, if the rows can be read again."""
-        if not source.rereadable:
-            vars(self)["absent_"] = {
-                "labels_": "labels_ is absent: the rows could be read only once; call predict on them"
-            }
-            return
-        vars(self)["labels_"] = map_rows(self._assign, source.whole())
-
-
-class Transformer(_Beside):
-    """Mixin: turns rows into other rows."""
-
-    role: ClassVar[str] = "transformer"
-
-    def _transform(self, X: Any) -> Array:
-        raise NotImplementedError
-
-    def _names_out(self) -> list[str] | None:
-        """Names of the new columns; None keeps the old ones."""
-        return None
-
-    def transform(self, X: Any) -> Any:
-        """The rows in their new form; `set_output` chooses the container."""
-        return self._dressed(map_rows(self._transform, check.check_predict(self, X)), X)
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, then transform the same rows."""
-        return self.fit(X, y, sample_weight).transform(X)
-
-
-FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are answered at once
-
-
-def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
-    """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed."""
-    if hasattr(X, "lazily"):
-        return X.lazily(function)  # type: ignore[no-any-return]
-    if not isinstance(X, Source):
-        if X.shape[0] <= block_rows(X.shape[1]):
-            if X.shape[0] < FEW_ROWS:
-                return function(X)
-            with single_blas:
-                return function(X)
-        source: Source = Arrays(X, None, None, Target("none"), {}, trusted=True)
-    else:
-        source = X
-    with single_blas:
-        on = Threads() if isinstance(source, Arrays) else current_engine(source)
-        whole: Array = on.run(lambda block: Rows.of(function(block.X)), source).whole()
-    return whole
-
-
-def softmax(scores: Array, dtype: Any = np.float64) -> Array:
-    """exp(s) / Σ exp(s) by rows; only differences of scores are rounded to `dtype`."""
-    p = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
-    p /= p.sum(axis=1, keepdims=True)
-    return np.asarray(p)
-
-
-def log_softmax(scores: Array, dtype: Any = np.float64) -> Array:
-    """s − log Σ exp(s) by rows."""
-    shifted = (scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+def is_fitted(name: str) -> bool:
+    """Whether this is the name of a fitted attribute."""
+    return name.endswith("_") and not name.startswith("_")

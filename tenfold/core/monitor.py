@@ -9,7 +9,6 @@ with tenfold.monitor(print):             a callback of your own gets the same re
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -81,31 +80,3 @@ def monitor(listener: Listener) -> Iterator[None]:
     finally:
         _listener.reset(token)
         _note.reset(clear)
-
-
-@contextlib.contextmanager
-def progress() -> Iterator[None]:
-    """Within this context fits show their passes: a live line with rich, else plain lines on stderr."""
-    try:
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-    except ImportError:
-        with monitor(lambda record: print(_line(record), file=sys.stderr)):
-            yield
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, transient=False) as bar:
-        tasks: dict[str, Any] = {}
-
-        def show(record: Record) -> None:
-            if record.learner not in tasks:
-                tasks[record.learner] = bar.add_task(record.learner, total=None)
-            bar.update(tasks[record.learner], description=_line(record))
-
-        with monitor(show):
-            yield
-
-
-def _line(record: Record) -> str:
-    loss = "" if record.loss is None else f"  loss {record.loss:.6g}"
-    certificate = "" if record.certificate is None else f"  certificate {record.certificate:.2g}"
-    return f"{record.learner}  pass {record.n_pass}{loss}{certificate}"

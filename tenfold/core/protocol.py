@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.errors import BadParameter
 from tenfold.core.params import domains
 
 
@@ -105,40 +105,18 @@ class Protocol:
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
         """The names of the columns that `transform` returns."""
-        from tenfold.core.check import check_fitted
+        from tenfold.gate.output import names_out
 
-        check_fitted(self)
-        mine: Any = self
-        fitted = getattr(self, "feature_names_in_", None)
-        if input_features is not None:
-            given = np.asarray(input_features, dtype=object)
-            if len(given) != mine.n_features_in_:
-                raise BadInput(
-                    f"input_features should have length equal to number of features ({mine.n_features_in_}), "
-                    f"got {len(given)}"
-                )
-            if fitted is not None and not np.array_equal(given, fitted):
-                raise BadInput("input_features is not equal to feature_names_in_")
-            fitted = given
-        if fitted is None:
-            fitted = np.array([f"x{j}" for j in range(mine.n_features_in_)], dtype=object)
-        new = mine._names_out()
-        return np.asarray(fitted if new is None else new, dtype=object)
+        return names_out(self, input_features)
 
     def _dressed(self, rows: Any, X: Any) -> Any:
         """The transformed rows in the container the user asked for."""
         container = vars(self).get("_output", "default")
         if container == "default":
             return rows
-        names = [str(name) for name in self.get_feature_names_out()]
-        values = rows.toarray() if hasattr(rows, "toarray") else rows
-        if container == "polars":
-            import polars
+        from tenfold.gate.output import framed
 
-            return polars.DataFrame(values, schema=names, orient="row")
-        import pandas  # type: ignore[import-untyped]
-
-        return pandas.DataFrame(values, columns=names, index=getattr(X, "index", None))
+        return framed(rows, container, [str(name) for name in self.get_feature_names_out()], getattr(X, "index", None))
 
 
 def same(a: Any, b: Any) -> bool:

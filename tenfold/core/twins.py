@@ -1,8 +1,8 @@
 """The native kernels again, each as one short array expression: specification, device path, test oracle.
 
 Every function has the name, the arguments and the results of its kernel in `tenfold._kernels`. All but the
-last four are written in the array API standard alone; those work on bits, on more digits than float64 has, or
-in place, and need NumPy.
+last three are written in the array API standard alone; those work on bits, or on more digits than float64 has, and
+need NumPy.
 """
 
 from typing import Any
@@ -184,38 +184,6 @@ def extended_gram(X: Array, Y: Array, w: Array, R: Array) -> tuple[Array, Array]
     for j in range(X.shape[1]):  # forward substitution: z R = x
         Z[:, j] = (Z[:, j] - Z[:, :j] @ R[:j, j]) / R[j, j]
     return _split((Z * w[:, None]).T @ Z)
-
-
-def gram_path(
-    G: Array, q: Array, yy: float, l1: Array, l2: Array, start: Array, positive: bool, tol: float, most: int
-) -> tuple[Array, Array, Array]:
-    """For each pair of penalties w of ½wᵀGw − q·w + l1‖w‖₁ + ½l2‖w‖² (w ≥ 0 if positive) to a duality gap of tol,
-    from the w before; with the gaps and the sweeps, at most `most` (of `tenfold._coordinate`)."""
-    w, r = start.copy(), q - G @ start
-    found, gaps, sweeps = np.zeros((len(l1), len(q))), np.zeros(len(l1)), np.zeros(len(l1))
-    for i, (a, b) in enumerate(zip(l1, l2, strict=True)):
-        while (gap := _duality_gap(q, w, r, yy, a, b, positive)) > tol and sweeps[i] < most:
-            before = w.copy()
-            for j in np.flatnonzero(np.diagonal(G) > 0):
-                z = r[j] + G[j, j] * w[j]
-                best = max(z - a, 0.0) if positive or z > 0 else min(z + a, 0.0)
-                change = best / (G[j, j] + b) - w[j]
-                w[j] += change
-                r -= change * G[j]
-            sweeps[i] += 1
-            if (w == before).all():
-                break
-        found[i], gaps[i] = w, gap
-    return found, gaps, sweeps
-
-
-def _duality_gap(q: Array, w: Array, r: Array, yy: float, l1: float, l2: float, positive: bool) -> float:
-    """What ½‖y − Xw‖² + l1‖w‖₁ + ½l2‖w‖² is above the dual at the residual, scaled to be feasible; r = q − Gw."""
-    c = r - l2 * w
-    largest = np.max(c if positive else np.abs(c), initial=0.0)
-    rest = max(0.0, yy - q @ w - w @ r) + l2 * (w @ w)
-    scale = l1 / largest if largest > l1 else 1.0
-    return float(max(0.0, rest / 2 + l1 * np.abs(w).sum() - scale * (yy - q @ w) + scale**2 * rest / 2))
 
 
 def _double(values: Array) -> Array:

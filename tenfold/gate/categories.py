@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.data import Array, column_name
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, BadType
+from tenfold.gate.numbers import column_name
 
 Categories = list[Array | None]
 TRUTH = np.array([False, True])

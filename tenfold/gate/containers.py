@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import Array, column_name
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.gate.categories import Coder, numbered, short
+from tenfold.gate.numbers import column_name
 
 
 def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Array | None]:

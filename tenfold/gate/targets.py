@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import Array, Target, objection, row_number
-from tenfold.core.errors import BadInput, BadType, column_vector_warning
+from tenfold.core.data import Array, Target
+from tenfold.core.errors import BadInput, BadType, DataWarning
 from tenfold.gate.categories import short
 from tenfold.gate.containers import listed, to_floats
+from tenfold.gate.numbers import objection, row_number
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
 ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from
@@ -187,6 +189,15 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
 def warn_column_vector() -> None:
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected: use y.ravel()",
-        column_vector_warning(),
+        _column_vector_warning(),
         stacklevel=5,
     )
+
+
+def _column_vector_warning() -> type[UserWarning]:
+    """The category for a target of shape (n, 1) where (n,) is meant, scikit-learn's own where it is loaded."""
+    theirs = sys.modules.get("sklearn.exceptions")
+    if theirs is None:
+        return DataWarning
+    both: type[UserWarning] = type("DataConversionWarning", (DataWarning, theirs.DataConversionWarning), {})
+    return both

@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.core import check, ops
-from tenfold.core.data import Array, Block, Source, as_floats, check_finite
+from tenfold.core.data import Array, Block, Source, as_floats
 from tenfold.core.errors import BadInput, BadParameter, CannotForget, Degenerate
 from tenfold.core.estimator import OnePass, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
+from tenfold.gate.numbers import check_finite
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
 

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import check, ops
-from tenfold.core.data import Array, Block, Once, Source, Target, as_floats, block_rows, check_finite
+from tenfold.core.data import Array, Block, Source, Target, as_floats, block_rows
 from tenfold.core.errors import BadInput, BadType, ReadOnce, TenfoldError
+from tenfold.gate.numbers import check_finite
+from tenfold.sources.once import Once
 
 
 def is_dask(X: Any) -> bool:

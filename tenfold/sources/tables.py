@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import check, ops
-from tenfold.core.data import Array, Block, Source, Target, block_rows, check_finite
+from tenfold.core.data import Array, Block, Source, Target, block_rows
 from tenfold.core.errors import BadFile, BadInput, BadType
+from tenfold.gate.numbers import check_finite
 from tenfold.sources.formats import Table, polars
 
 BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
