@@ -5,7 +5,9 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "kernels/gradients.hpp"
 #include "kernels/leaves.hpp"
+#include "kernels/spread.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;
@@ -87,6 +89,88 @@ void check_codes(const Input<std::uint8_t, 2>& codes, Integers n_bins) {
                 "column " + std::to_string(j) + " has a code beyond its bins");
 }
 
+Columns columns_of(Integers n_bins, const Input<std::uint8_t, 1>& categorical, Integers order,
+                   const Input<std::uint8_t, 2>& together) {
+    const size_t p = n_bins.size(0);
+    require(p > 0 && categorical.size(0) == p && order.size(0) == p && together.size(1) == p, "one entry for each column");
+    Columns columns;
+    columns.offset.push_back(0);
+    for (size_t j = 0; j < p; ++j) {
+        require(n_bins.data()[j] >= 0 && n_bins.data()[j] <= 255, "a column has at most 255 bins");
+        columns.missing.push_back(static_cast<std::uint8_t>(n_bins.data()[j]));
+        columns.categorical.push_back(categorical.data()[j]);
+        columns.order.push_back(static_cast<std::int8_t>(std::clamp<std::int64_t>(order.data()[j], -1, 1)));
+        columns.ordered |= columns.order.back() != 0;
+        columns.offset.push_back(columns.offset.back() + columns.missing.back() + 1);
+    }
+    for (size_t g = 0; g < together.size(0); ++g)
+        columns.together.emplace_back(together.data() + g * p, together.data() + (g + 1) * p);
+    return columns;
+}
+
+size_t as_threads(std::int64_t n) {
+    require(n >= 1 && n <= 1024, "there must be 1 to 1024 threads");
+    return static_cast<size_t>(n);
+}
+
+LossAt loss_at(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
+    const size_t n = y.size(0);
+    require(raw.size(0) == n && (w.size(0) == 0 || w.size(0) == n), "y, raw and w must have a number for each row");
+    return {as_loss(loss), y.data(), raw.data(), w.size(0) ? w.data() : nullptr, parameter, n};
+}
+
+// What a tree may be, in the order of the arguments of `grow`.
+struct Wanted {
+    double l1, l2, least_curvature, least_gain;
+    std::int64_t least_rows, split_rows, leaves, depth, columns, seed;
+    double rate, longest;
+    bool whole;
+
+    Rule rule(Rule units) const {
+        require(l1 >= 0 && l2 >= 0 && longest >= 0, "limits must be positive");
+        units.l1 = l1;
+        units.l2 = l2;
+        units.least_curvature = least_curvature;
+        units.least_gain = least_gain;
+        units.longest = longest;
+        units.least_rows = std::max<std::int64_t>(least_rows, 1);
+        return units;
+    }
+    Limits limits() const {
+        require(leaves >= 1 && depth >= 0 && columns >= 1, "limits must be positive");
+        return {static_cast<size_t>(leaves), static_cast<size_t>(depth), static_cast<size_t>(columns), split_rows,
+                static_cast<std::uint64_t>(seed), rate, whole};
+    }
+};
+
+// left, right, feature, bin, missing left, by a set, the sets, value, gain, rows
+nb::tuple as_arrays(const std::vector<BoostNode>& nodes, const Rule& rule) {
+    const size_t n = nodes.size();
+    New<std::int32_t> left(n), right(n), feature(n), bin(n);
+    New<std::uint8_t> missing_left(n), by_set(n);
+    New<std::uint64_t> sets(n, size_t{4});
+    New<double> value(n), gain(n);
+    New<std::int64_t> rows(n);
+    for (size_t i = 0; i < n; ++i) {
+        const BoostNode& node = nodes[i];
+        const bool leaf = node.left < 0;
+        left.data[i] = node.left;
+        right.data[i] = node.right;
+        feature.data[i] = leaf ? -2 : node.split.feature;
+        bin.data[i] = leaf ? 0 : node.split.bin;
+        missing_left.data[i] = !leaf && node.split.missing_left;
+        by_set.data[i] = !leaf && node.split.by_set;
+        if (by_set.data[i]) std::copy(node.split.set.begin(), node.split.set.end(), sets.data + 4 * i);
+        value.data[i] = node.value;
+        gain.data[i] = leaf ? 0 : node.split.gain;
+        rows.data[i] = rule.count(node.sum);
+    }
+    return nb::make_tuple(left.array, right.array, feature.array, bin.array, missing_left.array, by_set.array, sets.array,
+                          value.array, gain.array, rows.array);
+}
+
+#include "bind_spread.hpp"
+
 // A table of codes on which tree after tree is grown.
 class Boosting {
 public:
@@ -95,52 +179,35 @@ public:
         : codes_(std::move(codes)) {
         Input<std::uint8_t, 2> table;
         require(table.acquire(codes_.ptr()), "codes must be a C-contiguous array of bytes with two axes");
-        const size_t p = n_bins.size(0);
         check_codes(table, n_bins);
-        require(categorical.size(0) == p && order.size(0) == p && together.size(1) == p, "one entry for each column");
-        require(n_threads >= 1 && n_threads <= 1024, "there must be 1 to 1024 threads");
-        Columns columns;
-        columns.offset.push_back(0);
-        for (size_t j = 0; j < p; ++j) {
-            columns.missing.push_back(static_cast<std::uint8_t>(n_bins.data()[j]));
-            columns.categorical.push_back(categorical.data()[j]);
-            columns.order.push_back(static_cast<std::int8_t>(std::clamp<std::int64_t>(order.data()[j], -1, 1)));
-            columns.ordered |= columns.order.back() != 0;
-            columns.offset.push_back(columns.offset.back() + columns.missing.back() + 1);
-        }
-        for (size_t g = 0; g < together.size(0); ++g)
-            columns.together.emplace_back(together.data() + g * p, together.data() + (g + 1) * p);
+        Columns columns = columns_of(n_bins, categorical, order, together);
+        const size_t threads = as_threads(n_threads);
         nb::gil_scoped_release release;
-        grower_.emplace(table.data(), table.size(0), table.size(1), std::move(columns), n_threads, *kernels);
+        grower_.emplace(table.data(), table.size(0), table.size(1), std::move(columns), threads, *kernels);
     }
 
     void gradients(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
         check(y, raw, w);
+        const LossAt at = loss_at(loss, y, raw, w, parameter);
         nb::gil_scoped_release release;
-        rule_ = fix_gradients(*grower_, *kernels, as_loss(loss), y.data(), raw.data(), weights(w), parameter);
+        rule_ = units(extent(grower_->team(), *kernels, at), at.n);
+        fix_gradients(grower_->team(), *kernels, at, rule_, grower_->rows().terms());
     }
 
     nb::tuple grow(const Input<std::uint32_t, 1>& rows, double l1, double l2, double least_curvature, double least_gain,
                    std::int64_t least_rows, std::int64_t split_rows, std::int64_t leaves, std::int64_t depth,
                    std::int64_t columns, std::int64_t seed, double rate, double longest, bool whole) {
-        require(l1 >= 0 && l2 >= 0 && longest >= 0 && leaves >= 1 && depth >= 0 && columns >= 1, "limits must be positive");
+        const Wanted wanted{l1,   l2,      least_curvature, least_gain, least_rows, split_rows, leaves, depth, columns, seed,
+                            rate, longest, whole};
         for (const std::uint32_t row : rows.span()) require(row < grower_->n(), "there is no such row");
         require(rows.size(0) <= grower_->n(), "there are more rows than the table has");
+        rule_ = wanted.rule(rule_);
+        const Limits limits = wanted.limits();
         {
             nb::gil_scoped_release release;
-            Rule rule = rule_;
-            rule.l1 = l1;
-            rule.l2 = l2;
-            rule.least_curvature = least_curvature;
-            rule.least_gain = least_gain;
-            rule.longest = longest;
-            rule.least_rows = std::max<std::int64_t>(least_rows, 1);
-            rule_ = rule;
-            grower_->grow(rows.span(), rule,
-                          {static_cast<size_t>(leaves), static_cast<size_t>(depth), static_cast<size_t>(columns), split_rows,
-                           static_cast<std::uint64_t>(seed), rate, whole});
+            grower_->grow(rows.span(), rule_, limits);
         }
-        return nodes();
+        return as_arrays(grower_->nodes(), rule_);
     }
 
     void renew(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter, double rate) {
@@ -162,8 +229,11 @@ public:
         New<double> made(nodes.size());
         for (size_t i = nodes.size(); i-- > 0;) {
             if (nodes[i].left >= 0) made.data[i] = made.data[nodes[i].left] + made.data[nodes[i].right];
-            else
-                for (const std::uint32_t row : grower_->rows_of(nodes[i])) made.data[i] += w.data()[row];
+            else {
+                std::array<std::int64_t, EXACT_WORDS> words{};
+                for (const std::uint32_t row : grower_->rows().of(i)) add_exactly(w.data()[row], words.data());
+                made.data[i] = exact_value(words.data());
+            }
         }
         return made.array;
     }
@@ -176,57 +246,12 @@ public:
         grower_->update(data);
     }
 
-    double loss(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
-        const size_t n = y.size(0);
-        require(raw.size(0) == n && (w.size(0) == 0 || w.size(0) == n), "y, raw and w must be equally long");
-        nb::gil_scoped_release release;
-        return total_loss(grower_->team(), *kernels, as_loss(loss), y.data(), raw.data(), weights(w), parameter, n);
-    }
-
-    nb::object softmax(Matrix raw) {
-        const size_t k = raw.size(0), n = raw.size(1);
-        require(k >= 1, "there must be a class");
-        Output made = unfilled(k, n);
-        {
-            nb::gil_scoped_release release;
-            grower_->team().ranges(n, 4096, [&](size_t a, size_t b) { kernels->softmax_rows(raw.data(), k, n, a, b, made.data); });
-        }
-        return made.array;
-    }
-
 private:
     void check(Vector y, Vector raw, Vector w) const {
         require(y.size(0) == grower_->n() && raw.size(0) == grower_->n(), "y and raw must have a number for each row");
         require(w.size(0) == 0 || w.size(0) == grower_->n(), "there must be a weight for each row, or none");
     }
     static const double* weights(Vector w) { return w.size(0) ? w.data() : nullptr; }
-
-    // left, right, feature, bin, missing left, by a set, the sets, value, gain, rows
-    nb::tuple nodes() const {
-        const auto& nodes = grower_->nodes();
-        const size_t n = nodes.size();
-        New<std::int32_t> left(n), right(n), feature(n), bin(n);
-        New<std::uint8_t> missing_left(n), by_set(n);
-        New<std::uint64_t> sets(n, size_t{4});
-        New<double> value(n), gain(n);
-        New<std::int64_t> rows(n);
-        for (size_t i = 0; i < n; ++i) {
-            const BoostNode& node = nodes[i];
-            const bool leaf = node.left < 0;
-            left.data[i] = node.left;
-            right.data[i] = node.right;
-            feature.data[i] = leaf ? -2 : node.split.feature;
-            bin.data[i] = leaf ? 0 : node.split.bin;
-            missing_left.data[i] = !leaf && node.split.missing_left;
-            by_set.data[i] = !leaf && node.split.by_set;
-            if (by_set.data[i]) std::copy(node.split.set.begin(), node.split.set.end(), sets.data + 4 * i);
-            value.data[i] = node.value;
-            gain.data[i] = leaf ? 0 : node.split.gain;
-            rows.data[i] = rule_.count(node.sum);
-        }
-        return nb::make_tuple(left.array, right.array, feature.array, bin.array, missing_left.array, by_set.array,
-                              sets.array, value.array, gain.array, rows.array);
-    }
 
     nb::object codes_;
     std::optional<Grower> grower_;
@@ -255,7 +280,6 @@ NB_MODULE(_boost, m) {
              "parameter"_a, "rate"_a)
         .def("values", &Boosting::values)
         .def("weight", &Boosting::weight, "w"_a.noconvert())
-        .def("update", &Boosting::update, "raw"_a)
-        .def("loss", &Boosting::loss, "loss"_a, "y"_a.noconvert(), "raw"_a.noconvert(), "w"_a.noconvert(), "parameter"_a)
-        .def("softmax", &Boosting::softmax, "raw"_a.noconvert());
+        .def("update", &Boosting::update, "raw"_a);
+    bind_spread(m);
 }

@@ -13,7 +13,7 @@ extern const BoostKernels TENFOLD_NAMED(TENFOLD_LEVEL){
     .best_cut = TENFOLD_LEVEL::best_cut,
     .part_rows = TENFOLD_LEVEL::part_rows,
     .loss_terms = TENFOLD_LEVEL::loss_terms,
-    .loss_value = TENFOLD_LEVEL::loss_value,
+    .loss_rows = TENFOLD_LEVEL::loss_rows,
     .softmax_rows = TENFOLD_LEVEL::softmax_rows,
     .fix_terms = TENFOLD_LEVEL::fix_terms,
 };

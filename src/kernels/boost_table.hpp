@@ -14,7 +14,7 @@ struct BoostKernels {
     BestCut* best_cut;
     PartRows* part_rows;
     LossTerms* loss_terms;
-    LossValue* loss_value;
+    LossRows* loss_rows;
     SoftmaxRows* softmax_rows;
     FixTerms* fix_terms;
 };

@@ -22,7 +22,7 @@ enum class Loss {
 constexpr int N_LOSSES = 9;
 
 using LossTerms = void(Loss, const double*, const double*, double, size_t, double*, double*);
-using LossValue = double(Loss, const double*, const double*, const double*, double, size_t);
+using LossRows = void(Loss, const double*, const double*, const double*, double, size_t, double*);
 using SoftmaxRows = void(const double*, size_t, size_t, size_t, size_t, double*);
 using FixTerms = void(const double*, const double*, size_t, const Rule&, Sum*);
 
@@ -103,40 +103,35 @@ inline void loss_terms(Loss loss, const double* y, const double* raw, double par
 }
 
 template <class F>
-TENFOLD_INLINE double add_losses(const double* y, const double* raw, const double* w, size_t n, F&& f) {
-    V sum{};
-    double rest = 0;
+TENFOLD_INLINE void fill_losses(const double* y, const double* raw, const double* w, size_t n, double* out, F&& f) {
     for_vectors(n, [&](size_t i, auto at) __attribute__((always_inline)) {
-        const V loss = f(at(y), at(raw)), weighed = w ? at(w) * loss : loss;
-        if (i + L <= n) sum += weighed;
-        else
-            for (size_t l = 0; l < n - i; ++l) rest += weighed[l];
+        const V loss = f(at(y), at(raw));
+        store(out + i, w ? at(w) * loss : loss);
     });
-    return sum_lanes(sum) + rest;
 }
 
-// loss_value: the sum of w loss(y, r), with w = 1 where there is none.
-inline double loss_value(Loss loss, const double* y, const double* raw, const double* w, double parameter, size_t n) {
+// loss_rows: w loss(y, r) of each row, with w = 1 where there is none; at most LOSS_CHUNK rows, `out` has room for the padding.
+inline void loss_rows(Loss loss, const double* y, const double* raw, const double* w, double parameter, size_t n, double* out) {
     switch (loss) {
-        case Loss::squared: return add_losses(y, raw, w, n, [](V y, V r) { return 0.5 * (r - y) * (r - y); });
-        case Loss::absolute: return add_losses(y, raw, w, n, [](V y, V r) { return absolute(r - y); });
+        case Loss::squared: return fill_losses(y, raw, w, n, out, [](V y, V r) { return 0.5 * (r - y) * (r - y); });
+        case Loss::absolute: return fill_losses(y, raw, w, n, out, [](V y, V r) { return absolute(r - y); });
         case Loss::huber:
-            return add_losses(y, raw, w, n, [=](V y, V r) {
+            return fill_losses(y, raw, w, n, out, [=](V y, V r) {
                 const V d = absolute(r - y), inside = smaller(d, splat(parameter));
                 return inside * (d - 0.5 * inside);
             });
         case Loss::quantile:
-            return add_losses(y, raw, w, n,
+            return fill_losses(y, raw, w, n, out,
                               [=](V y, V r) { return (y - r) * (r > y ? splat(parameter - 1) : splat(parameter)); });
-        case Loss::poisson: return add_losses(y, raw, w, n, [](V y, V r) { return exp_any(r) - y * r; });
-        case Loss::gamma: return add_losses(y, raw, w, n, [](V y, V r) { return r + y * exp_any(-r); });
+        case Loss::poisson: return fill_losses(y, raw, w, n, out, [](V y, V r) { return exp_any(r) - y * r; });
+        case Loss::gamma: return fill_losses(y, raw, w, n, out, [](V y, V r) { return r + y * exp_any(-r); });
         case Loss::logistic:
-            return add_losses(y, raw, w, n, [](V y, V r) {
+            return fill_losses(y, raw, w, n, out, [](V y, V r) {
                 return larger(r, V{}) - y * r + log1p_unit(exp_negative(-absolute(r)));
             });
         case Loss::exponential:
-            return add_losses(y, raw, w, n, [](V y, V r) { return y * exp_any(-r) + (1.0 - y) * exp_any(r); });
-        default: return 0.0;
+            return fill_losses(y, raw, w, n, out, [](V y, V r) { return y * exp_any(-r) + (1.0 - y) * exp_any(r); });
+        default: std::fill(out, out + n, 0.0);
     }
 }
 

@@ -15,15 +15,17 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tenfold.core.data import Arrays, Block, Mapped, Source, as_floats
+from tenfold.core.data import Arrays, Block, Source, as_floats
 from tenfold.core.engine import Summarize, Tree
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.core.threads import single_blas
+from tenfold.sources.mapped import Mapped
 
 IN_FLIGHT = 4  # blocks of a stream sent ahead, for each thread of the cluster
 
@@ -83,6 +85,14 @@ class Dask:
             elif isinstance(source, Mapped) and (inner := self.blocks(source.inner)) is not None:
                 self.kept[source] = [self.submit(_changed, source.change, block) for block in inner]
         return self.kept.get(source)
+
+    def resident(self, source: Any, begin: Callable[[Any], Any], join: Callable[[list[Any]], Any]) -> Any:
+        """The rows of a source as parts that stay on the workers and are asked again and again (`sources.resident`); None
+        where blocks are only passing through."""
+        from tenfold.sources.resident import Resident
+
+        blocks = self.blocks(source)
+        return None if blocks is None else Resident(self, blocks, partial(_begun, begin), join)
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         return self.client.submit(function, *args, pure=False)
@@ -144,6 +154,10 @@ def received(result: Any) -> Any:
 
 def _leaf(pickled: bytes, block: Any) -> Any:
     return guarded(lambda b: pickle.loads(pickled)(_aligned(b)), block)
+
+
+def _begun(begin: Callable[[Any], Any], block: Block) -> Any:
+    return begin(_aligned(block))
 
 
 def _aligned(block: Block) -> Block:

@@ -21,14 +21,17 @@ from tenfold.solve.class_weights import class_factors
 from tenfold.tree.bins import MOST_BINS, learn_bins
 from tenfold.tree.losses import loss_of
 from tenfold.tree.packed import Trees
-from tenfold.tree.rounds import Plan, Rounds, Table, binned_rows, class_sums, first_raw, held_out, record
+from tenfold.tree.parts import class_sums
+from tenfold.tree.rounds import LocalRounds, Plan, Rounds, record
 from tenfold.tree.settings import directions, generator_of, refuse
+from tenfold.tree.spread import SpreadRounds
+from tenfold.tree.training import Training, training_rows
 
 
 class Boosted(Estimator):
     """Abstract: a sum of trees, each grown on the gradients of what the ones before it leave over."""
 
-    kind: ClassVar[str] = "keeps rows"  # while the trees grow, one byte a value
+    kind: ClassVar[str] = "keeps rows"  # while the trees grow, one byte a value; on a cluster where they are
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     _trees: Trees  # class by class, round by round
@@ -44,7 +47,7 @@ class Boosted(Estimator):
         """Whether some rows are held out to know when to stop."""
         raise NotImplementedError
 
-    def _boost(self, rounds: Rounds, done: int, table: Table) -> dict[str, Any]:
+    def _boost(self, rounds: Rounds, done: int) -> dict[str, Any]:
         """Run the rounds; returns the scores that were taken on the way."""
         raise NotImplementedError
 
@@ -71,22 +74,20 @@ class Boosted(Estimator):
             source, getattr(self, "max_bins", MOST_BINS), check.categorical_columns(self, source)
         )
         draws = self._holds_out(source.n_rows) or getattr(self, "subsample", 1.0) < 1
-        table = yield from binned_rows(source, bins, seed if draws else None, trees, outputs)
+        table = yield from training_rows(source, bins, seed if draws else None, trees, outputs, self._gathers())
         self._weigh(table)
-        held = np.zeros(len(table), dtype=bool)
-        if self._holds_out(len(table)):
-            classes = len(self.classes_) if self.target == "label" else None
-            held = held_out(table, self._held_share(len(table)), classes)
-        weight = float(len(table) if table.w is None else table.w.sum())
-        plan = replace(self._plan(len(table), source.n_features, weight), seed=seed)
-        start = (
-            before["baseline_"] if before else self._start(table, ~held if held.any() else slice(None), plan, outputs)
-        )
-        first = yield from self._begin(source, table, ~held, seed)
+        holds = self._holds_out(len(table))
+        if holds or draws:
+            classes = len(self.classes_) if self.target == "label" else 0
+            table.mark(self._held_share(len(table)) if holds else None, classes)
+        plan = replace(self._plan(len(table), source.n_features, table.weight()), seed=seed)
+        start = before["baseline_"] if before else self._start(table, plan, outputs)
+        first = yield from self._begin(source, table, seed)
         order = directions(self, source.n_features) if hasattr(self, "monotonic_cst") else np.empty(0, dtype=np.int64)
-        rounds = Rounds(table, bins, plan, outputs, held, order, self._together(source.n_features), start)
+        kind = LocalRounds if table.here else SpreadRounds
+        rounds = kind(table, bins, plan, outputs, start, order, self._together(source.n_features))
         done = 0 if trees is None else len(trees) // outputs
-        scores = self._boost(rounds, done, table)
+        scores = self._boost(rounds, done)
         return dict(_trees=rounds.trees(trees), baseline_=start, _seed=seed, **first, **scores)
 
     def _check_before(self, source: Source, outputs: int) -> None:
@@ -108,27 +109,25 @@ class Boosted(Estimator):
         """How many sums of trees there are: one, or one for each of several classes."""
         return len(self.classes_) if self.target == "label" and len(self.classes_) > 2 else 1
 
-    def _weigh(self, table: Table) -> None:
+    def _weigh(self, table: Training) -> None:
         """The weights of classes, and targets that the loss cannot take."""
-        if self.target == "label":
-            if getattr(self, "class_weight", None) is not None:
-                w = np.ones(len(table)) if table.w is None else table.w
-                codes = table.y.astype(np.int64)
-                factors = class_factors(self, np.bincount(codes, w, len(self.classes_)))
-                assert factors is not None
-                table.w = w * factors[codes]
-            return
-        if self.loss == "poisson" and (table.y.min() < 0 or not table.y.any()):
+        factors = None
+        if self.target == "label" and getattr(self, "class_weight", None) is not None:
+            factors = class_factors(self, table.class_weights(len(self.classes_)))
+        if self.loss == "poisson" and (table.lowest < 0 or table.highest == 0):
             raise BadInput("loss='poisson' needs targets that are not negative, and not all zero")
-        if self.loss == "gamma" and table.y.min() <= 0:
+        if self.loss == "gamma" and table.lowest <= 0:
             raise BadInput("loss='gamma' needs targets above zero")
+        table.weigh(factors)
 
-    def _start(self, table: Table, train: Any, plan: Plan, outputs: int) -> Array:
-        return first_raw(table, train, plan, outputs)
+    def _gathers(self) -> bool:
+        """Whether the rows must come here from a cluster: leaves may be quantiles of what is left in them."""
+        return loss_of(self).renews
 
-    def _begin(
-        self, source: Source, table: Table, train: Array, seed: int
-    ) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _start(self, table: Training, plan: Plan, outputs: int) -> Array:
+        return table.start(plan.loss, plan.parameter, outputs)
+
+    def _begin(self, source: Source, table: Training, seed: int) -> Generator[Summarize, Any, dict[str, Any]]:
         """Add what another learner says of the rows to their raw sums; returns it as a fitted attribute."""
         yield from ()
         return {}
@@ -149,11 +148,12 @@ class Boosted(Estimator):
         return float(share / n if isinstance(share, (int, np.integer)) else share)
 
     def _grow_while(self, rounds: Rounds, done: int, wanted: int, after: Any) -> None:
-        """Rounds until there are as many as wanted, or `after(round, rows)` says to stop. Ctrl-C keeps the trees that are there."""
+        """Rounds until there are as many as wanted, or `after(round)` says to stop. Ctrl-C keeps the trees that are there."""
         passes = Passes(type(self).__name__)
         try:
             for number in range(done, wanted):
-                loss, stop = after(number, rounds.step(number))
+                rounds.step(number)
+                loss, stop = after(number)
                 passes.done(record(loss))
                 if stop:
                     return

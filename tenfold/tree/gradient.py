@@ -17,8 +17,9 @@ from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.first import begin, given_learner, raw_of
 from tenfold.tree.losses import loss_of
 from tenfold.tree.options import SHARE
-from tenfold.tree.rounds import Plan, Rounds, Table, first_raw
+from tenfold.tree.rounds import Plan, Rounds
 from tenfold.tree.settings import columns_to_draw, refuse, rows_needed
+from tenfold.tree.training import Training
 
 
 @group
@@ -83,16 +84,17 @@ class DepthBoosted(Boosted):
             raise refuse(self, "loss", "is for two classes only")
         return loss_of(self)
 
-    def _start(self, table: Table, train: Any, plan: Plan, outputs: int) -> Array:
-        return first_raw(table, train, plan, outputs) if self.init is None else np.zeros(outputs)
+    def _start(self, table: Training, plan: Plan, outputs: int) -> Array:
+        return super()._start(table, plan, outputs) if self.init is None else np.zeros(outputs)
 
-    def _begin(
-        self, source: Source, table: Table, train: Array, seed: int
-    ) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _gathers(self) -> bool:
+        return super()._gathers() or given_learner(self) is not None
+
+    def _begin(self, source: Source, table: Training, seed: int) -> Generator[Summarize, Any, dict[str, Any]]:
         if given_learner(self) is None:
             return {}
         category = check.categorical_columns(self, source)
-        first = yield from begin(self, source, table, train, category, seed % 2**31, self._before.get("init_"))
+        first = yield from begin(self, source, table, category, seed % 2**31, self._before.get("init_"))
         return dict(init_=first)
 
     def _base(self, X: Any) -> Array:
@@ -102,24 +104,23 @@ class DepthBoosted(Boosted):
     def _holds_out(self, n: int | None) -> bool:
         return self.n_iter_no_change is not None
 
-    def _boost(self, rounds: Rounds, done: int, table: Table) -> dict[str, Any]:
+    def _boost(self, rounds: Rounds, done: int) -> dict[str, Any]:
         factor, before = rounds.plan.loss.factor, self._before
         train = list(before.get("train_score_", []))
         better, outside = list(before.get("oob_improvement_", [])), list(before.get("oob_scores_", []))
         best = [math.inf] * int(min(self.n_iter_no_change or 1, 1 << 20))
-        draws = rounds.plan.subsample < 1
 
-        def after(number: int, rows: Array) -> tuple[float | None, bool]:
-            train.append(factor * rounds.loss(rows if draws else None))
-            if draws:
-                out = np.setdiff1d(rounds.train if len(rounds.train) else np.arange(len(table)), rows)
-                now = factor * rounds.loss(out) if len(out) else train[-1]
-                then = factor * rounds.loss(out, rounds.earlier) if len(out) else now
+        def after(number: int) -> tuple[float | None, bool]:
+            train.append(factor * rounds.loss("drawn"))
+            if rounds.draws:
+                some = rounds.weight("outside") > 0
+                now = factor * rounds.loss("outside") if some else train[-1]
+                then = factor * rounds.loss("outside before") if some else now
                 outside.append(now)
                 better.append(then - now)
-            if not len(rounds.held):
+            if not rounds.table.n_held:
                 return train[-1], False
-            held = factor * rounds.loss(rounds.held)
+            held = factor * rounds.loss("held")
             if not any(held + self.tol < one for one in best):
                 return train[-1], True
             best[number % len(best)] = held
@@ -132,7 +133,7 @@ class DepthBoosted(Boosted):
             max_features_=rounds.plan.columns,
             train_score_=np.array(train, dtype=np.float64),
         )
-        if draws:
+        if rounds.draws:
             found.update(oob_improvement_=np.array(better), oob_scores_=np.array(outside), oob_score_=outside[-1])
         return found
 

@@ -11,7 +11,7 @@ from tenfold.core.data import Array
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.losses import loss_of
-from tenfold.tree.rounds import Plan, Rounds, Table
+from tenfold.tree.rounds import Plan, Rounds
 from tenfold.tree.settings import refuse
 from tenfold.tree.watched import score_of
 
@@ -68,7 +68,7 @@ class HistBoosted(Boosted):
         quantile = getattr(self, "quantile", None)
         if self.loss == "quantile" and quantile is None:
             raise refuse(self, "quantile", "loss='quantile' needs a share between 0 and 1")
-        if not isinstance(self.scoring, str) or self.scoring != "loss":
+        if not self._watches_loss():
             score_of(self)  # refuses what is no score, also where nothing is watched
         return Plan(
             loss=loss_of(self),
@@ -93,22 +93,22 @@ class HistBoosted(Boosted):
     def _stops_early(self, n: int | None) -> bool:
         return n is None or n > MANY_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
 
-    def _boost(self, rounds: Rounds, done: int, table: Table) -> dict[str, Any]:
-        early = self._stops_early(len(table))
+    def _boost(self, rounds: Rounds, done: int) -> dict[str, Any]:
+        early = self._stops_early(len(rounds.table))
         before = self._before
         train = list(before.get("train_score_", []))
         held = list(before.get("validation_score_", []))
 
         def take_scores() -> None:
-            train.append(self._score(rounds, None))
-            if len(rounds.held):
-                held.append(self._score(rounds, rounds.held))
+            train.append(self._score(rounds, "train"))
+            if rounds.table.n_held:
+                held.append(self._score(rounds, "held"))
 
-        def after(number: int, rows: Array) -> tuple[float | None, bool]:
+        def after(number: int) -> tuple[float | None, bool]:
             if not early:
                 return None, False
             take_scores()
-            return -train[-1], self._stalls(held if len(rounds.held) else train)
+            return -train[-1], self._stalls(held if rounds.table.n_held else train)
 
         if early and not done:
             take_scores()
@@ -121,14 +121,15 @@ class HistBoosted(Boosted):
             validation_score_=np.array(held, dtype=np.float64),
         )
 
-    def _score(self, rounds: Rounds, rows: Array | None) -> float:
+    def _watches_loss(self) -> bool:
+        return isinstance(self.scoring, str) and self.scoring == "loss"
+
+    def _gathers(self) -> bool:
+        return super()._gathers() or not self._watches_loss()
+
+    def _score(self, rounds: Rounds, of: str) -> float:
         """Higher is better: the loss with its sign changed, or the score that `scoring` names."""
-        if self.scoring == "loss":
-            return -rounds.loss(rows)
-        if rows is None:
-            rows = rounds.train if len(rounds.train) else np.arange(len(rounds.table))
-        w = None if rounds.table.w is None else rounds.table.w[rows]
-        return score_of(self)(rounds.table.y[rows], rounds.raw[:, rows], w)
+        return -rounds.loss(of) if self._watches_loss() else score_of(self)(*rounds.told(of))
 
     def _stalls(self, scores: list[float]) -> bool:
         """No score of the last n_iter_no_change rounds is better, by more than tol, than the one before them."""

@@ -20,11 +20,8 @@ class Loss:
     renews: bool = False  # values of leaves are quantiles of what is left, not Newton steps
     factor: float = 1.0  # scikit-learn tells the loss times this
 
-    def start(self, y: Array, w: Array | None, parameter: float) -> float:
-        """The constant with the smallest loss; the order of the rows does not matter."""
-        if self.renews:
-            return weighted_quantile(y, w, parameter if self.name == "quantile" else 0.5)
-        mean = ordered_mean(y, w)
+    def start(self, mean: float) -> float:
+        """The constant with the smallest loss, from the mean of the targets; where leaves are renewed it is a quantile instead."""
         if self.link == "identity":
             return mean
         if self.link == "log":
@@ -57,13 +54,6 @@ LOSSES = {
 }
 
 
-def ordered_mean(y: Array, w: Array | None) -> float:
-    """Σ w y / Σ w, the same for any order of the rows: what is added is sorted first."""
-    if w is None:
-        return float(np.sort(y).sum() / len(y))
-    return float(np.sort(w * y).sum() / np.sort(w).sum())
-
-
 def weighted_quantile(values: Array, w: Array | None, q: float) -> float:
     """The smallest value up to which there is the share q of the weight; where exactly that is reached, the middle to the next."""
     order = np.argsort(values, kind="stable") if w is None else np.lexsort((w, values))
@@ -77,10 +67,9 @@ def weighted_quantile(values: Array, w: Array | None, q: float) -> float:
     return float(values[at] / 2 + values[at + 1] / 2)
 
 
-def log_priors(y: Array, w: Array | None, classes: int) -> Array:
+def priors(weights: Array) -> Array:
     """The logarithms of the shares of the classes."""
-    counts = np.bincount(y.astype(np.int64), weights=w, minlength=classes)
-    return np.asarray(np.log(np.maximum(counts / counts.sum(), EPSILON)))
+    return np.asarray(np.log(np.maximum(weights / weights.sum(), EPSILON)))
 
 
 def loss_of(model: Any) -> Loss:

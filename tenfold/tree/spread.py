@@ -1,0 +1,165 @@
+"""Rounds of boosting on rows that stay on the workers of a cluster: histograms, splits and a few numbers travel, rows do not.
+
+A turn asks all parts of the rows at once for the histograms of every node that may be split next, so a tree takes about as many
+turns as it is deep. Sums are whole numbers: the tree is that of `LocalRounds`, to the bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tenfold import _boost
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.core.stats import Keyed
+from tenfold.core.threads import thread_budget
+from tenfold.tree.bins import Bins
+from tenfold.tree.losses import PROBABILITY, Loss
+from tenfold.tree.parts import DRAWN, Part, Whole, Work
+from tenfold.tree.rounds import LEFT, RIGHT, SETS, VALUE, Plan, Rounds, class_factor, column_facts
+from tenfold.tree.training import Training
+
+MOST_ROWS = 1 << 27  # so that sums of whole numbers keep enough digits
+
+
+class SpreadRounds(Rounds):
+    """Rounds on rows that are on a cluster."""
+
+    def __init__(
+        self, table: Training, bins: Bins, plan: Plan, outputs: int, start: Array, order: Array, together: Array
+    ) -> None:
+        if len(table) >= MOST_ROWS:
+            raise BadInput(f"boosting takes less than {MOST_ROWS:,} rows, there are {len(table):,}: draw some of them")
+        super().__init__(table, bins, plan, outputs, start)
+        facts = (*column_facts(bins, order), together)
+        self.natives = [_boost.SpreadTree(*facts, thread_budget()) for _ in range(outputs)]
+        self.tops: Array = table.rows.ask(extents, plan.loss, plan.parameter, of=("kept", "work")).largest
+
+    def _grow_round(self, number: int) -> None:
+        rows, plan, n_bins = self.table.rows, self.plan, self.bins.n_bins
+        of = (plan.loss, plan.parameter, self.tops, len(self.table), n_bins)
+        found = rows.step("tree", planted, *of, of=("kept", "work")).arrays
+        for k, native in enumerate(self.natives):
+            tree = number if self.outputs == 1 else number * self.outputs + k
+            native.begin(found[k], *self.tops[k].tolist(), len(self.table), *plan.limits(tree))
+        while True:
+            wanted = [native.asked() for native in self.natives]
+            if not any(len(asked[0]) for asked in wanted):
+                break
+            found = rows.step("tree", turned, wanted, n_bins, of=("kept", "tree")).arrays
+            for native, histograms in zip(self.natives, found, strict=True):
+                if len(histograms):
+                    native.answer(histograms)
+        rows.forget("tree")
+        self._add([list(native.nodes()) for native in self.natives])
+
+    def _add(self, trees: list[list[Array]]) -> None:
+        """Adds a tree for each output, here and to the raw sums of the rows."""
+        ways = [tuple(nodes[: SETS + 1]) for nodes in trees]
+        message = (ways, [nodes[VALUE] for nodes in trees], self.bins.n_bins, self.plan.loss, self.plan.parameter)
+        after = self.table.rows.step("work", added, *message, of=("kept", "work"))
+        self.tops, at = after["tops"].largest, 0
+        weights = after["weights"].values() if self.table.weighted else None
+        for k, nodes in enumerate(trees):
+            weight = nodes[-1].astype(np.float64)
+            if weights is not None:
+                weight = weights[at : at + len(weight)]
+                for i in range(len(weight))[::-1]:
+                    if nodes[LEFT][i] >= 0:
+                        weight[i] = weight[nodes[LEFT][i]] + weight[nodes[RIGHT][i]]
+                at += len(weight)
+            self.grown[k].append((*nodes, weight))
+
+
+# --- what is asked of the rows ----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Tops:
+    """The largest gradient and curvature of each output, (outputs, 2)."""
+
+    largest: Array
+
+    def __add__(self, other: Tops) -> Tops:
+        return Tops(np.maximum(self.largest, other.largest))
+
+
+@dataclass(slots=True)
+class Sprout:
+    """One tree as the holder of some rows sees it."""
+
+    terms: Array  # (n, 2) int64: gradient, and curvature with a count
+    rows: Array  # those that the tree is grown on, node by node
+    places: dict[int, tuple[int, int]]  # where the rows of a node begin and end
+
+
+def _at(part: Part, work: Work, loss: Loss, parameter: float) -> list[tuple[Any, ...]]:
+    """For each output: where the kernels take gradients."""
+    if len(work.raw) == 1:
+        return [(loss.number, part.y, work.raw[0], work.w, parameter)]
+    shares, factor = _boost.softmax(work.raw, 1), class_factor(len(work.raw))
+    return [(PROBABILITY, (part.y == k).astype(np.float64), shares[k], work.w, factor) for k in range(len(work.raw))]
+
+
+def extents(part: Part, work: Work, loss: Loss, parameter: float) -> Tops:
+    return Tops(np.array([_boost.extent(*at) for at in _at(part, work, loss, parameter)]))
+
+
+def planted(
+    part: Part, work: Work, loss: Loss, parameter: float, tops: Array, n: int, n_bins: Array
+) -> tuple[list[Sprout], Whole]:
+    """The trees of a round before their first split, and the histograms of all their rows."""
+    rows = np.flatnonzero(work.group == DRAWN).astype(np.uint32)
+    sprouts, found = [], []
+    for at, top in zip(_at(part, work, loss, parameter), tops.tolist(), strict=True):
+        terms = _boost.fixed_gradients(*at, *top, n)
+        sprouts.append(Sprout(terms, rows, {0: (0, len(rows))}))
+        found.append(_boost.sum_rows(part.codes, n_bins, terms, rows))
+    return sprouts, Whole(found)
+
+
+def turned(
+    part: Part, sprouts: list[Sprout], wanted: list[tuple[Array, ...]], n_bins: Array
+) -> tuple[list[Sprout], Whole]:
+    """The rows of some nodes parted, and the histograms that were asked for."""
+    grown, found = [], []
+    for sprout, (node, first, *splits) in zip(sprouts, wanted, strict=True):
+        places = [sprout.places[i] for i in node.tolist()]
+        begin, end = np.array(places, dtype=np.int64).reshape(-1, 2).T.copy()
+        where = (part.codes, n_bins, on_sixteen(sprout.terms), sprout.rows, begin, end)
+        rows, lefts, histograms = _boost.part_and_sum(*where, *splits)
+        known = dict(sprout.places)
+        for left, (a, b), count in zip(first.tolist(), places, lefts.tolist(), strict=True):
+            known[left], known[left + 1] = (a, a + count), (a + count, b)
+        grown.append(replace(sprout, rows=rows, places=known))
+        found.append(histograms)
+    return grown, Whole(found)
+
+
+def on_sixteen(terms: Array) -> Array:
+    """Terms that came over the network may begin anywhere; kernels want a multiple of 16 bytes."""
+    return terms if terms.ctypes.data % 16 == 0 else terms.copy()
+
+
+def added(
+    part: Part,
+    work: Work,
+    ways: list[tuple[Array, ...]],
+    values: list[Array],
+    n_bins: Array,
+    loss: Loss,
+    parameter: float,
+) -> tuple[Work, Keyed]:
+    """The raw sums with the trees of a round; what the next round's units need, and the weights of the leaves."""
+    leaves = [_boost.leaves_of(part.codes, n_bins, *way) for way in ways]
+    raw = np.stack([old + value[leaf] for old, value, leaf in zip(work.raw, values, leaves, strict=True)])
+    after = replace(work, raw=raw)
+    stats = Keyed(tops=extents(part, after, loss, parameter))
+    if len(work.w):
+        rows, first = work.group == DRAWN, np.cumsum([0, *map(len, values)])
+        leaf = np.concatenate([one[rows] + at for one, at in zip(leaves, first, strict=False)]).astype(np.int32)
+        stats["weights"] = Whole([_boost.exact_sums(np.tile(work.w[rows], len(values)), leaf, int(first[-1]))])
+    return after, stats
