@@ -15,8 +15,8 @@ from tenfold.core.estimator import Estimator
 from tenfold.core.params import domains
 from tenfold.tree.losses import loss_of
 from tenfold.tree.members import copy_of
-from tenfold.tree.rounds import Table
 from tenfold.tree.settings import refuse, rows_in_memory
+from tenfold.tree.training import Training
 
 SMALLEST = float(np.finfo(np.float32).eps)  # of a share that is turned into a raw sum, and of what it lacks to 1
 
@@ -34,14 +34,14 @@ def given_learner(model: Any) -> Any:
 
 
 def begin(
-    model: Any, source: Source, table: Table, train: Array, category: Array, seed: int, fitted: Any
+    model: Any, source: Source, table: Training, category: Array, seed: int, fitted: Any
 ) -> Generator[Summarize, Any, Any]:
     """Fit `init` to the training rows (or take the one `fitted` before), and add what it says to the raw sums of all rows."""
     X, _, _ = yield from rows_in_memory(source)
     if fitted is None:
-        fitted = _fitted(model, X[train], table.y[train], None if table.w is None else table.w[train], category, seed)
-    said = raw_of(model, fitted, X).T
-    table.raw = np.ascontiguousarray(said if table.raw is None else table.raw + said)
+        train, y, w = table.gathered()
+        fitted = _fitted(model, X[train], y, w, category, seed)
+    table.add(raw_of(model, fitted, X).T)
     return fitted
 
 
