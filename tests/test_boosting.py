@@ -385,3 +385,12 @@ def test_a_scorer_that_fails_is_named() -> None:
     model = tenfold.HistGradientBoostingRegressor(scoring=lambda model, X, y: 1 / 0, early_stopping=True)
     with pytest.raises(BadParameter, match=r"ZeroDivisionError"):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [tenfold.HistGradientBoostingRegressor, tenfold.DecisionTreeRegressor])
+def test_categories_have_no_direction(learner: Any) -> None:
+    words, numbers = np.array(["low", "mid", "high"] * 20, dtype=object), np.arange(60.0)
+    rows = np.column_stack([numbers, words])
+    learner(monotonic_cst=[1, 0]).fit(rows, numbers)
+    with pytest.raises(BadParameter, match="column 1 holds categories, which have no order"):
+        learner(monotonic_cst=[0, 1]).fit(rows, numbers)

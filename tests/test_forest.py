@@ -252,6 +252,8 @@ def test_importance_out_of_bag_by_hand(kind: str, monkeypatch: pytest.MonkeyPatc
     with tenfold.threads(1):
         model.fit(X, target, w)
     found = model.oob_importance(X, target, w, random_state=5)
+    best = int(found.importances_mean.argmax())
+    assert str(found).splitlines()[1].split()[:2] == [f"x{best}", f"{found.importances_mean[best]:.4g}"]
     lost = np.zeros((6, 8))
     for t, (tree, rows) in enumerate(zip(model.estimators_, unseen, strict=True)):
         rng = np.random.default_rng([seed_of(np.random.default_rng(5)), t])

@@ -145,7 +145,7 @@ def check_class_sizes(codes: Array, classes: Array) -> None:
     """A class of one row is absent from training whenever that row is held out."""
     counts = np.bincount(codes, minlength=len(classes))
     if counts.min() < 2:
-        rare = classes[int(counts.argmin())]
+        rare = classes.tolist()[int(counts.argmin())]
         raise BadInput(
             f"class {rare!r} has {counts.min()} row(s): cross-validation needs at least 2 rows of each "
             "class; drop the class or join it with another"

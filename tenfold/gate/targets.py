@@ -48,7 +48,7 @@ def check_classes(learner: Any, target: Target) -> None:
     if target.classes is not None and len(target.classes) < learner.least_classes:
         raise BadInput(
             f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one "
-            f"class: {target.classes[0]!r}"
+            f"class: {target.classes.tolist()[0]!r}"
         )
 
 

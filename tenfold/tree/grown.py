@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -119,9 +120,11 @@ class Grown(Estimator):
         with single_blas:
             table: Any = drive(again._table(source), source, current_engine(source), type(self).__name__)
             seeds = [seed_of_tree(self._seed, t) for t in range(len(self._trees))]
-            return oob_importance(
+            found = oob_importance(
                 table, self._trees, seeds, self._times, self._losses, again._new_seed(), type(self).__name__
             )
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return replace(found, columns=[str(name) for name in names])
 
     @staticmethod
     def _losses(said: Array, y: Array) -> Array:

@@ -28,6 +28,16 @@ class OutOfBagImportance:
     """How much worse each tree becomes on rows that it has not seen, when a column is shuffled among them."""
 
     losses: Array = field(repr=False)  # (trees, columns): of accuracy, or the rise of the squared error
+    columns: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        width = max(map(len, self.columns), default=0)
+        found = sorted(zip(self.importances_mean, self.standard_error, self.columns, strict=True), reverse=True)
+        lines = [f"what {len(self.losses)} trees lose on rows they have not seen when a column is shuffled"]
+        lines += [f"{name:>{width}}  {mean:>10.4g} ± {error:.2g}" for mean, error, name in found]
+        return "\n".join(lines)
+
+    __repr__ = __str__
 
     @property
     def importances_mean(self) -> Array:

@@ -14,6 +14,7 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter
 from tenfold.core.random import generator
 from tenfold.core.stats import Counts
+from tenfold.gate.numbers import column_name
 from tenfold.tree.kept import Kept
 
 
@@ -103,4 +104,8 @@ def directions(model: Any, p: int) -> Array:
         )
     if model.target == "label" and len(model.classes_) > 2:
         raise refuse(model, "monotonic_cst", "is for two classes only")
+    for j, categories in enumerate(vars(model).get("categories_") or []):
+        if found[j] and categories is not None and len(categories):
+            where = column_name(vars(model).get("feature_names_in_"), j)
+            raise refuse(model, "monotonic_cst", f"{where} holds categories, which have no order: give it 0")
     return found.astype(np.int64) if found.any() else np.empty(0, dtype=np.int64)
