@@ -26,25 +26,47 @@ def _tree(labels: bool) -> tuple[Contender, ...]:
     )
 
 
-def _forest(labels: bool) -> tuple[Contender, ...]:
+def _share(labels: bool) -> float:
+    """Of the columns, drawn for each node."""
+    return COLUMNS**0.5 / COLUMNS if labels else 1 / 3
+
+
+def _same(labels: bool) -> dict[str, Any]:
+    drawn: dict[str, Any] = {} if labels else {"max_features": _share(labels)}
+    return dict(n_estimators=TREES, random_state=0, n_jobs=2, **drawn)
+
+
+def _lightgbm(labels: bool) -> Contender:
     kind, score = ("Classifier", accuracy) if labels else ("Regressor", r2)
-    share = COLUMNS**0.5 / COLUMNS if labels else 1 / 3
-    drawn: dict[str, Any] = {} if labels else {"max_features": share}
-    same = dict(n_estimators=TREES, random_state=0, n_jobs=2, **drawn)
     boosting = dict(
         boosting_type="rf", n_estimators=TREES, num_leaves=LEAVES, min_child_samples=1, min_child_weight=0, subsample=0.632,
-        subsample_freq=1, feature_fraction_bynode=share, n_jobs=2, verbose=-1, random_state=0,
+        subsample_freq=1, feature_fraction_bynode=_share(labels), n_jobs=2, verbose=-1, random_state=0,
     )  # fmt: skip
+    return Contender("lightgbm rf", "lightgbm", fit_predict(f"lightgbm.LGBM{kind}", score, **boosting))
+
+
+def _forest(labels: bool) -> tuple[Contender, ...]:
+    kind, score = ("Classifier", accuracy) if labels else ("Regressor", r2)
+    same = _same(labels)
     deep = dict(
         n_estimators=TREES, max_depth=DEPTH, tree_method="hist", subsample=0.632, reg_lambda=0, min_child_weight=1,
-        colsample_bynode=share, n_jobs=2, random_state=0,
+        colsample_bynode=_share(labels), n_jobs=2, random_state=0,
     )  # fmt: skip
     return (
         Contender("tenfold", "tenfold", fit_predict(f"tenfold.RandomForest{kind}", score, **same), "tenfold"),
         Contender("sklearnex", "sklearnex", fit_predict(f"sklearnex.ensemble.RandomForest{kind}", score, **same)),
-        Contender("lightgbm rf", "lightgbm", fit_predict(f"lightgbm.LGBM{kind}", score, **boosting)),
+        _lightgbm(labels),
         Contender("xgboost rf", "xgboost", fit_predict(f"xgboost.XGBRF{kind}", score, **deep), slow=True),
         Contender("sklearn", "sklearn", fit_predict(f"sklearn.ensemble.RandomForest{kind}", score, **same), slow=True),
+    )
+
+
+def _limited(labels: bool) -> tuple[Contender, ...]:
+    kind, score = ("Classifier", accuracy) if labels else ("Regressor", r2)
+    same = dict(_same(labels), max_leaf_nodes=LEAVES)
+    return (
+        Contender("tenfold", "tenfold", fit_predict(f"tenfold.RandomForest{kind}", score, **same), "tenfold"),
+        _lightgbm(labels),
     )
 
 
@@ -64,4 +86,6 @@ WORKLOADS = (
     _workload("tree_reg", "one exact tree grown to the end", 200_000, 20, 60, False, _tree),
     _workload("forest_clf", "forest of 100 trees, sqrt(p) columns a node", 100_000, COLUMNS, 61, True, _forest),
     _workload("forest_reg", "forest of 100 trees, p / 3 columns a node", 100_000, COLUMNS, 61, False, _forest),
+    _workload("forest_clf_1024", "forest of 100 trees of 1024 leaves", 100_000, COLUMNS, 61, True, _limited),
+    _workload("forest_reg_1024", "forest of 100 trees of 1024 leaves", 100_000, COLUMNS, 61, False, _limited),
 )
