@@ -58,7 +58,7 @@ def draw_attributions(found: Any, ax: Any = None, most: int = 15) -> Any:
 def draw_one_row(found: Any, row: int, ax: Any = None, most: int = 10) -> Any:
     """From the base to what is said of one row: a bar for each column, the largest first, the rest together."""
     if found.values.ndim == 3:
-        raise BadInput(f"choose a class first: found.of_class({found.classes.tolist()[-1]!r}).plot(row={row})")
+        raise BadInput(f"choose a class first: found.of_class({found.classes[-1]!r}).plot(row={row})")
     if not -len(found.values) <= row < len(found.values):
         raise BadInput(f"there is no row {row}: {len(found.values)} rows were explained")
     values = found.values[row]
