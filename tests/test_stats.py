@@ -18,7 +18,6 @@ from tenfold.cluster.kmeans import Survey
 from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, CannotForget
 from tenfold.core.stats import (
-    Clusters,
     Counts,
     Keyed,
     Moments,
@@ -26,7 +25,6 @@ from tenfold.core.stats import (
     Spread,
     Stats,
     Terms,
-    Triangle,
     all_but_one,
     merge,
 )
@@ -41,9 +39,9 @@ from tenfold.solve import sketch
 from tenfold.solve.biweight import ScaleSums
 from tenfold.solve.columns import Distinct
 from tenfold.solve.irls import Piece
-from tenfold.solve.least_squares import Extended, Products
+from tenfold.solve.least_squares import Extended, Products, Triangle
 from tenfold.solve.linear_program import Bend
-from tenfold.solve.lloyd import Steps
+from tenfold.solve.lloyd import Clusters, Steps
 from tenfold.solve.variance import Likelihood
 from tenfold.tree.kept import Kept
 

@@ -9,7 +9,7 @@ Rows per block depend on the width of a row alone (`block_rows`), because blocks
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -141,6 +141,8 @@ class Source:
 
     def map(self, change: Callable[[Any], Any], n_features: int) -> Source:
         """The same rows with X replaced by change(X), block by block."""
+        from tenfold.sources.mapped import Mapped
+
         return Mapped(self, change, n_features)
 
 
@@ -170,24 +172,14 @@ class Arrays(Source):
         self.n_features = X.shape[1]
         self.size = size or block_rows(self.n_features)
         self.n_rows = X.shape[0] if rows is None else len(rows)
+        lengths = [(None, self.n_rows)] if keys is None else [(k, len(index)) for k, (_, index) in enumerate(keys)]
         self.cuts: list[tuple[Any, int, int]] = [
-            (None, start, min(start + self.size, self.n_rows)) for start in range(0, self.n_rows, self.size)
+            (k, start, min(start + self.size, n)) for k, n in lengths for start in range(0, n, self.size)
         ]
-        if keys is not None:
-            self.cuts = [
-                (k, start, min(start + self.size, len(index)))
-                for k, (_, index) in enumerate(keys)
-                for start in range(0, len(index), self.size)
-            ]
         self.n_parts = len(self.cuts)
         self.seen = np.full(self.n_parts, trusted)  # parts found finite: a second pass does not look again
-        self.plain = (
-            type(X) is np.ndarray
-            and X.dtype in (np.float32, np.float64)
-            and X.flags.c_contiguous
-            and X.flags.aligned
-            and not missing
-        )
+        floats = type(X) is np.ndarray and X.dtype in (np.float32, np.float64)
+        self.plain = floats and X.flags.c_contiguous and X.flags.aligned and not missing
 
     def parts(self) -> Iterator[int]:
         return iter(range(self.n_parts or 0))
@@ -244,27 +236,6 @@ class Arrays(Source):
         if self.rows is not None:
             groups = [(key, self.rows[rows]) for key, rows in groups]
         return Arrays(self.X, self.y, self.w, self.target, self.facts, missing=self.missing, keys=groups)
-
-
-class Mapped(Source):
-    """A source whose X passes through a function, block by block."""
-
-    def __init__(self, inner: Source, change: Callable[[Any], Any], n_features: int) -> None:
-        self.inner, self.change, self.n_features = inner, change, n_features
-        self.target, self.n_parts, self.n_rows = inner.target, inner.n_parts, inner.n_rows
-        self.rereadable, self.facts = inner.rereadable, {**inner.facts, "n_features_in_": n_features}
-        self.facts.pop("feature_names_in_", None)
-        self.home = inner.home
-
-    def whole(self) -> Source:
-        return Mapped(self.inner.whole(), self.change, self.n_features)
-
-    def parts(self) -> Iterator[Any]:
-        return self.inner.parts()
-
-    def load(self, part: Any) -> Block:
-        block = self.inner.load(part)
-        return replace(block, X=as_floats(self.change(block.X)))
 
 
 def rows_of(X: Any, index: Any) -> Any:

@@ -158,9 +158,8 @@ class Threads:
             _settle(others)
             interrupt(False)
         if work.failures:
-            raise work.failures[
-                min(work.failures)
-            ]  # blocks are handed out in order: the first to fail is the same for any n
+            # blocks are handed out in order: the first to fail is the same for any n
+            raise work.failures[min(work.failures)]
         return work.tree.result()
 
     def __repr__(self) -> str:

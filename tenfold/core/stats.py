@@ -2,14 +2,13 @@
 
     Moments     weighted mean and centred scatter of the columns (also one set for each group)
     Spread      the same without the products of different columns
-    Triangle    the R of a QR decomposition, for badly conditioned least squares
     Terms       a loss with its gradient and curvature at one point
     Counts      weight for each class, category or bin
-    Clusters    weight and sum for each centre
     Rows        the rows themselves, appended: for learners that keep them
     Keyed       one statistic for each key, as the folds of a cross-validation need
 
-The sketches `Histogram`, `Quantiles` and `Sample` are in `solve.sketch`. A statistic never sees an empty block: rows of weight zero
+Those of one family are with its solver: `Triangle` in `solve.least_squares`, `Clusters` in `solve.lloyd`, the sketches `Histogram`,
+`Quantiles` and `Sample` in `solve.sketch`. A statistic never sees an empty block: rows of weight zero
 are dropped at the gate.
 """
 
@@ -23,7 +22,6 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.errors import CannotForget
-from tenfold.core.threads import patiently
 
 Array = np.ndarray[Any, Any]
 
@@ -177,28 +175,6 @@ class Spread(Centred):
 
 
 @dataclass(slots=True)
-class Triangle(Stats):
-    """The upper triangular R of √w Z = Q R, diagonal ≥ 0. `+` is the R of the two stacked (TSQR)."""
-
-    weight: float
-    R: Array
-
-    @classmethod
-    def of(cls, Z: Array, w: Array) -> Triangle:
-        return cls(float(w.sum()), _upper(Z * np.sqrt(w)[:, None]))
-
-    def __add__(self, other: Triangle) -> Triangle:
-        return Triangle(self.weight + other.weight, _upper(np.concatenate([self.R, other.R])))
-
-
-def _upper(Z: Array) -> Array:
-    R = np.asarray(patiently(np.linalg.qr, Z, mode="r"))
-    sign = np.where(np.diagonal(R) < 0, -1.0, 1.0)
-    R[: len(sign)] *= sign[:, None]
-    return R
-
-
-@dataclass(slots=True)
 class Terms(Stats):
     """A loss at one point with its gradient and, where asked for, its curvature; `weight` is Σ w."""
 
@@ -225,19 +201,6 @@ class Counts(Stats):
                 "more rows would be forgotten than were learned: only rows that were fitted can be forgotten"
             )
         return Counts(np.maximum(left, 0.0))
-
-
-@dataclass(slots=True)
-class Clusters(Stats):
-    """Weight and sum of the rows nearest to each centre, and Σ w ‖x − c‖²."""
-
-    weight: Array
-    sum: Array
-    inertia: float
-
-    @classmethod
-    def of(cls, X: Array, w: Array, centers: Array) -> Clusters:
-        return cls(*ops.assign_sums(X, w, centers))
 
 
 @dataclass(slots=True)

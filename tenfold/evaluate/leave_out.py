@@ -19,12 +19,12 @@ from tenfold.core import ops
 from tenfold.core.data import Arrays, Block
 from tenfold.core.engine import Threads, current_engine, each
 from tenfold.core.protocol import fresh
-from tenfold.core.stats import Moments, Rows, Triangle
+from tenfold.core.stats import Moments, Rows
 from tenfold.core.threads import patiently, single_blas
 from tenfold.evaluate.leave_out_classes import naive_bayes, nearest_centroid, whitened_squares
 from tenfold.evaluate.leave_out_discriminant import linear_discriminant, quadratic_discriminant
 from tenfold.linear.affine import centred
-from tenfold.solve.least_squares import triangle_of
+from tenfold.solve.least_squares import Triangle, triangle_of
 from tenfold.solve.linalg import cholesky, invert_triangle, reciprocal_condition
 
 Array = np.ndarray[Any, Any]

@@ -14,10 +14,9 @@ from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Triangle
 from tenfold.linear.lasso import keep, stacked
 from tenfold.linear.weighted import WithInference
-from tenfold.solve.least_squares import with_ones
+from tenfold.solve.least_squares import Triangle, with_ones
 from tenfold.solve.linalg import cholesky, reciprocal_condition
 
 Whitening = Callable[[Array], Array]

@@ -19,8 +19,9 @@ from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.core.stats import Moments, Triangle
+from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
+from tenfold.solve.least_squares import Triangle
 
 # Standard errors come from the inverse of the cross-products: beyond this condition too few digits are left.
 HARD = 1e6

@@ -14,11 +14,11 @@ from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Moments, Stats, Triangle
+from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
 from tenfold.linear.operator import Operable
-from tenfold.solve.least_squares import conjugate_gradients, refine, solve_triangle, triangle_of
+from tenfold.solve.least_squares import Triangle, conjugate_gradients, refine, solve_triangle, triangle_of
 from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.estimator import Estimator, Transformer
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
-from tenfold.core.stats import Clusters
-from tenfold.solve.lloyd import plus_plus, random_rows
+from tenfold.solve.lloyd import Clusters, plus_plus, random_rows
 from tenfold.solve.sketch import Sample
 
 SAMPLED = 4096  # distinct rows from which centres are found

@@ -15,7 +15,7 @@ from tenfold.core import ops
 from tenfold.core.data import Block
 from tenfold.core.errors import NotConverged
 from tenfold.core.monitor import note
-from tenfold.core.stats import Stats, Triangle
+from tenfold.core.stats import Stats
 from tenfold.core.threads import patiently
 
 Array = np.ndarray[Any, Any]
@@ -24,6 +24,28 @@ Passes = Generator[Any, Any, Any]
 # Beyond this condition a correction by RᵀR no longer contracts, and the error of R itself must be measured.
 HARD = 1e7
 EPS = float(np.finfo(float).eps)
+
+
+@dataclass(slots=True)
+class Triangle(Stats):
+    """The upper triangular R of √w Z = Q R, diagonal ≥ 0. `+` is the R of the two stacked (TSQR)."""
+
+    weight: float
+    R: Array
+
+    @classmethod
+    def of(cls, Z: Array, w: Array) -> Triangle:
+        return cls(float(w.sum()), _upper(Z * np.sqrt(w)[:, None]))
+
+    def __add__(self, other: Triangle) -> Triangle:
+        return Triangle(self.weight + other.weight, _upper(np.concatenate([self.R, other.R])))
+
+
+def _upper(Z: Array) -> Array:
+    R = np.asarray(patiently(np.linalg.qr, Z, mode="r"))
+    sign = np.where(np.diagonal(R) < 0, -1.0, 1.0)
+    R[: len(sign)] *= sign[:, None]
+    return R
 
 
 @dataclass(slots=True)

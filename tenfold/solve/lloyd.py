@@ -11,12 +11,25 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.stats import Clusters, Stats
+from tenfold.core.stats import Stats
 from tenfold.solve.sketch import Sample
 
 Array = np.ndarray[Any, Any]
 
 AT_A_CALL = 200_000_000  # products in one native call: well below a second, so that Ctrl-C is noticed
+
+
+@dataclass(slots=True)
+class Clusters(Stats):
+    """Weight and sum of the rows nearest to each centre, and Σ w ‖x − c‖²."""
+
+    weight: Array
+    sum: Array
+    inertia: float
+
+    @classmethod
+    def of(cls, X: Array, w: Array, centers: Array) -> Clusters:
+        return cls(*ops.assign_sums(X, w, centers))
 
 
 @dataclass(slots=True)

@@ -21,10 +21,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tenfold.core.data import Arrays, Block, Mapped, Source, as_floats
+from tenfold.core.data import Arrays, Block, Source, as_floats
 from tenfold.core.engine import Summarize, Tree
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.core.threads import single_blas
+from tenfold.sources.mapped import Mapped
 
 IN_FLIGHT = 4  # blocks of a stream sent ahead, for each thread of the cluster
 
