@@ -61,21 +61,23 @@ class Progress:
 
 @contextlib.contextmanager
 def progress() -> Iterator[None]:
-    """Within this context fits show their passes: a live line with rich, else plain lines on stderr."""
+    """Within this context fits show their passes: a bar with rich, else plain lines on stderr."""
     try:
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bars
     except ImportError:
         with monitor(lambda record: print(_line(record), file=sys.stderr)):
             yield
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, transient=False) as bar:
+    columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Bars(*columns, console=Console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
         def show(record: Record) -> None:
             if record.learner not in tasks:
                 tasks[record.learner] = bar.add_task(record.learner, total=None)
-            bar.update(tasks[record.learner], description=_line(record))
+            bar.update(tasks[record.learner], description=_line(record), completed=record.n_pass, total=record.of)
 
         with monitor(show):
             yield
@@ -84,4 +86,5 @@ def progress() -> Iterator[None]:
 def _line(record: Record) -> str:
     loss = "" if record.loss is None else f"  loss {record.loss:.6g}"
     certificate = "" if record.certificate is None else f"  certificate {record.certificate:.2g}"
-    return f"{record.learner}  pass {record.n_pass}{loss}{certificate}"
+    of = "" if record.of is None else f" of {record.of}"
+    return f"{record.learner}  pass {record.n_pass}{of}{loss}{certificate}"

@@ -25,6 +25,7 @@ class Record:
     loss: float | None
     certificate: float | None
     seconds: float
+    of: int | None = None  # how many passes there will be at most, where that is known
 
 
 Listener = Callable[[Record], None]
@@ -36,10 +37,12 @@ _kept: ContextVar[str | None] = ContextVar("tenfold_kept", default=None)
 class Passes:
     """Counts the passes of one fit and reports them."""
 
-    def __init__(self, learner: str) -> None:
+    def __init__(self, learner: str, of: int | None = None) -> None:
         self.listener = _listener.get()
-        self.learner, self.count = learner, 0
+        self.learner, self.count, self.of = learner, 0, of
         self.began = time.perf_counter() if self.listener else 0.0
+        if self.listener is not None:
+            _note.set({})  # what the fit before has noted is not about this one
 
     def done(self, stats: Any) -> None:
         self.count += 1
@@ -48,7 +51,7 @@ class Passes:
         now = time.perf_counter()
         loss = getattr(stats, "loss", getattr(stats, "inertia", None))
         certificate = _note.get({}).get("certificate")
-        self.listener(Record(self.learner, self.count, loss, certificate, now - self.began))
+        self.listener(Record(self.learner, self.count, loss, certificate, now - self.began, self.of))
         self.began = now
 
 

@@ -80,7 +80,7 @@ def attributions(model: Any, X: Any, background: Any = None) -> Attributions:
     parts, scale, offset, unit = model._explained()
     values = scale * map_rows(lambda block: np.concatenate([t.attributions(block, known) for t in parts], axis=2), rows)
     base = offset + scale * np.concatenate([trees.expectation(known) for trees in parts])
-    classes = list(model.classes_) if model.role == "classifier" else None
+    classes = model.classes_.tolist() if model.role == "classifier" else None
     if values.shape[2] == 1 or (
         classes is not None and len(classes) == 2
     ):  # the first class loses what the second wins

@@ -40,7 +40,7 @@ class Boosted(Composite):
 
     def _rounds(self, rounds: Iterator[float]) -> None:
         """Run them, one record each; Ctrl-C keeps those that are done."""
-        passes, done = Passes(type(self).__name__), 0
+        passes, done = Passes(type(self).__name__, self.n_estimators), 0
         try:
             for loss in rounds:
                 done += 1

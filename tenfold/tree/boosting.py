@@ -149,7 +149,7 @@ class Boosted(Estimator):
 
     def _grow_while(self, rounds: Rounds, done: int, wanted: int, after: Any) -> None:
         """Rounds until there are as many as wanted, or `after(round)` says to stop. Ctrl-C keeps the trees that are there."""
-        passes = Passes(type(self).__name__)
+        passes = Passes(type(self).__name__, wanted - done)
         try:
             for number in range(done, wanted):
                 rounds.step(number)

@@ -169,7 +169,7 @@ class Forest(Grown):
 
     def _grown(self, table: Table, limits: dict[str, Any], earlier: Any, sizes: list[int]) -> list[dict[str, Any]]:
         before, sums, times, seed = earlier
-        store, passes = TreeStore(sizes[-1]), Passes(type(self).__name__)
+        store, passes = TreeStore(sizes[-1]), Passes(type(self).__name__, sizes[-1] - (0 if before is None else len(before)))
         if before is not None:
             store.add(before)
         waiting, lock = dict[int, tuple[Trees, Array, Array]](), threading.Lock()
