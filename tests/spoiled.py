@@ -1,0 +1,133 @@
+"""Small sound tables to be spoiled, every learner that is given one, and what must not be said or found then."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from conftest import SETTINGS, public_classes
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+
+from tenfold.core.errors import TenfoldError, TenfoldWarning
+from tenfold.gate.categories import is_blank
+
+CLASSES = public_classes()
+# Of a singular matrix; over a spread of zero; of rows that all members of an ensemble have seen.
+INFINITE_BY_DEFINITION = {"condition_", "deviations_", "oob_prediction_", "oob_decision_function_"}
+# Two clusters: small tables have room for no more. One member shows what many would.
+PAIR = {
+    "KMeans": {"n_clusters": 2, "random_state": 0},
+    "AdaBoostClassifier": {"n_estimators": 2},
+    "AdaBoostRegressor": {"n_estimators": 2},
+    "BaggingClassifier": {"n_estimators": 1, "random_state": 0},
+    "BaggingRegressor": {"n_estimators": 1, "random_state": 0},
+    "RandomForestClassifier": {"n_estimators": 1, "random_state": 0},
+    "RandomForestRegressor": {"n_estimators": 1, "random_state": 0},
+    "ExtraTreesClassifier": {"n_estimators": 1, "random_state": 0},
+    "ExtraTreesRegressor": {"n_estimators": 1, "random_state": 0},
+}
+
+two_hundred = settings(
+    max_examples=200,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.tuples(st.integers(2, 12), st.integers(1, 6))
+
+
+class Case:
+    """A small sound table, to be spoiled."""
+
+    def __init__(self, size: tuple[int, int], seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.n, self.p = size
+        self.X: Any = self.rng.normal(size=size) + self.rng.integers(-3, 4, self.p)
+        self.real: Any = self.rng.normal(size=self.n)
+        self.label: Any = self.rng.permutation(np.arange(self.n) % 2)
+        self.w: Any = None
+        self.new: Any = self.X[: max(1, self.n // 2)]
+
+    def place(self) -> tuple[int, int]:
+        return int(self.rng.integers(self.n)), int(self.rng.integers(self.p))
+
+    def target(self, learner: Any) -> Any:
+        return {"real": self.real, "label": self.label, "none": None}[learner.target]
+
+
+cases = st.builds(Case, sizes, seeds)
+ample = st.builds(Case, st.tuples(st.integers(8, 12), st.integers(1, 3)), seeds)  # every learner can fit these
+Verdict = Callable[
+    [Any, str | None], str | None
+]  # of a learner and its error (None: it fitted): what is wrong with that
+
+
+def judge(case: Case, verdict: Verdict = lambda learner, error: None, classes: dict[str, type] | None = None) -> None:
+    """Fit and predict with every learner, or with those given; collect what must not be."""
+    wrong = {}
+    for name, cls in (classes or CLASSES).items():
+        learner = cls(**PAIR.get(name, SETTINGS.get(name, [{}])[0]))
+        try:
+            objection = verdict(learner, outcome(learner, case))
+        except AssertionError as failure:
+            objection = str(failure)
+        if objection:
+            wrong[name] = objection
+    assert not wrong, "\n".join(f"{name}: {objection}" for name, objection in wrong.items())
+
+
+def outcome(learner: Any, case: Case) -> str | None:
+    """The words of our error, or None where learner and predictions are finite; else an AssertionError."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", TenfoldWarning)
+        try:
+            learner.fit(case.X, case.target(learner), case.w)
+            said = {
+                verb: getattr(learner, verb)(case.new)
+                for verb in ("predict", "predict_proba", "transform")
+                if hasattr(learner, verb)
+            }
+        except TenfoldError as refusal:
+            return in_words(str(refusal))
+        except (Exception, Warning) as raw:
+            raise AssertionError(f"{type(raw).__name__}: {raw}") from raw
+    if learner.missing and any(map(is_blank, np.asarray(case.new, dtype=object).ravel().tolist())):
+        said = {}  # a learner that takes missing values may pass them on
+    for what, value in {**vars(learner), **said}.items():
+        if what in said or (what.endswith("_") and not what.startswith("_")):
+            assert what in INFINITE_BY_DEFINITION or finite(value), f"{what} is not finite: {value}"
+    return None
+
+
+def in_words(text: str) -> str:
+    assert 20 < len(text) < 700, f"not a sentence: {text}"
+    assert text.count(". ") <= 1, f"more than a sentence and its remedy: {text}"
+    return text
+
+
+def finite(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(finite(one) for one in value)
+    value = value.toarray() if hasattr(value, "toarray") else value
+    return not (isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f") or bool(
+        np.isfinite(value).all()
+    )
+
+
+def must_say(*words: str) -> Verdict:
+    """The learner refuses, and its words hold all of these."""
+
+    def verdict(learner: Any, error: str | None) -> str | None:
+        if error is None:
+            return "fitted, but must refuse"
+        missing = [word for word in words if word not in error]
+        return f"says nothing of {missing}: {error}" if missing else None
+
+    return verdict

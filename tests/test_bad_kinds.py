@@ -1,0 +1,193 @@
+"""Texts, categories, weights, labels and whole numbers of every kind: refused in words, or fitted soundly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spoiled import CLASSES, Case, ample, cases, judge, must_say, seeds, two_hundred
+
+# --- categories ---------------------------------------------------------------------------------------------
+
+TEXTS: dict[str, Callable[[np.random.Generator, int], list[Any]]] = {
+    "few": lambda rng, n: [None if rng.random() < 0.2 else "abc"[rng.integers(3)] for _ in range(n)],
+    "all different": lambda rng, n: [f"Zeile {i} ſ\x00" for i in range(n)],
+    "one value": lambda rng, n: ["x"] * n,
+    "blank": lambda rng, n: [None] * n,
+    "empty": lambda rng, n: ["", "y"] * (n // 2) + [""] * (n % 2),
+    "truth": lambda rng, n: [None if rng.random() < 0.2 else bool(rng.integers(2)) for _ in range(n)],
+    "numbers": lambda rng, n: [None if rng.random() < 0.3 else float(rng.normal()) for _ in range(n)],
+    "blank numbers": lambda rng, n: [float("nan")] * n,
+}
+
+
+@settings(two_hundred, max_examples=40)
+@given(
+    st.builds(Case, st.tuples(st.integers(1, 12), st.just(1)), seeds),
+    st.lists(st.sampled_from(sorted(TEXTS)), min_size=1, max_size=4),
+    st.lists(st.sampled_from(sorted(TEXTS)), min_size=4, max_size=4),
+    st.sampled_from(["pandas", "polars", "objects"]),
+)
+def test_columns_of_categories(case: Case, then: list[str], now: list[str], container: str) -> None:
+    """Any table of texts, blanks, truth values and numbers is fitted and answered, or refused in words."""
+
+    def table(kinds: list[str], n: int) -> Any:
+        columns = {f"c{j}": TEXTS[kind](case.rng, n) for j, kind in enumerate(kinds)}
+        if container == "objects":
+            return np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+        return pandas.DataFrame(columns) if container == "pandas" else polars.DataFrame(columns)
+
+    case.X, case.new = table(then, case.n), table(now[: len(then)], 3)
+    judge(case, classes={name: cls for name, cls in CLASSES.items() if cls().categorical})
+
+
+@two_hundred
+@given(
+    cases,
+    st.sampled_from(["", "n/a", "1,5", "einundzwanzig", "0x10", "1e", "3 kg", "−4", "ﬀ", "\x00"]),
+    st.sampled_from(["objects", "text", "pandas", "polars"]),
+)
+def test_strings_in_numbers(case: Case, text: str, container: str) -> None:
+    row, column = case.place()
+    table = case.X.astype(object)
+    table[row, column] = text
+    where = [f"column {column}", f"row {row}"]
+    if container == "text":
+        table = table.astype(str)
+    if container in ("pandas", "polars"):
+        columns = {
+            f"height {j}": [str(v) for v in table[:, j]] if j == column else list(table[:, j]) for j in range(case.p)
+        }
+        table = (pandas if container == "pandas" else polars).DataFrame(columns)
+        where = [f"'height {column}'", "row"]
+    case.X = table
+    refusal = must_say(*where, "number")
+    category = text == "" or container != "objects"  # a blank, or text throughout: some learners take it
+    judge(case, lambda learner, error: None if learner.categorical and category else refusal(learner, error))
+
+
+@two_hundred
+@given(ample, st.sampled_from(["", "n/a", "two", None]))
+def test_strings_in_a_real_target(case: Case, text: str | None) -> None:
+    row, _ = case.place()
+    case.real = case.real.astype(object)
+    case.real[row] = text
+    refusal = must_say("y", f"row {row}")
+    judge(case, lambda learner, error: refusal(learner, error) if learner.target == "real" else error)
+
+
+@two_hundred
+@given(cases, st.sampled_from([-1.0, -1e-300, np.nan, np.inf, -np.inf]))
+def test_bad_weights(case: Case, value: float) -> None:
+    row, _ = case.place()
+    case.w = np.ones(case.n)
+    case.w[row] = value
+    judge(case, must_say("sample_weight", f"row {row}", "not negative"))
+
+
+@two_hundred
+@given(cases, st.sampled_from(["short", "long", "zero", "text", "square", "complex", "objects"]))
+def test_wrong_weights(case: Case, how: str) -> None:
+    n = case.n
+    case.w = {
+        "short": np.ones(n - 1),
+        "long": np.ones(n + 1),
+        "zero": np.zeros(n),
+        "text": np.array(["1"] * n),
+        "square": np.ones((n, n)),
+        "complex": np.ones(n, dtype=complex),
+        "objects": np.array([{}] * n),
+    }[how]
+    judge(case, must_say("sample_weight"))
+
+
+@two_hundred
+@given(cases, st.sampled_from([1e300, 1e-300, 1e308, 5e-324, 1e16]), st.booleans())
+def test_very_large_and_very_small_weights(case: Case, value: float, only_one: bool) -> None:
+    case.w = np.ones(case.n)
+    case.w[case.place()[0] if only_one else slice(None)] = value
+    judge(case)
+
+
+@two_hundred
+@given(cases, st.sampled_from([0, 1, -5, "only", True, 2.0]), st.booleans())
+def test_one_class(case: Case, value: Any, by_weight: bool) -> None:
+    if by_weight:
+        case.w = (case.label == case.label[0]).astype(float)
+    else:
+        case.label = np.full(case.n, value)
+        case.real = np.zeros(case.n)
+
+    def verdict(learner: Any, error: str | None) -> str | None:
+        if learner.target != "label" or learner.least_classes < 2:
+            few = error is not None and "use fewer folds" in error  # of a learner that cross-validates itself
+            return None if learner.target == "label" or by_weight or few else error
+        return must_say("class", "only one")(learner, error)
+
+    judge(case, verdict)
+
+
+@two_hundred
+@given(cases, st.permutations(["yes", 1, 2.5, None, (1, 2), b"no", True]))
+def test_labels_of_mixed_type(case: Case, kinds: list[Any]) -> None:
+    case.label = np.empty(case.n, dtype=object)
+    for i in range(case.n):
+        case.label[i] = kinds[i % 2]
+    if {type(kind) for kind in kinds[:2]} <= {int, float, bool}:
+        return
+    judge(
+        case,
+        lambda learner, error: must_say("y", "row")(learner, error) if learner.target == "label" else None,
+    )
+
+
+# --- whole numbers ------------------------------------------------------------------------------------------
+
+WHOLE = [2**64 - 1, 2**63, 2**63 - 1, -(2**63), 2**53 + 1, 0, 1, -1]
+
+
+@two_hundred
+@given(cases, st.lists(st.sampled_from(WHOLE), min_size=2, max_size=12), st.sampled_from([np.uint64, np.int64]))
+def test_the_largest_whole_numbers(case: Case, values: list[int], dtype: Any) -> None:
+    info = np.iinfo(dtype)
+    inside = [value for value in values if info.min <= value <= info.max] or [info.max]
+    case.X = np.resize(np.array(inside, dtype=dtype), (case.n, case.p))
+    case.real = np.resize(np.array(inside, dtype=dtype), case.n)
+    case.label = np.resize(np.array(inside, dtype=dtype), case.n)
+    case.new = case.X
+
+    def verdict(learner: Any, error: str | None) -> str | None:
+        if learner.target == "label" and error is None and set(learner.classes_.tolist()) != set(case.label.tolist()):
+            return f"classes_ {learner.classes_} are not the labels {case.label}"
+        return None
+
+    judge(case, verdict)
+
+
+@two_hundred
+@given(
+    cases,
+    st.sampled_from([10**400, -(10**400), 2**64, -(2**64), 10**30]),
+    st.sampled_from(["X", "real", "label"]),
+)
+def test_whole_numbers_beyond_64_bits(case: Case, value: int, where: str) -> None:
+    row, column = case.place()
+    setattr(case, where, getattr(case, where).astype(object))
+    if where == "X":
+        case.X[row, column] = value
+        case.new = np.zeros((1, case.p))
+    else:
+        getattr(case, where)[row] = value
+    too_large = abs(value) > 2 * 10**308
+
+    def verdict(learner: Any, error: str | None) -> str | None:
+        if too_large and (where == "X" or where == learner.target == "real"):
+            return must_say(f"row {row}", "too large")(learner, error)
+        return None
+
+    judge(case, verdict)

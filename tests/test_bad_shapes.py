@@ -1,0 +1,113 @@
+"""Tables of shapes that a learner cannot use, or other columns than it was fitted on: refused in words, or fitted soundly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+from hypothesis import given
+from hypothesis import strategies as st
+from spoiled import Case, ample, judge, must_say, seeds, two_hundred
+
+
+@two_hundred
+@given(st.integers(1, 6), seeds, st.booleans())
+def test_one_row(p: int, seed: int, weighted: bool) -> None:
+    case = Case((1, p), seed)
+    if weighted:  # one row is left when the others have weight zero
+        case = Case((5, p), seed)
+        case.w = np.array([0, 0, 2, 0, 0])
+    judge(case)
+
+
+@two_hundred
+@given(st.integers(1, 30), seeds)
+def test_one_column(n: int, seed: int) -> None:
+    judge(Case((n, 1), seed), lambda learner, error: error if error and n > 8 else None)
+
+
+@two_hundred
+@given(st.integers(2, 5), st.integers(20, 60), seeds)
+def test_more_columns_than_rows(n: int, p: int, seed: int) -> None:
+    judge(Case((n, p), seed))
+
+
+@two_hundred
+@given(st.sampled_from([(0, 3), (3, 0), (0, 0), (0,), (3,), (2, 2, 2), (1, 0, 2), ()]), st.integers(0, 3))
+def test_empty_and_wrong_dimensions(shape: tuple[int, ...], kind: int) -> None:
+    case = Case((3, 2), 0)
+    n = shape[0] if shape else 0
+    X = np.zeros(shape, dtype=[np.float64, np.float32, np.int64, object][kind])
+    case.X, case.real, case.label = X, np.zeros(n), np.zeros(n)
+    judge(case, must_say("shape"))
+
+
+@two_hundred
+@given(
+    st.sampled_from(
+        [
+            None,
+            "text",
+            b"bytes",
+            {},
+            {"a": [1.0]},
+            set(),
+            3,
+            2.5,
+            object(),
+            [],
+            [[]],
+            [[1, 2], [3]],
+            [None],
+            "x.parquet",
+        ]
+    ),
+    st.booleans(),
+)
+def test_things_that_are_not_tables(thing: Any, twice: bool) -> None:
+    case = Case((3, 2), 0)
+    case.X = [thing, thing] if twice else thing
+    judge(case, must_say())
+
+
+@two_hundred
+@given(ample, st.integers(1, 9), st.booleans())
+def test_wrong_width(case: Case, width: int, frame: bool) -> None:
+    case.new = case.rng.normal(size=(2, width))
+    refusal = must_say(f"{width} features", f"{case.p} features")
+    judge(case, lambda learner, error: refusal(learner, error) if width != case.p else error)
+
+
+@two_hundred
+@given(
+    ample,
+    st.sampled_from(["renamed", "reversed", "fewer", "more", "twice"]),
+    st.sampled_from([pandas, polars]),
+)
+def test_wrong_names(case: Case, how: str, library: Any) -> None:
+    if case.p == 1 and how != "renamed":
+        return
+    names = [f"x{j}" for j in range(case.p)]
+    given_names = {
+        "renamed": [*names[:-1], "other"],
+        "reversed": names[::-1],
+        "fewer": names[:-1],
+        "more": [*names, "other"],
+        "twice": [names[0]] * case.p,
+    }[how]
+    case.X = library.DataFrame(dict(zip(names, case.X.T, strict=True)))
+    rows = case.rng.normal(size=(2, len(given_names)))
+    if how == "twice":
+        case.new = pandas.DataFrame(rows, columns=given_names)
+    else:
+        case.new = library.DataFrame(dict(zip(given_names, rows.T, strict=True)))
+    words = {
+        "renamed": ("other",),
+        "reversed": ("order",),
+        "fewer": (names[-1],),
+        "more": ("other",),
+        "twice": ("x0", "once"),
+    }
+    judge(case, must_say(*words[how]))
