@@ -79,6 +79,7 @@ CASES: dict[str, tuple[Any, str, bool]] = {
     "softmax, class weights, held out": (HistC(**EARLY, class_weight="balanced"), "three", True),
     "poisson": (Hist(**FEW, loss="poisson"), "count", True),
     "gamma, rows drawn": (Hist(**FEW, loss="gamma", subsample=0.5, random_state=0), "w", False),
+    "leaves with a price, weights": (DepthC(n_estimators=2, max_depth=4, ccp_alpha=0.02), "three", True),
     "exponential": (DepthC(n_estimators=2, max_depth=2, loss="exponential"), "two", False),
     "categories, monotone, penalties": (
         Hist(**FEW, categorical_features=[5], monotonic_cst=[1, -1, 0, 0, 0, 0], l1_regularization=3.0),

@@ -58,7 +58,7 @@ class DepthBoosted(Boosted):
         None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
     )
     tol: float = param(1e-4, at_least=0, doc="gain of the held-out loss that counts")
-    ccp_alpha: float = param(0.0, at_least=0, at_most=0, doc="always 0: trees of boosting are not pruned afterwards")
+    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf, in gain by share of weight, when a tree is pruned")
 
     path: ClassVar[str | None] = "n_estimators"
 
@@ -77,6 +77,7 @@ class DepthBoosted(Boosted):
             least_curvature=1e-8 * weight,  # far above the unit of the sums
             least_gain=min(float(self.min_impurity_decrease), 1e200) * weight,
             subsample=float(self.subsample),
+            price=min(float(self.ccp_alpha), 1e200),
         )
 
     def _loss(self) -> Any:

@@ -16,6 +16,7 @@ from tenfold.core.threads import thread_budget
 from tenfold.tree import parts
 from tenfold.tree.bins import Bins
 from tenfold.tree.losses import PROBABILITY, Loss, weighted_quantile
+from tenfold.tree.nodes import VALUE, leaves_of, node_weights, packed, suited, trimmed
 from tenfold.tree.packed import Trees
 from tenfold.tree.training import Training
 
@@ -46,6 +47,7 @@ class Plan:
     least_curvature: float = 1e-3
     least_gain: float = 0.0
     subsample: float = 1.0
+    price: float = 0.0  # of a leaf, by share of the weight
 
     def limits(self, number: int) -> tuple[Any, ...]:
         """What the kernels ask for: the limits of tree `number`."""
@@ -204,12 +206,28 @@ class LocalRounds(Rounds):
     def _grow(self, native: Any, k: int, number: int, parameter: float) -> None:
         plan, part, work = self.plan, self.part, self.work
         nodes = list(native.grow(self.rows, *plan.limits(number)))
+        if plan.price > 0:
+            self.grown[k].append(self._trim(nodes, k, parameter))
+            return
         if plan.loss.renews:
             native.renew(plan.loss.number, part.y, work.raw[k], work.w, parameter, plan.rate)
             nodes[VALUE] = native.values()
         nodes.append(native.weight(work.w) if self.table.weighted else nodes[-1].astype(np.float64))
         native.update(work.raw[k])
         self.grown[k].append(tuple(nodes))
+
+    def _trim(self, nodes: list[Array], k: int, parameter: float) -> tuple[Array, ...]:
+        """The nodes that are worth their price, whose rows the kernels do not know: they walk down again."""
+        plan, part, work = self.plan, self.part, self.work
+        nodes = trimmed(nodes, plan.price * self.weight("drawn"))
+        leaf, grown_on = leaves_of(nodes, part.codes, self.bins.n_bins), work.group == parts.DRAWN
+        w = work.w[grown_on] if self.table.weighted else None
+        if plan.loss.renews:
+            left = (part.y - work.raw[k])[grown_on]
+            nodes[VALUE] = suited(plan.loss, left, w, parameter, leaf[grown_on], nodes[VALUE], plan.rate)
+        nodes.append(nodes[-1].astype(np.float64) if w is None else node_weights(nodes, w, leaf[grown_on]))
+        work.raw[k] += nodes[VALUE][leaf]
+        return tuple(nodes)
 
     def _parameter(self) -> float:
         """Huber's limit is a quantile of what is left, anew in each round."""
@@ -222,39 +240,6 @@ class LocalRounds(Rounds):
 def class_factor(outputs: int) -> float:
     """Of the curvature: sums of the classes may shift (Friedman)."""
     return outputs / (outputs - 1)
-
-
-LEFT, RIGHT, FEATURE, BIN, MISSING_LEFT, BY_SET, SETS, VALUE, GAIN, N_ROWS, WEIGHT = range(11)
-
-
-def packed(grown: list[tuple[Array, ...]], bins: Bins) -> Trees:
-    """Trees whose nodes speak of bins, as trees that speak of values."""
-    node = [np.concatenate([tree[i] for tree in grown]) for i in range(11)]
-    feature, leaf = node[FEATURE], node[LEFT] < 0
-    threshold = np.minimum(bins.padded[np.maximum(feature, 0), node[BIN]], np.finfo(np.float64).max)
-    subset, bits = np.full(len(feature), -1, dtype=np.int64), [np.empty(0, dtype=np.uint64)]
-    length = 0
-    for i in np.flatnonzero(node[BY_SET]):
-        bins_left = np.unpackbits(node[SETS][i].astype("<u8").view(np.uint8), bitorder="little") > 0
-        mask = bins.mask(int(feature[i]), bins_left, bool(node[MISSING_LEFT][i]))
-        subset[i] = length
-        length += len(mask)
-        bits.append(mask)
-    return Trees(
-        first=np.concatenate([[0], np.cumsum([len(tree[0]) for tree in grown])]).astype(np.int64),
-        children_left=node[LEFT],
-        children_right=node[RIGHT],
-        feature=feature,
-        threshold=np.where(leaf | (node[BY_SET] > 0), -2.0, threshold),
-        missing_go_to_left=node[MISSING_LEFT],
-        subset=subset,
-        bits=np.concatenate(bits),
-        value=node[VALUE][:, None],
-        impurity=np.zeros(len(feature)),
-        gain=node[GAIN],
-        n_node_samples=node[N_ROWS],
-        weighted_n_node_samples=node[WEIGHT],
-    )
 
 
 def record(loss: float | None) -> Any:

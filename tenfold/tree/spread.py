@@ -18,8 +18,9 @@ from tenfold.core.stats import Keyed
 from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import Bins
 from tenfold.tree.losses import PROBABILITY, Loss
+from tenfold.tree.nodes import VALUE, WAY, summed_up, trimmed
 from tenfold.tree.parts import DRAWN, Part, Whole, Work
-from tenfold.tree.rounds import LEFT, RIGHT, SETS, VALUE, Plan, Rounds, class_factor, column_facts
+from tenfold.tree.rounds import Plan, Rounds, class_factor, column_facts
 from tenfold.tree.training import Training
 
 MOST_ROWS = 1 << 27  # so that sums of whole numbers keep enough digits
@@ -54,11 +55,13 @@ class SpreadRounds(Rounds):
                 if len(histograms):
                     native.answer(histograms)
         rows.forget("tree")
-        self._add([list(native.nodes()) for native in self.natives])
+        trees = [list(native.nodes()) for native in self.natives]
+        price = plan.price * self.weight("drawn") if plan.price > 0 else 0.0
+        self._add([trimmed(nodes, price) for nodes in trees] if price > 0 else trees)
 
     def _add(self, trees: list[list[Array]]) -> None:
         """Adds a tree for each output, here and to the raw sums of the rows."""
-        ways = [tuple(nodes[: SETS + 1]) for nodes in trees]
+        ways = [tuple(nodes[WAY]) for nodes in trees]
         message = (ways, [nodes[VALUE] for nodes in trees], self.bins.n_bins, self.plan.loss, self.plan.parameter)
         after = self.table.rows.step("work", added, *message, of=("kept", "work"))
         self.tops, at = after["tops"].largest, 0
@@ -66,10 +69,7 @@ class SpreadRounds(Rounds):
         for k, nodes in enumerate(trees):
             weight = nodes[-1].astype(np.float64)
             if weights is not None:
-                weight = weights[at : at + len(weight)]
-                for i in range(len(weight))[::-1]:
-                    if nodes[LEFT][i] >= 0:
-                        weight[i] = weight[nodes[LEFT][i]] + weight[nodes[RIGHT][i]]
+                weight = summed_up(nodes, weights[at : at + len(weight)])
                 at += len(weight)
             self.grown[k].append((*nodes, weight))
 
