@@ -265,7 +265,7 @@ def test_catalog_claims_what_exists() -> None:
 
 def _commands() -> list[str]:
     """The subcommands of the command line."""
-    return re.findall(r'@app.command\("(\w+)"\)', (PACKAGE / "app" / "commands.py").read_text(encoding="utf-8"))
+    return re.findall(r'@app.command\("(\w+)"', (PACKAGE / "app" / "commands.py").read_text(encoding="utf-8"))
 
 
 def test_catalog_is_complete() -> None:
