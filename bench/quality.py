@@ -51,10 +51,19 @@ def _xgboost(classes: bool) -> Any:
 
 
 def _sklearn_hist(classes: bool) -> Any:
+    """Without columns that are wholly empty: with them it fails."""
     from sklearn import ensemble
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
 
     kind = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
-    return kind(categorical_features="from_dtype", random_state=0)
+    some = make_column_transformer(("passthrough", _not_empty), verbose_feature_names_out=False)
+    model = kind(categorical_features="from_dtype", random_state=0)
+    return make_pipeline(some.set_output(transform="pandas"), model)
+
+
+def _not_empty(X: Any) -> list[str]:
+    return [column for column in X.columns if X[column].notna().any()]
 
 
 def _sklearn_forest(classes: bool) -> Any:
