@@ -6,14 +6,16 @@
     rows.step("work", function, *message, of=("kept", "work"))   both: function(kept, work, *message) -> (work, statistics)
 
 What a part keeps has names; "kept" is what `begin` made. Every state is the result of a task that changes nothing: a worker that
-dies costs the time to make its states again. Statistics must be such that the order of their merges does not matter (whole
-numbers, largest values): parts are those rows that happen to be on one worker.
+dies costs the time to make its states again. Parts are those rows that happen to be on one worker: what is merged
+must not depend on how rows are parted, as sums of whole numbers and largest values do not.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Hashable
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -21,6 +23,7 @@ from typing import Any
 from tenfold.sources.cluster import Dask, guarded, received
 
 AT_ONCE = 16  # statistics that one task merges
+ASK, CHANGE, STEP = "ask", "change", "step"
 
 
 class Resident:
@@ -29,28 +32,34 @@ class Resident:
     def __init__(self, engine: Dask, blocks: list[Any], begin: Callable[[Any], Any], join: Callable[[list[Any]], Any]):
         from distributed import wait
 
-        self.engine = engine
-        begun = [engine.submit(_called, pickle.dumps(begin), block) for block in blocks]
+        self.client = engine.client
+        starting, joining = pickle.dumps(begin), pickle.dumps(join)
+        begun = [engine.submit(_called, starting, block) for block in blocks]
         wait(begun)  # type: ignore[no-untyped-call]
-        joining = pickle.dumps(join)
-        self.states = {"kept": [engine.submit(_joined, joining, *part) for part in self._parts(begun)]}
-        self.n_parts = len(self.states["kept"])
+        together = self._parts(begun)
+        self.homes = [home for home, _ in together]
+        self.states = {"kept": [self._submit(i, _joined, joining, *some) for i, (_, some) in enumerate(together)]}
 
-    def _parts(self, begun: list[Any]) -> list[list[Any]]:
-        """Blocks that lie together, in as many parts as their worker has threads."""
-        threads, places = self.engine.client.nthreads(), self.engine.client.who_has(begun)
-        held: dict[Hashable, list[Any]] = {}
+    def _parts(self, begun: list[Any]) -> list[tuple[Any, list[Any]]]:
+        """Blocks that lie together, in as many parts as their worker has threads; with the worker."""
+        threads, places = self.client.nthreads(), self.client.who_has(begun)
+        held: dict[Any, list[Any]] = {}
         for future in begun:
             held.setdefault(min(places.get(future.key) or ("",)), []).append(future)
         parts = []
-        for worker in sorted(held, key=str):
+        for worker in sorted(held):
             count = min(threads.get(worker, 1), len(held[worker]))
-            parts += [held[worker][i::count] for i in range(count)]
+            parts += [(worker, held[worker][i::count]) for i in range(count)]
         return parts
+
+    def _submit(self, part: int, function: Callable[..., Any], *args: Any) -> Any:
+        """A task, where the part is; elsewhere when that worker is gone."""
+        home = dict(workers=[self.homes[part]], allow_other_workers=True) if self.homes[part] else {}
+        return self.client.submit(function, *args, pure=False, **home)
 
     def ask(self, function: Callable[..., Any], *message: Any, of: tuple[str, ...] = ("kept",)) -> Any:
         """The merged statistics function(*states, *message)."""
-        return self._merged(self._each(function, message, of))
+        return self._merged(self._each(ASK, function, message, of))
 
     def change(
         self,
@@ -61,37 +70,44 @@ class Resident:
         own: list[Any] | None = None,
     ) -> None:
         """Makes a state; `own` has an argument for each part, which comes first."""
-        self.states[into] = self._each(function, message, of, own)
+        self.states[into] = self._each(CHANGE, function, message, of, own)
 
     def step(self, into: str, function: Callable[..., Any], *message: Any, of: tuple[str, ...] = ("kept",)) -> Any:
         """Both: the function returns a state and statistics."""
-        both = self._each(function, message, of)
-        self.states[into] = [self.engine.submit(_first, one) for one in both]
-        return self._merged(both, 1)
-
-    def _each(
-        self, function: Callable[..., Any], message: tuple[Any, ...], of: tuple[str, ...], own: list[Any] | None = None
-    ) -> list[Any]:
-        task = pickle.dumps((function, message))
-        states = zip(*([] if own is None else [own]), *(self.states[name] for name in of), strict=True)
-        return [self.engine.submit(_asked, task, *one) for one in states]
-
-    def _merged(self, answers: list[Any], half: int | None = None) -> Any:
-        while half is not None or len(answers) > 1:
-            some = [answers[i : i + AT_ONCE] for i in range(0, len(answers), AT_ONCE)]
-            answers, half = [self.engine.submit(_added, half, *few) for few in some], None
-        try:
-            return received(answers[0].result())
-        except BaseException:  # Ctrl-C too
-            self.engine.client.cancel(answers, force=True)
-            raise
+        self.states[into] = self._each(STEP, function, message, of)
+        return self._merged(self.states[into])
 
     def forget(self, name: str) -> None:
         """Let go of a state."""
         self.states.pop(name, None)
 
+    def _each(
+        self,
+        kind: str,
+        function: Callable[..., Any],
+        message: tuple[Any, ...],
+        of: tuple[str, ...],
+        own: list[Any] | None = None,
+    ) -> list[Any]:
+        task = pickle.dumps((kind, function, message))
+        firsts = [()] * len(self.homes) if own is None else [(one,) for one in own]
+        states = zip(*(self.states[name] for name in of), strict=True)
+        return [self._submit(i, _asked, task, firsts[i], *one) for i, one in enumerate(states)]
 
-# --- what runs on a worker ---
+    def _merged(self, answers: list[Any]) -> Any:
+        """The statistics of the answers alone come here, not the states beside them."""
+        merged = False
+        while not merged or len(answers) > 1:
+            parts = range(0, len(answers), AT_ONCE)
+            answers, merged = [self._submit(i, _added, *answers[i : i + AT_ONCE]) for i in parts], True
+        try:
+            return received(answers[0].result())
+        except BaseException:  # Ctrl-C too
+            self.client.cancel(answers, force=True)
+            raise
+
+
+# --- what runs on a worker: results are pairs, a state and statistics; merged statistics stand alone ---
 
 
 def _called(pickled: bytes, block: Any) -> Any:
@@ -99,17 +115,29 @@ def _called(pickled: bytes, block: Any) -> Any:
 
 
 def _joined(pickled: bytes, *parts: Any) -> Any:
-    return guarded(lambda *p: pickle.loads(pickled)(list(p)), *parts)
+    return guarded(lambda *some: Answer(pickle.loads(pickled)(list(some)), None), *parts)
 
 
-def _asked(pickled: bytes, *states: Any) -> Any:
-    function, message = pickle.loads(pickled)
-    return guarded(lambda *s: function(*s, *message), *states)
+def _asked(pickled: bytes, own: tuple[Any, ...], *states: Any) -> Any:
+    kind, function, message = pickle.loads(pickled)
+
+    def answer(*given: Answer) -> Answer:
+        found = function(*own, *(one.state for one in given), *message)
+        return Answer(*found) if kind == STEP else Answer(found, None) if kind == CHANGE else Answer(None, found)
+
+    return guarded(answer, *states)
 
 
-def _first(answer: Any) -> Any:
-    return guarded(lambda pair: pair[0], answer)
+def _added(*answers: Any) -> Any:
+    return guarded(lambda *some: reduce(add, (one.stats if isinstance(one, Answer) else one for one in some)), *answers)
 
 
-def _added(half: int | None, *answers: Any) -> Any:
-    return guarded(lambda *some: reduce(add, (one if half is None else one[half] for one in some)), *answers)
+@dataclass(slots=True)
+class Answer:
+    """What a part was turned into, and what it tells."""
+
+    state: Any
+    stats: Any
+
+    def __sizeof__(self) -> int:  # by which the scheduler judges what moving it would cost
+        return sys.getsizeof(self.state) + sys.getsizeof(self.stats)

@@ -25,8 +25,22 @@ DRAWN, OUTSIDE, HELD = range(3)  # groups of rows: the tree is grown on them, it
 NO_WEIGHTS = np.empty(0)
 
 
+class Travels:
+    """Base of what is sent between processes: arrays that arrive at any byte are moved to where kernels take them."""
+
+    __slots__ = ()
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        for name, value in state[1].items():
+            setattr(self, name, [_ready(one) for one in value] if isinstance(value, list) else _ready(value))
+
+
+def _ready(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) and value.ctypes.data % 16 else value
+
+
 @dataclass(slots=True)
-class Part:
+class Part(Travels):
     """Some rows as bytes."""
 
     codes: Array  # (n, width) uint8
@@ -38,9 +52,12 @@ class Part:
     def __len__(self) -> int:
         return len(self.y)
 
+    def __sizeof__(self) -> int:
+        return self.codes.nbytes + 24 * len(self.y)
+
 
 @dataclass(slots=True)
-class Work:
+class Work(Travels):
     """What the rounds know of the same rows."""
 
     w: Array  # empty where every row counts the same
@@ -49,9 +66,12 @@ class Work:
     raw: Array  # (outputs, n) the sums of the trees so far
     before: Array  # the same before the last round, where rows are drawn
 
+    def __sizeof__(self) -> int:
+        return self.raw.nbytes + 20 * len(self.group)
+
 
 @dataclass(slots=True)
-class Whole:
+class Whole(Travels):
     """Sums in whole numbers, one array after the other."""
 
     arrays: list[Array]

@@ -19,7 +19,7 @@ from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import Bins
 from tenfold.tree.losses import PROBABILITY, Loss
 from tenfold.tree.nodes import VALUE, WAY, summed_up, trimmed
-from tenfold.tree.parts import DRAWN, Part, Whole, Work
+from tenfold.tree.parts import DRAWN, Part, Travels, Whole, Work
 from tenfold.tree.rounds import Plan, Rounds, class_factor, column_facts
 from tenfold.tree.training import Training
 
@@ -78,7 +78,7 @@ class SpreadRounds(Rounds):
 
 
 @dataclass(slots=True)
-class Tops:
+class Tops(Travels):
     """The largest gradient and curvature of each output, (outputs, 2)."""
 
     largest: Array
@@ -88,12 +88,15 @@ class Tops:
 
 
 @dataclass(slots=True)
-class Sprout:
+class Sprout(Travels):
     """One tree as the holder of some rows sees it."""
 
     terms: Array  # (n, 2) int64: gradient, and curvature with a count
     rows: Array  # those that the tree is grown on, node by node
     places: dict[int, tuple[int, int]]  # where the rows of a node begin and end
+
+    def __sizeof__(self) -> int:
+        return self.terms.nbytes + self.rows.nbytes
 
 
 def _at(part: Part, work: Work, loss: Loss, parameter: float) -> list[tuple[Any, ...]]:
@@ -108,12 +111,19 @@ def extents(part: Part, work: Work, loss: Loss, parameter: float) -> Tops:
     return Tops(np.array([_boost.extent(*at) for at in _at(part, work, loss, parameter)]))
 
 
+class Sprouts(list[Sprout]):
+    """Those of all outputs."""
+
+    def __sizeof__(self) -> int:
+        return sum(one.__sizeof__() for one in self)
+
+
 def planted(
     part: Part, work: Work, loss: Loss, parameter: float, tops: Array, n: int, n_bins: Array
-) -> tuple[list[Sprout], Whole]:
+) -> tuple[Sprouts, Whole]:
     """The trees of a round before their first split, and the histograms of all their rows."""
     rows = np.flatnonzero(work.group == DRAWN).astype(np.uint32)
-    sprouts, found = [], []
+    sprouts, found = Sprouts(), []
     for at, top in zip(_at(part, work, loss, parameter), tops.tolist(), strict=True):
         terms = _boost.fixed_gradients(*at, *top, n)
         sprouts.append(Sprout(terms, rows, {0: (0, len(rows))}))
@@ -121,15 +131,13 @@ def planted(
     return sprouts, Whole(found)
 
 
-def turned(
-    part: Part, sprouts: list[Sprout], wanted: list[tuple[Array, ...]], n_bins: Array
-) -> tuple[list[Sprout], Whole]:
+def turned(part: Part, sprouts: Sprouts, wanted: list[tuple[Array, ...]], n_bins: Array) -> tuple[Sprouts, Whole]:
     """The rows of some nodes parted, and the histograms that were asked for."""
-    grown, found = [], []
+    grown, found = Sprouts(), []
     for sprout, (node, first, *splits) in zip(sprouts, wanted, strict=True):
         places = [sprout.places[i] for i in node.tolist()]
         begin, end = np.array(places, dtype=np.int64).reshape(-1, 2).T.copy()
-        where = (part.codes, n_bins, on_sixteen(sprout.terms), sprout.rows, begin, end)
+        where = (part.codes, n_bins, sprout.terms, sprout.rows, begin, end)
         rows, lefts, histograms = _boost.part_and_sum(*where, *splits)
         known = dict(sprout.places)
         for left, (a, b), count in zip(first.tolist(), places, lefts.tolist(), strict=True):
@@ -137,11 +145,6 @@ def turned(
         grown.append(replace(sprout, rows=rows, places=known))
         found.append(histograms)
     return grown, Whole(found)
-
-
-def on_sixteen(terms: Array) -> Array:
-    """Terms that came over the network may begin anywhere; kernels want a multiple of 16 bytes."""
-    return terms if terms.ctypes.data % 16 == 0 else terms.copy()
 
 
 def added(
