@@ -337,7 +337,15 @@ def test_nothing_to_split(X: Array) -> None:
 
 # --- what is watched ---------------------------------------------------------------------------------------------------
 
-CLASS_SCORES = ["accuracy", "balanced_accuracy", "f1_macro", "roc_auc_ovr", "neg_log_loss", "neg_brier_score"]
+CLASS_SCORES = [
+    "accuracy",
+    "balanced_accuracy",
+    "f1_macro",
+    "roc_auc_ovr",
+    "roc_auc_ovr_weighted",
+    "neg_log_loss",
+    "neg_brier_score",
+]
 TWO_CLASS_SCORES = [*CLASS_SCORES, "f1", "precision", "recall", "roc_auc", "average_precision"]
 VALUE_SCORES = ["r2", "neg_mean_squared_error", "neg_median_absolute_error", "neg_mean_poisson_deviance"]
 

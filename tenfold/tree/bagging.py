@@ -44,7 +44,7 @@ class Bag(Composite):
     warm_start: bool = param(False, doc="keep the members of the last fit and add more")
     n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
     random_state: int | RandomState | None = param(None, doc="seed of the draws, and of members that draw")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    verbose: int | bool = param(0, doc="no effect: use tenfold.progress()")
 
     kind: ClassVar[str] = "keeps rows"
     path: ClassVar[str | None] = "n_estimators"

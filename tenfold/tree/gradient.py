@@ -50,7 +50,7 @@ class DepthBoosted(Boosted):
     max_features: int | float | str | None = param(
         None, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
     )
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    verbose: int | bool = param(0, doc="no effect: use tenfold.progress()")
     max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
     warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
     validation_fraction: float = param(0.1, above=0, at_most=0.999, doc="share of rows held out with n_iter_no_change")

@@ -56,7 +56,7 @@ class HistBoosted(Boosted):
     )
     n_iter_no_change: int = param(10, at_least=1, doc="rounds without gain before it stops")
     tol: float = param(1e-7, at_least=0, doc="gain of the score that counts")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
+    verbose: int | bool = param(0, doc="no effect: use tenfold.progress()")
     random_state: int | RandomState | None = param(None, doc="seed of the rows held out and of the columns drawn")
     subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
     l1_regularization: float = param(0.0, at_least=0, doc="penalty on the sizes of leaf values")

@@ -46,7 +46,7 @@ class ForestOptions(TreeOptions):
     )
     n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)", before="ccp_alpha")
     random_state: int | RandomState | None = param(None, doc="seed of what is drawn", before="ccp_alpha")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()", before="ccp_alpha")
+    verbose: int | bool = param(0, doc="no effect: use tenfold.progress()", before="ccp_alpha")
     warm_start: bool = param(
         False, doc="keep the trees of the last fit on the same rows and add more", before="ccp_alpha"
     )

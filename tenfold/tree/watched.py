@@ -36,6 +36,12 @@ def _averages(name: str, function: str) -> dict[str, Named]:
     }
 
 
+def _areas(which: str) -> dict[str, Named]:
+    """Areas under the curves of one class against the rest, or of pairs of classes; for two classes both are roc_auc."""
+    options = {"": dict(multi_class=which), "_weighted": dict(multi_class=which, average="weighted")}
+    return {f"roc_auc_{which}{end}": Named("roc_auc_score", "shares", options=one) for end, one in options.items()}
+
+
 NAMED = {
     "classifier": {
         "accuracy": Named("accuracy_score", "classes"),
@@ -44,8 +50,8 @@ NAMED = {
         **_averages("precision", "precision_score"),
         **_averages("recall", "recall_score"),
         "roc_auc": Named("roc_auc_score", "second"),
-        "roc_auc_ovr": Named("roc_auc_score", "shares", options=dict(multi_class="ovr")),
-        "roc_auc_ovo": Named("roc_auc_score", "shares", options=dict(multi_class="ovo")),
+        **_areas("ovr"),
+        **_areas("ovo"),
         "average_precision": Named("average_precision_score", "second"),
         "neg_log_loss": Named("log_loss", "shares", -1.0),
         "neg_brier_score": Named("brier_score_loss", "shares", -1.0),
@@ -102,7 +108,7 @@ def score_of(model: Any) -> Score:
         raise refuse(model, "scoring", f"must be one of {known}, a function scorer(model, X, y), or None")
     if several and scoring in ONE_OF_TWO:
         raise refuse(model, "scoring", "is for two classes; several have a mean, such as f1_macro or roc_auc_ovr")
-    if not several and scoring in ("roc_auc_ovr", "roc_auc_ovo"):
+    if not several and scoring.startswith("roc_auc_"):
         scoring = "roc_auc"
     return _by_name(model, names[scoring])
 
