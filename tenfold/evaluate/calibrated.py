@@ -107,6 +107,23 @@ class CalibratedClassifierCV(Classifier, Estimator):
         return bool(self._member.missing)
 
     @property
+    def categorical(self) -> bool:  # type: ignore[override]
+        return bool(self._member.categorical)
+
+    # What the member says of its categories, for the gate.
+    @property
+    def categorical_features(self) -> Any:
+        return getattr(self._member, "categorical_features", "from_dtype")
+
+    @property
+    def given_categories(self) -> Any:
+        return getattr(self._member, "given_categories", None)
+
+    @property
+    def unseen(self) -> str:
+        return getattr(self._member, "unseen", "missing")
+
+    @property
     def least_rows(self) -> int:  # type: ignore[override]
         return int(self._member.least_rows)
 

@@ -17,7 +17,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import seed_of
 from tenfold.tree.adaboost import Boosted
 from tenfold.tree.exact import Growth, Presorted
-from tenfold.tree.members import values_of
+from tenfold.tree.members import fit_member, values_of
 from tenfold.tree.packed import Trees
 from tenfold.tree.settings import generator_of
 from tenfold.tree.stumps import normalised
@@ -168,8 +168,8 @@ class _Members:
         self.rng, self.kept = generator_of(model), list[Any]()
 
     def fit(self, w: Array) -> Array:
-        self.last = self.model._copy(seed_of(self.rng) % 2**31, self.category)
-        self.last.fit(self.X, self.y, np.where(w > 1e-90, w, 0.0))
+        self.last = self.model._copy(seed_of(self.rng) % 2**31)
+        fit_member(self.last, self.X, self.y, np.where(w > 1e-90, w, 0.0), self.category)
         return values_of(self.last, self.X)[:, 0]
 
     def keep(self) -> None:

@@ -20,7 +20,7 @@ from tenfold.core.protocol import same
 from tenfold.core.random import seed_of
 from tenfold.tree.adaboost import AdaBoostClassifier
 from tenfold.tree.kept import Kept
-from tenfold.tree.members import Composite, copy_of, shares_of
+from tenfold.tree.members import Composite, copy_of, fit_member, shares_of
 from tenfold.tree.settings import generator_of
 from tenfold.tree.shares import SMALLEST
 
@@ -105,6 +105,11 @@ class CascadeClassifier(Classifier, Composite):
     def least_classes(self) -> int:  # type: ignore[override]
         return 2
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # few of the rows sought are missed, at the price of accuracy
+        return tags
+
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         positive = self._positive()
         kept = yield Kept.of
@@ -118,8 +123,8 @@ class CascadeClassifier(Classifier, Composite):
         fitted = _Stages(self, check.categorical_columns(self, source)).fit(learning, rows.only(held), held.all())
         if len(self.classes_) > 2:
             rest = y != positive
-            others = copy_of(self._chosen()[-1], check.categorical_columns(self, source))
-            fitted["others_"] = others.fit(X[rest], y[rest], w[rest])
+            others, category = copy_of(self._chosen()[-1]), check.categorical_columns(self, source)
+            fitted["others_"] = fit_member(others, X[rest], y[rest], w[rest], category)
         return dict(fitted, positive_=self.classes_[positive])
 
     def _positive(self) -> int:
@@ -222,8 +227,8 @@ class _Stages:
     def _fitted(self, learner: Any, learn: Part) -> Any:
         """Both sides count the same, whatever their number."""
         sides = np.bincount(learn.sought, learn.w, 2)
-        stage = copy_of(learner, self.category)
-        return stage.fit(learn.X, learn.sought, learn.w * (sides.sum() / 2 / sides)[learn.sought])
+        w = learn.w * (sides.sum() / 2 / sides)[learn.sought]
+        return fit_member(copy_of(learner), learn.X, learn.sought, w, self.category)
 
     def _budget(self, m: int, same: bool) -> int:
         """How many of m positive rows held out the thresholds may spend in all."""

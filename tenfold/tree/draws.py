@@ -14,6 +14,7 @@ from tenfold.core.engine import Local, each, engine
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.threads import thread_budget, threads
+from tenfold.tree.members import fit_member
 
 TRIES = 50  # draws until a member sees as many classes and rows as it needs
 
@@ -115,9 +116,10 @@ class Bagging:
     def _fitted(self, t: int) -> tuple[Any, Array, tuple[Array, Array | None]]:
         columns, weight = self._draw(t)
         seed = int(np.random.default_rng([self.seed, t, 1]).integers(2**31))
-        member = self.bag._copy(seed, self.category[columns])
+        member = self.bag._copy(seed)
         with engine(Local()), threads(1):  # threads run over members
-            member.fit(columns_of(self.X, columns), self.bag._target(self.rows.y), weight)
+            rows, target = columns_of(self.X, columns), self.bag._target(self.rows.y)
+            fit_member(member, rows, target, weight, self.category[columns])
         outside = self._outside(member, columns, weight)
         with self.lock:
             self.passes.done(None)

@@ -12,9 +12,8 @@ from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput
 from tenfold.core.estimator import Estimator
-from tenfold.core.params import domains
 from tenfold.tree.losses import loss_of
-from tenfold.tree.members import copy_of
+from tenfold.tree.members import copy_of, fit_member
 from tenfold.tree.settings import refuse, rows_in_memory
 from tenfold.tree.training import Training
 
@@ -47,13 +46,12 @@ def begin(
 
 def _fitted(model: Any, X: Array, y: Array, w: Array | None, category: Array, seed: int) -> Any:
     given = given_learner(model)
-    if not isinstance(given, Estimator):
-        member = deepcopy(given)
-    elif category.any() and "categorical_features" not in domains(given):
-        raise refuse(model, "init", "does not take columns of categories: use a tree, or encode them before")
-    else:
-        member = copy_of(given, category, seed)
     target = y.astype(np.int64) if model.target == "label" else y
+    if isinstance(given, Estimator):
+        if category.any() and not given.categorical:
+            raise refuse(model, "init", "does not take columns of categories: use a tree, or encode them before")
+        return fit_member(copy_of(given, seed), X, target, w, category)
+    member = deepcopy(given)
     return member.fit(X, target) if w is None else member.fit(X, target, sample_weight=w)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core import check
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator
@@ -35,14 +36,20 @@ class Composite(Estimator):
 
     @property
     def categorical(self) -> bool:  # type: ignore[override]
-        """If the member takes them, and can be told which columns hold their codes."""
-        member = self._member
-        return bool(member.categorical) and "categorical_features" in domains(member)
+        return bool(self._member.categorical)
 
+    # What the member says of its categories, for the gate.
     @property
     def categorical_features(self) -> Any:
-        """What the member says of its columns, for the gate."""
         return getattr(self._member, "categorical_features", "from_dtype")
+
+    @property
+    def given_categories(self) -> Any:
+        return getattr(self._member, "given_categories", None)
+
+    @property
+    def unseen(self) -> str:
+        return getattr(self._member, "unseen", "missing")
 
     @property
     def least_rows(self) -> int:  # type: ignore[override]
@@ -52,19 +59,30 @@ class Composite(Estimator):
     def least_classes(self) -> int:  # type: ignore[override]
         return int(self._member.least_classes)
 
-    def _copy(self, seed: int, category: Array) -> Any:
-        """A fresh member with a seed of its own where it draws, that knows which columns hold codes of categories."""
-        return copy_of(self._member, category, seed)
+    def _copy(self, seed: int) -> Any:
+        """A fresh member with a seed of its own where it draws."""
+        return copy_of(self._member, seed)
 
 
-def copy_of(learner: Any, category: Array, seed: int = 0) -> Any:
-    """A fresh learner with this seed where it draws, that knows which columns hold codes of categories."""
+def copy_of(learner: Any, seed: int = 0) -> Any:
+    """A fresh learner with this seed where it draws."""
     member = fresh(learner)
     if "random_state" in domains(member) and member.random_state is None:
         member.random_state = seed
-    if category.any():
-        member.set_params(categorical_features=np.flatnonzero(category).tolist())
     return member
+
+
+def fit_member(member: Any, X: Array, y: Array, w: Array | None, category: Array) -> Any:
+    """Fit to rows whose columns `category` hold codes of categories: the codes that have weight are the member's categories."""
+    if not category.any():
+        return member.fit(X, y, w)
+    if w is not None:
+        there = w > 0
+        X, y, w = X[there], y[there], w[there]
+    known = [
+        np.unique(X[np.isfinite(X[:, j]), j]).astype(np.float64) if one else None for j, one in enumerate(category)
+    ]
+    return member._fit(check.check_fit(member, X, y, w, None, known))
 
 
 def takes_numbers(member: Any) -> bool:

@@ -13,7 +13,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import Degenerate
 from tenfold.core.random import seed_of
 from tenfold.tree.exact import Growth, Presorted
-from tenfold.tree.members import shares_of
+from tenfold.tree.members import fit_member, shares_of
 from tenfold.tree.packed import Trees
 from tenfold.tree.settings import generator_of
 from tenfold.tree.stumps import Stumps, normalised, packed, whole_weights
@@ -139,8 +139,8 @@ class WeakLearners:
         self.rng, self.kept = generator_of(model), list[Any]()
 
     def fit(self, weight: Array, t: int) -> tuple[Array, Array]:
-        self.last = self.model._copy(seed_of(self.rng) % 2**31, self.category)
-        self.last.fit(self.X, self.y, weight * (self.total / weight.sum()))
+        self.last = self.model._copy(seed_of(self.rng) % 2**31)
+        fit_member(self.last, self.X, self.y, weight * (self.total / weight.sum()), self.category)
         return shares_of(self.last, self.X, len(self.model.classes_)), np.arange(len(weight))
 
     def keep(self) -> None:
