@@ -42,6 +42,10 @@ protected:
                 if (look_at_few(frame, part, j, split)) std::swap(columns[varying++], columns[looked]);
                 continue;
             }
+            if (by.random && !table.categorical[j] && !table.missing[j]) {
+                if (look_at_drawn(frame, part, j, split)) std::swap(columns[varying++], columns[looked]);
+                continue;
+            }
             const Mask mask = fill(frame, part, j);
             if (count_bins(mask) > 1) {
                 consider(frame, part, j, mask, split);
@@ -92,6 +96,40 @@ private:
             return true;
         }
         return false;
+    }
+
+    // One threshold, drawn, of a column without categories and nothing missing: sums of its two sides are all that is
+    // needed, not those of every bin. Returns whether the column varies.
+    bool look_at_drawn(const Here& frame, const Part& part, size_t j, BestSplit& split) {
+        const std::uint8_t* column = frame.codes + j * frame.n;
+        const std::uint32_t* rows = rows_of(frame, part);
+        seen.fill(0);
+        for (size_t i = 0; i < part.m; ++i) seen[column[rows[i]]] = 0xFF;
+        order.clear();
+        for_each_bin(as_mask(seen), [&](size_t bin) { order.push_back(static_cast<std::uint8_t>(bin)); });
+        if (order.size() < 2) return false;
+        Draws draws{mix(part.key ^ (0x51ED2701u + j))};
+        const size_t stop = drawn_stop(j, false, draws);
+        if (stop == order.size()) return true;
+        const std::uint8_t last = order[stop - 1];
+        size_t n_right = 0;
+        for (size_t i = 0; i < part.m; ++i) {
+            const size_t side = column[rows[i]] > last;
+            targets.add(side, cells[i]);
+            n_right += side;
+        }
+        typename Targets::Scan scan{targets};
+        scan.move(0);
+        const auto least = static_cast<size_t>(by.min_leaf);
+        const double score = scan.score();
+        if (n_right >= least && part.m - n_right >= least && split.above(score) && heavy_enough(part, scan.totals().w)) {
+            split.take(score, j, scan.totals(), false, false);
+            split.bin = last;
+            split.left = {};
+        }
+        targets.clear(0);
+        targets.clear(1);
+        return true;
     }
 
     // Of two rows every column that tells them apart is as good as any other: the first one is taken.
