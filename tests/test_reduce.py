@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA as TheirPCA
 import tenfold
 from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, BadParameter, CannotForget, Degenerate, NotFitted
-from tenfold.reduce.pca import Table
+from tenfold.reduce.table import Table
 from tenfold.solve.linalg import largest_eigh
 
 TABLES = {

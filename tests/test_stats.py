@@ -34,7 +34,7 @@ from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed
 from tenfold.prepare.impute import Filled
 from tenfold.prepare.spline import Range
-from tenfold.reduce.pca import Table
+from tenfold.reduce.table import Table
 from tenfold.solve import sketch
 from tenfold.solve.biweight import ScaleSums
 from tenfold.solve.columns import Distinct

@@ -177,6 +177,18 @@ TENFOLD_INLINE void transpose_block(const double* from, double* to) {
     }
 }
 
+// block(a, b) += (panel a)^T (panel b) for all a <= b, over the first `rows` rows of a tile. A few panels b stay in the
+// first-level cache while all panels a <= b stream past them. The odd group comes first, where it meets the fewest a.
+template <class Block, class Meanwhile>
+TENFOLD_INLINE void add_upper(const Tile& tile, size_t rows, Block block, Meanwhile& meanwhile) {
+    for (size_t b = 0, reach = (tile.panels - 1) % REACH + 1; b < tile.panels; b += reach, reach = REACH) {
+        for (size_t a = 0; a <= b; ++a)
+            add_outer(reach, tile, a, tile, b, rows, [&](size_t column) { return block(a, column); }, meanwhile);
+        for (size_t a = b + 1; a < b + reach; ++a)
+            add_outer(b + reach - a, tile, a, tile, a, rows, [&](size_t column) { return block(a, column); }, meanwhile);
+    }
+}
+
 // C = sum of z z^T over rows z of p columns that are packed into `tile` and added. Only blocks a <= b are
 // computed.
 class Gram {
@@ -185,18 +197,9 @@ public:
 
     size_t depth() const { return tile.depth; }
 
-    // A few panels b stay in the first-level cache while all panels a <= b stream past them. The odd group
-    // comes first, where it meets the fewest a.
     template <class Meanwhile = Nothing>
     void add(size_t rows, Meanwhile&& meanwhile = {}) {
-        for (size_t b = 0, reach = (tile.panels - 1) % REACH + 1; b < tile.panels;
-             b += reach, reach = REACH) {
-            for (size_t a = 0; a <= b; ++a)
-                add_outer(reach, tile, a, tile, b, rows, [&](size_t column) { return block(a, column); }, meanwhile);
-            for (size_t a = b + 1; a < b + reach; ++a)
-                add_outer(b + reach - a, tile, a, tile, a, rows,
-                          [&](size_t column) { return block(a, column); }, meanwhile);
-        }
+        add_upper(tile, rows, [&](size_t a, size_t b) { return block(a, b); }, meanwhile);
     }
 
     // C[p, p] = the sum - weight offset offset^T, both triangles; offset is padded to whole panels.

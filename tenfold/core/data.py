@@ -86,14 +86,13 @@ class Unread:
             return ops.moments(self.source.X[self.index], Y, w)
         return ops.moments_at(self.source.X, self.index, Y, w)
 
-    def judge(self, moments: Any) -> None:
-        """The check of `read`, by the sums: no w x² is above Σ w x², which is never small where a value is not finite."""
+    def judge(self, weight: float, mean: Array, squares: Array) -> None:
+        """The check of `read`, by centred sums of squares: no w x² is above Σ w x², which is never small where a value is not finite."""
         if self.source.seen[self.part]:
             return
-        p, least = self.source.n_features, 1.0 if self.source.w is None else float(self.source.w[self.index].min())
+        least = 1.0 if self.source.w is None else float(self.source.w[self.index].min())
         with np.errstate(all="ignore"):
-            mean = moments.mean[:p]
-            total = float(np.diagonal(moments.scatter)[:p].sum() + moments.weight * (mean @ mean))
+            total = float(squares.sum() + weight * (mean @ mean))
         if total < least * ops.LARGEST[self.source.X.dtype] ** 2:
             self.source.seen[self.part] = True
         else:

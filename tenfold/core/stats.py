@@ -140,7 +140,8 @@ class Moments(Centred):
         if block.unread is None:
             return cls.of(block.X, Y, block.w)
         moments = cls(*block.unread.moments(Y, block.w))
-        block.unread.judge(moments)
+        p = block.width
+        block.unread.judge(moments.weight, moments.mean[:p], np.diagonal(moments.scatter)[:p])
         return moments
 
     def _merged_scatter(self, other: Array, delta: Array, into: bool) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from math import lgamma, log, pi
 from typing import Any, ClassVar
 
@@ -11,126 +10,12 @@ import numpy as np
 
 from tenfold.core import check, ops
 from tenfold.core.data import Array, Block, Source, as_floats
-from tenfold.core.errors import BadInput, BadParameter, CannotForget, Degenerate
+from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.estimator import OnePass, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Moments, Stats
-from tenfold.core.threads import patiently
 from tenfold.gate.numbers import check_finite
+from tenfold.reduce.table import Table
 from tenfold.solve.columns import check_magnitude
-from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
-
-EPS = float(np.finfo(float).eps)
-# Up to how many columns all components cost no more than some, and the accurate way costs little.
-SMALL, GRADED = 32, 256
-GATHERED = 4  # times as many rows as columns are gathered before they become moments
-
-
-@dataclass(slots=True)
-class Table(Stats):
-    """The moments of many rows, or the rows themselves while there are few: exactly one of the two is there.
-
-    So a table of 100 rows and 20,000 columns never makes a 20,000 x 20,000 matrix, and blocks much shorter
-    than wide are gathered before their products are summed: merging moments costs as much as some rows.
-    """
-
-    moments: Moments | None
-    rows: tuple[Any, ...]  # pieces (X, w)
-
-    @classmethod
-    def of(cls, block: Block) -> Table:
-        if len(block) < GATHERED * block.width:
-            return cls(None, ((block.X, block.w),))
-        return cls(Moments.of_block(block, target=False), ())
-
-    def __add__(self, other: Table) -> Table:
-        return self._gathered(other) or Table(self.as_moments() + other.as_moments(), ())
-
-    def __iadd__(self, other: Table) -> Table:
-        """As `+`; moments are added in their own memory."""
-        joined = self._gathered(other)
-        if joined is None:
-            self.moments, self.rows = self.as_moments(), ()
-            self.moments += other.as_moments()
-        return joined or self
-
-    def _gathered(self, other: Table) -> Table | None:
-        """The rows of both, while they are few."""
-        if self.moments is not None or other.moments is not None:
-            return None
-        joined = Table(None, self.rows + other.rows)
-        return joined if joined.count() < GATHERED * joined.width() else Table(joined.as_moments(), ())
-
-    def settle(self) -> None:
-        """Rows no fewer than columns become moments; fewer become one piece, which is no view."""
-        if self.moments is None:
-            wide = self.count() < self.width()
-            self.moments, self.rows = (None, (self.whole(),)) if wide else (self.as_moments(), ())
-
-    def count(self) -> int:
-        return sum(len(w) for _, w in self.rows)
-
-    def width(self) -> int:
-        return int(self.rows[0][0].shape[1])
-
-    def __sub__(self, other: Table) -> Table:
-        if self.moments is None:
-            raise CannotForget(
-                "PCA keeps no sums while there are fewer rows than columns: fit again without those rows"
-            )
-        return Table(self.moments - other.as_moments(), ())
-
-    def as_moments(self) -> Moments:
-        if self.moments is not None:
-            return self.moments
-        return moments_of(*(self.whole() if len(self.rows) > 1 else self.rows[0]))
-
-    def whole(self) -> tuple[Array, Array]:
-        """All rows kept, and their weights, as new arrays."""
-        X = np.concatenate([ops.dense(X) for X, _ in self.rows])
-        return X, np.concatenate([w for _, w in self.rows])
-
-    def spectrum(self, k: int | None, most: int) -> tuple[Array, Array]:
-        """Eigenvalues of the centred scatter, largest first, and eigenvectors as rows: k of them, or more."""
-        if self.moments is not None:
-            S, p = self.moments.scatter, len(self.moments.scatter)
-            if k is not None and 0 < 2 * k < p and p > SMALL:
-                values, vectors = largest_eigh(S, k)
-                distinct = values[0] > 4 * p * EPS * values[-1]
-                if distinct and values.sum() <= (1 - 1e-6) * np.trace(S):  # the rest is found by subtraction
-                    return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
-            values, vectors = eigh_graded(S) if p <= GRADED else eigh(S)
-            return _completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
-        X, w = self.rows[0]
-        rows = (X - self.mean) * np.sqrt(w)[:, None]
-        if len(rows) < most:  # a row of weight 2 stands for two
-            rows = np.concatenate([rows, np.zeros((most - len(rows), rows.shape[1]))])
-        _, singular, axes = patiently(np.linalg.svd, rows, full_matrices=False)
-        return _completed(singular[:most] ** 2, axes[:most], (4 * rows.shape[1] * EPS) ** 2)
-
-    @property
-    def weight(self) -> float:
-        return float(sum(w.sum() for _, w in self.rows) if self.moments is None else self.moments.weight)
-
-    @property
-    def mean(self) -> Array:
-        if self.moments is not None:
-            return self.moments.mean
-        X, w = self.rows[0]
-        center = (w / w.sum()) @ X
-        return center + (w / w.sum()) @ (X - center)
-
-    def squares(self) -> Array:
-        """Centred sums of squares of the columns."""
-        if self.moments is not None:
-            return np.diagonal(self.moments.scatter)
-        X, w = self.rows[0]
-        with np.errstate(over="ignore"):
-            return w @ (X - self.mean) ** 2
-
-
-def moments_of(X: Any, w: Array) -> Moments:
-    return Moments.of(X, np.empty((len(w), 0)), w)
 
 
 @estimator
@@ -332,29 +217,6 @@ def _oriented(axes: Array) -> Array:
         return axes.copy()
     signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
     return np.ascontiguousarray(axes * signs[:, None])
-
-
-def _completed(values: Array, axes: Array, least: float) -> tuple[Array, Array]:
-    """Directions without variance (below `least` of the largest) are any basis of what is left.
-
-    Choose one that rounding does not decide: the first columns of X, made orthogonal to all before.
-    """
-    rank = int((values > least * values[:1]).sum())
-    if rank == len(values):
-        return values, axes
-    values, axes = values.copy(), axes.copy()
-    values[rank:] = 0.0
-    column = 0
-    for i in range(rank, len(axes)):
-        norm = 0.0
-        while norm < 1e-3:
-            before = axes[:i]
-            new = -before[:, column] @ before
-            new[column] += 1.0
-            new -= (before @ new) @ before  # twice: the first time may leave rounding errors
-            norm, column = float(np.sqrt(new @ new)), column + 1
-        axes[i] = new / norm
-    return values, axes
 
 
 def _reached(values: Array, goal: float) -> int:

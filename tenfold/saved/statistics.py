@@ -26,7 +26,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     ),
     3: ("tenfold.core.stats", "Counts", "weight=float(g)"),
     4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)](n)"),
-    5: ("tenfold.reduce.pca", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
+    5: ("tenfold.reduce.table", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
     6: ("tenfold.prepare.impute", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
     7: (
         "tenfold.tree.packed",

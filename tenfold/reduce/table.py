@@ -1,0 +1,214 @@
+"""The table that PCA keeps: its moments, or its rows while there are few."""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold import _packed
+from tenfold.core import ops
+from tenfold.core.data import Array, Block
+from tenfold.core.errors import CannotForget
+from tenfold.core.stats import Centred, Moments, Stats
+from tenfold.core.threads import patiently
+from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
+
+EPS = float(np.finfo(float).eps)
+# Up to how many columns all components cost no more than some, and the accurate way costs little.
+SMALL, GRADED = 32, 256
+GATHERED = 4  # times as many rows as columns are gathered before they become moments
+ALL = np.empty(0, dtype=np.int64)
+OWN_PAGES = 1 << 15  # numbers
+
+
+@dataclass(slots=True)
+class Triangular(Centred):
+    """Moments while they are summed: of the scatter the upper triangle alone, row by row. The same bits in half the memory."""
+
+    @classmethod
+    def of(cls, X: Array, w: Array, rows: Array = ALL) -> Triangular:
+        """Of all rows of X, or of those with these numbers."""
+        p = X.shape[1]
+        triangle = _pages(_packed.room(p))
+        return cls(*_packed.packed_moments(X, rows, w, triangle), triangle[: p * (p + 1) // 2])
+
+    @classmethod
+    def of_block(cls, block: Block) -> Triangular:
+        """Rows nobody has looked at are summed where they lie and judged by their sums."""
+        if block.unread is None:
+            return cls.of(ops.dense(block.X), block.w)
+        X, index = block.unread.source.X, block.unread.index
+        found = cls.of(X[index], block.w) if isinstance(index, slice) else cls.of(X, block.w, index)
+        block.unread.judge(found.weight, found.mean, found.scatter[_diagonal(X.shape[1])])
+        return found
+
+    def _merged_scatter(self, other: Array, delta: Array, into: bool) -> Array:
+        merged = self.scatter if into else self.scatter.copy()
+        _packed.merge_packed(merged, other, delta)
+        return merged
+
+    def unpacked(self) -> Moments:
+        p = len(self.center)
+        S, starts = np.empty((p, p)), _diagonal(p)
+        for i, start in enumerate(starts.tolist()):
+            S[i, i:] = S[i:, i] = self.scatter[start : start + p - i]
+        return Moments(self.weight, self.center, self.offset, S)
+
+
+def _pages(count: int) -> Array:
+    """Zeros; many in pages of their own, which go back to the system with them. What threads free in a heap often stays there."""
+    if count < OWN_PAGES:
+        return np.zeros(count)
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+    return np.frombuffer(mmap.mmap(-1, 8 * count, **private), dtype=np.float64)
+
+
+def _diagonal(p: int) -> Array:
+    """Where the diagonal of a triangle is."""
+    i = np.arange(p)
+    return i * p - i * (i - 1) // 2
+
+
+def _sum(a: Moments | Triangular, b: Moments | Triangular, into: bool = False) -> Moments | Triangular:
+    """a + b, in the memory of a if it may be; triangles stay triangles."""
+    if type(a) is not type(b):
+        a, b = (one if isinstance(one, Moments) else one.unpacked() for one in (a, b))
+    if into:
+        a += b  # type: ignore[operator]
+        return a
+    return a + b  # type: ignore[operator]
+
+
+@dataclass(slots=True)
+class Table(Stats):
+    """The moments of many rows, or the rows themselves while there are few: exactly one of the two is there.
+
+    So a table of 100 rows and 20,000 columns never makes a 20,000 x 20,000 matrix, and blocks much shorter
+    than wide are gathered before their products are summed: merging moments costs as much as some rows.
+    """
+
+    moments: Moments | Triangular | None  # moments once they are settled
+    rows: tuple[Any, ...]  # pieces (X, w)
+
+    @classmethod
+    def of(cls, block: Block) -> Table:
+        if len(block) < GATHERED * block.width:
+            return cls(None, ((block.X, block.w),))
+        return cls(Triangular.of_block(block), ())
+
+    def __add__(self, other: Table) -> Table:
+        return self._gathered(other) or Table(_sum(self.sums(), other.sums()), ())
+
+    def __iadd__(self, other: Table) -> Table:
+        """As `+`; sums are added in their own memory."""
+        joined = self._gathered(other)
+        if joined is None:
+            self.moments, self.rows = _sum(self.sums(), other.sums(), into=True), ()
+        return joined or self
+
+    def _gathered(self, other: Table) -> Table | None:
+        """The rows of both, while they are few."""
+        if self.moments is not None or other.moments is not None:
+            return None
+        joined = Table(None, self.rows + other.rows)
+        return joined if joined.count() < GATHERED * joined.width() else Table(joined.sums(), ())
+
+    def settle(self) -> None:
+        """Rows no fewer than columns become moments; fewer become one piece, which is no view."""
+        if self.moments is None and self.count() < self.width():
+            self.rows = (self.whole(),)
+        else:
+            self.moments, self.rows = self.as_moments(), ()
+
+    def count(self) -> int:
+        return sum(len(w) for _, w in self.rows)
+
+    def width(self) -> int:
+        return int(self.rows[0][0].shape[1])
+
+    def __sub__(self, other: Table) -> Table:
+        if self.moments is None:
+            raise CannotForget(
+                "PCA keeps no sums while there are fewer rows than columns: fit again without those rows"
+            )
+        return Table(self.as_moments() - other.as_moments(), ())
+
+    def sums(self) -> Moments | Triangular:
+        if self.moments is not None:
+            return self.moments
+        X, w = self.whole() if len(self.rows) > 1 else self.rows[0]
+        return Triangular.of(ops.dense(X), w)
+
+    def as_moments(self) -> Moments:
+        sums = self.sums()
+        return sums if isinstance(sums, Moments) else sums.unpacked()
+
+    def whole(self) -> tuple[Array, Array]:
+        """All rows kept, and their weights, as new arrays."""
+        X = np.concatenate([ops.dense(X) for X, _ in self.rows])
+        return X, np.concatenate([w for _, w in self.rows])
+
+    def spectrum(self, k: int | None, most: int) -> tuple[Array, Array]:
+        """Eigenvalues of the centred scatter, largest first, and eigenvectors as rows: k of them, or more."""
+        if self.moments is not None:
+            S = self.as_moments().scatter
+            p = len(S)
+            if k is not None and 0 < 2 * k < p and p > SMALL:
+                values, vectors = largest_eigh(S, k)
+                distinct = values[0] > 4 * p * EPS * values[-1]
+                if distinct and values.sum() <= (1 - 1e-6) * np.trace(S):  # the rest is found by subtraction
+                    return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
+            values, vectors = eigh_graded(S) if p <= GRADED else eigh(S)
+            return completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
+        X, w = self.rows[0]
+        rows = (X - self.mean) * np.sqrt(w)[:, None]
+        if len(rows) < most:  # a row of weight 2 stands for two
+            rows = np.concatenate([rows, np.zeros((most - len(rows), rows.shape[1]))])
+        _, singular, axes = patiently(np.linalg.svd, rows, full_matrices=False)
+        return completed(singular[:most] ** 2, axes[:most], (4 * rows.shape[1] * EPS) ** 2)
+
+    @property
+    def weight(self) -> float:
+        return float(sum(w.sum() for _, w in self.rows) if self.moments is None else self.moments.weight)
+
+    @property
+    def mean(self) -> Array:
+        if self.moments is not None:
+            return self.moments.mean
+        X, w = self.rows[0]
+        center = (w / w.sum()) @ X
+        return center + (w / w.sum()) @ (X - center)
+
+    def squares(self) -> Array:
+        """Centred sums of squares of the columns."""
+        if self.moments is not None:
+            return np.diagonal(self.as_moments().scatter)
+        X, w = self.rows[0]
+        with np.errstate(over="ignore"):
+            return w @ (X - self.mean) ** 2
+
+
+def completed(values: Array, axes: Array, least: float) -> tuple[Array, Array]:
+    """Directions without variance (below `least` of the largest) are any basis of what is left.
+
+    Choose one that rounding does not decide: the first columns of X, made orthogonal to all before.
+    """
+    rank = int((values > least * values[:1]).sum())
+    if rank == len(values):
+        return values, axes
+    values, axes = values.copy(), axes.copy()
+    values[rank:] = 0.0
+    column = 0
+    for i in range(rank, len(axes)):
+        norm = 0.0
+        while norm < 1e-3:
+            before = axes[:i]
+            new = -before[:, column] @ before
+            new[column] += 1.0
+            new -= (before @ new) @ before  # twice: the first time may leave rounding errors
+            norm, column = float(np.sqrt(new @ new)), column + 1
+        axes[i] = new / norm
+    return values, axes
