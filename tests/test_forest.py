@@ -16,6 +16,7 @@ import tenfold.tree.grove
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning, NotFitted
 from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
+from tenfold.tree import quantiles
 
 Array = np.ndarray[Any, Any]
 
@@ -188,6 +189,20 @@ def test_quantiles_are_those_of_targets_that_share_leaves(kind: str, leaf: int) 
     model.ccp_alpha = 0.05  # another fit of the same model
     expected = meinshausen(model.fit(X[:300], y[:300], w), X[:300], y[:300], w, X[270:], levels)
     np.testing.assert_array_equal(model.predict_quantiles(X[270:], levels), expected)
+
+
+@pytest.mark.parametrize("leaf", [1, 4, 150])
+def test_quantiles_of_large_leaves_are_searched(leaf: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without weights, and in small leaves too: the same as by the definition, ties and copies of rows included."""
+    X, y = friedman(330)
+    X[:20], y = X[20:40], np.round(y)
+    levels = [0.0, 0.1, 0.25, 0.5, 0.9, 1.0]
+    model = tenfold.RandomForestRegressor(8, min_samples_leaf=leaf, random_state=0, keep_targets=True)
+    expected = meinshausen(model.fit(X[:300], y[:300]), X[:300], y[:300], np.ones(300), X[270:], levels)
+    monkeypatch.setattr(quantiles, "LARGE_LEAF", 0)
+    monkeypatch.setattr(quantiles.LeafTargets, "_some", None)
+    np.testing.assert_array_equal(model.predict_quantiles(X[270:], levels), expected)
+    np.testing.assert_array_equal(model.predict_quantiles(X[270:], 0.9), expected[:, 4])
 
 
 def test_quantiles_do_not_depend_on_order_or_copies_of_rows() -> None:
