@@ -46,6 +46,8 @@ class Advice:
         lines = [f"{one.question:<34s} {one.answer}\n{'':<34s} {one.evidence}" for one in self.findings]
         return "\n".join([*lines, "", f"METHOD  {self.method}", f"USE     {self.learner}", f"WHY     {self.why}"])
 
+    __repr__ = __str__
+
 
 def advise(X: Any, y: Any, *, x_noisy: bool | None = None) -> Advice:
     """Which regression for these rows: linear, what noise, enough rows, outliers, one plane or several.

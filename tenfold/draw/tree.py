@@ -53,18 +53,8 @@ def draw_tree(model: Any, ax: Any = None, max_depth: int = 3) -> Any:
     for box in root:
         face, ink = box.colours
         around = dict(boxstyle="round,pad=0.45", facecolor=face, edgecolor=GREY, linewidth=0.8)
-        ax.text(
-            box.x,
-            -box.depth,
-            box.text,
-            ha="center",
-            va="center",
-            fontsize=9,
-            color=ink,
-            zorder=3,
-            bbox=around,
-            clip_on=True,
-        )
+        middle = dict(ha="center", va="center", clip_on=True)
+        ax.text(box.x, -box.depth, box.text, fontsize=9, color=ink, zorder=3, bbox=around, **middle)
         for label, below in box.branches:
             ax.plot([box.x, below.x], [-box.depth, -below.depth], color=GREY, linewidth=1.0, zorder=1)
             x, y = box.x + 0.55 * (below.x - box.x), -box.depth - 0.5 * (below.depth - box.depth)

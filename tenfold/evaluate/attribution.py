@@ -47,6 +47,8 @@ class Attributions:
         lines += [f"{self.columns[j]:>{width}}  {size[j]:10.4g}" for j in np.argsort(-size, kind="stable")]
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def plot(self, row: int | None = None, ax: Any = None) -> Any:
         """All rows, a strip of dots for each column; or one row, from the base to what is said of it. Returns the axes."""
         from tenfold.draw.attribution import draw_attributions, draw_one_row

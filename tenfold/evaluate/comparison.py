@@ -80,6 +80,8 @@ class Comparison:
             f"P(second better) {self.second_better:.2f}: {self.verdict}"
         )
 
+    __repr__ = __str__
+
 
 def corrected_t(
     differences: Any, test_share: float, band: float = 0.0

@@ -63,6 +63,8 @@ class LearningCurve(Curve):
     def __str__(self) -> str:
         return self._table("training rows", [round(size) for size in self.sizes])
 
+    __repr__ = __str__
+
     def plot(self, ax: Any = None) -> Any:
         """Both curves with bands of one corrected standard error; returns the axes."""
         from tenfold.draw.curves import draw_learning_curve
@@ -112,6 +114,8 @@ class ValidationCurve(Curve):
 
     def __str__(self) -> str:
         return self._table(self.name, self.values) + f"\nbest {self.name} {self.best}"
+
+    __repr__ = __str__
 
     def plot(self, ax: Any = None) -> Any:
         """Both curves with bands of one corrected standard error, the best value marked; returns the axes."""

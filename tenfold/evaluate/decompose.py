@@ -55,6 +55,8 @@ class BiasVariance:
             f"+ noise {self.noise:.4g}   ({self.replicates} training sets)"
         )
 
+    __repr__ = __str__
+
     def plot(self, ax: Any = None) -> Any:
         """One bar for each part; returns the axes."""
         from tenfold.draw.bias_variance import draw_bias_variance
@@ -88,6 +90,8 @@ class BiasVariancePath:
         for value, p in zip(self.values, self.parts, strict=True):
             lines.append(f"{value!s:>14.14}  {p.error:10.4g} {p.bias:10.4g} {p.variance:10.4g} {p.noise:10.4g}")
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def plot(self, ax: Any = None) -> Any:
         """The parts along the parameter; returns the axes."""

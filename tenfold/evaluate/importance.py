@@ -78,6 +78,8 @@ class Importance:
             lines.append(f"{self.columns[j]:>{width}}  {self.importances_mean[j]:8.4g}   {low:.4g} to {high:.4g}")
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def plot(self, ax: Any = None) -> Any:
         """One dot with its range for each column; returns the axes."""
         from tenfold.draw.importance import draw_importance

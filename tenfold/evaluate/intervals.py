@@ -29,6 +29,8 @@ class Interval:
     def __str__(self) -> str:
         return f"{self.estimate:.4g}   {100 * self.level:g}% range {self.low:.4g} to {self.high:.4g}   ({self.method})"
 
+    __repr__ = __str__
+
 
 def _check_level(level: float) -> float:
     if not 0 < level < 1:

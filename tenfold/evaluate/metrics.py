@@ -20,13 +20,11 @@ from tenfold.core.estimator import log_softmax, softmax
 from tenfold.evaluate.confusion import Confusion
 from tenfold.evaluate.inputs import Array, Labels, Scores, Values
 from tenfold.evaluate.means import Mean
-from tenfold.evaluate.probability import squared_distance, surprise
+from tenfold.evaluate.probability import row_surprise, squared_distance
 from tenfold.evaluate.ranking import auc_of
 from tenfold.evaluate.ranks import RankRows, RankSketch
 from tenfold.evaluate.regression import ValueSums
 from tenfold.evaluate.tally import split_choice
-
-LEAST_LOG = float(np.log(np.finfo(float).tiny))
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def _f1_macro(confusion: Confusion) -> float:
 
 
 def _surprises(codes: Array, scores: Array, w: Array) -> Mean:
-    return Mean.of(surprise(log_softmax(scores)[np.arange(len(codes)), codes], LEAST_LOG), w)
+    return Mean.of(row_surprise(codes, scores), w)
 
 
 def _distances(codes: Array, scores: Array, w: Array) -> Mean:

@@ -8,9 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.core.errors import BadParameter
+from tenfold.core.estimator import log_softmax
 from tenfold.core.stats import Stats
 from tenfold.evaluate.inputs import Array, Scores, check_choice, truth_and_chance, truth_and_probabilities
 from tenfold.evaluate.means import Mean
+
+LEAST_LOG = float(np.log(np.finfo(float).tiny))
 
 
 def log_loss(
@@ -40,6 +43,11 @@ def log_loss_sums(y_true: Any, y_proba: Any, sample_weight: Any = None, *, label
 def surprise(log_p: Array, least: float) -> Array:
     """−log p of the true class of each row, with log p not below `least`."""
     return -np.maximum(log_p, least).astype(np.float64, copy=False)
+
+
+def row_surprise(codes: Array, scores: Array) -> Array:
+    """The same from class scores (log posteriors), never infinite."""
+    return surprise(log_softmax(scores)[np.arange(len(codes)), codes], LEAST_LOG)
 
 
 def brier_score_loss(

@@ -12,10 +12,11 @@ from tenfold.core import check
 from tenfold.core.data import Arrays
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.core.estimator import log_softmax, map_rows
+from tenfold.core.estimator import map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
+from tenfold.evaluate.probability import row_surprise
 
 Array = np.ndarray[Any, Any]
 RowLoss = Callable[[Array, Array], Array]
@@ -23,10 +24,6 @@ RowLoss = Callable[[Array, Array], Array]
 
 def _zero_one(codes: Array, scores: Array) -> Array:
     return (scores.argmax(axis=1) != codes).astype(np.float64)
-
-
-def _log(codes: Array, scores: Array) -> Array:
-    return -np.maximum(log_softmax(scores)[np.arange(len(codes)), codes], np.log(np.finfo(float).tiny))
 
 
 def _squared(truth: Array, value: Array) -> Array:
@@ -38,7 +35,7 @@ def _absolute(truth: Array, value: Array) -> Array:
 
 
 LOSSES: dict[str, dict[str, RowLoss]] = {
-    "classifier": {"error": _zero_one, "log_loss": _log},
+    "classifier": {"error": _zero_one, "log_loss": row_surprise},
     "regressor": {"mse": _squared, "mae": _absolute},
 }
 
@@ -67,6 +64,8 @@ class BootstrapError:
             f"{self.loss}: .632+ {self.point632_plus:.4g}   out of bag {self.out_of_bag:.4g}   .632 {self.point632:.4g}   "
             f"training {self.training:.4g}   no information {self.no_information:.4g}   ({self.replicates} replicates)"
         )
+
+    __repr__ = __str__
 
 
 def bootstrap_error(

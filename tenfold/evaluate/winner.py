@@ -30,6 +30,8 @@ class Winner:
             f"(the rows that chose it say {self.naive:.4g})"
         )
 
+    __repr__ = __str__
+
 
 def bootstrap_bias_correction(
     losses: Any, level: float = 0.95, replicates: int = 1000, random_state: Any = 0
