@@ -88,17 +88,15 @@ nb::tuple arrays_of(const Grown& tree) {
     return to.tuple(tree.bits);
 }
 
-// A tree in parts; what has been copied is given back.
-nb::tuple arrays_of(Grafted&& tree) {
-    const auto has_sets = [](const Grown& one) { return !one.bits.empty(); };
-    const bool sets = has_sets(tree.trunk) || std::any_of(tree.grafts.begin(), tree.grafts.end(), has_sets);
-    TreeArrays to(tree.size(), tree.trunk.outputs, sets);
+// A tree in parts.
+nb::tuple arrays_of(const Grafted& tree) {
+    TreeArrays to(tree.size(), tree.trunk.outputs, tree.has_sets());
     std::vector<std::uint64_t> bits;
     in_order(tree, [&](std::int32_t number, std::int32_t parent, bool left, const Node& node, const double* value,
-                       const Grown& from) {
+                       const std::uint64_t* from) {
         std::int32_t at = -1;
         if (node.subset >= 0) {
-            const std::uint64_t* words = &from.bits[static_cast<size_t>(node.subset)];
+            const std::uint64_t* words = from + node.subset;
             at = static_cast<std::int32_t>(bits.size());
             bits.insert(bits.end(), words, words + 1 + words[0]);
         }
@@ -141,13 +139,29 @@ Grafted grow_by(const std::string& criterion, const Settings& by, const Values& 
     if (!sample.w.empty()) return grow_tree(by, X, Variance<true>{sample, nullptr}, outputs, std::move(sorted), std::move(rows));
     table.assign(sample.n + 1, 0.0);
     for (size_t i = 1; i <= sample.n; ++i) table[i] = 1.0 / static_cast<double>(i);
+    if (sample.classes)
+        return grow_tree(by, X, Variance<false, true>{sample, table.data()}, outputs, std::move(sorted), std::move(rows));
     return grow_tree(by, X, Variance<false>{sample, table.data()}, outputs, std::move(sorted), std::move(rows));
+}
+
+// The codes of classes, where they are numbers of this type.
+template <class T>
+bool enter_codes(Sample& sample, const nb::object& y) {
+    Input<T, 1> codes;
+    if (!codes.acquire(y.ptr())) return false;
+    require(codes.size(0) == sample.n, "y and w must have n values");
+    sample.code.resize(sample.n);
+    for (size_t i = 0; i < sample.n; ++i) {
+        require(codes.data()[i] >= 0 && codes.data()[i] < static_cast<T>(sample.classes), "a code is not that of a class");
+        sample.code[i] = static_cast<std::uint32_t>(codes.data()[i]);
+    }
+    return true;
 }
 
 // One exact tree. `y` are targets, or codes of `classes` classes as numbers; `w` is empty where all weights are 1. The `last`
 // tree of a table takes its lists: they are not in memory twice.
 template <class T>
-nb::tuple exact_tree(Presorted& sorted, Table<T> X, Vector y, Vector w, std::int64_t classes,
+nb::tuple exact_tree(Presorted& sorted, Table<T> X, nb::object y, Vector w, std::int64_t classes,
                      const std::string& criterion, bool random, std::int64_t max_depth, std::int64_t min_split,
                      std::int64_t min_leaf, double min_weight_leaf, std::int64_t max_features, std::int64_t max_leaves,
                      double min_gain, Integers monotonic, Column<std::uint8_t> categorical, std::uint64_t seed,
@@ -155,7 +169,7 @@ nb::tuple exact_tree(Presorted& sorted, Table<T> X, Vector y, Vector w, std::int
     const size_t n = X.size(0), p = X.size(1);
     require(sorted.n == n && sorted.p == p, "X is not the table that was sorted");
     require(sorted.lists.size() == n * p, "the lists went into the last tree");
-    require(y.size(0) == n && (w.size(0) == 0 || w.size(0) == n), "y and w must have n values");
+    require(w.size(0) == 0 || w.size(0) == n, "y and w must have n values");
     require(monotonic.size(0) == 0 || monotonic.size(0) == p, "monotonic must have p values");
     require(categorical.size(0) == 0 || categorical.size(0) == p, "categorical must have p values");
     require(min_leaf >= 1 && max_features >= 0, "min_leaf must be at least 1");
@@ -166,16 +180,17 @@ nb::tuple exact_tree(Presorted& sorted, Table<T> X, Vector y, Vector w, std::int
     if (w.size(0)) set_weights(sample, w.span());
     const size_t outputs = classes ? sample.classes : 1;
     if (classes) {
-        sample.code.resize(n);
-        sample.s.resize(n);
-        for (size_t i = 0; i < n; ++i) {
-            require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(classes), "a code is not that of a class");
-            sample.code[i] = static_cast<std::uint32_t>(y.data()[i]);
-            sample.s[i] = sample.code[i] * sample.weight(i);
+        if (!enter_codes<std::int64_t>(sample, y) && !enter_codes<double>(sample, y))
+            throw nb::type_error("y must be float64, or int64 where it holds codes");
+        if (classes == 2 && !sample.w.empty()) {
+            sample.s.resize(n);
+            for (size_t i = 0; i < n; ++i) sample.s[i] = sample.code[i] * sample.w[i];
         }
-        if (classes != 2) sample.s.clear();
     } else {
-        set_targets(sample, y.span(), w.span(), criterion == "poisson");
+        Input<double, 1> targets;
+        if (!targets.acquire(y.ptr())) throw nb::type_error("y must be float64, or int64 where it holds codes");
+        require(targets.size(0) == n, "y and w must have n values");
+        set_targets(sample, targets.span(), w.span(), criterion == "poisson");
     }
     Settings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_leaf, min_gain, directions,
                 categorical.span(), sorted.missing, seed, n_threads};
@@ -189,7 +204,7 @@ nb::tuple exact_tree(Presorted& sorted, Table<T> X, Vector y, Vector w, std::int
         tree = grow_by(criterion, by, values, sample, outputs, std::move(lists));
     }
     sample = {};
-    return arrays_of(std::move(tree));
+    return arrays_of(tree);
 }
 
 // --- forests ---
@@ -366,7 +381,7 @@ nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std
 template <class T>
 void define(nb::class_<Presorted>& presorted) {
     presorted.def("__init__", &build<T>, "X"_a.noconvert(), "n_threads"_a);
-    presorted.def("grow", &exact_tree<T>, "X"_a.noconvert(), "y"_a.noconvert(), "w"_a.noconvert(), "classes"_a,
+    presorted.def("grow", &exact_tree<T>, "X"_a.noconvert(), "y"_a, "w"_a.noconvert(), "classes"_a,
                   "criterion"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a, "min_weight_leaf"_a,
                   "max_features"_a, "max_leaves"_a, "min_gain"_a, "monotonic"_a.noconvert(), "categorical"_a.noconvert(),
                   "seed"_a, "n_threads"_a, "last"_a);

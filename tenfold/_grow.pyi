@@ -12,7 +12,7 @@ class Presorted:
     def grow(
         self,
         X: numpy.typing.NDArray[numpy.float64],
-        y: numpy.typing.NDArray[numpy.float64],
+        y: numpy.typing.NDArray[numpy.float64 | numpy.int64],
         w: numpy.typing.NDArray[numpy.float64],
         classes: int,
         criterion: str,
@@ -34,7 +34,7 @@ class Presorted:
     def grow(
         self,
         X: numpy.typing.NDArray[numpy.float32],
-        y: numpy.typing.NDArray[numpy.float64],
+        y: numpy.typing.NDArray[numpy.float64 | numpy.int64],
         w: numpy.typing.NDArray[numpy.float64],
         classes: int,
         criterion: str,

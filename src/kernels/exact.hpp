@@ -64,6 +64,8 @@ struct Piece {
     bool leaf = false;
 };
 
+struct Workshop;
+
 template <class Index, class Criterion>
 class Grower {
 public:
@@ -83,6 +85,12 @@ public:
 
     std::vector<std::uint32_t> rows;  // numbers of rows in the whole table; empty: as they are
     Grown grown;
+
+    // Once no list is parted any more.
+    void rest() {
+        spare = {};
+        side = {};
+    }
 
     // Left before right; `hand_over(piece)` may take a piece away, and the node is then its business.
     template <class HandOver>
@@ -352,7 +360,7 @@ private:
         node.missing_left = split.blank ? split.missing_left : left > piece.m - left;
         if (!split.runs.empty() || is_category(split.column)) node.subset = store_categories(here, split);
         const auto part_one = [&](size_t j, size_t thread) {
-            if (spare[thread].size() <= piece.m) spare[thread].resize(piece.m + 1);
+            if (spare[thread].size() <= piece.m - left) spare[thread].resize(piece.m - left + 1);
             Index* own = (j < p ? &lists[j * n] : row_list.data()) + piece.start;
             part_list(own, spare[thread].data(), piece.m, left, side.data());
         };
@@ -419,40 +427,46 @@ private:
     template <class, class>
     friend class Grower;
     template <class C>
-    friend Grown grow_small(const Grower<std::uint32_t, C>&, const Piece&, std::vector<std::uint16_t>&);
+    friend void grow_small(const Grower<std::uint32_t, C>&, const Piece&, Workshop&);
 };
 
-// The subtree of a piece of at most SMALL rows, in a copy of its own. `place` has room for every row of the table.
+// What a thread needs for small trees: room for every row of the table, and for the nodes of the largest one.
+struct Workshop {
+    std::vector<std::uint16_t> place;
+    Grown grown;
+};
+
+// The subtree of a piece of at most SMALL rows, in a copy of its own, left in `at`.
 template <class Criterion>
-Grown grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, std::vector<std::uint16_t>& place) {
+void grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, Workshop& at) {
     const std::uint32_t* here = trunk.list(trunk.p) + piece.start;
     const size_t m = piece.m;
     std::vector<std::uint16_t> lists(trunk.p * m), row_list(m);
     std::vector<std::uint32_t> rows(m);
     for (size_t i = 0; i < m; ++i) {
         const size_t row = row_of(here[i]);
-        place[row] = row_list[i] = static_cast<std::uint16_t>(i);
+        at.place[row] = row_list[i] = static_cast<std::uint16_t>(i);
         rows[i] = static_cast<std::uint32_t>(row);
     }
     for (const auto j : trunk.live(piece)) {
         const std::uint32_t* from = trunk.list(j) + piece.start;
         std::uint16_t* to = &lists[j * m];
         for (size_t i = 0; i < m; ++i)
-            to[i] = place[row_of(from[i])] | (from[i] & TIE<std::uint32_t> ? TIE<std::uint16_t> : std::uint16_t{0});
+            to[i] = at.place[row_of(from[i])] | (from[i] & TIE<std::uint32_t> ? TIE<std::uint16_t> : std::uint16_t{0});
     }
     const Sample sample = trunk.criterion.sample.of(here, m);
     Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), trunk.grown.outputs,
                                           std::move(lists), std::move(row_list));
     twig.rows = std::move(rows);
+    twig.grown = std::move(at.grown);
+    twig.grown.clear(trunk.grown.outputs);
     twig.lives[0] = trunk.live(piece);
     Piece own = piece;
     own.start = own.live = 0;
     own.node = twig.grown.add(m);
     twig.look(own);
     twig.grow(own, [](const Piece&) { return false; });
-    twig.grown.nodes.shrink_to_fit();
-    twig.grown.values.shrink_to_fit();
-    return std::move(twig.grown);
+    at.grown = std::move(twig.grown);
 }
 
 // The whole tree. `lists` are those of `presort`, `rows` in rising order of y where the criterion asks for it.
@@ -479,17 +493,25 @@ Grafted grow_tree(const Settings& by, const Values& X, const Criterion& criterio
             return true;
         });
     }
-    std::vector<Grown> grafts(pieces.size());
+    trunk.rest();
+    Grafted tree;
+    tree.trunk.outputs = outputs;
+    size_t room = 0;
+    for (const Piece& piece : pieces) room += 2 * piece.m - 1;
+    tree.reserve(pieces.size(), room);
     const size_t threads = std::max<size_t>(1, std::min(by.n_threads, pieces.size()));
-    std::atomic<size_t> next{0};
+    std::atomic<size_t> next{0}, used{0};
     share_out(threads, threads, [&](size_t) {
-        std::vector<std::uint16_t> place(n);
-        for (size_t i = next++; i < pieces.size(); i = next++)
-            if (!stopped()) grafts[i] = grow_small(trunk, pieces[i], place);
+        Workshop own{std::vector<std::uint16_t>(n), {}};
+        for (size_t i = next++; i < pieces.size() && !stopped(); i = next++) {
+            grow_small(trunk, pieces[i], own);
+            tree.put(i, used.fetch_add(own.grown.nodes.size()), own.grown);
+        }
     });
-    const auto missing = [](const Grown& graft) { return graft.nodes.empty(); };
-    if (stopped() || std::any_of(grafts.begin(), grafts.end(), missing)) return {};
-    return {std::move(trunk.grown), std::move(grafts)};
+    const auto missing = [](const Grafted::Graft& graft) { return graft.size == 0; };
+    if (stopped() || std::any_of(tree.grafts.begin(), tree.grafts.end(), missing)) return {};
+    tree.trunk = std::move(trunk.grown);
+    return tree;
 }
 
 }  // namespace tenfold

@@ -129,7 +129,8 @@ State add_targets(const Sample& sample, const Index* rows, size_t m, double* val
 
 // Squared error, and Gini of two classes, which is twice the squared error of the indicator of the second.
 // With d = S_L − W_L S / W the gain is d² W / (W_L W_R).
-template <bool Weighted>
+// `Coded`: the codes of two classes are the targets themselves, where every row counts 1.
+template <bool Weighted, bool Coded = false>
 struct Variance {
     const Sample& sample;
     const double* reciprocal;  // 1 / i
@@ -166,7 +167,8 @@ struct Variance {
         std::int64_t S = 0, W = 0;
 
         void move(size_t row) {
-            S += by.sample.s[row];
+            if constexpr (Coded) S += by.sample.code[row];
+            else S += by.sample.s[row];
             W += Weighted ? by.sample.w[row] : 1;
         }
         double score(size_t) const {

@@ -1,6 +1,10 @@
 // Trees while they grow, and keyed random numbers: what a node draws depends on its place in the tree alone.
 #pragma once
 
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "kernels/view.hpp"
@@ -42,46 +46,86 @@ struct Grown {
         values.resize(values.size() + outputs);
         return static_cast<std::int32_t>(nodes.size() - 1);
     }
+    void clear(size_t width) {
+        nodes.clear();
+        values.clear();
+        bits.clear();
+        outputs = width;
+    }
     double* value(std::int32_t node) { return &values[static_cast<size_t>(node) * outputs]; }
     const double* value(std::int32_t node) const { return &values[static_cast<size_t>(node) * outputs]; }
 };
 
-// A tree, and trees that grow in the place of some of its nodes, in the order of these.
-struct Grafted {
-    Grown trunk;
-    std::vector<Grown> grafts;
+// Where a tree lies.
+struct Place {
+    const Node* nodes;
+    const double* values;
+    const std::uint64_t* bits;
+};
 
+// A tree, and trees that grow in the place of some of its nodes. Their nodes share one piece of memory: what many small ones
+// leave behind could not be used again.
+struct Grafted {
+    struct Free {
+        void operator()(Node* nodes) const { std::free(nodes); }
+    };
+    struct Graft {
+        size_t first = 0, size = 0;
+        std::vector<std::uint64_t> bits;
+    };
+    Grown trunk;
+    std::vector<Graft> grafts;
+    std::unique_ptr<Node[], Free> nodes;
+    std::unique_ptr<double[]> values;
+
+    // Room for `count` trees of `room` nodes together; pages that are not written take no memory.
+    void reserve(size_t count, size_t room) {
+        grafts.resize(count);
+        nodes.reset(static_cast<Node*>(std::malloc(std::max<size_t>(room, 1) * sizeof(Node))));
+        if (!nodes) throw std::bad_alloc();
+        values = std::make_unique_for_overwrite<double[]>(room * trunk.outputs);
+    }
+    void put(size_t graft, size_t first, const Grown& tree) {
+        std::uninitialized_copy(tree.nodes.begin(), tree.nodes.end(), nodes.get() + first);
+        std::copy(tree.values.begin(), tree.values.end(), values.get() + first * trunk.outputs);
+        grafts[graft] = {first, tree.nodes.size(), tree.bits};
+    }
     size_t size() const {
         size_t n = trunk.nodes.size();
-        for (const Grown& graft : grafts) n += graft.nodes.size() - 1;
+        for (const Graft& graft : grafts) n += graft.size - 1;
         return n;
+    }
+    bool has_sets() const {
+        const auto has = [](const auto& one) { return !one.bits.empty(); };
+        return has(trunk) || std::any_of(grafts.begin(), grafts.end(), has);
+    }
+    Place whole() const { return {trunk.nodes.data(), trunk.values.data(), trunk.bits.data()}; }
+    Place of(const Graft& graft) const {
+        return {nodes.get() + graft.first, values.get() + graft.first * trunk.outputs, graft.bits.data()};
     }
 };
 
-// Calls place(number, parent, left, node, value, tree) for all nodes, numbered from the root, left before right. Grafts that
-// are done with are given back.
-template <class Place>
-void in_order(Grafted& whole, Place place) {
+// Calls put(number, parent, left, node, value, bits) for all nodes, numbered from the root, left before right.
+template <class Put>
+void in_order(const Grafted& tree, Put put) {
     struct Task {
-        const Grown* tree;
+        Place in;
         std::int32_t node, parent;
         bool left;
     };
     std::vector<Task> tasks;
-    if (!whole.trunk.nodes.empty()) tasks.push_back({&whole.trunk, 0, -1, false});
+    if (!tree.trunk.nodes.empty()) tasks.push_back({tree.whole(), 0, -1, false});
     for (std::int32_t number = 0; !tasks.empty(); ++number) {
         Task task = tasks.back();
         tasks.pop_back();
-        if (const Node& node = task.tree->nodes[static_cast<size_t>(task.node)]; node.left == GRAFTED) {
-            const auto graft = static_cast<size_t>(node.right);
-            if (graft > 0) whole.grafts[graft - 1] = Grown{};
-            task.tree = &whole.grafts[graft], task.node = 0;
-        }
-        const Node& node = task.tree->nodes[static_cast<size_t>(task.node)];
-        place(number, task.parent, task.left, node, task.tree->value(task.node), *task.tree);
+        if (const Node& node = task.in.nodes[task.node]; node.left == GRAFTED)
+            task.in = tree.of(tree.grafts[static_cast<size_t>(node.right)]), task.node = 0;
+        const Node& node = task.in.nodes[task.node];
+        put(number, task.parent, task.left, node, task.in.values + static_cast<size_t>(task.node) * tree.trunk.outputs,
+            task.in.bits);
         if (node.left < 0) continue;
-        tasks.push_back({task.tree, node.right, number, false});
-        tasks.push_back({task.tree, node.left, number, true});
+        tasks.push_back({task.in, node.right, number, false});
+        tasks.push_back({task.in, node.left, number, true});
     }
 }
 

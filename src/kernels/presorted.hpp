@@ -127,7 +127,7 @@ void presort(Rows<const T> X, std::span<std::uint32_t> lists, std::span<std::int
 }
 
 // Splits a list of m entries in place: rows with side 1 come first, `left` of them; both halves keep their order and their ties.
-// `spare` has room for m + 1.
+// `spare` has room for m − left + 1.
 template <class Index>
 void part_list(Index* __restrict list, Index* __restrict spare, size_t m, size_t left, const std::uint8_t* __restrict side) {
     Index tie_left = 0, tie_right = 0;

@@ -53,7 +53,7 @@ class Presorted:
 
     def grow(self, by: Growth, y: Array, w: Array | None = None, classes: int = 0) -> Trees:
         """One tree for these targets and weights."""
-        target = np.ascontiguousarray(y, dtype=np.float64)
+        target = np.ascontiguousarray(y, dtype=np.int64 if classes and y.dtype == np.int64 else np.float64)
         weight = np.empty(0) if w is None else np.ascontiguousarray(w, dtype=np.float64)
         limits = (
             by.random,
