@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.core.data import Block
 from tenfold.core.errors import Degenerate
 from tenfold.core.estimator import OnePass
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.solve.lars import Knots, lars_path
@@ -18,8 +18,19 @@ from tenfold.solve.lars import Knots, lars_path
 EPS = np.finfo(float).eps
 
 
+@group
 class PathRegressor(AffineRegressor):
     """Mixin: a path of solutions from moments, of which the last is used."""
+
+    _: KW_ONLY
+    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    verbose: Any = param(False, doc="no effect: see tenfold.monitor")
+    precompute: Any = param("auto", doc="no effect: cross-products are always formed")
+    eps: float = param(EPS, at_least=0, doc="no effect: dependent columns are found by conditioning")
+    copy_X: bool = param(True, doc="no effect: X is never changed")
+    fit_path: bool = param(True, doc="no effect: the path is always kept")
+    jitter: None = param(None, one_of=(None,), doc="only None: nothing is added to y")
+    random_state: int | None = param(None, doc="no effect: nothing is drawn")
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.of(block.X, block.y, block.w)
@@ -74,18 +85,10 @@ class LassoLars(PathRegressor, OnePass):
 
     sparse: ClassVar[bool] = True
 
-    alpha: float = param(1.0, at_least=0, doc="penalty strength at which the path ends")
+    alpha: float = param(1.0, at_least=0, doc="penalty strength at which the path ends", before="fit_intercept")
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    verbose: Any = param(False, doc="no effect: see tenfold.monitor")
-    precompute: Any = param("auto", doc="no effect: cross-products are always formed")
-    max_iter: int = param(500, at_least=1, doc="no effect: the path is finite and ends by itself")
-    eps: float = param(EPS, at_least=0, doc="no effect: dependent columns are found by conditioning")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    fit_path: bool = param(True, doc="no effect: the path is always kept")
-    positive: bool = param(False, doc="require w >= 0")
-    jitter: None = param(None, one_of=(None,), doc="only None: nothing is added to y")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+    max_iter: int = param(500, at_least=1, doc="no effect: the path is finite and ends by itself", before="eps")
+    positive: bool = param(False, doc="require w >= 0", before="jitter")
 
     def _solve(self, stats: Moments) -> dict[str, Any]:
         last = float(self.alpha * stats.weight)
@@ -119,15 +122,7 @@ class Lars(PathRegressor, OnePass):
     sparse: ClassVar[bool] = True
 
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    verbose: Any = param(False, doc="no effect: see tenfold.monitor")
-    precompute: Any = param("auto", doc="no effect: cross-products are always formed")
-    n_nonzero_coefs: int = param(500, at_least=1, doc="columns at most")
-    eps: float = param(EPS, at_least=0, doc="no effect: dependent columns are found by conditioning")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    fit_path: bool = param(True, doc="no effect: the path is always kept")
-    jitter: None = param(None, one_of=(None,), doc="only None: nothing is added to y")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+    n_nonzero_coefs: int = param(500, at_least=1, doc="columns at most", before="eps")
 
     def _solve(self, stats: Moments) -> dict[str, Any]:
         return self._walk(stats, last=0.0, most=int(self.n_nonzero_coefs), lasso=False, positive=False)
