@@ -67,6 +67,30 @@ def test_weights_repeats_and_engines() -> None:
     assert found[0].shape == (2, 3) and not np.array_equal(found[0][0], found[0][1])
 
 
+@pytest.mark.parametrize("score, readings", [("r2", 1), ("rmse", 1), ("mae", 2)])
+def test_a_path_of_a_stream_is_that_of_the_table(score: str, readings: int, tmp_path: Path) -> None:
+    X, y = table("regressor")
+    counted, alphas = Counted([(X[i : i + 50], y[i : i + 50]) for i in range(0, 400, 50)]), [0.1, 10.0, 1000.0]
+    tenfold.Ridge().fit(counted)
+    opening, counted.times = counted.times - 1, 0
+    found = tenfold.validation_path(tenfold.Ridge(), counted, None, "alpha", alphas, folds=4, repeats=2, score=score)
+    assert counted.times == opening + readings and found.scores.shape == (3, 8)
+    file = tenfold.validation_path(tenfold.Ridge(), parted(X, y, tmp_path), "y", "alpha", alphas, folds=4, score=score)
+    expected = tenfold.validation_path(tenfold.Ridge(), X, y, "alpha", alphas, folds=HashKFold(4), score=score)
+    for one in (found.scores[:, :4], file.scores):
+        np.testing.assert_allclose(one, expected.scores, rtol=1e-9)
+    assert found.best == expected.best and np.allclose(file.standard_error, expected.standard_error, rtol=1e-6, atol=0)
+
+
+def test_a_path_that_is_not_of_one_pass_is_read_into_memory() -> None:
+    X, y = table("classifier")
+    blocks = [(X[:150], y[:150]), (X[150:], y[150:])]
+    model = tenfold.LogisticRegression()
+    found = tenfold.validation_path(model, blocks, None, "C", [0.1, 1.0], folds=3)
+    expected = tenfold.validation_path(model, X, y, "C", [0.1, 1.0], folds=3)
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-6)
+
+
 class Counted:
     """Blocks that count how often they are read."""
 

@@ -24,7 +24,7 @@ from tenfold.evaluate.memory import in_memory
 from tenfold.evaluate.metrics import Score, find_score, judged_output, largest
 from tenfold.evaluate.result import CrossValidation, ValidationPath
 from tenfold.evaluate.rounds import Round, Splitting, plan, takes_splitting, truth_of
-from tenfold.evaluate.streamed import folds_of_stream, stream_scores
+from tenfold.evaluate.streamed import folds_of_stream, stream_path_scores, stream_scores
 from tenfold.evaluate.tally import Tally, Unkept
 
 
@@ -140,7 +140,8 @@ def validation_path(
     sample_weight: Any = None,
 ) -> ValidationPath:
     """Cross-validated score for each value of a parameter; along a path (Ridge's alpha) all values cost about
-    one fit.
+    one fit. Of files and streams too, in one reading and bounded memory, where the learner needs one pass (see
+    `cross_validate` for their folds); everything else is read into memory first.
 
     >>> import numpy as np, tenfold
     >>> X = np.random.default_rng(0).normal(size=(60, 3)); y = X @ [1.0, 2.0, 3.0]
@@ -148,14 +149,20 @@ def validation_path(
     >>> path.best
     0.01
     """
-    source = _in_memory(model, X, y, sample_weight)
-    values = list(np.asarray(values).tolist())
+    judge, values = find_score(score, _role_of(model)), list(np.asarray(values).tolist())
     if not values:
         raise BadParameter("values: give at least one value")
     for value in values:
         check.check_params(fresh(model).set_params(**{name: value}))
-    judge = find_score(score, model.role)
+    given = check.check_fit(model, X, y, sample_weight)
     began = time.perf_counter()
+    stream = None if isinstance(given, Arrays) else folds_of_stream(model, given, judge, splitting)
+    if stream is not None:
+        found = stream_path_scores(model, given, judge, *stream, name, values)
+        if found is not None:
+            seconds = time.perf_counter() - began
+            return ValidationPath(repr(model), name, values, judge, found, stream[0], given.n_rows, seconds)
+    source = in_memory(given, model.missing)
     rounds = plan(model, source, splitting)
     table = np.concatenate([path_scores(model, source, one, name, values, judge) for one in rounds], axis=1)
     seconds = time.perf_counter() - began

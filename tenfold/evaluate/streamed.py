@@ -23,7 +23,7 @@ from tenfold.core.random import generator, seed_of
 from tenfold.core.stats import Keyed, all_but_one
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.folds import hash_folds
-from tenfold.evaluate.held_out import MERGED, prepared
+from tenfold.evaluate.held_out import MERGED, prepared, solved_path
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.metrics import Score, judged_output
 from tenfold.evaluate.rounds import Splitting
@@ -66,6 +66,34 @@ def stream_scores(model: Any, source: Source, judge: Score, folds: int, seeds: l
     return np.array([[judge.finish(sums[r, k]) for k in range(folds)] for r in range(len(seeds))]), method
 
 
+def stream_path_scores(
+    model: Any, source: Source, judge: Score, folds: int, seeds: list[int], name: str, values: list[Any]
+) -> Array | None:
+    """Scores (values, repeats x folds) along the path of a one-pass learner, from one reading, or two where the moments of held-out
+    rows do not tell them; None for other learners and parameters.
+    """
+    with single_blas:
+        template = prepared(model, source)
+        statistics = _fold_statistics(template, source, folds, seeds) if name == model.path else None
+        if statistics is None:
+            return None
+        tested, training = statistics
+        solved = each(
+            partial(solved_path, template, values, judge), [(one, tested[key]) for key, one in training.items()]
+        )
+        if all(scores is not None for _, scores in solved):
+            return np.array([scores for _, scores in solved]).T
+        models = {
+            (*key, v): template._like(fit, **{name: value})
+            for key, (fits, _) in zip(training, solved, strict=True)
+            for v, (value, fit) in enumerate(zip(values, fits, strict=True))
+        }
+        found = current_engine(source).run(
+            partial(_sum_path_scores, models, judge, folds, seeds, source.target.classes), source
+        )
+    return np.array([[judge.finish(found[*key, v]) for key in training] for v in range(len(values))])
+
+
 def _check_folds(found: Keyed, folds: int, seeds: list[int]) -> None:
     """Equal rows are in one fold: with few that differ a fold may have none."""
     if len(found) < folds * len(seeds):
@@ -91,21 +119,26 @@ def taken(block: Block, rows: Array) -> Block:
 # --- models -------------------------------------------------------------------------------------------------
 
 
-def _merged(template: Any, source: Source, folds: int, seeds: list[int]) -> dict[Key, Any] | None:
-    """Models of a one-pass learner, from one reading; None where merged statistics are not exact enough."""
+def _fold_statistics(template: Any, source: Source, folds: int, seeds: list[int]) -> tuple[Keyed, Keyed] | None:
+    """Of each fold and of all others, from one reading; None where merged statistics are not exact enough."""
     if not isinstance(template, OnePass):
         return None
     stats = current_engine(source).run(partial(_sum_folds, template._summarize, folds, seeds), source)
     _check_folds(stats, folds, seeds)
-    training = {
-        (r, k): one
-        for r in range(len(seeds))
-        for k, one in enumerate(all_but_one([stats[r, fold] for fold in range(folds)]))
-    }
-    if not all(map(template._exact, training.values())):
+    training = Keyed()
+    for r in range(len(seeds)):
+        for k, one in enumerate(all_but_one([stats[r, fold] for fold in range(folds)])):
+            training[r, k] = one
+    return (stats, training) if all(map(template._exact, training.values())) else None
+
+
+def _merged(template: Any, source: Source, folds: int, seeds: list[int]) -> dict[Key, Any] | None:
+    """Models of a one-pass learner, from one reading; None where merged statistics are not exact enough."""
+    statistics = _fold_statistics(template, source, folds, seeds)
+    if statistics is None:
         return None
-    solved = each(lambda one: template._like(template._solve(one)), list(training.values()))
-    return dict(zip(training, solved, strict=True))
+    solved = each(lambda one: template._like(template._solve(one)), list(statistics[1].values()))
+    return dict(zip(statistics[1], solved, strict=True))
 
 
 def _sum_folds(summarize: Any, folds: int, seeds: list[int], block: Block) -> Keyed:
@@ -183,4 +216,20 @@ def _sum_scores(
         part = taken(block, rows)
         output = outputs_with_choice(models[key], part.X).astype(np.float64, copy=False)
         found[key] = judge.of_block(part.y, judged_output(judge, output, classes), part.w)
+    return found
+
+
+def _sum_path_scores(
+    models: dict[tuple[int, int, int], Any],
+    judge: Score,
+    folds: int,
+    seeds: list[int],
+    classes: Array | None,
+    block: Block,
+) -> Keyed:
+    found = Keyed()
+    for v in sorted({key[2] for key in models}):
+        of_value = {key[:2]: model for key, model in models.items() if key[2] == v}
+        for key, one in _sum_scores(of_value, judge, folds, seeds, classes, block).items():
+            found[*key, v] = one
     return found
