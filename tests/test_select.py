@@ -7,6 +7,7 @@ import json
 import warnings
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -356,6 +357,27 @@ def test_choice_prefers_the_simplest_that_is_as_good() -> None:
     assert against(np.array([1.0, np.nan, 1.0, 1.0, 1.0])) == ("ridge regression", "failed")
     flat = choose(settings, np.array([np.full(5, 2.0), 2.1 + noise, 2.2 + noise]), judge)
     assert settings[flat.chosen].family.is_guess and settings[flat.leader].family.is_guess
+
+
+def test_a_loss_half_as_large_again_is_never_as_good() -> None:
+    """Where the guess is far off, 5 % of what the leader gains over it may be more than all that the leader still loses."""
+    settings = settings_of(families_for("regressor", 100, 3, 1))[:3]
+    unsure = np.array([1.0, 1.1, 2.4, 1.2, 1.3]) * 0.1  # bad on one fold: its error is large
+    choice = choose(settings, np.array([np.full(5, 5.0), unsure, np.full(5, 0.1)]), SCORES["rmse"])
+    assert settings[choice.chosen].family.title == "ridge regression"
+    assert [place.against for place in choice.places] == ["best", "perhaps worse", "baseline"]
+
+
+def test_what_learners_say_names_columns_and_classes() -> None:
+    """Of one coded column that is constant in each class, and of a class whose covariance is singular."""
+    n = 60
+    y = np.repeat(["no", "yes"], n // 2)
+    frame = pl.DataFrame({"kind": np.repeat(["a", "b"], n // 2), "x": np.arange(n) % 7 + np.arange(n) / n, "y": y})
+    told: dict[str, Any] = {}
+    tenfold.select(frame, "y", folds=3, listen=lambda event, **facts: told.setdefault(event, facts))
+    notes = " ".join(told["board"]["notes"].values())
+    assert "'kind=b'" in notes and "class no" in notes
+    assert told["plan"]["width"] == told["plan"]["uncoded"] == 2
 
 
 def test_ranges_never_claim_certainty() -> None:

@@ -84,10 +84,11 @@ class Text(Silent):
             ]
         return lines
 
-    def _plan(self, families: int, settings: int, folds: int, width: int, fits: int) -> list[str]:
+    def _plan(self, families: int, settings: int, folds: int, width: int, fits: int, uncoded: int) -> list[str]:
         return [
             f"PLAN     {counted(families, 'learner')}, {counted(settings, 'setting')}, {folds} folds, "
-            f"nested audit: {fits:,} fits on {counted(width, 'coded column')}",
+            f"nested audit: {fits:,} fits on {counted(width, 'coded column')}"
+            + (f", of trees on the {uncoded} as they are" if uncoded else ""),
             "         every score below is on rows the model had not seen",
         ]
 

@@ -123,7 +123,9 @@ def _trees(role: str, rows: int, trees: int) -> list[Family]:
     kind = getattr(tenfold, f"HistGradientBoosting{role}")
     most = min(MOST_TREES // trees, MOST_TREE_ROWS // rows // trees, rows // 2)
     rounds = tuple(n for n in ROUNDS if n <= max(most, ROUNDS[0]))
-    small, larger = (kind(early_stopping=False, max_leaf_nodes=leaves, random_state=0) for leaves in (SMALL_LEAVES, LEAVES))
+    small, larger = (
+        kind(early_stopping=False, max_leaf_nodes=leaves, random_state=0) for leaves in (SMALL_LEAVES, LEAVES)
+    )
     return [
         Family("random forest", forest, 6),
         Family("boosted small trees", small, 7, "max_iter", rounds, "rounds"),

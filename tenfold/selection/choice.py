@@ -16,6 +16,7 @@ from tenfold.selection.race import Race
 AS_GOOD = 1.0  # corrected standard errors behind the leader
 PRACTICALLY_EQUAL = 0.002  # share of what the leader gains over the guess: less than this is no difference
 NEVER_EQUAL = 0.05  # more than this share is a difference, however large the error
+NEVER_EQUAL_LOSS = 0.2  # and so is more than this share of the leader's own loss, where a score is one
 LEVEL = 0.95
 COVERAGE = 0.9  # share of new rows whose truth lies within the range of an answer
 ROW_LOSS = {
@@ -69,8 +70,8 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
 
     A family is as good if it is behind the leader by at most one corrected standard error of the paired
     difference (Breiman's rule with the correction of Nadeau & Bengio), and by at most 5 % of what the leader
-    gains over the guess: a learner that fails badly on one fold has a large error, and must not pass for as
-    good because of it. The guess is taken only where it leads.
+    gains over the guess and 20 % of what it still loses: a learner that fails badly on one fold has a large error,
+    and must not pass for as good because of it. The guess is taken only where it leads.
     """
     usable = np.isfinite(scores).all(axis=1)
     mean = np.where(usable, judge.sign * np.where(usable[:, None], scores, 0.0).mean(axis=1), -np.inf)
@@ -83,12 +84,15 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
     leader = order[0]
     guess = next(c for c in order if settings[c].family.is_guess)
     gain = float(mean[leader] - mean[guess])
+    limit = NEVER_EQUAL * gain
+    if not judge.greater_is_better:
+        limit = min(limit, NEVER_EQUAL_LOSS * -float(mean[leader]))
     places = [
         Place(
             c,
             float(judge.sign * mean[c]) if usable[c] else np.nan,
             corrected_error(scores[c], scores.shape[1]),
-            _against(judge.sign * (scores[leader] - scores[c]), gain, c == leader, settings[c], bool(usable[c])),
+            _against(judge.sign * (scores[leader] - scores[c]), gain, limit, c == leader, settings[c], bool(usable[c])),
         )
         for c in order
     ]
@@ -96,8 +100,8 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
     return Choice(places, leader, min(fit, key=lambda c: settings[c].family.rank))
 
 
-def _against(behind: Array, gain: float, leads: bool, setting: Setting, usable: bool) -> str:
-    """How a family stands against the leader, from what it is behind on each fold."""
+def _against(behind: Array, gain: float, limit: float, leads: bool, setting: Setting, usable: bool) -> str:
+    """How a family stands against the leader, from what it is behind on each fold; beyond `limit` it is never as good."""
     if not usable:
         return "failed"
     if leads:
@@ -105,7 +109,7 @@ def _against(behind: Array, gain: float, leads: bool, setting: Setting, usable: 
     if setting.family.is_guess:
         return "baseline"
     gap, error = behind.mean(), corrected_error(behind, behind.size)
-    if gap <= PRACTICALLY_EQUAL * gain or gap <= min(AS_GOOD * error, NEVER_EQUAL * gain):
+    if gap <= PRACTICALLY_EQUAL * gain or gap <= min(AS_GOOD * error, limit):
         return "as good"
     return "worse" if gap > quantile(behind.size) * error else "perhaps worse"
 

@@ -65,11 +65,14 @@ class Race:
         families: list[Family],
         judges: list[Score],
         frame: pl.DataFrame | None = None,
+        names: list[str] | None = None,
     ) -> None:
-        """X for learners of numbers; the same rows as a frame for those that take categories and blanks."""
+        """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and blanks."""
         self.X, self.y, self.fold, self.families, self.judges, self.frame = X, y, fold, families, judges, frame
         raw = [family.learner for family in families if family.raw]
         self.raw = check.in_memory(raw[0], frame, y) if raw else None
+        self.names = None if names is None else np.array(names, dtype=object)
+        self.labels: Array | None = None  # what the classes are called, for what learners have to say of them
         self.settings: list[Setting] = settings_of(families)
         self.K = int(fold.max()) + 1
         shape = (len(self.settings), self.K, self.K)
@@ -112,6 +115,10 @@ class Race:
             Z = np.ascontiguousarray(steps.fit(self.X[training]).transform(self.X[training]))
             tests = {f: np.ascontiguousarray(steps.transform(self.X[self.fold == f])) for f in held}
         rows = check.in_memory(self.families[0].learner, Z, self.y[training])
+        if self.names is not None:
+            rows.facts["feature_names_in_"] = steps[0].get_feature_names_out(self.names)
+        if self.labels is not None:
+            rows.facts["classes_"] = self.labels[rows.facts["classes_"]]
         raw_rows = None if self.raw is None else self.raw.select(np.flatnonzero(training))
         raw_tests = {} if self.raw is None else {f: self.raw.X[self.fold == f] for f in held}
         c = 0

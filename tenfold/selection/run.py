@@ -134,7 +134,7 @@ class _Job:
             raise BadInput(_why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
         fold = self._folds(used, task, count_folds(asked["folds"], *X.shape, task.n_classes))
-        outcome = decide(self._race(X, table, task, fold, judge), task, judge)
+        outcome = decide(self._race(X, coder.names_out(), table, task, fold, judge), task, judge)
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=outcome.race.K)
         return self._finish(
             outcome,
@@ -151,9 +151,13 @@ class _Job:
         self.tell("checks", copies=copies, suspects=leak_suspects(used, task))
         return make_folds(task.codes, folds, self.settings["seed"], task.role, groups)
 
-    def _race(self, X: Array, table: pl.DataFrame, task: Task, fold: Array, judge: Score) -> Race:
+    def _race(self, X: Array, names: list[str], table: pl.DataFrame, task: Task, fold: Array, judge: Score) -> Race:
         beside = [score for score in scores_beside(task, fold) if score.name != judge.name]
-        race = Race(X, task.codes, fold, families_for(task.role, *X.shape, task.n_classes), [judge, *beside], table)
+        families = families_for(task.role, *X.shape, task.n_classes)
+        race = Race(X, task.codes, fold, families, [judge, *beside], table, names)
+        if task.kind == "classes":
+            race.labels = task.classes
+        alike = pl.String not in table.dtypes and not np.isnan(X).any()
         units = len(race.units())
         self.tell(
             "plan",
@@ -162,6 +166,7 @@ class _Job:
             folds=race.K,
             width=X.shape[1],
             fits=len(race.settings) * units,
+            uncoded=0 if race.raw is None or alike else table.width,
         )
         try:
             race.run(lambda done: self.tell("progress", done=done, of=units, seconds=self._gone()))
