@@ -17,18 +17,17 @@ from tenfold.core.engine import Summarize, each
 from tenfold.core.errors import BadInput, DataWarning
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.protocol import fresh
-from tenfold.core.random import generator, seed_of
+from tenfold.core.random import seed_of
 from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import MOST_BINS, learn_bins
 from tenfold.tree.coded import Table, code_block, native_forest, with_rare
 from tenfold.tree.exact import one_tree
 from tenfold.tree.grown import Grown, seed_of_tree
+from tenfold.tree.options import CRITERIA
 from tenfold.tree.packed import Trees
 from tenfold.tree.prune import cost_complexity_cut, cut, owners
-from tenfold.tree.settings import columns_to_draw, refuse, rows_needed
+from tenfold.tree.settings import columns_to_draw, generator_of, refuse, rows_needed
 from tenfold.tree.store import TreeStore
-
-CRITERIA = {"log_loss": "entropy", "friedman_mse": "squared_error"}
 
 
 class Forest(Grown):
@@ -83,7 +82,7 @@ class Forest(Grown):
                 None,
                 np.zeros((len(y), max(table.classes, 1))),
                 np.zeros(len(y), dtype=np.int64),
-                self._new_seed(),
+                seed_of(generator_of(self)),
             )
         elif len(earlier[2]) != len(y):
             raise BadInput(
@@ -141,12 +140,6 @@ class Forest(Grown):
             )
         return self._trees, self._sums.copy(), self._times.copy(), self._seed
 
-    def _new_seed(self) -> int:
-        try:
-            return seed_of(generator(self.random_state))
-        except (TypeError, ValueError):
-            raise refuse(self, "random_state", "must be a whole number >= 0, a generator, or None") from None
-
     def _rate(self, n: int, w: Array) -> float:
         """How often a row is drawn for a tree, on average; 0: every row once."""
         if not self.bootstrap:
@@ -169,7 +162,8 @@ class Forest(Grown):
 
     def _grown(self, table: Table, limits: dict[str, Any], earlier: Any, sizes: list[int]) -> list[dict[str, Any]]:
         before, sums, times, seed = earlier
-        store, passes = TreeStore(sizes[-1]), Passes(type(self).__name__, sizes[-1] - (0 if before is None else len(before)))
+        store, there = TreeStore(sizes[-1]), 0 if before is None else len(before)
+        passes = Passes(type(self).__name__, sizes[-1] - there)
         if before is not None:
             store.add(before)
         waiting, lock = dict[int, tuple[Trees, Array, Array]](), threading.Lock()
