@@ -6,6 +6,10 @@
 Merges follow the same tree as in one process: the same blocks give the same bits, with any number of workers.
 Every task can be run again from what the scheduler holds, so a worker that dies costs time, not the fit.
 Dask collections are sources of their own: see `sources.collection`.
+
+Learners that ask the same rows again and again (boosting) leave a state with them: see `sources.resident`. What travels then does
+not grow with the rows. On one machine that is slower than threads, because each question takes the scheduler some milliseconds:
+it is for tables that do not fit into one.
 """
 
 from __future__ import annotations

@@ -164,7 +164,8 @@ class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
     Algorithm   columns in at most 255 bins, few different values exactly; histograms of gradients in whole numbers, the larger
                 child by subtraction: threads, blocks and the order of the rows do not change a bit; missing values go
                 where they help; categories are ordered by their mean gradient; rows are drawn by a hash of their content
-    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
+    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
+                on Dask rows stay on their workers and histograms travel, unless leaves are quantiles or `init` is a learner
     Fails when  the signal lies outside the range of the training rows; more than 255 thresholds of a column matter
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 
@@ -205,7 +206,8 @@ class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
                 child by subtraction: threads, blocks and the order of the rows do not change a bit; missing values go
                 where they help; categories are ordered by their mean gradient; rows are drawn by a hash of their content;
                 a leaf steps at most 10 (times learning_rate), and with K classes (K − 1) / K of Newton's step
-    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
+    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
+                on Dask rows stay on their workers and histograms travel, unless `init` is a learner
     Fails when  probabilities near 0 and 1 grow too sure with many rounds; more than 255 thresholds of a column matter
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 

@@ -179,7 +179,8 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
                 the leaf with the largest gain is split first; sums are whole numbers, so that threads, blocks and the order
                 of the rows do not change a bit; missing values go where they help; categories are ordered by their mean
                 gradient; "absolute_error" and "quantile" leaves hold medians and quantiles of what is left
-    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
+    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
+                on Dask rows stay on their workers and histograms travel, unless leaves are quantiles or `scoring` is not the loss
     Fails when  the signal lies outside the range of the training rows; n is so small that bins and leaves are noise
     Reference   Friedman 2001; Ke et al. 2017 (LightGBM)
 
@@ -219,7 +220,8 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
                 the leaf with the largest gain is split first; sums are whole numbers, so that threads, blocks and the order
                 of the rows do not change a bit; missing values go where they help; categories are ordered by their mean
                 gradient; a leaf steps at most 10 (times learning_rate), and with K classes (K − 1) / K of Newton's step
-    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit
+    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
+                on Dask rows stay on their workers and histograms travel, unless `scoring` is not the loss
     Fails when  n is so small that bins and leaves are noise; probabilities near 0 and 1 grow too sure with many rounds
     Reference   Friedman 2001; Ke et al. 2017 (LightGBM)
 
