@@ -13,9 +13,12 @@ from tenfold.core.engine import current_engine, drive
 from tenfold.core.errors import NotFitted
 from tenfold.core.estimator import Estimator, map_rows
 from tenfold.core.protocol import fresh
+from tenfold.core.random import seed_of
 from tenfold.core.threads import single_blas
+from tenfold.gate.scored import rows_and_truth, table_of
 from tenfold.tree.judged import OutOfBagImportance, TreeCorrelation, oob_importance, tree_correlation
 from tenfold.tree.packed import Trees
+from tenfold.tree.settings import generator_of
 
 STEP = 0x9E3779B97F4A7C15  # between the seeds of trees
 
@@ -98,7 +101,8 @@ class Grown(Estimator):
         The variance of the mean of T trees is σ² (ρ + (1 − ρ) / T): beyond that number of trees the second part is less
         than a tenth of the first.
         """
-        rows = check.check_predict(self, X)
+        X, y = rows_and_truth(self, X, y)
+        rows = table_of(self, X)
         errors = [self._errors(self._trees.sums(rows, t, t + 1), y) for t in range(len(self._trees))]
         return tree_correlation(np.stack(errors))
 
@@ -121,7 +125,7 @@ class Grown(Estimator):
             table: Any = drive(again._table(source), source, current_engine(source), type(self).__name__)
             seeds = [seed_of_tree(self._seed, t) for t in range(len(self._trees))]
             found = oob_importance(
-                table, self._trees, seeds, self._times, self._losses, again._new_seed(), type(self).__name__
+                table, self._trees, seeds, self._times, self._losses, seed_of(generator_of(again)), type(self).__name__
             )
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return replace(found, columns=[str(name) for name in names])
