@@ -75,3 +75,29 @@ def test_what_cannot_be_scored_is_told(X: Any, y: Any, words: str) -> None:
 def test_text_among_numbers_is_shown_as_it_stands() -> None:
     with pytest.raises(tenfold.BadInput, match=r"could not convert string to float: 'b' \(column 0"):
         tenfold.Ridge().fit(np.array([["1"], ["2"], ["b"]]), [1, 2, 3])
+
+
+def test_what_looks_at_rows_in_memory_reads_files(tmp_path: Path) -> None:
+    """Scores round by round, correlations of trees, pruning, quantiles: of a file they are those of the frame."""
+    frame = table().select("a", "b", "group", "kind")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    rows: Any
+    found: list[list[Any]] = [[], []]
+    forest = tenfold.RandomForestClassifier(6, random_state=0).fit(frame, "kind")
+    boosted = tenfold.AdaBoostClassifier(n_estimators=4).fit(frame, "kind")
+    tree = tenfold.DecisionTreeClassifier().fit(frame, "kind")
+    for told, rows in zip(found, (frame, tmp_path / "rows.parquet"), strict=True):
+        told += [forest.tree_correlation(rows, "kind").correlation, list(boosted.staged_score(rows, "kind"))]
+        told.append(tree.pruned("reduced_error", rows, "kind").get_n_leaves())
+        told.append(tenfold.evaluate.permutation_importance(TREE(), rows, "kind", folds=3).importances_mean.tolist())
+        told.append(tenfold.evaluate.learning_curve(TREE(), rows, "kind", folds=3).test_scores.tolist())
+    assert found[0] == found[1]
+    with pytest.raises(tenfold.BadInput, match="X has 300 rows, but y has 1"):
+        list(boosted.staged_score(frame.drop("kind"), ["high"]))
+
+
+def test_resampling_takes_blanks_where_the_learner_does() -> None:
+    frame = table().select("a", "b", "group", "kind")
+    blank = frame.with_columns(pl.when(pl.col("a") > 1).then(None).otherwise(pl.col("a")).alias("a"))
+    assert 0 < tenfold.evaluate.bootstrap_error(TREE(), blank, "kind", replicates=20).out_of_bag < 0.5
+    assert 0 < tenfold.evaluate.bias_variance(TREE(), blank, "kind", replicates=20).error < 0.5

@@ -26,6 +26,7 @@ from tenfold.evaluate.held_out import outputs_of, split_models
 from tenfold.evaluate.leave_out import leave_one_out_coefficients
 from tenfold.evaluate.rounds import Round, folds_round, truth_of
 from tenfold.evaluate.tally import split_choice
+from tenfold.gate.scored import table_of
 
 Array = np.ndarray[Any, Any]
 
@@ -214,7 +215,7 @@ class Conformal(Protocol):
         model, alpha = self._model(), self._alpha(coverage)
         if model.role != "regressor":
             raise BadInput("predict_interval is for regressors: a classifier has predict_set")
-        X = check.check_predict(model, X)
+        X = table_of(model, X)
         R, n = self.scores_, len(self.scores_)
         if self.method == "cqr":
             margin = _smallest(R[None], ceil((1 - alpha) * (n + 1)))[0]
@@ -252,7 +253,7 @@ class Conformal(Protocol):
         model, alpha = self._model(), self._alpha(coverage)
         if model.role != "classifier":
             raise BadInput("predict_set is for classifiers: a regressor has predict_interval")
-        X = check.check_predict(model, X)
+        X = table_of(model, X)
         n = len(self.scores_)
         fold = np.zeros(n, dtype=np.int64) if self.fold_ is None else self.fold_
         below = np.zeros((X.shape[0], len(model.classes_)))

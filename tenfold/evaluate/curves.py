@@ -26,6 +26,7 @@ from tenfold.evaluate.curve_result import LearningCurve, ValidationCurve
 from tenfold.evaluate.folds import check_folds
 from tenfold.evaluate.held_out import prepared, scores_from_moments
 from tenfold.evaluate.leave_out import outputs_with_choice
+from tenfold.evaluate.memory import read
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.rounds import Splitting, plan, truth_of
 
@@ -120,7 +121,7 @@ def _begin(
     if getattr(model, "role", None) not in ("classifier", "regressor"):
         raise BadInput(f"{type(model).__name__} predicts no target: give a classifier or a regressor of Tenfold")
     began, judge = time.perf_counter(), find_score(score, model.role)
-    source = check.in_memory(model, X, y, w)
+    source = read(model, X, y, w)
     n = source.n_rows or 0
     check_folds(folds, n)
     rounds = plan(model, source, Splitting(folds, repeats, groups=groups, random_state=random_state))

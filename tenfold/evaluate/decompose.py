@@ -22,6 +22,7 @@ from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.leave_out import outputs_with_choice
+from tenfold.evaluate.memory import read
 from tenfold.evaluate.tally import split_choice
 
 Array = np.ndarray[Any, Any]
@@ -194,7 +195,7 @@ def _decompose(
         train, draws = X, [(seed, None) for seed in rng.integers(0, 2**63, size=replicates)]
         judged = check.in_memory(model, X_test, _target_at(model, y_test, truth, None))
     else:
-        rows = check.in_memory(model, X, y)
+        rows = read(model, X, y)
         train, draws = rows, [(0, _counts(rng, rows)) for _ in range(replicates)]
         judged = rows
         if X_test is not None:
@@ -269,7 +270,8 @@ def _training(model: Any, train: Arrays | Sampler, draw: tuple[int, Array | None
     seed, counts = draw
     if isinstance(train, Arrays):
         assert counts is not None
-        return Arrays(train.X, train.y, counts, train.target, train.facts, rows=np.flatnonzero(counts))
+        drawn = np.flatnonzero(counts)
+        return Arrays(train.X, train.y, counts, train.target, train.facts, rows=drawn, missing=train.missing)
     X, y = train(np.random.default_rng(seed))
     return check.in_memory(model, X, y, None, judged.facts.get("classes_"), judged.facts.get("categories_"))
 

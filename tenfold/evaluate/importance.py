@@ -20,6 +20,7 @@ from tenfold.core.threads import single_blas
 from tenfold.evaluate.cross import score_of
 from tenfold.evaluate.held_out import split_models
 from tenfold.evaluate.leave_out import outputs_with_choice
+from tenfold.evaluate.memory import read
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
 from tenfold.evaluate.rounds import Splitting, plan
@@ -125,7 +126,7 @@ def permutation_importance(
     if folds is None:
         check.check_predict(model, X)
         known = vars(model).get("classes_"), vars(model).get("categories_")
-    source = check.in_memory(model, X, y, sample_weight, *known)
+    source = read(model, X, y, sample_weight, *known)
     if ops.is_sparse(source.X):
         raise BadInput("columns are shuffled one by one, which takes a dense table: use X.toarray()")
     judge, rng, ratio = find_score(score, model.role), generator(random_state), None

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tenfold.core import check
 from tenfold.core.data import Arrays, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.stats import Rows
+
+
+def read(model: Any, X: Any, y: Any, *rest: Any) -> Arrays:
+    """What `fit` takes, checked for the model, as a table; `rest` as in `check_fit`."""
+    return in_memory(check.check_fit(model, X, y, *rest), model.missing)
 
 
 def in_memory(source: Source, missing: bool) -> Arrays:

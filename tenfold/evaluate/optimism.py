@@ -19,6 +19,7 @@ from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
+from tenfold.evaluate.memory import read
 from tenfold.linear.least_squares import LinearRegression
 
 Array = np.ndarray[Any, Any]
@@ -111,7 +112,7 @@ def optimism_by_sampling(
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     sigma2 = noise_variance(X, y) if noise is None else float(noise)
     sigma, rng = sigma2**0.5, generator(random_state)
-    source = check.in_memory(model, X, y)
+    source = read(model, X, y)
 
     def predicted(targets: Array) -> Array:
         rows = Arrays(source.X, targets[:, None], None, source.target, source.facts, trusted=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
 from tenfold.core.data import Arrays
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
@@ -16,6 +15,7 @@ from tenfold.core.estimator import map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
+from tenfold.evaluate.memory import read
 from tenfold.evaluate.probability import row_surprise
 
 Array = np.ndarray[Any, Any]
@@ -99,7 +99,7 @@ def bootstrap_error(
         raise BadParameter(f"loss={loss!r}: a {role} can be judged by {', '.join(LOSSES[role])}")
     if not isinstance(replicates, (int, np.integer)) or replicates < 1:
         raise BadParameter(f"replicates={replicates!r}: must be a whole number of at least 1")
-    source = check.in_memory(model, X, y, sample_weight)
+    source = read(model, X, y, sample_weight)
     return _estimate(model, source, name, LOSSES[role][name], int(replicates), generator(random_state))
 
 
@@ -115,8 +115,9 @@ def _estimate(
         """Loss of every row under the model of one bootstrap sample; None: of the rows as they are."""
         weights = w if counts is None else w * np.bincount(rows, counts, minlength=len(w))
         part = Arrays(
-            source.X, source.y, weights, source.target, source.facts, rows=rows if counts is None else rows[counts > 0]
-        )
+            source.X, source.y, weights, source.target, source.facts,
+            rows=rows if counts is None else rows[counts > 0], missing=source.missing,
+        )  # fmt: skip
         return row_loss(truth, outputs(fresh(model)._fit(part), table))
 
     with single_blas:

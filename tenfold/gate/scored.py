@@ -1,4 +1,4 @@
-"""The gate for scores: rows with their true targets, which may be the name of a column, as in fit."""
+"""The gate for rows that are judged: with their true targets, which may be the name of a column, as in fit, or in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import check
-from tenfold.core.data import Array
+from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput
 from tenfold.core.stats import Rows
@@ -26,6 +26,16 @@ def rows_and_truth(learner: Any, X: Any, y: Any) -> tuple[Any, Array]:
     source = check.check_fit(learner, X, y, None, known.get("classes_"), known.get("categories_"))
     truth: Array = current_engine(source).run(_targets, source).whole()
     return X, truth if source.target.classes is None else source.target.classes[truth]
+
+
+def table_of(learner: Any, X: Any) -> Any:
+    """X as in `check_predict`, in memory: files, streams and collections are read."""
+    rows = check.check_predict(learner, X)
+    return current_engine(rows).run(_table, rows).whole() if isinstance(rows, Source) else rows
+
+
+def _table(block: Any) -> Rows:
+    return Rows.of(block.X)
 
 
 def _targets(block: Any) -> Rows:

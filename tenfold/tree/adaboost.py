@@ -17,6 +17,7 @@ from tenfold.core.estimator import Classifier, log_softmax, softmax
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
+from tenfold.gate.scored import rows_and_truth, table_of
 from tenfold.tree.kept import Kept
 from tenfold.tree.members import Composite, shares_of
 from tenfold.tree.packed import Trees
@@ -186,21 +187,23 @@ class AdaBoostClassifier(Classifier, Boosted):
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """`decision_function` after each round."""
-        for scores in self._stages(check.check_predict(self, X)):
+        for scores in self._stages(table_of(self, X)):
             yield scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """`predict` after each round."""
-        for scores in self._stages(check.check_predict(self, X)):
+        for scores in self._stages(table_of(self, X)):
             yield self.classes_[scores.argmax(axis=1)]
 
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """`predict_proba` after each round."""
-        for scores in self._stages(check.check_predict(self, X)):
+        for scores in self._stages(table_of(self, X)):
             yield softmax(scores / max(len(self.classes_) - 1, 1))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """The share of rows that are classified right after each round."""
+        X, y = rows_and_truth(self, X, y)
         for predicted in self.staged_predict(X):
-            right = predicted == np.asarray(y).reshape(-1)
+            check.check_length("y", y.size, len(predicted))
+            right = predicted == y.reshape(-1)
             yield float(np.average(right, weights=check.as_weights(sample_weight, len(right))))

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import RandomState
 
-from tenfold.core import check
 from tenfold.core.data import Array
 from tenfold.core.errors import Degenerate
 from tenfold.core.estimator import Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import seed_of
+from tenfold.gate.scored import table_of
 from tenfold.tree.adaboost import Boosted
 from tenfold.tree.exact import Growth, Presorted
 from tenfold.tree.members import fit_member, values_of
@@ -121,7 +121,7 @@ class AdaBoostRegressor(Regressor, Boosted):
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """`predict` after each round."""
-        X = check.check_predict(self, X)
+        X = table_of(self, X)
         said = self._all(X)
         for t in range(1, said.shape[1] + 1):
             yield weighted_median(said[:, :t], self.estimator_weights_[:t])

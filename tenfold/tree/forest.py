@@ -13,6 +13,7 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.estimator import Regressor, map_rows
 from tenfold.core.params import KW_ONLY, estimator, group, param
+from tenfold.gate.scored import table_of
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.coded import Table
 from tenfold.tree.decision import DecisionTreeClassifier, DecisionTreeRegressor
@@ -127,7 +128,7 @@ class Numbers(ForestOptions, Regressor, Forest):
         All training rows count by their weights, and every tree counts alike (Meinshausen 2006). Needs keep_targets=True.
         O(trees · rows of a leaf) time for each row that is asked for; without weights at most O(trees · log² n) for each quantile.
         """
-        X = check.check_predict(self, X)
+        X = table_of(self, X)
         levels = as_levels(quantiles, type(self).__name__)
         if not set(KEPT) <= set(vars(self)):
             raise NotFitted(

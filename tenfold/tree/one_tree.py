@@ -16,6 +16,7 @@ from tenfold.core.estimator import Estimator, map_rows
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
+from tenfold.gate.scored import rows_and_truth
 from tenfold.tree.exact import Growth, Presorted
 from tenfold.tree.options import CRITERIA, TreeOptions
 from tenfold.tree.packed import Trees
@@ -184,6 +185,7 @@ class OneTree(TreeOptions, Estimator):
         if how == "reduced_error":
             if X is None or y is None:
                 raise BadInput("pruned('reduced_error') needs rows that the tree has not seen: give X and y")
+            X, y = rows_and_truth(self, X, y)
             errors = sums_over_nodes(self._trees, self.apply(X), self._errors(y))
             return self._with(cut(self._trees, bottom_up(self._trees, self._as_leaves(errors))))
         if how == "pessimistic" and self.role == "classifier" and 0 < confidence < 1:
