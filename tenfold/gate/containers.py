@@ -120,9 +120,10 @@ def _column(column: Any, j: int, coder: Coder | None) -> Array:
     if objects or kind == nw.Boolean:
         return to_floats(column.to_list(), where)
     first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
+    how = "as days since a day" if kind.is_temporal() else "with OneHotEncoder"
     raise BadInput(
         f"could not convert string to float: {where} holds {kind} (row {first}: {short(column[first])}): "
-        "code it as numbers first, with OneHotEncoder for example"
+        f"code it as numbers first, {how} for example"
     )
 
 
