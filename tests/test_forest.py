@@ -191,14 +191,16 @@ def test_quantiles_are_those_of_targets_that_share_leaves(kind: str, leaf: int) 
     np.testing.assert_array_equal(model.predict_quantiles(X[270:], levels), expected)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("leaf", [1, 4, 150])
-def test_quantiles_of_large_leaves_are_searched(leaf: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without weights, and in small leaves too: the same as by the definition, ties and copies of rows included."""
+def test_quantiles_of_large_leaves_are_searched(leaf: int, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In small leaves too: the same as by the definition, ties and copies of rows included."""
     X, y = friedman(330)
     X[:20], y = X[20:40], np.round(y)
     levels = [0.0, 0.1, 0.25, 0.5, 0.9, 1.0]
     model = tenfold.RandomForestRegressor(8, min_samples_leaf=leaf, random_state=0, keep_targets=True)
-    expected = meinshausen(model.fit(X[:300], y[:300]), X[:300], y[:300], np.ones(300), X[270:], levels)
+    w = np.random.default_rng(3).integers(1, 4, 300).astype(float) if weighted else np.ones(300)
+    expected = meinshausen(model.fit(X[:300], y[:300], w), X[:300], y[:300], w, X[270:], levels)
     monkeypatch.setattr(quantiles, "LARGE_LEAF", 0)
     monkeypatch.setattr(quantiles.LeafTargets, "_some", None)
     np.testing.assert_array_equal(model.predict_quantiles(X[270:], levels), expected)

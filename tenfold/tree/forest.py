@@ -126,7 +126,8 @@ class Numbers(ForestOptions, Regressor, Forest):
         """(rows, quantiles): quantiles of the training targets that share leaves with a row; (rows,) for one number.
 
         All training rows count by their weights, and every tree counts alike (Meinshausen 2006). Needs keep_targets=True.
-        O(trees · rows of a leaf) time for each row that is asked for; without weights at most O(trees · log² n) for each quantile.
+        O(trees · rows of a leaf) time for each row that is asked for; where leaves are large O(trees · log² n) for each quantile,
+        and weights that differ take 8 n bytes for each tree.
         """
         X = table_of(self, X)
         levels = as_levels(quantiles, type(self).__name__)

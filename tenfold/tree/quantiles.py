@@ -72,13 +72,17 @@ class LeafTargets:
         self.trees, self.targets, self.weights, self.rows = trees, targets, weights, rows
         self.by_leaf, self.starts = by_leaf.ravel(), ends - rows
         self.alike = bool((weights == weights[0]).all())
+        self.sums: Array | None = None  # by tree, of the weights before each place
+        if not self.alike and len(trees) * len(targets) > LARGE_LEAF * trees.leaves().sum():
+            self.sums = np.zeros((len(trees), len(targets) + 1))
+            each(lambda t: np.cumsum(weights[by_leaf[t]], out=self.sums[t, 1:]), list(range(len(trees))))
 
     def quantiles(self, X: Array, levels: Array) -> Array:
         """(rows, levels) for a block of rows."""
         node = self.trees._packed.leaves(X, 0, len(self.trees)) + self.trees.first[:-1]
         said = np.empty((len(X), len(levels)))
         each_row = self.rows[node].sum(axis=1)
-        if self.alike and each_row.mean() > LARGE_LEAF * len(levels) * len(self.trees):
+        if (self.alike or self.sums is not None) and each_row.mean() > LARGE_LEAF * len(levels) * len(self.trees):
             at_once = max(1, PLACES_AT_ONCE // (len(levels) * len(self.trees)))
             for start in range(0, len(X), at_once):
                 said[start : start + at_once] = self._searched(node[start : start + at_once], levels)
@@ -109,21 +113,29 @@ class LeafTargets:
         return np.asarray(self.targets[place[at] % n])
 
     def _searched(self, node: Array, levels: Array) -> Array:
-        """The same where all weights are alike and leaves are large: the place of each quantile among all targets is halved in on,
-        and counted in each leaf, whose rows are in the order of their targets."""
+        """The same where leaves are large: the place of each quantile among all targets is halved in on, and the weight up to it
+        looked up in each leaf, whose rows are in the order of their targets."""
         size, start = self.rows[node][:, None, :], self.starts[node][:, None, :]
         wanted = len(self.trees) * np.maximum(levels - ROUNDING, ROUNDING)
         shape = (len(node), len(levels))
         low, high = np.full(shape, -1), np.full(shape, len(self.targets) - 1)
         begin = np.broadcast_to(start, (*shape, node.shape[1]))  # of each leaf, the rows after `low` ...
         end = begin + size  # ... and up to `high`
+        whole = self._weight(start, start + size)
         while (high - low > 1).any():
             middle = (low + high) // 2
             after = self._after(begin, end, middle[..., None])
-            reached = ((after - start) / size).sum(axis=2) >= wanted
+            reached = (self._weight(start, after) / whole).sum(axis=2) >= wanted
             low, high = np.where(reached, low, middle), np.where(reached, middle, high)
             begin, end = np.where(reached[..., None], begin, after), np.where(reached[..., None], after, end)
         return np.asarray(self.targets[high])
+
+    def _weight(self, start: Array, stop: Array) -> Array:
+        """The weight of the rows at these places of the trees, in units of their own where all weigh the same."""
+        if self.sums is None:
+            return stop - start
+        sums, tree = self.sums.ravel(), np.arange(len(self.trees))
+        return np.asarray(sums[stop + tree] - sums[start + tree])
 
     def _after(self, begin: Array, end: Array, row: Array) -> Array:
         """The first places from `begin` to `end` with rows beyond `row`."""
