@@ -28,6 +28,7 @@ def heard(*models: Any) -> list[Record]:
     [
         (tenfold.RandomForestClassifier, "n_estimators"),
         (tenfold.AdaBoostClassifier, "n_estimators"),
+        (tenfold.BaggingClassifier, "n_estimators"),
         (tenfold.HistGradientBoostingClassifier, "max_iter"),
     ],
 )

@@ -76,7 +76,7 @@ class GaussianNB(Classifier, OnePass):
             k, j = (int(i) for i in np.argwhere(flat)[0])
             column = column_name(vars(self).get("feature_names_in_"), j)
             warnings.warn(
-                f"GaussianNB: {column} of X is constant in class {self.classes_[k]!r} and nothing smooths "
+                f"GaussianNB: {column} of X is constant in class {self.classes_.tolist()[k]!r} and nothing smooths "
                 "it; its variance was raised to rounding level: raise var_smoothing, or drop the column",
                 Degenerate,
                 stacklevel=2,

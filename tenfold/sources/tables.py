@@ -273,7 +273,7 @@ class Files(Source):
         if len(values) < 2 and learner.least_classes > 1:
             raise BadInput(
                 f"{type(learner).__name__} needs samples of at least 2 classes in {name!r}, "
-                f"but there is only one class: {values[0]!r}"
+                f"but there is only one class: {values.tolist()[0]!r}"
             )
         self.target, self.text_labels = Target("label", values), values.dtype.kind in "OUS"
         for table in self.tables:

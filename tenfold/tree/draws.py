@@ -58,7 +58,8 @@ class Bagging:
     def __init__(self, bag: Any, rows: Distinct, dtype: Any, category: Array, seed: int) -> None:
         self.bag, self.rows, self.category, self.seed = bag, rows, category, seed
         self.X = rows.X.astype(dtype, copy=False)
-        self.passes, self.lock = Passes(type(bag).__name__), threading.Lock()
+        before = len(vars(bag).get("_before", ([],))[0])
+        self.passes, self.lock = Passes(type(bag).__name__, bag.n_estimators - before), threading.Lock()
         self.whole = bool((rows.weight == np.round(rows.weight)).all())
         # Whole weights are copies of rows; of others only the proportions count.
         self.n_rows = int(rows.weight.sum()) if self.whole else len(rows.number)
