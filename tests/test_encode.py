@@ -193,4 +193,23 @@ def test_the_filled_rows_of_a_pipeline_are_categories_again() -> None:
     fill = tenfold.make_pipeline(tenfold.SimpleImputer(strategy="most_frequent", add_indicator=True))
     rows = fill.fit(FRAME).transform(FRAME)
     assert rows[2].tolist() == [3.0, "red", True, 0.0, 1.0]
+    back = fill[0].inverse_transform(rows)
+    assert back[0].tolist() == [1.0, "red", True] and np.isnan(back[2, 1]) and np.isnan(back[1, 0])
+    for container in ("pandas", "polars"):
+        dressed = tenfold.SimpleImputer(strategy="most_frequent").set_output(transform=container).fit_transform(FRAME)
+        assert dressed["size"].dtype == (np.float64 if container == "pandas" else pl.Float64)
+        assert dressed["sold"].dtype == (bool if container == "pandas" else pl.Boolean)
     assert not tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.HistGradientBoostingClassifier()).categorical
+
+
+def test_dask_gives_the_same() -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(FRAME.to_pandas().assign(y=Y), npartitions=3)
+    rows = frame[["size", "colour", "sold"]]
+    for name in ("linear", "boosting"):
+        expected = PIPELINES[name]().fit(FRAME, Y).predict_proba(FRAME)
+        np.testing.assert_allclose(
+            PIPELINES[name]().fit(frame, "y").predict_proba(rows).compute(), expected, atol=1e-12
+        )
+    Z = tenfold.OneHotEncoder(categorical_features="from_dtype").fit(rows).transform(rows).compute()
+    np.testing.assert_array_equal(Z.toarray(), _coded().fit_transform(FRAME).toarray())

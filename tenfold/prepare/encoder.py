@@ -97,7 +97,7 @@ class Encoder(Transformer, Estimator):
                 f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: it is blank in a row "
                 "and never was in fit: fill its blanks first, or let handle_unknown say what becomes of them"
             )
-        place = np.where(blank, len(levels) - 1, values).astype(np.int64)
+        place = np.minimum(np.where(blank, len(levels) - 1, values).astype(np.int64), len(levels) - 1)
         return np.where(place < 0, -1, levels[place])
 
     def _known(self, j: int) -> Array:

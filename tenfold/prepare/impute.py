@@ -169,10 +169,10 @@ class SimpleImputer(Transformer, OnePass):
 
     def _with_gaps(self, X: Any) -> Array:
         check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        kept = np.flatnonzero(~np.isnan(self.statistics_))
-        check.check_width(self, Z.shape[1], len(kept) + len(self.missing_features_))
-        Z = as_floats(Z)
+        kept, objects = np.flatnonzero(~np.isnan(self.statistics_)), self._has_categories()
+        Z = np.asarray(X, dtype=object) if objects else check.as_table(self, X)[0]
+        check.check_width(self, Z.shape[-1], len(kept) + len(self.missing_features_))
+        Z = Z if objects else as_floats(Z)
         rows = np.full((len(Z), self.n_features_in_), self.missing_values, dtype=Z.dtype)
         rows[:, kept] = Z[:, : len(kept)]
         gaps = Z[:, len(kept) :] != 0
