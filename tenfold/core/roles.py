@@ -64,7 +64,7 @@ class Classifier(_Beside):
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
-        return map_rows(lambda X: self.classes_[self._scores(X).argmax(1)], check.check_predict(self, X))
+        return map_rows(lambda X: self.classes_[first_largest(self._scores(X))], check.check_predict(self, X))
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the classes; for two classes, how much the second one leads."""
@@ -162,6 +162,11 @@ def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
         on = Threads() if isinstance(source, Arrays) else current_engine(source)
         whole: Array = on.run(lambda block: Rows.of(function(block.X)), source).whole()
     return whole
+
+
+def first_largest(scores: Array) -> Array:
+    """The number of the largest score of each row, the first of equal ones."""
+    return (scores[:, 1] > scores[:, 0]).view(np.int8) if scores.shape[1] == 2 else scores.argmax(axis=1)
 
 
 def softmax(scores: Array, dtype: Any = np.float64) -> Array:

@@ -17,6 +17,8 @@ from tenfold.gate.numbers import check_finite
 from tenfold.reduce.table import Table
 from tenfold.solve.columns import check_magnitude
 
+NEAR = 100.0  # deviations that the mean may lie from zero, up to which rows are projected first and centred then
+
 
 @estimator
 class PCA(Transformer, OnePass):
@@ -139,7 +141,12 @@ class PCA(Transformer, OnePass):
     # --- rows ---
 
     def _transform(self, X: Any) -> Array:
-        rows = (ops.dense(X) - self.mean_) @ self._axes().T
+        axes, X = self._axes(), ops.dense(X)
+        far = np.abs(self.components_) @ np.abs(self.mean_)
+        if (far <= NEAR * np.sqrt(self.explained_variance_)).all():
+            rows = ops.linear_scores(X, np.ascontiguousarray(axes), -(axes @ self.mean_))
+        else:  # what is left after the mean is taken away would have lost digits
+            rows = (X - self.mean_) @ axes.T
         return rows.astype(X.dtype, copy=False)
 
     def _axes(self) -> Array:
