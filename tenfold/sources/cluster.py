@@ -39,7 +39,8 @@ class Dask:
 
     A table in this process is sent to the cluster once for a fit, block by block, and kept there for later
     passes; the scheduler holds it as long as the fit lasts. Blocks of files and streams are sent as they
-    are read, a bounded number ahead.
+    are read, a bounded number ahead. Boosting of tables and collections leaves the rows on their workers: histograms
+    of whole numbers are merged, and the trees are those of one process to the bit.
     """
 
     def __init__(self, client: Any = None) -> None:

@@ -36,7 +36,8 @@ class SpreadRounds(Rounds):
             raise BadInput(f"boosting takes less than {MOST_ROWS:,} rows, there are {len(table):,}: draw some of them")
         super().__init__(table, bins, plan, outputs, start)
         facts = (*column_facts(bins, order), together)
-        self.natives = [_boost.SpreadTree(*facts, thread_budget()) for _ in range(outputs)]
+        threads = thread_budget() if outputs == 1 else 1
+        self.natives = [_boost.SpreadTree(*facts, threads) for _ in range(outputs)]
         self.tops: Array = table.rows.ask(extents, plan.loss, plan.parameter, of=("kept", "work")).largest
 
     def _grow_round(self, number: int) -> None:
