@@ -177,6 +177,23 @@ def test_what_parts_tell_does_not_grow_with_the_rows() -> None:
         assert sum(sizes) < 2 * (2 * 8 * histogram) + 30_000  # exact sums besides
 
 
+def test_an_interrupt_between_two_questions_keeps_the_trees_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def interrupted(self: Parts, into: str, function: Any, *message: Any, of: Any = ("kept",)) -> Any:
+        asked.append(function.__name__)
+        if asked.count("planted") == 3 and function.__name__ == "turned":
+            raise KeyboardInterrupt
+        return step(self, into, function, *message, of=of)
+
+    step, model = Parts.step, HistC(max_iter=9)
+    monkeypatch.setattr(Parts, "step", interrupted)
+    with tenfold.engine(InParts()), pytest.raises(KeyboardInterrupt, match="2 of 9 rounds"):
+        model.fit(*given(made(), "three", True))
+    expected = HistC(max_iter=2).fit(*given(made(), "three", True))
+    np.testing.assert_array_equal(model.predict_proba(made()["X"]), expected.predict_proba(made()["X"]))
+
+
 def test_arrays_that_arrive_at_any_byte_are_moved() -> None:
     memory = bytearray(808)
     for start in range(4):
