@@ -206,10 +206,9 @@ def test_dask_gives_the_same() -> None:
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(FRAME.to_pandas().assign(y=Y), npartitions=3)
     rows = frame[["size", "colour", "sold"]]
-    for name in ("linear", "boosting"):
-        expected = PIPELINES[name]().fit(FRAME, Y).predict_proba(FRAME)
-        np.testing.assert_allclose(
-            PIPELINES[name]().fit(frame, "y").predict_proba(rows).compute(), expected, atol=1e-12
-        )
+    expected = PIPELINES["linear"]().fit(FRAME, Y).predict_proba(FRAME)
+    np.testing.assert_allclose(
+        PIPELINES["linear"]().fit(frame, "y").predict_proba(rows).compute(), expected, atol=1e-12
+    )
     Z = tenfold.OneHotEncoder(categorical_features="from_dtype").fit(rows).transform(rows).compute()
     np.testing.assert_array_equal(Z.toarray(), _coded().fit_transform(FRAME).toarray())

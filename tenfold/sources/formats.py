@@ -174,7 +174,7 @@ def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> Ba
     return BadInput(
         f"could not convert string to float: column {name[:80]!r} of {table} holds {kind} (row {row}: "
         f"{shown}): "
-        "code it as numbers first"
+        "code it as numbers first, with OneHotEncoder for example"
     )
 
 
