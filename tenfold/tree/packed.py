@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold import _trees
 from tenfold.core.data import Array
+from tenfold.core.errors import BadInput, BadType
 from tenfold.core.estimator import map_rows
 
 LEAF, NO_FEATURE, NUMERIC = -1, -2, -1
@@ -226,8 +227,8 @@ def lay(trees: Trees, nodes: Array) -> None:
     for name in SIDE_BY_SIDE:
         array = getattr(trees, name)
         if array.dtype != NODE[name]:
-            raise TypeError(f"{name} must be an array of {NODE[name]}")
+            raise BadType(f"{name} must be an array of {NODE[name]}")
         if array.shape != nodes.shape:
-            raise ValueError("the arrays of the nodes differ in length")
+            raise BadInput("the arrays of the nodes differ in length")
         nodes[name] = array
     nodes["by_set"] = trees.subset >= 0
