@@ -14,6 +14,7 @@ from sklearn.metrics import get_scorer
 import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.tree import hist_boosting
 
 HIST = {"real": tenfold.HistGradientBoostingRegressor, "label": tenfold.HistGradientBoostingClassifier}
 
@@ -47,7 +48,8 @@ def test_regressors_are_those_of_scikit_learn(loss: str) -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_classifiers_are_those_of_scikit_learn(classes: int) -> None:
+def test_classifiers_are_those_of_scikit_learn(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hist_boosting, "DAMPING", 0.0)
     X, _, label = table()
     label = np.minimum(label, classes - 1)
     settings: dict[str, Any] = dict(max_iter=8, max_leaf_nodes=6, max_depth=4)
@@ -55,6 +57,30 @@ def test_classifiers_are_those_of_scikit_learn(classes: int) -> None:
     ours = tenfold.HistGradientBoostingClassifier(learning_rate=rate, **settings).fit(X, label)
     other = theirs.HistGradientBoostingClassifier(**settings).fit(X, label)
     np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("weight", "damping"), [(1.0, 1.0), (0.25, 0.25), (4.0, 1.0)])
+def test_leaves_of_classes_are_damped_as_by_one_row(weight: float, damping: float) -> None:
+    X, y = np.repeat([[0.0], [1.0]], [30, 50], axis=0), np.repeat([0, 1], [36, 44])
+    model = tenfold.HistGradientBoostingClassifier(max_iter=1, l2_regularization=2.0)
+    share = 44 / 80
+    told = model.fit(X, y, np.full(80, weight)).decision_function([[0.0], [1.0]]) - np.log(share / (1 - share))
+    gradient = weight * np.array([30 * share, 50 * share - 44])
+    curvature = weight * np.array([30, 50]) * share * (1 - share)
+    np.testing.assert_allclose(told, -0.1 * gradient / (curvature + 2 + damping), rtol=1e-6)
+
+
+def test_damping_lowers_the_loss_on_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _, label = table(1500)
+    label = np.minimum(label, 1) ^ (np.random.default_rng(3).random(1500) < 0.1)
+
+    def loss() -> float:
+        model = tenfold.HistGradientBoostingClassifier().fit(X[:500], label[:500])
+        return -float(model.predict_log_proba(X[500:])[np.arange(1000), label[500:]].mean())
+
+    damped = loss()
+    monkeypatch.setattr(hist_boosting, "DAMPING", 0.0)
+    assert damped < 0.95 * loss()
 
 
 def test_one_row_of_a_rare_class_throws_nothing_far_out() -> None:

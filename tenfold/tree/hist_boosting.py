@@ -16,6 +16,7 @@ from tenfold.tree.settings import refuse
 from tenfold.tree.watched import score_of
 
 MANY_ROWS = 10_000  # above, early_stopping="auto" holds rows out
+DAMPING = 1.0  # rows of curvature 1 added to each leaf of classes: pure leaves would be surer with every round
 ROWS_ARE_COUNTED = {"weight_is_copies": "min_samples_leaf counts rows, whatever their weight"}
 
 
@@ -81,9 +82,13 @@ class HistBoosted(Boosted):
             parameter=0.0 if quantile is None else float(quantile),
             least_curvature=1e-3 * weight / n,
             l1=float(self.l1_regularization),
-            l2=float(self.l2_regularization),
+            l2=float(self.l2_regularization) + self._damping(n, weight),
             subsample=float(self.subsample),
         )
+
+    def _damping(self, n: int, weight: float) -> float:
+        """Of classes. Whole weights are copies of rows; small ones count by their mean, rounded: the order of a sum leaves no trace."""
+        return DAMPING * min(1.0, float(np.float32(weight / n))) if self.target == "label" else 0.0
 
     def _holds_out(self, n: int | None) -> bool:
         if self.validation_fraction is None:
@@ -219,7 +224,8 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
     Algorithm   columns in at most 255 bins; a histogram of gradients for the smaller child, the larger one is the difference;
                 the leaf with the largest gain is split first; sums are whole numbers, so that threads, blocks and the order
                 of the rows do not change a bit; missing values go where they help; categories are ordered by their mean
-                gradient; a leaf steps at most 10 (times learning_rate), and with K classes (K − 1) / K of Newton's step
+                gradient; a leaf steps at most 10 (times learning_rate), and with K classes (K − 1) / K of Newton's step;
+                l2 is l2_regularization + 1 (or the mean weight, if smaller): else pure leaves grow surer with every round
     Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
                 on Dask rows stay on their workers and histograms travel, unless `scoring` is not the loss
     Fails when  n is so small that bins and leaves are noise; probabilities near 0 and 1 grow too sure with many rounds
