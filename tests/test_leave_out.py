@@ -16,7 +16,7 @@ from tenfold.core.estimator import log_softmax
 from tenfold.core.protocol import fresh
 from tenfold.evaluate import LeaveOneOut, LeavePOut
 from tenfold.evaluate.leave_out import leave_one_out_coefficients, leave_one_out_outputs, outputs_with_choice
-from tenfold.evaluate.rounds import all_but_some
+from tenfold.evaluate.merges import all_but_some
 
 PRIORS = [0.2, 0.3, 0.5]
 REGRESSORS = [

@@ -25,9 +25,9 @@ from tenfold.core.stats import (
     Spread,
     Stats,
     Terms,
-    all_but_one,
     merge,
 )
+from tenfold.evaluate.merges import all_but_one
 from tenfold.linear.consensus import Agreement
 from tenfold.linear.ridge_cv import Errors
 from tenfold.linear.svr import DualTerms

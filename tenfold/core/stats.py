@@ -249,13 +249,3 @@ def merge(stats: Iterable[Any]) -> Any:
     for one in stats:
         total = one if total is None else total + one
     return total
-
-
-def all_but_one(stats: list[Any]) -> list[Any]:
-    """For each k, the merge of all but the k-th: prefixes with suffixes, about 3k merges and never a subtraction."""
-    prefix, suffix = [None], [None]
-    for one in stats[:-1]:
-        prefix.append(one if prefix[-1] is None else prefix[-1] + one)
-    for one in stats[:0:-1]:
-        suffix.append(one if suffix[-1] is None else one + suffix[-1])
-    return [merge(part for part in pair if part is not None) for pair in zip(prefix, reversed(suffix), strict=True)]

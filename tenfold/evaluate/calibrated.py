@@ -20,7 +20,8 @@ from tenfold.evaluate.calibrators import METHODS, Calibrator, calibrator_of
 from tenfold.evaluate.folds import check_class_sizes
 from tenfold.evaluate.held_out import outputs_of, split_models
 from tenfold.evaluate.memory import as_arrays
-from tenfold.evaluate.rounds import Round, Splitting, folds_round, plan, truth_of
+from tenfold.evaluate.rounds import Round, folds_round, plan, truth_of
+from tenfold.evaluate.splitting import Splitting
 
 DEFAULT_FOLDS = 5
 

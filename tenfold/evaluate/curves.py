@@ -19,7 +19,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.estimator import OnePass, map_rows
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
-from tenfold.core.stats import Keyed, all_but_one, merge
+from tenfold.core.stats import Keyed, merge
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.cross import score_of
 from tenfold.evaluate.curve_result import LearningCurve, ValidationCurve
@@ -27,8 +27,10 @@ from tenfold.evaluate.folds import check_folds
 from tenfold.evaluate.held_out import prepared, scores_from_moments
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.memory import read
+from tenfold.evaluate.merges import all_but_one
 from tenfold.evaluate.metrics import Score, find_score
-from tenfold.evaluate.rounds import Splitting, plan, truth_of
+from tenfold.evaluate.rounds import plan, truth_of
+from tenfold.evaluate.splitting import Splitting
 
 Array = np.ndarray[Any, Any]
 

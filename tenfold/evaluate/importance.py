@@ -23,7 +23,8 @@ from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.memory import read
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
-from tenfold.evaluate.rounds import Splitting, plan
+from tenfold.evaluate.rounds import plan
+from tenfold.evaluate.splitting import Splitting
 
 Array = np.ndarray[Any, Any]
 

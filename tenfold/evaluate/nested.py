@@ -22,14 +22,15 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.protocol import fresh
-from tenfold.core.stats import all_but_one
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.cross import _in_memory, score_of
 from tenfold.evaluate.folds import assign_folds
 from tenfold.evaluate.held_out import held_out, outputs_of, prepared, training_statistics
+from tenfold.evaluate.merges import all_but_one, all_but_some
 from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
-from tenfold.evaluate.rounds import Round, Splitting, all_but_some, folds_round, plan, takes_splitting, truth_of
+from tenfold.evaluate.rounds import Round, folds_round, plan, truth_of
+from tenfold.evaluate.splitting import Splitting, takes_splitting
 from tenfold.evaluate.tally import Tally
 
 Setting = dict[str, Any]

@@ -8,10 +8,8 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
-from functools import wraps
-from inspect import Parameter, signature
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, cast
 
@@ -20,15 +18,16 @@ import numpy as np
 from tenfold.core.data import Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
-from tenfold.core.stats import all_but_one, merge
-from tenfold.evaluate.folds import assign_folds, by_code, check_class_sizes, check_repeats, duplicate_groups
+from tenfold.core.stats import merge
+from tenfold.evaluate.folds import assign_folds, by_code, check_class_sizes, duplicate_groups
+from tenfold.evaluate.merges import all_but_one, all_but_some
 from tenfold.evaluate.splits import LeavePOut
+from tenfold.evaluate.splitting import Splitting
 
 Array = np.ndarray[Any, Any]
 
 MOST_MERGES = 32  # groups of a training set, on average, up to which merging them beats fitting again
 MOST_SPLITS = 2_000_000
-KINDS = ("k-fold", "reversed", "corrected")
 
 
 @dataclass(frozen=True)
@@ -105,50 +104,6 @@ class Round:
         for line, test in zip(table, rows, strict=True):
             line[: len(test)] = test
         return table
-
-
-@dataclass(frozen=True)
-class Splitting:
-    """How rows are split: what functions that cross-validate have in common, declared once (see `takes_splitting`)."""
-
-    folds: Any = 10  # a number, a splitter, or pairs (train, test) of row numbers
-    repeats: int = 1
-    stratify: Any = "auto"
-    groups: Any = None
-    random_state: Any = 0
-    kind: str = "k-fold"
-
-    def check(self) -> None:
-        """What does not depend on the rows."""
-        check_repeats(self.repeats)
-        if self.stratify not in ("auto", True, False):
-            raise BadParameter(f"stratify={self.stratify!r}: must be 'auto', True or False")
-        if isinstance(self.groups, str) and self.groups != "duplicates":
-            raise BadParameter(f"groups={self.groups!r}: must be one entry for each row, or 'duplicates'")
-        if self.kind not in KINDS:
-            raise BadParameter(f"kind={self.kind!r}: must be one of {', '.join(KINDS)}")
-
-
-def takes_splitting(*but: str) -> Callable[[Callable[..., Any]], Any]:
-    """A function with a parameter `splitting` gets the fields of Splitting as keywords in its place, `but` for some."""
-    offered = [field for field in fields(Splitting) if field.name not in but]
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        @wraps(function)
-        def with_keywords(*args: Any, **given: Any) -> Any:
-            chosen = {field.name: given.pop(field.name) for field in offered if field.name in given}
-            return function(*args, splitting=Splitting(**chosen), **given)
-
-        own = signature(function)
-        keywords = [Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type) for f in offered]
-        before = [one for one in own.parameters.values() if one.kind is not Parameter.KEYWORD_ONLY]
-        after = [
-            one for one in own.parameters.values() if one.kind is Parameter.KEYWORD_ONLY and one.name != "splitting"
-        ]
-        with_keywords.__signature__ = own.replace(parameters=[*before, *keywords, *after])  # type: ignore[attr-defined]
-        return with_keywords
-
-    return decorate
 
 
 def plan(model: Any, source: Arrays, splitting: Splitting) -> list[Round]:
@@ -234,30 +189,6 @@ def leave_p_out_round(n: int, p: int) -> Round:
     groups = list(np.arange(n)[:, None])
     tests = [np.array(rows) for rows in combinations(range(n), p)]
     return Round("leave p out", groups, [], tests)
-
-
-def all_but_some(stats: list[Any], p: int) -> list[Any]:
-    """The merge of all but p of them, for every p in the order of `combinations`: about two merges each.
-
-    What lies left of the last one that is left out grows step by step; what lies right of it is a suffix made
-    before.
-    """
-    n = len(stats)
-    suffix: list[Any] = [None] * (n + 1)
-    for i in range(n - 1, 0, -1):
-        suffix[i] = stats[i] if suffix[i + 1] is None else stats[i] + suffix[i + 1]
-    made: list[Any] = []
-
-    def leave(left: Any, start: int, p: int) -> None:
-        for i in range(start, n - p + 1):
-            if p > 1:
-                leave(left, i + 1, p - 1)
-            else:
-                made.append(merge(part for part in (left, suffix[i + 1]) if part is not None))
-            left = stats[i] if left is None else left + stats[i]
-
-    leave(None, 0, p)
-    return made
 
 
 def rounds_of(splits: Iterable[Any], n: int) -> list[Round]:

@@ -20,14 +20,15 @@ from tenfold.core.estimator import Estimator, OnePass
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.protocol import fresh
 from tenfold.core.random import generator, seed_of
-from tenfold.core.stats import Keyed, all_but_one
+from tenfold.core.stats import Keyed
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.folds import hash_folds
 from tenfold.evaluate.held_out import MERGED, prepared, solved_path
 from tenfold.evaluate.leave_out import outputs_with_choice
+from tenfold.evaluate.merges import all_but_one
 from tenfold.evaluate.metrics import Score, judged_output
-from tenfold.evaluate.rounds import Splitting
 from tenfold.evaluate.splits import HashKFold
+from tenfold.evaluate.splitting import Splitting
 
 LOCKSTEP = "fitted in lockstep"
 Key = tuple[int, int]  # repeat and fold
