@@ -1,6 +1,6 @@
 // A tree with every distinct threshold, grown on sorted lists (presorted.hpp).
 //
-// A node owns the same range of every list; a split parts each list, from one buffer to the other by depth. Large
+// A node owns the same range of every list; a split parts each list in place. Large
 // nodes share columns among threads. A node of at most `SMALL` rows is grown by one thread in a copy of its own with
 // 16-bit lists, which stays in cache, whatever grows beside it. Nothing depends on who grew what: sums are whole
 // numbers, columns are compared in their order, and what is drawn is keyed by the place in the tree.
@@ -8,61 +8,9 @@
 
 #include <queue>
 
-#include "kernels/impurity.hpp"
-#include "kernels/nodes.hpp"
+#include "kernels/exact_pieces.hpp"
 
 namespace tenfold {
-
-constexpr size_t SMALL = 8192;
-
-struct Settings {
-    bool random = false;  // thresholds drawn at random
-    std::int64_t max_depth = -1, min_split = 2, min_leaf = 1, max_features = 0, max_leaves = -1;  // −1: no limit
-    double min_weight_leaf = 0, min_gain = 0;
-    std::span<const std::int8_t> monotonic;      // by column, or empty
-    std::span<const std::uint8_t> categorical;   // by column, or empty
-    std::span<const std::int64_t> missing;       // how many values of a column are NaN
-    std::uint64_t seed = 0;
-    size_t n_threads = 1;
-};
-
-// The table itself, for thresholds.
-struct Values {
-    const void* data;
-    size_t p;
-    bool single;
-
-    double at(size_t row, size_t j) const {
-        return single ? static_cast<double>(static_cast<const float*>(data)[row * p + j])
-                      : static_cast<const double*>(data)[row * p + j];
-    }
-};
-
-struct Split {
-    double score = 0, bar = -DBL_MAX / 2;  // a better one is above the bar: the first of equals wins, whatever the rounding
-    double threshold = 0, middle = 0;      // middle: between the values of the two sides
-    size_t column = 0, at = 0, blank = 0;  // at: how many present values go left; blank: how many are missing
-    bool found = false, missing_left = false, constant = false;
-    std::vector<std::uint32_t> runs;  // categories that go left: where their runs begin in the list
-
-    void take(double better, double slack, size_t where, bool blanks_left) {
-        score = better;
-        bar = better + 1e-9 * std::abs(better) + slack;
-        at = where;
-        missing_left = blanks_left;
-        found = true;
-    }
-    size_t left() const { return at + (missing_left ? blank : 0); }
-};
-
-struct Piece {
-    size_t start = 0, m = 0, live = 0;
-    std::int32_t node = 0;
-    std::int64_t depth = 0;
-    std::uint64_t key = 0;
-    double low = -DBL_MAX, high = DBL_MAX;  // where values must lie, by monotone columns
-    bool leaf = false;
-};
 
 struct Workshop;
 
@@ -429,89 +377,5 @@ private:
     template <class C>
     friend void grow_small(const Grower<std::uint32_t, C>&, const Piece&, Workshop&);
 };
-
-// What a thread needs for small trees: room for every row of the table, and for the nodes of the largest one.
-struct Workshop {
-    std::vector<std::uint16_t> place;
-    Grown grown;
-};
-
-// The subtree of a piece of at most SMALL rows, in a copy of its own, left in `at`.
-template <class Criterion>
-void grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, Workshop& at) {
-    const std::uint32_t* here = trunk.list(trunk.p) + piece.start;
-    const size_t m = piece.m;
-    std::vector<std::uint16_t> lists(trunk.p * m), row_list(m);
-    std::vector<std::uint32_t> rows(m);
-    for (size_t i = 0; i < m; ++i) {
-        const size_t row = row_of(here[i]);
-        at.place[row] = row_list[i] = static_cast<std::uint16_t>(i);
-        rows[i] = static_cast<std::uint32_t>(row);
-    }
-    for (const auto j : trunk.live(piece)) {
-        const std::uint32_t* from = trunk.list(j) + piece.start;
-        std::uint16_t* to = &lists[j * m];
-        for (size_t i = 0; i < m; ++i)
-            to[i] = at.place[row_of(from[i])] | (from[i] & TIE<std::uint32_t> ? TIE<std::uint16_t> : std::uint16_t{0});
-    }
-    const Sample sample = trunk.criterion.sample.of(here, m);
-    Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), trunk.grown.outputs,
-                                          std::move(lists), std::move(row_list));
-    twig.rows = std::move(rows);
-    twig.grown = std::move(at.grown);
-    twig.grown.clear(trunk.grown.outputs);
-    twig.lives[0] = trunk.live(piece);
-    Piece own = piece;
-    own.start = own.live = 0;
-    own.node = twig.grown.add(m);
-    twig.look(own);
-    twig.grow(own, [](const Piece&) { return false; });
-    at.grown = std::move(twig.grown);
-}
-
-// The whole tree. `lists` are those of `presort`, `rows` in rising order of y where the criterion asks for it.
-template <class Criterion>
-Grafted grow_tree(const Settings& by, const Values& X, const Criterion& criterion, size_t outputs,
-                  std::vector<std::uint32_t> lists, std::vector<std::uint32_t> rows) {
-    const size_t n = rows.size();
-    Grower<std::uint32_t, Criterion> trunk(by, X, criterion, outputs, std::move(lists), std::move(rows));
-    Piece root;
-    root.m = n;
-    root.key = mix(by.seed);
-    root.node = trunk.grown.add(n);
-    trunk.look(root);
-    std::vector<Piece> pieces;
-    if (by.max_leaves > 0) {
-        trunk.grow_best_first(root);
-    } else {
-        trunk.grow(root, [&](const Piece& piece) {
-            if (piece.m > SMALL || piece.depth + 1 == by.max_depth) return false;
-            Node& node = trunk.grown.nodes[static_cast<size_t>(piece.node)];
-            node.left = GRAFTED;
-            node.right = static_cast<std::int32_t>(pieces.size());
-            pieces.push_back(piece);
-            return true;
-        });
-    }
-    trunk.rest();
-    Grafted tree;
-    tree.trunk.outputs = outputs;
-    size_t room = 0;
-    for (const Piece& piece : pieces) room += 2 * piece.m - 1;
-    tree.reserve(pieces.size(), room);
-    const size_t threads = std::max<size_t>(1, std::min(by.n_threads, pieces.size()));
-    std::atomic<size_t> next{0}, used{0};
-    share_out(threads, threads, [&](size_t) {
-        Workshop own{std::vector<std::uint16_t>(n), {}};
-        for (size_t i = next++; i < pieces.size() && !stopped(); i = next++) {
-            grow_small(trunk, pieces[i], own);
-            tree.put(i, used.fetch_add(own.grown.nodes.size()), own.grown);
-        }
-    });
-    const auto missing = [](const Grafted::Graft& graft) { return graft.size == 0; };
-    if (stopped() || std::any_of(tree.grafts.begin(), tree.grafts.end(), missing)) return {};
-    tree.trunk = std::move(trunk.grown);
-    return tree;
-}
 
 }  // namespace tenfold

@@ -1,0 +1,94 @@
+// The whole of an exact tree: large nodes one after the other (exact.hpp), small ones side by side.
+#pragma once
+
+#include "kernels/exact.hpp"
+
+namespace tenfold {
+
+constexpr size_t SMALL = 8192;
+
+// What a thread needs for small trees: room for every row of the table, and for the nodes of the largest one.
+struct Workshop {
+    std::vector<std::uint16_t> place;
+    Grown grown;
+};
+
+// The subtree of a piece of at most SMALL rows, in a copy of its own, left in `at`.
+template <class Criterion>
+void grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, Workshop& at) {
+    const std::uint32_t* here = trunk.list(trunk.p) + piece.start;
+    const size_t m = piece.m;
+    std::vector<std::uint16_t> lists(trunk.p * m), row_list(m);
+    std::vector<std::uint32_t> rows(m);
+    for (size_t i = 0; i < m; ++i) {
+        const size_t row = row_of(here[i]);
+        at.place[row] = row_list[i] = static_cast<std::uint16_t>(i);
+        rows[i] = static_cast<std::uint32_t>(row);
+    }
+    for (const auto j : trunk.live(piece)) {
+        const std::uint32_t* from = trunk.list(j) + piece.start;
+        std::uint16_t* to = &lists[j * m];
+        for (size_t i = 0; i < m; ++i)
+            to[i] = at.place[row_of(from[i])] | (from[i] & TIE<std::uint32_t> ? TIE<std::uint16_t> : std::uint16_t{0});
+    }
+    const Sample sample = trunk.criterion.sample.of(here, m);
+    Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), trunk.grown.outputs,
+                                          std::move(lists), std::move(row_list));
+    twig.rows = std::move(rows);
+    twig.grown = std::move(at.grown);
+    twig.grown.clear(trunk.grown.outputs);
+    twig.lives[0] = trunk.live(piece);
+    Piece own = piece;
+    own.start = own.live = 0;
+    own.node = twig.grown.add(m);
+    twig.look(own);
+    twig.grow(own, [](const Piece&) { return false; });
+    at.grown = std::move(twig.grown);
+}
+
+// The whole tree. `lists` are those of `presort`, `rows` in rising order of y where the criterion asks for it.
+template <class Criterion>
+Grafted grow_tree(const Settings& by, const Values& X, const Criterion& criterion, size_t outputs,
+                  std::vector<std::uint32_t> lists, std::vector<std::uint32_t> rows) {
+    const size_t n = rows.size();
+    Grower<std::uint32_t, Criterion> trunk(by, X, criterion, outputs, std::move(lists), std::move(rows));
+    Piece root;
+    root.m = n;
+    root.key = mix(by.seed);
+    root.node = trunk.grown.add(n);
+    trunk.look(root);
+    std::vector<Piece> pieces;
+    if (by.max_leaves > 0) {
+        trunk.grow_best_first(root);
+    } else {
+        trunk.grow(root, [&](const Piece& piece) {
+            if (piece.m > SMALL || piece.depth + 1 == by.max_depth) return false;
+            Node& node = trunk.grown.nodes[static_cast<size_t>(piece.node)];
+            node.left = GRAFTED;
+            node.right = static_cast<std::int32_t>(pieces.size());
+            pieces.push_back(piece);
+            return true;
+        });
+    }
+    trunk.rest();
+    Grafted tree;
+    tree.trunk.outputs = outputs;
+    size_t room = 0;
+    for (const Piece& piece : pieces) room += 2 * piece.m - 1;
+    tree.reserve(pieces.size(), room);
+    const size_t threads = std::max<size_t>(1, std::min(by.n_threads, pieces.size()));
+    std::atomic<size_t> next{0}, used{0};
+    share_out(threads, threads, [&](size_t) {
+        Workshop own{std::vector<std::uint16_t>(n), {}};
+        for (size_t i = next++; i < pieces.size() && !stopped(); i = next++) {
+            grow_small(trunk, pieces[i], own);
+            tree.put(i, used.fetch_add(own.grown.nodes.size()), own.grown);
+        }
+    });
+    const auto missing = [](const Grafted::Graft& graft) { return graft.size == 0; };
+    if (stopped() || std::any_of(tree.grafts.begin(), tree.grafts.end(), missing)) return {};
+    tree.trunk = std::move(trunk.grown);
+    return tree;
+}
+
+}  // namespace tenfold
