@@ -11,6 +11,7 @@ import pytest
 
 import tenfold
 from tenfold.core.data import Array
+from tenfold.tree import training
 from tenfold.tree.parts import Whole
 
 N, P = 2000, 6
@@ -63,6 +64,12 @@ class InParts(tenfold.Local):
         pieces = source.finer(300)
         self.rows = Parts([pieces.load(part) for part in pieces.parts()], begin, join)
         return self.rows
+
+
+@pytest.fixture(autouse=True)
+def rows_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few they are."""
+    monkeypatch.setattr(training, "FEW_BYTES", 0)
 
 
 def made(n: int = N) -> dict[str, Array]:

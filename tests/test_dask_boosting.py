@@ -14,10 +14,12 @@ import dask.array as da
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
-from test_boosting_parts import Depth, Hist, HistC, assert_same, given, made
+from test_boosting_parts import Depth, Hist, HistC, assert_same, given, made, rows_stay
 
 import tenfold
 from tenfold.tree import spread
+
+__all__ = ["rows_stay"]  # a fixture that every test takes
 
 # Of distributed itself: sockets of workers that die because we kill them.
 pytestmark = [pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")]

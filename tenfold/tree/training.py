@@ -17,6 +17,10 @@ from tenfold.tree.bins import Bins
 from tenfold.tree.losses import Loss, priors, weighted_quantile
 from tenfold.tree.packed import Trees
 
+FEW_BYTES = (
+    1 << 26
+)  # of coded rows: up to this many come here, because questions to workers take longer than their answers
+
 
 class Training:
     """The training rows, here (`parts.Here`) or on a cluster (`sources.resident.Resident`)."""
@@ -98,9 +102,10 @@ class Training:
 def training_rows(
     source: Source, bins: Bins, hashed: int | None, trees: Trees | None, outputs: int, gather: bool
 ) -> Generator[Summarize, Any, Training]:
-    """One pass: each row as bytes. They stay on the workers where blocks live on a cluster, unless they are to be gathered."""
+    """One pass: each row as bytes. They stay on the workers where blocks live on a cluster, unless they are few or to be gathered."""
     code = partial(parts.coded, bins=bins, hashed=hashed, trees=trees, outputs=outputs)
-    resident = None if gather else getattr(current_engine(source), "resident", None)
+    few = source.n_rows is not None and source.n_rows * bins.width <= FEW_BYTES
+    resident = None if gather or few else getattr(current_engine(source), "resident", None)
     rows = None if resident is None else resident(source, code, parts.joined)
     if rows is None:
         found = yield partial(_appended, code=code)
