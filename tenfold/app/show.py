@@ -88,7 +88,7 @@ class Text(Silent):
         return [
             f"PLAN     {counted(families, 'learner')}, {counted(settings, 'setting')}, {folds} folds, "
             f"nested audit: {fits:,} fits on {counted(width, 'coded column')}"
-            + (f", of trees on the {uncoded} as they are" if uncoded else ""),
+            + (f" (trees: on the {uncoded} as they are)" if uncoded else ""),
             "         every score below is on rows the model had not seen",
         ]
 
