@@ -34,10 +34,11 @@ from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed
 from tenfold.prepare.impute import Filled
 from tenfold.prepare.spline import Range
-from tenfold.reduce.table import Table
+from tenfold.reduce.table import Table, Triangular
 from tenfold.solve import sketch
 from tenfold.solve.biweight import ScaleSums
 from tenfold.solve.columns import Distinct
+from tenfold.solve.few_rows import FewRows
 from tenfold.solve.irls import Piece
 from tenfold.solve.least_squares import Extended, Products, Triangle
 from tenfold.solve.linear_program import Bend
@@ -88,6 +89,7 @@ CASES = {
     "Histogram": Case(lambda X, w: sketch.Histogram.of(X, w, EDGES), exact=True),
     "Distinct": Case(Distinct.of, unmerges=True),
     "Filled": Case(lambda X, w: Filled(Spread.of(X, w), Counts.of(_label(X), w, 3)), unmerges=True),
+    "Triangular": Case(Triangular.of),
     "Table": Case(lambda X, w: Table.of(Block(X, None, w))),
     "Bend": Case(
         lambda X, w: Bend(float(w @ X[:, 0]), w @ X, (X.T * w) @ X, int((np.abs(X[:, 0]) < 1).sum())), repetition=False
@@ -111,6 +113,7 @@ CASES = {
     "Weighed": Case(
         lambda X, w: Weighed(Moments.of(X, X[:, :1] ** 2, w), float(w.sum()), float(w @ X[:, 0])), unmerges=True
     ),
+    "FewRows": Case(lambda X, w: FewRows(np.tile(X, (1, 134)), X[:, :1] ** 2, w)),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -19,6 +19,7 @@ from tenfold.core.threads import single_blas
 from tenfold.evaluate.leave_out import leave_one_out_outputs, outputs_with_choice
 from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.rounds import Round
+from tenfold.solve.few_rows import target_squares
 
 # Below this share of Σ w y², a squared error computed from moments has lost digits: predict the rows instead.
 SMALLEST_SHARE = 1e-6
@@ -164,12 +165,12 @@ def score_from_moments(template: Any, stats: Any, fits: list[dict[str, Any]], ju
     if judge.name not in ("mse", "rmse", "r2") or not hasattr(template, "_held_out_squares"):
         return None
     squares, share = template._held_out_squares(stats, fits)
-    p = template.n_features_in_
-    q = stats.scatter.shape[0] - p
+    spreads = target_squares(stats, template.n_features_in_)
+    q = len(spreads)
     if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (judge.name == "r2" and q > 1):
         return None
     mse = squares / stats.weight / q
-    spread = stats.scatter[p, p] / stats.weight
+    spread = spreads[0] / stats.weight
     if judge.name == "r2" and spread == 0:
         return None
     return {"mse": mse, "rmse": np.sqrt(mse), "r2": 1 - mse / (spread or 1.0)}[judge.name]  # type: ignore[no-any-return]

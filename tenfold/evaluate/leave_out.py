@@ -24,6 +24,7 @@ from tenfold.core.threads import patiently, single_blas
 from tenfold.evaluate.leave_out_classes import naive_bayes, nearest_centroid, whitened_squares
 from tenfold.evaluate.leave_out_discriminant import linear_discriminant, quadratic_discriminant
 from tenfold.linear.affine import centred
+from tenfold.solve.few_rows import FewRows, inverse_root
 from tenfold.solve.least_squares import Triangle, triangle_of
 from tenfold.solve.linalg import cholesky, invert_triangle, reciprocal_condition
 
@@ -103,7 +104,11 @@ class Leverage:
         p, self.fit_intercept = full.n_features_in_, full.fit_intercept
         if isinstance(stats, Moments) and not full._exact(stats):  # cross-products are not exact enough, a triangle is
             stats = current_engine().run(partial(triangle_of, fit_intercept=self.fit_intercept), source)
-        if isinstance(stats, Triangle):
+        if isinstance(stats, FewRows):
+            mean, Z, _ = stats.centred(self.fit_intercept)
+            self.center = mean[:p] if self.fit_intercept else np.zeros(p)
+            F, self.condition = inverse_root(Z, getattr(full, "alpha", 0.0))
+        elif isinstance(stats, Triangle):
             first = int(self.fit_intercept)
             self.center = stats.R[0, 1 : p + 1] / stats.R[0, 0] if first else np.zeros(p)
             lengths = np.sqrt((stats.R[:, first : first + p] ** 2).sum(axis=0))
@@ -119,7 +124,10 @@ class Leverage:
     def missed(self, block: Block) -> Array:
         """Residuals divided by 1 − h; NaN where that would lose digits."""
         X = ops.dense(block.X)
-        squares = whitened_squares(X, self.center[None], self.F[None])[:, 0]
+        if self.F.shape[0] == self.F.shape[1]:
+            squares = whitened_squares(X, self.center[None], self.F[None])[:, 0]
+        else:
+            squares = (((X - self.center) @ self.F) ** 2).sum(axis=1)
         share, digits = 1 / self.weight if self.fit_intercept else 0.0, 1e8 * EPS * self.condition
         return _evaluate.residuals_left(X, block.y, block.w, squares, self.coef, self.intercept, share, digits)
 

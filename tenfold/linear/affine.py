@@ -11,6 +11,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.estimator import Regressor
 from tenfold.core.stats import Moments
+from tenfold.solve.few_rows import FewRows
 
 ROUNDING = 16 * float(np.finfo(float).eps)
 
@@ -45,11 +46,21 @@ class AffineRegressor(Regressor):
             coefs = coefs[:, 0]
         return [dict(coef_=w, intercept_=b, n_iter_=1) for w, b in zip(coefs, intercepts, strict=True)]
 
-    def _held_out_squares(self, stats: Moments, fits: list[dict[str, Any]]) -> tuple[Array, Array]:
+    @staticmethod
+    def _squares_of_rows(stats: FewRows, fits: list[dict[str, Any]]) -> Array:
+        found = []
+        for fit in fits:
+            rest = stats.y - stats.X @ np.atleast_2d(fit["coef_"]).T - fit["intercept_"]
+            found.append(float(stats.w @ (rest * rest).sum(axis=1)))
+        return np.array(found)
+
+    def _held_out_squares(self, stats: FewRows | Moments, fits: list[dict[str, Any]]) -> tuple[Array, Array]:
         """Σ w (y − ŷ)² of each fit on rows known by their moments alone, and the share of Σ w y² that it is.
 
         With δ = ȳ − x̄·w − b:  Syy − 2 wᵀSxy + wᵀSxx w + n δ².  The share tells how many digits the cancellation cost.
         """
+        if isinstance(stats, FewRows):
+            return self._squares_of_rows(stats, fits), np.ones(len(fits))
         p = self.n_features_in_
         mean, S = stats.mean, stats.scatter
         q = S.shape[0] - p

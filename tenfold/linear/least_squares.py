@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tenfold.core import check, ops
-from tenfold.core.data import Array, Block, Source
+from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -18,6 +18,7 @@ from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
 from tenfold.linear.operator import Operable
+from tenfold.solve.few_rows import FewRows, are_few, least_norm, rows_or_moments
 from tenfold.solve.least_squares import Triangle, conjugate_gradients, refine, solve_triangle, triangle_of
 from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition
 
@@ -38,8 +39,8 @@ class LinearRegression(Operable, OnePass):
     Algorithm   cholesky: one pass of centred moments; qr: one pass of triangular factors (TSQR); svd: the same, solved by
                 its singular values; lsqr: products with X and Xᵀ only, one pass an iteration. `auto` takes cholesky while the
                 condition of the scaled columns is at most 1e3; beyond, qr with residuals in extended precision (2 to 12 further
-                passes); lsqr for more than 5,000 columns, and where X is a LinearOperator or a pair of functions
-                v ↦ X v and u ↦ Xᵀu. `solver_` records the choice.
+                passes); the singular values of the rows where they are fewer than half of the columns; lsqr for more than 5,000
+                columns, and where X is a LinearOperator or a pair of functions v ↦ X v and u ↦ Xᵀu. `solver_` records the choice.
     Cost        O(n p²) time, O(p²) memory, one pass (lsqr: O(n p) a pass, O(p) memory)
     Fails when  columns are dependent or there are fewer rows than columns: the least-norm solution, with a warning (Degenerate)
     Reference   Björck 1996, ch. 2; TSQR: Demmel et al. 2012; refinement: Björck 1987; lsqr: Paige & Saunders 1982
@@ -100,12 +101,18 @@ class LinearRegression(Operable, OnePass):
     def _summarize(self, block: Block) -> Stats:
         if self.solver in ("qr", "svd") and not self.positive:
             return triangle_of(block, self.fit_intercept)
-        return Moments.of_block(block)
+        return rows_or_moments(block) if self.solver == "auto" and not self.positive else Moments.of_block(block)
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
-        if self.solver == "lsqr" or (self.solver == "auto" and source.n_features > WIDE and not self.positive):
+        if self.solver == "lsqr" or (self.solver == "auto" and self._needs_products(source)):
             return (yield from self._by_products(source))
         return (yield from super()._learn(source))
+
+    def _needs_products(self, source: Source) -> bool:
+        """Whether neither the rows nor the products of the columns are few."""
+        dense = isinstance(source, Arrays) and not ops.is_sparse(source.X)
+        few = dense and are_few(source.n_rows or 0, source.n_features)
+        return source.n_features > WIDE and not self.positive and not few
 
     def _exact(self, stats: Stats) -> bool:
         if self.solver != "auto" or self.positive or not isinstance(stats, Moments):
@@ -115,6 +122,8 @@ class LinearRegression(Operable, OnePass):
     def _solve(self, stats: Stats) -> dict[str, Any]:
         if isinstance(stats, Triangle):
             return self._from_triangle(stats)
+        if isinstance(stats, FewRows):
+            return self._from_rows(stats)
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         if self.positive:
             return dict(self._fitted(mean, nonnegative(Sxx, Sxy)), rank_=len(Sxx), solver_="active set")
@@ -131,6 +140,13 @@ class LinearRegression(Operable, OnePass):
             condition_=rcond**-0.5,
             solver_="cholesky",
         )
+
+    def _from_rows(self, stats: FewRows) -> dict[str, Any]:
+        """Fewer rows than columns: the solution of least norm."""
+        mean, Z, t = stats.centred(self.fit_intercept)
+        coef, rank, singular = least_norm(Z, t)
+        self._tell(rank, Z.shape[1])
+        return dict(self._fitted(mean, coef), rank_=rank, singular_=singular, condition_=np.inf, solver_="svd")
 
     def _deficient(self, mean: Array, Sxx: Array, Sxy: Array) -> dict[str, Any]:
         """Least norm from the cross-products alone."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tenfold.core.data import Block
+from tenfold.core.errors import Degenerate
 from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
 from tenfold.linear.operator import Operable
+from tenfold.solve.few_rows import FewRows, ridge_from_rows, rows_or_moments
 from tenfold.solve.linalg import nonnegative, solve_spd
 
 
@@ -22,9 +25,10 @@ class Ridge(Operable, OnePass):
 
     Model       y ≈ X w + b
     Objective   min over w, b of  Σᵢ sᵢ (yᵢ − xᵢ·w − b)² + alpha ‖w‖²      (b is free; w ≥ 0 with positive=True)
-    Algorithm   one pass of centred moments of (X, y); Cholesky of Sxx + alpha I. Where X is a LinearOperator
-                or a pair of functions v ↦ X v and u ↦ Xᵀu: LSQR, from products alone
-    Cost        O(n p²) time, O(p²) memory, one pass; merging O(p²); all penalties from one eigendecomposition
+    Algorithm   one pass of centred moments of (X, y); Cholesky of Sxx + alpha I. With more than twice as many columns
+                as rows: w = Xᵀ (X Xᵀ + alpha I)⁻¹ y of the centred rows. Where X is a LinearOperator or a pair
+                of functions v ↦ X v and u ↦ Xᵀu: LSQR, from products alone
+    Cost        O(n p²) time, O(p²) memory, one pass; few rows: O(n² p) and O(n p); all penalties from one eigendecomposition
     Fails when  p² does not fit in memory; alpha = 0 and columns are dependent
                 (returns the least-norm solution and warns Degenerate)
     Reference   Hoerl & Kennard 1970; merge: Chan, Golub & LeVeque 1983
@@ -55,18 +59,29 @@ class Ridge(Operable, OnePass):
     positive: bool = param(False, doc="require w >= 0")
     random_state: int | None = param(None, doc="no effect: nothing is drawn")
 
-    def _summarize(self, block: Block) -> Moments:
-        return Moments.of_block(block)
+    def _summarize(self, block: Block) -> FewRows | Moments:
+        return Moments.of_block(block) if self.positive else rows_or_moments(block)
 
-    def _solve(self, stats: Moments) -> dict[str, Any]:
+    def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
+        if isinstance(stats, FewRows):
+            return self._from_rows(stats, [self.alpha])[0]
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         penalised = Sxx + self.alpha * np.eye(len(Sxx))
         if self.positive:
             return self._fitted(mean, nonnegative(penalised, Sxy))
         return self._fitted(mean, solve_spd(penalised, Sxy, f"Ridge(alpha={self.alpha:g})"))
 
-    def _solve_path(self, stats: Moments, values: list[float]) -> list[dict[str, Any]]:
+    def _from_rows(self, stats: FewRows, alphas: list[float]) -> list[dict[str, Any]]:
+        mean, Z, t = stats.centred(self.fit_intercept)
+        if min(alphas) == 0:
+            told = "the columns are linearly dependent; returned the solution of least norm"
+            warnings.warn(f"Ridge(alpha=0): {told}", Degenerate, stacklevel=2)
+        return self._fitted_path(mean, ridge_from_rows(Z, t, np.asarray(alphas, dtype=np.float64)))
+
+    def _solve_path(self, stats: FewRows | Moments, values: list[float]) -> list[dict[str, Any]]:
         """All penalties from one decomposition: with Sxx = V diag(e) Vᵀ,  w(alpha) = V (Vᵀ Sxy / (e + alpha))."""
+        if isinstance(stats, FewRows):
+            return self._from_rows(stats, values)
         if self.positive or min(values) <= 0:
             return OnePass._solve_path(self, stats, values)
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)

@@ -19,15 +19,15 @@ LEARNERS: dict[int, tuple[str, str]] = {
         "LinearRegression",
         """
         coef_=float(p) intercept_=float rank_?=int singular_?=float(*) condition_?=float|inf solver_=str
-        n_iter_=int _flat=bool stats_?=Moments(p+1) ;
+        n_iter_=int _flat=bool stats_?=Moments(p+1)|FewRows(p+1) ;
         coef_=float(q,p) intercept_=float|float(q) rank_?=int singular_?=float(*) condition_?=float|inf
-        solver_=str n_iter_=int _flat=bool stats_?=Moments(p+q)""",
+        solver_=str n_iter_=int _flat=bool stats_?=Moments(p+q)|FewRows(p+q)""",
     ),
     2: (
         "Ridge",
         """
-        coef_=float(p) intercept_=float n_iter_=int _flat=bool stats_?=Moments(p+1) ;
-        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool stats_?=Moments(p+q)""",
+        coef_=float(p) intercept_=float n_iter_=int _flat=bool stats_?=Moments(p+1)|FewRows(p+1) ;
+        coef_=float(q,p) intercept_=float|float(q) n_iter_=int _flat=bool stats_?=Moments(p+q)|FewRows(p+q)""",
     ),
     3: (
         "LogisticRegression",

@@ -43,6 +43,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         feature=int(n) threshold=real(n) gain=float(n) counts=float(n,k) first=int(n+1) value=real(b) child=int(b)""",
     ),
     11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m) rows=float log_variance=float"),
+    12: ("tenfold.solve.few_rows", "FewRows", "X=float(n,m) y=float(n,q) w=float(n)"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -52,11 +53,12 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Distinct": lambda s: np.empty(len(s.values)),
     "Table": lambda s: s.rows[0][0][0] if s.moments is None else s.moments.center,
     "Filled": lambda s: s.missing.weight,
+    "FewRows": lambda s: np.concatenate([s.X[0], s.y[0]]),
     "Weighed": lambda s: s.moments.center,
     "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
     "ManyWay": lambda s: s.counts,
 }
-ROWS_IN = {"Distinct": "values", "Table": "rows"}
+ROWS_IN = {"Distinct": "values", "Table": "rows", "FewRows": "X"}
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
 
 

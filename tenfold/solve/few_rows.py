@@ -1,0 +1,137 @@
+"""Least squares of tables much wider than long: from the rows themselves, in O(n² p), without a matrix of p x p."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array, Block
+from tenfold.core.errors import CannotForget
+from tenfold.core.stats import Moments, Stats
+from tenfold.core.threads import patiently
+
+WIDE_FROM = 256  # columns: below, sums of products are small and quickly made
+EPS = float(np.finfo(float).eps)
+ROUNDING = 16 * EPS
+
+
+@dataclass
+class FewRows(Stats):
+    """Rows while they are fewer than half of the columns; their moments beyond.
+
+    It has the fields of `Moments` too, which are made when somebody asks for them.
+    """
+
+    X: Array  # (n, p) float64, a copy
+    y: Array  # (n, q)
+    w: Array  # (n,)
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, FewRows):
+            return self.moments + other
+        pairs = ((self.X, other.X), (self.y, other.y), (self.w, other.w))
+        joined = FewRows(*(np.concatenate(pair) for pair in pairs))
+        return joined if are_few(len(joined.w), joined.X.shape[1]) else joined.moments
+
+    def __sub__(self, other: Any) -> Any:
+        raise CannotForget("there are fewer rows than columns, and no sums to take rows from: fit again without them")
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The same rows as sums."""
+        return Moments.of(self.X, self.y, self.w)
+
+    @property
+    def weight(self) -> Any:
+        return self.w.sum()
+
+    @property
+    def center(self) -> Array:
+        return self.moments.center
+
+    @property
+    def offset(self) -> Array:
+        return self.moments.offset
+
+    @property
+    def scatter(self) -> Array:
+        return self.moments.scatter
+
+    @property
+    def mean(self) -> Array:
+        """Of (X, y)."""
+        Z, share = np.hstack([self.X, self.y]), self.w / self.w.sum()
+        center = share @ Z
+        return np.asarray(center + share @ (Z - center))
+
+    def centred(self, fit_intercept: bool) -> tuple[Array, Array, Array]:
+        """The mean of (X, y), and √w (x − x̄), √w (y − ȳ); without an intercept nothing is subtracted.
+
+        What is left of a constant column after that is rounding, and becomes zero.
+        """
+        p, mean, root = self.X.shape[1], self.mean, np.sqrt(self.w)[:, None]
+        shift = mean if fit_intercept else np.zeros_like(mean)
+        Z, t = (self.X - shift[:p]) * root, (self.y - shift[p:]) * root
+        if fit_intercept:
+            Z[:, (Z * Z).sum(axis=0) <= self.weight * (ROUNDING * np.abs(mean[:p])) ** 2] = 0.0
+        return mean, Z, t
+
+
+def are_few(n: int, p: int) -> bool:
+    return p > WIDE_FROM and 2 * n < p
+
+
+def rows_or_moments(block: Block) -> FewRows | Moments:
+    """The statistic of least squares: the rows of a dense block much wider than long, else its moments."""
+    if not are_few(len(block), block.width) or not isinstance(block.X, np.ndarray):
+        return Moments.of_block(block)
+    return FewRows(np.array(block.X, dtype=np.float64), np.array(block.y, dtype=np.float64), np.array(block.w))
+
+
+def target_squares(stats: FewRows | Moments, p: int) -> Array:
+    """(q,): Σ w (y − ȳ)² of each target."""
+    if isinstance(stats, Moments):
+        return np.diagonal(stats.scatter)[p:]
+    apart = stats.y - stats.w @ stats.y / stats.weight
+    return np.asarray(stats.w @ (apart * apart))
+
+
+def ridge_from_rows(Z: Array, t: Array, alphas: Array) -> Array:
+    """(m, q, p): w(alpha) = Zᵀ (Z Zᵀ + alpha I)⁻¹ t for each alpha >= 0, from one eigendecomposition of Z Zᵀ.
+
+    With Z Zᵀ = U diag(e) Uᵀ. Directions of no length have no part in w: so alpha = 0 gives the solution of least norm.
+    """
+    e, U = _axes(Z)
+    shrunk = (t.T @ U) / (e + alphas[:, None])[:, None]  # (m, q, n)
+    return np.asarray((shrunk.reshape(-1, len(e)) @ (U.T @ Z)).reshape(len(alphas), t.shape[1], Z.shape[1]))
+
+
+def inverse_root(Z: Array, alpha: float) -> tuple[Array, float]:
+    """F (p, r) with F Fᵀ z = (ZᵀZ + alpha I)⁻¹ z for every z that is a sum of rows of Z, and the condition of the matrix there.
+
+    With Z Zᵀ = U diag(e) Uᵀ:  F = Zᵀ U diag(e (e + alpha))^(−1/2).
+    """
+    e, U = _axes(Z)
+    return Z.T @ (U / np.sqrt(e * (e + alpha))), float((e.max(initial=0.0) + alpha) / (e.min(initial=np.inf) + alpha))
+
+
+def _axes(Z: Array) -> tuple[Array, Array]:
+    """Eigenvalues above zero of Z Zᵀ, and their eigenvectors."""
+    e, U = patiently(np.linalg.eigh, Z @ Z.T)
+    keep = e > e.max(initial=0.0) * max(Z.shape) * EPS
+    return e[keep], U[:, keep]
+
+
+def least_norm(Z: Array, t: Array) -> tuple[Array, int, Array]:
+    """The w of least norm among those with least ‖Z w − t‖ (p, q), the rank, and the singular values of Z.
+
+    Rank is judged with every column scaled to length 1, so that units do not matter.
+    """
+    size = np.sqrt((Z * Z).sum(axis=0))
+    scaled = patiently(np.linalg.svd, Z / np.where(size > 0, size, 1.0), compute_uv=False)
+    rank = int((scaled > scaled.max(initial=0.0) * EPS * max(Z.shape)).sum())
+    U, singular, Vt = patiently(np.linalg.svd, Z, full_matrices=False)
+    return Vt[:rank].T @ ((U[:, :rank].T @ t) / singular[:rank, None]), rank, singular
