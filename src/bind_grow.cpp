@@ -58,7 +58,7 @@ Grafted grow_by(const std::string& criterion, const Settings& by, const Values& 
     std::vector<std::uint32_t> rows(sample.n);
     std::iota(rows.begin(), rows.end(), 0u);
     std::vector<double> table;
-    if (criterion == "entropy") {
+    if (criterion == "entropy" || by.ratio) {
         std::int64_t total = sample.w.empty() ? static_cast<std::int64_t>(sample.n)
                                               : std::accumulate(sample.w.begin(), sample.w.end(), std::int64_t{0});
         if (total < 20'000'000 && total < 20 * static_cast<std::int64_t>(sample.n)) {
@@ -131,7 +131,7 @@ nb::tuple exact_tree(Presorted& sorted, Table<T> X, nb::object y, Vector w, std:
         set_targets(sample, targets.span(), w.span(), criterion == "poisson");
     }
     Settings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_leaf, min_gain, directions,
-                categorical.span(), sorted.missing, seed, n_threads};
+                categorical.span(), sorted.missing, seed, n_threads, criterion == "gain_ratio"};
     const Values values{X.data(), p, std::is_same_v<T, float>};
     std::vector<std::uint32_t> lists;
     if (last) lists.swap(sorted.lists);

@@ -100,6 +100,7 @@ PUBLIC = {
     "NotFitted": "tenfold.core.errors",
     "ReadOnce": "tenfold.core.errors",
     "CannotForget": "tenfold.core.errors",
+    "TooLarge": "tenfold.core.errors",
     "NotConverged": "tenfold.core.errors",
     "Degenerate": "tenfold.core.errors",
     "DataWarning": "tenfold.core.errors",

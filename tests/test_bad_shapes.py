@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pandas
 import polars
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spoiled import Case, ample, judge, must_say, seeds, two_hundred
+
+import tenfold
 
 
 @two_hundred
@@ -111,3 +114,17 @@ def test_wrong_names(case: Case, how: str, library: Any) -> None:
         "twice": ("x0", "once"),
     }
     judge(case, must_say(*words[how]))
+
+
+def test_a_fit_without_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*_: Any) -> Any:
+        raise MemoryError("Unable to allocate 12 GiB")
+
+    monkeypatch.setattr(tenfold.Ridge, "_solve", no_room)
+    model = tenfold.Ridge()
+    with pytest.raises(
+        tenfold.TooLarge, match=r"Ridge on 4 rows x 2 columns needs .* \(Unable to allocate 12 GiB\): give"
+    ) as told:
+        model.fit(np.eye(4)[:, :2], np.arange(4.0))
+    assert isinstance(told.value, MemoryError)
+    assert "n_features_in_" not in vars(model)

@@ -253,11 +253,12 @@ def test_interrupt_in_a_block_of_python_code() -> None:
         time.sleep(0.001)
         return Text(number)
 
+    before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         while True:  # the block falls to another thread now and then
             Threads(2).run(summarize, Numbers(20))
     assert Threads(2).run(lambda number: Text(number), Numbers(5)) == whole_tree(0, 5)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 # --- the thread budget --------------------------------------------------------------------------------------

@@ -116,6 +116,38 @@ def test_every_split_is_the_best(criterion: str, classes: int, weighted: bool) -
             assert best < 0 or own < 1e-9, "a leaf that could be split"
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gain_ratio_compares_columns_that_gain_at_least_the_mean(weighted: bool) -> None:
+    rng = np.random.default_rng(4)
+    n, p, classes = 80, 5, 3
+    X = rng.normal(size=(n, p)) if weighted else rng.integers(0, 2, (n, p)).astype(float)  # no ties of gains
+    X[:, 0] = np.where(rng.random(n) < 0.9, 0.0, X[:, 0])
+    y, w = (X[:, 0] + X[:, 1] + rng.normal(size=n) > 0.5) + (X[:, 2] > 1).astype(int), np.ones(n)
+    w = rng.random(n) + 0.1 if weighted else w
+    trees = Presorted(X).grow(Growth("gain_ratio", min_leaf=3), y, w if weighted else None, classes)
+
+    def entropy(rows: Array) -> float:
+        return impurity("entropy", y[rows], w[rows], classes)
+
+    n_inner = 0
+    for node, rows in walk(trees, X, 0, np.arange(n)):
+        if trees.children_left[node] < 0:
+            continue
+        n_inner += 1
+        gains, ratios = np.full(p, np.nan), np.full(p, np.nan)
+        for j in range(p):
+            for cut in np.unique(X[rows, j])[:-1]:
+                sides = rows[X[rows, j] <= cut], rows[X[rows, j] > cut]
+                gain = entropy(rows) - sum(map(entropy, sides))
+                if min(map(len, sides)) >= 3 and not gain <= gains[j]:
+                    share = np.array([w[side].sum() for side in sides]) / w[rows].sum()
+                    gains[j], ratios[j] = gain, -gain / (share @ np.log2(share))
+        ratios[gains < np.nanmean(gains) * (1 - 1e-9)] = np.nan
+        np.testing.assert_allclose(ratios[trees.feature[node]], np.nanmax(ratios), rtol=1e-8)
+        np.testing.assert_allclose(trees.gain[node], gains[trees.feature[node]], rtol=1e-8)
+    assert n_inner >= 5
+
+
 def assert_same(a: Trees, b: Trees) -> None:
     for name in ("feature", "threshold", "children_left", "value", "gain", "missing_go_to_left"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)

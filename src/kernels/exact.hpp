@@ -112,6 +112,25 @@ private:
         return split.found && (by.min_gain <= 0 || criterion.gain(split.score, state) * (1 + 1e-9) >= by.min_gain);
     }
 
+    // Of the columns whose best split gains at least the mean, the one with the largest gain for each bit that its two sides
+    // take to tell (Quinlan 1993): without the mean a split that cuts off one row would win.
+    static Split* best_by_ratio(std::vector<Split>& splits, double weight) {
+        double total = 0;
+        size_t count = 0;
+        for (const Split& split : splits)
+            if (split.found) total += split.score, ++count;
+        Split* best = nullptr;
+        double highest = -DBL_MAX;
+        for (Split& split : splits) {
+            if (!split.found || split.score < total / static_cast<double>(count) * (1 - 1e-9)) continue;
+            const double l = split.weight / weight, r = 1 - l, ratio = -split.score / (l * std::log2(l) + r * std::log2(r));
+            if (best && ratio <= highest + 1e-9 * std::abs(highest)) continue;
+            best = &split;
+            highest = ratio;
+        }
+        return best;
+    }
+
     // The best split of a piece over the columns it may look at; columns found constant are not looked at below it.
     Split best(Piece& piece, State& state) {
         std::vector<double> value(grown.outputs);
@@ -127,6 +146,7 @@ private:
             if (split.found && (!best || split.score > best->bar)) best = &split;
             if (!split.constant) still.push_back(static_cast<std::uint32_t>(split.column));
         }
+        if (by.ratio && best) best = best_by_ratio(splits, state.weight);
         if (columns.size() == lives[piece.live].size() && still.size() < columns.size()) {
             piece.live = lives.size();
             lives.push_back(std::move(still));
@@ -225,6 +245,7 @@ private:
             split.middle = l / 2 + r / 2;
         }
         split.take(score, slack, at, blanks_left);
+        if (by.ratio) split.weight = criterion.weight_of(moving);
     }
 
     // A threshold drawn between the least and the largest value; blanks go to a side by the toss of a coin.

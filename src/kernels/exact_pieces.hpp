@@ -15,6 +15,7 @@ struct Settings {
     std::span<const std::int64_t> missing;       // how many values of a column are NaN
     std::uint64_t seed = 0;
     size_t n_threads = 1;
+    bool ratio = false;  // columns are compared by gain ratio
 };
 
 // The table itself, for thresholds.
@@ -32,6 +33,7 @@ struct Values {
 struct Split {
     double score = 0, bar = -DBL_MAX / 2;  // a better one is above the bar: the first of equals wins, whatever the rounding
     double threshold = 0, middle = 0;      // middle: between the values of the two sides
+    double weight = 0;                     // of the left side
     size_t column = 0, at = 0, blank = 0;  // at: how many present values go left; blank: how many are missing
     bool found = false, missing_left = false, constant = false;
     std::vector<std::uint32_t> runs;  // categories that go left: where their runs begin in the list

@@ -6,6 +6,7 @@ TenfoldError (ValueError)
 ├── NotFitted           predict before fit (also scikit-learn's NotFittedError where that is loaded)
 ├── ReadOnce            a second pass was asked of rows that can be read only once
 ├── CannotForget        rows cannot be un-learned exactly
+├── TooLarge            a fit that needs more memory than there is (also a MemoryError)
 └── BadFile             a saved model or a table that cannot be read
 
 TenfoldWarning (UserWarning)
@@ -47,6 +48,10 @@ class CannotForget(TenfoldError):
     """Rows that cannot be un-learned exactly."""
 
 
+class TooLarge(TenfoldError, MemoryError):
+    """A fit that needs more memory than there is."""
+
+
 class BadFile(TenfoldError):
     """A file that is damaged, of another kind, or of a newer version."""
 
@@ -76,3 +81,12 @@ def not_fitted(name: str) -> NotFitted:
     as_ours = {"__reduce__": lambda error: (NotFitted, error.args)}  # a class made here cannot be pickled by name
     both: type[NotFitted] = type("NotFitted", (NotFitted, theirs.NotFittedError), as_ours)
     return both(text)
+
+
+def too_large(name: str, n: int | None, p: int, reason: MemoryError) -> TooLarge:
+    """The error for a fit that ran out of memory."""
+    table = f"{p} columns" if n is None else f"{n} rows x {p} columns"
+    said = f" ({reason})" if str(reason) else ""
+    return TooLarge(
+        f"{name} on {table} needs more memory than there is{said}: give fewer columns or rows, or a smaller model"
+    )

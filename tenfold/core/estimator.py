@@ -17,7 +17,7 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Source
 from tenfold.core.engine import Summarize, current_engine, drive
-from tenfold.core.errors import BadInput, NotFitted, not_fitted
+from tenfold.core.errors import BadInput, NotFitted, TooLarge, not_fitted, too_large
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.protocol import Protocol, fresh, same
 from tenfold.core.roles import Classifier, Clusterer, Regressor, Transformer, log_softmax, map_rows, softmax
@@ -53,8 +53,10 @@ class Estimator(Protocol):
             with single_blas:
                 vars(self).update(drive(self._learn(source), source, current_engine(source), type(self).__name__))
                 self._finish(source)
-        except BaseException:
+        except BaseException as error:
             self._forget_fit()
+            if isinstance(error, MemoryError) and not isinstance(error, TooLarge):
+                raise too_large(type(self).__name__, source.n_rows, source.n_features, error) from error
             raise
         pass_on_interrupt()
         return self

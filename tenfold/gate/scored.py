@@ -9,13 +9,14 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
-from tenfold.core.errors import BadInput
+from tenfold.core.errors import BadInput, not_fitted
 from tenfold.core.stats import Rows
 
 
 def rows_and_truth(learner: Any, X: Any, y: Any) -> tuple[Any, Array]:
     """X without the target, and the target of each row; of files and Dask collections y is read in a pass of its own."""
-    check.check_fitted(learner)
+    if not learner.__sklearn_is_fitted__():
+        raise not_fitted(type(learner).__name__)
     if y is None:
         raise BadInput(f"{type(learner).__name__}.score requires y to be passed, but the target y is None")
     if not isinstance(y, str):

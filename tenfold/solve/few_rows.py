@@ -91,9 +91,9 @@ def rows_or_moments(block: Block) -> FewRows | Moments:
     return FewRows(np.array(block.X, dtype=np.float64), np.array(block.y, dtype=np.float64), np.array(block.w))
 
 
-def target_squares(stats: FewRows | Moments, p: int) -> Array:
-    """(q,): Σ w (y − ȳ)² of each target."""
-    if isinstance(stats, Moments):
+def target_squares(stats: Any, p: int) -> Array:
+    """(q,): Σ w (y − ȳ)² of each target, from rows or from anything with the scatter of (X, y)."""
+    if not isinstance(stats, FewRows):
         return np.diagonal(stats.scatter)[p:]
     apart = stats.y - stats.w @ stats.y / stats.weight
     return np.asarray(stats.w @ (apart * apart))

@@ -25,14 +25,15 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
 
     Model       P(class k | x) = the share of class k among the training rows in the leaf of x
     Objective   at each node the split with the largest loss of impurity (Gini: 1 − Σ pₖ²; entropy: −Σ pₖ log₂ pₖ),
-                weights included; then fewest leaves at the price ccp_alpha each
+                weights included; gain_ratio: of the columns whose best loss of entropy is at least their mean, the one with
+                the largest loss / entropy of the two sides; then fewest leaves at the price ccp_alpha each
     Algorithm   every column is sorted once; a split parts the sorted lists, so that no node sorts again; thresholds half
                 way between neighbours; missing values go to the side where they help more; categories are ordered by the
                 share of the second class (of more classes: of the most frequent in the node) and cut as numbers are;
                 of equal splits the first column and the lowest threshold win
     Cost        O(n p log n) time to sort and O(n p) for each level, O(n p) memory; the rows are kept while the tree grows
     Fails when  it is grown to the end on noisy rows (limit its leaves, or prune); many categories are mistaken for few
-    Reference   Breiman, Friedman, Olshen & Stone 1984
+    Reference   Breiman, Friedman, Olshen & Stone 1984; gain ratio: Quinlan 1993
 
     Fitted      tree_ (arrays with scikit-learn's names), feature_importances_ (p,), max_features_, classes_,
                 categories_, n_features_in_
@@ -48,7 +49,12 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
     """
 
     _: KW_ONLY
-    criterion: str = param("gini", one_of=GAINS, doc="the impurity of a node; log_loss is entropy", before="splitter")
+    criterion: str = param(
+        "gini",
+        one_of=(*GAINS, "gain_ratio"),
+        doc="what a split lowers; log_loss is entropy; gain_ratio compares columns by the bits won for each bit told",
+        before="splitter",
+    )
     class_weight: dict | str | None = param(
         None, one_of=("balanced",), doc="factors of the classes' weights", before="ccp_alpha"
     )

@@ -30,7 +30,7 @@ LONG = 1_000_000  # values of a table; with more than these Ctrl-C is listened t
 class Growth:
     """How a tree grows; limits are absolute numbers, −1 where there is none."""
 
-    criterion: str  # gini, entropy; squared_error, absolute_error, poisson
+    criterion: str  # gini, entropy, gain_ratio; squared_error, absolute_error, poisson
     random: bool = False  # one threshold at random for each column, instead of the best
     max_depth: int = -1
     min_split: int = 2

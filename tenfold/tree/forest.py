@@ -13,7 +13,6 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.estimator import Regressor, map_rows
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.gate.scored import table_of
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.coded import Table
 from tenfold.tree.decision import DecisionTreeClassifier, DecisionTreeRegressor
@@ -129,7 +128,7 @@ class Numbers(ForestOptions, Regressor, Forest):
         O(trees · rows of a leaf) time for each row that is asked for; where leaves are large O(trees · log² n) for each quantile,
         and weights that differ take 8 n bytes for each tree.
         """
-        X = table_of(self, X)
+        X = check.check_predict(self, X)
         levels = as_levels(quantiles, type(self).__name__)
         if not set(KEPT) <= set(vars(self)):
             raise NotFitted(
