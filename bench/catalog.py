@@ -23,11 +23,9 @@ from . import (
 from .plan import Entry, Workload
 from .race import race
 
-RACES: dict[str, Workload] = {
-    w.name: w
-    for module in (linear, sparse, pursuit, robust, local, unsupervised, generative, evaluate, ensemble, boosting, forest)
-    for w in module.WORKLOADS
-}
+LINEAR = (linear, sparse, pursuit, robust, local)
+OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest)
+RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}
 CATALOG |= {entry.name: entry for entry in (small.ENTRY, startup.ENTRY, streaming.ENTRY)}
