@@ -75,7 +75,12 @@ class PCA(Transformer, OnePass):
         return Table.of(block)
 
     def _solve(self, stats: Table) -> dict[str, Any]:
+        stats.gather()
+        fitted = self._components(stats)
         stats.settle()
+        return fitted
+
+    def _components(self, stats: Table) -> dict[str, Any]:
         n, mean, squares = stats.weight, stats.mean, stats.squares()
         check_magnitude(mean, squares, vars(self).get("feature_names_in_"))
         most = min(len(mean), int(n + 1e-6))

@@ -116,12 +116,17 @@ class Table(Stats):
         joined = Table(None, self.rows + other.rows)
         return joined if joined.count() < GATHERED * joined.width() else Table(joined.sums(), ())
 
-    def settle(self) -> None:
-        """Rows no fewer than columns become moments; fewer become one piece, which is no view."""
+    def gather(self) -> None:
+        """Rows no fewer than columns become sums; fewer become one piece, which is no view."""
         if self.moments is None and self.count() < self.width():
             self.rows = (self.whole(),)
         else:
-            self.moments, self.rows = self.as_moments(), ()
+            self.moments, self.rows = self.sums(), ()
+
+    def settle(self) -> None:
+        """Sums become moments. After the solution, so that the whole matrix is not in memory beside LAPACK's copy of it."""
+        if self.moments is not None:
+            self.moments = self.as_moments()
 
     def count(self) -> int:
         return sum(len(w) for _, w in self.rows)
@@ -154,13 +159,13 @@ class Table(Stats):
     def spectrum(self, k: int | None, most: int) -> tuple[Array, Array]:
         """Eigenvalues of the centred scatter, largest first, and eigenvectors as rows: k of them, or more."""
         if self.moments is not None:
-            S = self.as_moments().scatter
-            p = len(S)
+            total, p = float(self.squares().sum()), len(self.moments.center)
             if k is not None and 0 < 2 * k < p and p > SMALL:
-                values, vectors = largest_eigh(S, k)
+                values, vectors = largest_eigh(self.as_moments().scatter, k, own=isinstance(self.moments, Triangular))
                 distinct = values[0] > 4 * p * EPS * values[-1]
-                if distinct and values.sum() <= (1 - 1e-6) * np.trace(S):  # the rest is found by subtraction
+                if distinct and values.sum() <= (1 - 1e-6) * total:  # the rest is found by subtraction
                     return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
+            S = self.as_moments().scatter
             values, vectors = eigh_graded(S) if p <= GRADED else eigh(S)
             return completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
         X, w = self.rows[0]
@@ -184,8 +189,10 @@ class Table(Stats):
 
     def squares(self) -> Array:
         """Centred sums of squares of the columns."""
+        if isinstance(self.moments, Triangular):
+            return self.moments.scatter[_diagonal(len(self.moments.center))]
         if self.moments is not None:
-            return np.diagonal(self.as_moments().scatter)
+            return np.diagonal(self.moments.scatter)
         X, w = self.rows[0]
         with np.errstate(over="ignore"):
             return w @ (X - self.mean) ** 2

@@ -81,23 +81,29 @@ def eigh_graded(A: Array) -> tuple[Array, Array]:
     return (singular[::-1] ** 2, vectors[:, ::-1]) if np.isfinite(singular).all() else eigh(A)
 
 
-def largest_eigh(A: Array, k: int) -> tuple[Array, Array]:
-    """The k largest eigenvalues (ascending) of a symmetric matrix, and their eigenvectors."""
+def largest_eigh(A: Array, k: int, own: bool = False) -> tuple[Array, Array]:
+    """The k largest eigenvalues (ascending) of a symmetric matrix, and their eigenvectors. `own`: A may be used up."""
     p = len(A)
     if k == 0:
         return np.empty(0), np.empty((p, 0))
-    values, vectors = patiently(_dsyevr, A, k) if is_long(A) else _syevr(A, k)
+    diagonal = np.diagonal(A).copy()
+    values, vectors = patiently(_dsyevr, A, k) if is_long(A) else _syevr(A, k, own)
     if vectors is None:
+        if own:  # one triangle is left
+            A = np.tril(A, -1)
+            A += A.T + np.diag(diagonal)
         values, vectors = eigh(A)
         return values[p - k :], vectors[:, p - k :]
     return values, vectors
 
 
-def _syevr(A: Array, k: int) -> tuple[Array, Array | None]:
-    p = len(A)
+def _syevr(A: Array, k: int, own: bool) -> tuple[Array, Array | None]:
+    p = len(A)  # LAPACK counts by columns: what it calls lower is the upper triangle of A
     work, iwork, _ = lapack.dsyevr_lwork(p, lower=1)
     space = dict(lwork=int(work), liwork=int(iwork))
-    values, vectors, found, _, fail = lapack.dsyevr(A, range="I", il=p - k + 1, iu=p, lower=1, **space)
+    values, vectors, found, _, fail = lapack.dsyevr(
+        A.T, range="I", il=p - k + 1, iu=p, lower=1, overwrite_a=own, **space
+    )
     return values[:k], None if fail or found < k else vectors[:, :k]
 
 
