@@ -91,7 +91,7 @@ class Tree:
                     return None
                 self.counts[node] = count + 1
             if count:
-                total += child  # in the memory of the left one, where it knows how; outside the lock: it may be long
+                total = _merged(total, child)  # outside the lock: it may be long
             with self.lock:
                 self.sums[node] = total if count else child
             child = None
@@ -101,14 +101,20 @@ class Tree:
         nodes = sorted(self.sums, key=lambda node: node[1] * self.FAN ** node[0])
         total = self.sums.pop(nodes.pop())
         while nodes:
-            left = self.sums.pop(nodes.pop())
-            left += total
-            total = left
+            total = _merged(self.sums.pop(nodes.pop()), total)
         return total
 
     def alive(self) -> list[Any]:
         """All partial results."""
         return [*self.waiting.values(), *self.sums.values()]
+
+
+def _merged(left: Any, right: Any) -> Any:
+    """Both, in the memory of the left one where it knows how. Nobody else has the right one: its memory may be used again."""
+    left += right
+    if hasattr(right, "drop"):
+        right.drop()
+    return left
 
 
 def reader(source: Any) -> Callable[[Any], Any]:

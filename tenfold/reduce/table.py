@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ EPS = float(np.finfo(float).eps)
 SMALL, GRADED = 32, 256
 GATHERED = 4  # times as many rows as columns are gathered before they become moments
 ALL = np.empty(0, dtype=np.int64)
-OWN_PAGES = 1 << 15  # numbers
+SPARE: list[Array] = []  # memory of triangles that were merged into others, while a pass lasts
 
 
 @dataclass(slots=True)
@@ -32,7 +31,7 @@ class Triangular(Centred):
     def of(cls, X: Array, w: Array, rows: Array = ALL) -> Triangular:
         """Of all rows of X, or of those with these numbers."""
         p = X.shape[1]
-        triangle = _pages(_packed.room(p))
+        triangle = _zeros(_packed.room(p))
         return cls(*_packed.packed_moments(X, rows, w, triangle), triangle[: p * (p + 1) // 2])
 
     @classmethod
@@ -58,12 +57,16 @@ class Triangular(Centred):
         return Moments(self.weight, self.center, self.offset, S)
 
 
-def _pages(count: int) -> Array:
-    """Zeros; many in pages of their own, which go back to the system with them. What threads free in a heap often stays there."""
-    if count < OWN_PAGES:
+def _zeros(count: int) -> Array:
+    """Zeros, in memory that was dropped if there is some: what threads free goes back to the system late, or slowly."""
+    try:
+        found = SPARE.pop()
+    except IndexError:
         return np.zeros(count)
-    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    return np.frombuffer(mmap.mmap(-1, 8 * count, **private), dtype=np.float64)
+    if len(found) != count:
+        return np.zeros(count)
+    found[:] = 0.0
+    return found
 
 
 def _diagonal(p: int) -> Array:
@@ -116,8 +119,16 @@ class Table(Stats):
         joined = Table(None, self.rows + other.rows)
         return joined if joined.count() < GATHERED * joined.width() else Table(joined.sums(), ())
 
+    def drop(self) -> None:
+        """Nobody will look at it again: the memory of its triangle may be used for another."""
+        if isinstance(self.moments, Triangular):
+            memory, self.moments = self.moments.scatter.base, None
+            if memory is not None:
+                SPARE.append(memory)
+
     def gather(self) -> None:
         """Rows no fewer than columns become sums; fewer become one piece, which is no view."""
+        SPARE.clear()
         if self.moments is None and self.count() < self.width():
             self.rows = (self.whole(),)
         else:
