@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,7 @@ EPS = float(np.finfo(float).eps)
 SMALL, GRADED = 32, 256
 GATHERED = 4  # times as many rows as columns are gathered before they become moments
 ALL = np.empty(0, dtype=np.int64)
+OWN_PAGES = 1 << 15  # numbers
 SPARE: list[Array] = []  # memory of triangles that were merged into others, while a pass lasts
 
 
@@ -58,15 +61,21 @@ class Triangular(Centred):
 
 
 def _zeros(count: int) -> Array:
-    """Zeros, in memory that was dropped if there is some: what threads free goes back to the system late, or slowly."""
-    try:
+    """Zeros, in memory that was dropped if there is some."""
+    with contextlib.suppress(IndexError):  # another thread may take the last one
         found = SPARE.pop()
-    except IndexError:
+        if len(found) == count:
+            found[:] = 0.0
+            return found
+    return _pages(count)
+
+
+def _pages(count: int) -> Array:
+    """Zeros; many in pages of their own, which go back to the system with them. What threads free in a heap often stays there."""
+    if count < OWN_PAGES:
         return np.zeros(count)
-    if len(found) != count:
-        return np.zeros(count)
-    found[:] = 0.0
-    return found
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+    return np.frombuffer(mmap.mmap(-1, 8 * count, **private), dtype=np.float64)
 
 
 def _diagonal(p: int) -> Array:
