@@ -22,6 +22,7 @@ from tenfold.evaluate.held_out import outputs_of, split_models
 from tenfold.evaluate.memory import as_arrays
 from tenfold.evaluate.rounds import Round, folds_round, plan, truth_of
 from tenfold.evaluate.splitting import Splitting
+from tenfold.gate.member import OfMember
 
 DEFAULT_FOLDS = 5
 
@@ -38,7 +39,7 @@ class CalibratedMember:
 
 
 @estimator
-class CalibratedClassifierCV(Classifier, Estimator):
+class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[misc]
     """CalibratedClassifierCV: a classifier whose probabilities are made honest by maps fitted on held-out rows.
 
     Model       P(class | x) = mean over folds of map(scores of the model of that fold at x); or, with ensemble=False, one
@@ -102,31 +103,6 @@ class CalibratedClassifierCV(Classifier, Estimator):
     @property
     def sparse(self) -> bool:  # type: ignore[override]
         return bool(self._member.sparse)
-
-    @property
-    def missing(self) -> bool:  # type: ignore[override]
-        return bool(self._member.missing)
-
-    @property
-    def categorical(self) -> bool:  # type: ignore[override]
-        return bool(self._member.categorical)
-
-    # What the member says of its categories, for the gate.
-    @property
-    def categorical_features(self) -> Any:
-        return getattr(self._member, "categorical_features", "from_dtype")
-
-    @property
-    def given_categories(self) -> Any:
-        return getattr(self._member, "given_categories", None)
-
-    @property
-    def unseen(self) -> str:
-        return getattr(self._member, "unseen", "missing")
-
-    @property
-    def least_rows(self) -> int:  # type: ignore[override]
-        return int(self._member.least_rows)
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         member = self._member

@@ -12,9 +12,10 @@ from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import domains
 from tenfold.core.protocol import fresh
+from tenfold.gate.member import OfMember
 
 
-class Composite(Estimator):
+class Composite(OfMember, Estimator):  # type: ignore[misc]
     """Abstract: made of fitted copies of `estimator`, and takes the rows that it takes."""
 
     def _default(self) -> Any:
@@ -29,31 +30,6 @@ class Composite(Estimator):
                 f"{type(self).__name__}(estimator={type(given).__name__}): must be a {self.role} of Tenfold, or None"
             )
         return given
-
-    @property
-    def missing(self) -> bool:  # type: ignore[override]
-        return bool(self._member.missing)
-
-    @property
-    def categorical(self) -> bool:  # type: ignore[override]
-        return bool(self._member.categorical)
-
-    # What the member says of its categories, for the gate.
-    @property
-    def categorical_features(self) -> Any:
-        return getattr(self._member, "categorical_features", "from_dtype")
-
-    @property
-    def given_categories(self) -> Any:
-        return getattr(self._member, "given_categories", None)
-
-    @property
-    def unseen(self) -> str:
-        return getattr(self._member, "unseen", "missing")
-
-    @property
-    def least_rows(self) -> int:  # type: ignore[override]
-        return int(self._member.least_rows)
 
     @property
     def least_classes(self) -> int:  # type: ignore[override]

@@ -1,0 +1,35 @@
+"""The gate of learners that are made of another one: they take what it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class OfMember:
+    """Mixin: takes the rows that its `_member` takes, and says of their categories what that one says."""
+
+    _member: Any
+
+    @property
+    def missing(self) -> bool:
+        return bool(self._member.missing)
+
+    @property
+    def categorical(self) -> bool:
+        return bool(self._member.categorical)
+
+    @property
+    def categorical_features(self) -> Any:
+        return getattr(self._member, "categorical_features", "from_dtype")
+
+    @property
+    def given_categories(self) -> Any:
+        return getattr(self._member, "given_categories", None)
+
+    @property
+    def unseen(self) -> str:
+        return getattr(self._member, "unseen", "missing")
+
+    @property
+    def least_rows(self) -> int:
+        return int(self._member.least_rows)
