@@ -38,7 +38,7 @@ bool use_level(const std::string& name) {
 
 nb::object edges_of(Vector sorted, Vector weight, std::int64_t most) {
     require(weight.size(0) == 0 || weight.size(0) == sorted.size(0), "weights must be as many as values");
-    require(most >= 2 && most <= 255, "there can be 2 to 255 bins");
+    require(most >= 2 && most <= 65535, "there can be 2 to 65535 bins");
     std::vector<double> edges;
     {
         nb::gil_scoped_release release;
@@ -49,26 +49,36 @@ nb::object edges_of(Vector sorted, Vector weight, std::int64_t most) {
     return made.array;
 }
 
-template <class T>
-nb::object coded(Table<T> X, Matrix edges, const Input<std::int32_t, 1>& halvings, Integers n_bins, std::int64_t width) {
-    const size_t p = X.size(1);
-    require(edges.size(0) == p && edges.size(1) == 256 && halvings.size(0) == p && n_bins.size(0) == p,
-            "edges must be (p, 256), halvings and n_bins (p)");
-    require(width >= static_cast<std::int64_t>(p), "a row of codes must hold all columns");
-    std::vector<std::uint8_t> missing(p);
-    for (size_t j = 0; j < p; ++j) {
-        require(halvings.data()[j] >= 0 && halvings.data()[j] <= 8, "a column has at most 255 edges");
-        require(n_bins.data()[j] >= 0 && n_bins.data()[j] <= 255, "a column has at most 255 bins");
-        missing[j] = static_cast<std::uint8_t>(n_bins.data()[j]);
-    }
-    New<std::uint8_t> codes(X.size(0), static_cast<size_t>(width));
+template <class Code, class T>
+nb::object coded_as(Table<T> X, const ColumnEdges& by, size_t width, CodeRows<T, Code>* code_rows) {
+    New<Code> codes(X.size(0), width);
     {
         nb::gil_scoped_release release;
-        const ColumnEdges by{edges.data(), halvings.data(), missing.data(), p};
-        if constexpr (std::is_same_v<T, float>) kernels->code_floats(X.rows(), by, codes.data, width);
-        else kernels->code_doubles(X.rows(), by, codes.data, width);
+        code_rows(X.rows(), by, codes.data, width);
     }
     return codes.array;
+}
+
+// Codes of bytes, or (wide) of two bytes.
+template <class T>
+nb::object coded(Table<T> X, Vector edges, Integers start, const Input<std::int32_t, 1>& halvings, Integers n_bins,
+                 std::int64_t width, bool wide) {
+    const size_t p = X.size(1);
+    require(start.size(0) == p && halvings.size(0) == p && n_bins.size(0) == p, "start, halvings and n_bins must be (p)");
+    require(width >= static_cast<std::int64_t>(p), "a row of codes must hold all columns");
+    const std::int64_t most = wide ? 65535 : 255, n_edges = static_cast<std::int64_t>(edges.size(0));
+    for (size_t j = 0; j < p; ++j) {
+        const std::int32_t halved = halvings.data()[j];
+        require(halved >= 0 && halved <= (wide ? 16 : SHORT), "a column has at most " + std::to_string(most) + " edges");
+        const std::int64_t length = std::int64_t{1} << std::max(halved, SHORT);
+        require(start.data()[j] >= 0 && start.data()[j] <= n_edges - length, "the edges of a column are 256 or more");
+        require(n_bins.data()[j] >= 0 && n_bins.data()[j] <= most, "a column has at most " + std::to_string(most) + " bins");
+    }
+    const ColumnEdges by{edges.data(), start.data(), halvings.data(), n_bins.data(), p};
+    const auto w = static_cast<size_t>(width);
+    if constexpr (std::is_same_v<T, float>)
+        return wide ? coded_as(X, by, w, kernels->code_floats_wide) : coded_as(X, by, w, kernels->code_floats);
+    else return wide ? coded_as(X, by, w, kernels->code_doubles_wide) : coded_as(X, by, w, kernels->code_doubles);
 }
 
 Loss as_loss(std::int64_t number) {
@@ -264,10 +274,10 @@ NB_MODULE(_boost, m) {
     start_module_beside_kernels();
     m.def("use_level", &use_level, "name"_a);
     m.def("bin_edges", &edges_of, "sorted"_a.noconvert(), "weight"_a.noconvert(), "most"_a);
-    m.def("code_rows", &coded<double>, "X"_a.noconvert(), "edges"_a.noconvert(), "halvings"_a.noconvert(),
-          "n_bins"_a.noconvert(), "width"_a);
-    m.def("code_rows", &coded<float>, "X"_a.noconvert(), "edges"_a.noconvert(), "halvings"_a.noconvert(),
-          "n_bins"_a.noconvert(), "width"_a);
+    m.def("code_rows", &coded<double>, "X"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(), "halvings"_a.noconvert(),
+          "n_bins"_a.noconvert(), "width"_a, "wide"_a);
+    m.def("code_rows", &coded<float>, "X"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(), "halvings"_a.noconvert(),
+          "n_bins"_a.noconvert(), "width"_a, "wide"_a);
     nb::class_<Boosting>(m, "Boosting")
         .def(nb::init<nb::object, Integers, const Input<std::uint8_t, 1>&, Integers, const Input<std::uint8_t, 2>&, std::int64_t>(),
              "codes"_a, "n_bins"_a.noconvert(), "categorical"_a.noconvert(), "order"_a.noconvert(),

@@ -7,8 +7,10 @@ namespace tenfold {
 #define TENFOLD_NAMED(level) TENFOLD_JOIN(boost_, level)
 
 extern const BoostKernels TENFOLD_NAMED(TENFOLD_LEVEL){
-    .code_floats = TENFOLD_LEVEL::code_rows<float>,
-    .code_doubles = TENFOLD_LEVEL::code_rows<double>,
+    .code_floats = TENFOLD_LEVEL::code_rows<float, std::uint8_t>,
+    .code_doubles = TENFOLD_LEVEL::code_rows<double, std::uint8_t>,
+    .code_floats_wide = TENFOLD_LEVEL::code_rows<float, std::uint16_t>,
+    .code_doubles_wide = TENFOLD_LEVEL::code_rows<double, std::uint16_t>,
     .build_histogram = TENFOLD_LEVEL::build_histogram,
     .best_cut = TENFOLD_LEVEL::best_cut,
     .part_rows = TENFOLD_LEVEL::part_rows,

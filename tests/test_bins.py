@@ -13,6 +13,7 @@ from tenfold.core.engine import Local, drive
 from tenfold.sources.stream import open_stream
 from tenfold.tree import bins as module
 from tenfold.tree.bins import Bins, learn_bins, smallest_hashes
+from tenfold.tree.coded import values_of
 
 
 class Unsupervised:
@@ -37,12 +38,13 @@ def test_few_values_have_a_bin_each_with_thresholds_half_way() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("max_bins", [2, 3, 16, 255])
+@pytest.mark.parametrize("max_bins", [2, 3, 16, 255, 256, 300, 65_535])
 def test_codes_are_counts_of_edges_below(max_bins: int, dtype: Any) -> None:
     X = table().astype(dtype)
     bins = Bins.of(X, max_bins=max_bins)
     codes = bins.code(X)
     assert codes.shape == (500, 8) and (codes[:, 5:] == 0).all() and (bins.n_bins <= max_bins).all()
+    assert codes.dtype == (np.uint8 if max_bins <= 255 else np.uint16)
     for j in range(5):
         expected = np.searchsorted(bins.edges[j], X[:, j].astype(np.float64))
         np.testing.assert_array_equal(codes[:, j], np.where(np.isnan(X[:, j]), bins.n_bins[j], expected))
@@ -50,6 +52,29 @@ def test_codes_are_counts_of_edges_below(max_bins: int, dtype: Any) -> None:
         assert counts.min() > 0, "no bin is empty"
         if j != 1:
             assert counts.max() < 1.5 * counts.sum() / bins.n_bins[j] + 1, "bins are about equally heavy"
+
+
+@pytest.mark.parametrize("n", [255, 256, 257, 512, 65_535, 70_000])
+def test_every_value_may_have_a_bin(n: int) -> None:
+    X = np.column_stack([np.arange(float(n)), np.arange(n) % 3])
+    bins = Bins.of(X, max_bins=65_535)
+    codes = bins.code(X)
+    assert bins.wide == (n > 255) == (codes.dtype == np.uint16)
+    assert codes.shape == (n, 4 if bins.wide else 8) and bins.row_bytes == 8
+    np.testing.assert_array_equal(bins.n_bins, [min(n, 65_535), 3])
+    if n <= 65_535:
+        np.testing.assert_array_equal(codes[:, :2], X)
+        np.testing.assert_array_equal(bins.thresholds(np.zeros(n - 1, dtype=int), np.arange(n - 1)), X[:-1, 0] + 0.5)
+    again = values_of(codes, bins)
+    np.testing.assert_array_equal(bins.code(again), codes)
+    np.testing.assert_array_equal(bins.code(np.full((1, 2), np.nan))[0, :2], bins.n_bins)
+
+
+def test_few_values_take_a_byte_however_many_bins_are_allowed() -> None:
+    X = table()[:200]
+    wide, narrow = Bins.of(X, max_bins=65_535), Bins.of(X)
+    assert not wide.wide
+    np.testing.assert_array_equal(wide.code(X), narrow.code(X))
 
 
 def test_a_heavy_value_has_a_bin_of_its_own() -> None:
@@ -68,10 +93,11 @@ def test_weights_are_copies() -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def test_categories_beyond_the_bins_share_that_of_missing_values() -> None:
+@pytest.mark.parametrize("max_bins", [255, 60_000])
+def test_categories_beyond_the_bins_share_that_of_missing_values(max_bins: int) -> None:
     x = np.repeat(np.arange(300.0), np.arange(300)[::-1] % 7 + 1)
     X = np.concatenate([x, [np.nan]])[:, None]
-    bins = Bins.of(X, categorical=np.array([True]))
+    bins = Bins.of(X, max_bins=max_bins, categorical=np.array([True]))
     known = bins.categories[0]
     assert known is not None and len(known) == 254 == bins.n_bins[0]
     counts = np.bincount(x.astype(int))

@@ -26,34 +26,50 @@ LEVELS = [name for name in ("baseline", "avx2", "avx512") if _boost.use_level(na
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("n, p", [(0, 1), (1, 1), (17, 3), (130, 9)])
+@pytest.mark.parametrize("n, p", [(0, 1), (1, 1), (17, 3), (130, 9), (2100, 2)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_code_rows(level: str, n: int, p: int, dtype: type) -> None:
+@pytest.mark.parametrize("most", [255, 3000, 65_535])
+def test_code_rows(level: str, n: int, p: int, dtype: type, most: int) -> None:
     _boost.use_level(level)
     rng = np.random.default_rng(n + p)
     X = np.round(rng.normal(size=(n, p)), 2).astype(dtype)
     X[rng.random((n, p)) < 0.1] = np.nan
-    edges = np.full((p, 256), np.inf)
-    counts = rng.integers(0, 255, p)
-    expected = np.zeros((n, p + 2), dtype=np.uint8)
+    counts = rng.integers(0, most, p)
+    counts[0] = most - 1
+    counts[-1] = min(int(counts[-1]), 254)  # short columns beside long ones
+    lengths = np.array([max(256, 1 << int(c).bit_length()) for c in counts])
+    start = np.cumsum(lengths) - lengths
+    edges, expected = np.full(lengths.sum(), np.inf), np.zeros((n, p + 2), dtype=np.uint8 if most < 256 else np.uint16)
     for j in range(p):
-        edges[j, : counts[j]] = np.sort(rng.normal(size=counts[j]).round(2))
-        code = np.searchsorted(edges[j, : counts[j]], X[:, j].astype(np.float64))
+        own = edges[start[j] : start[j] + counts[j]]
+        own[:] = np.sort(rng.normal(size=counts[j]).round(2))
+        code = np.searchsorted(own, X[:, j].astype(np.float64))
         expected[:, j] = np.where(np.isnan(X[:, j]), counts[j] + 1, code)
     halvings = np.array([int(c).bit_length() for c in counts], dtype=np.int32)
-    np.testing.assert_array_equal(_boost.code_rows(X, edges, halvings, counts + 1, p + 2), expected)
+    found = _boost.code_rows(X, edges, start, halvings, counts + 1, p + 2, most > 255)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
     _boost.use_level(LEVELS[-1])
 
 
 def test_code_rows_refuses_wrong_shapes() -> None:
-    X, edges = np.zeros((2, 3)), np.full((3, 256), np.inf)
+    X, edges, start = np.zeros((2, 3)), np.full(3 * 256, np.inf), 256 * np.arange(3)
     ok = np.zeros(3, dtype=np.int32), np.ones(3, dtype=np.int64)
     with pytest.raises(ValueError, match="hold all columns"):
-        _boost.code_rows(X, edges, *ok, 2)
+        _boost.code_rows(X, edges, start, *ok, 2, False)
     with pytest.raises(ValueError, match="must be"):
-        _boost.code_rows(X, edges[:2], *ok, 3)
+        _boost.code_rows(X, edges, start[:2], *ok, 3, False)
     with pytest.raises(ValueError, match="255 edges"):
-        _boost.code_rows(X, edges, ok[0] + 9, ok[1], 3)
+        _boost.code_rows(X, edges, start, ok[0] + 9, ok[1], 3, False)
+    with pytest.raises(ValueError, match="65535 edges"):
+        _boost.code_rows(X, edges, start, ok[0] + 17, ok[1], 3, True)
+    with pytest.raises(ValueError, match="65535 bins"):
+        _boost.code_rows(X, edges, start, ok[0], ok[1] + 65_535, 3, True)
+    for wrong in (start + 1, start - 1):
+        with pytest.raises(ValueError, match="256 or more"):
+            _boost.code_rows(X, edges, wrong, *ok, 3, False)
+    with pytest.raises(ValueError, match="256 or more"):
+        _boost.code_rows(X, edges, start, ok[0] + 9, ok[1], 3, True)
 
 
 def test_edges_of_nothing_and_of_one_value() -> None:

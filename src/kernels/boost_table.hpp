@@ -8,8 +8,10 @@
 namespace tenfold {
 
 struct BoostKernels {
-    CodeRows<float>* code_floats;
-    CodeRows<double>* code_doubles;
+    CodeRows<float, std::uint8_t>* code_floats;
+    CodeRows<double, std::uint8_t>* code_doubles;
+    CodeRows<float, std::uint16_t>* code_floats_wide;
+    CodeRows<double, std::uint16_t>* code_doubles_wide;
     BuildHistogram* build_histogram;
     BestCut* best_cut;
     PartRows* part_rows;

@@ -8,14 +8,17 @@
 
 namespace tenfold {
 
-// Bins of a table: column j has edges[256 j ..], ascending and filled up with infinity; bin b holds what is above
-// edge b - 1 and at most edge b. `missing[j]` is the number of the bin of NaN.
+// Bins of a table: column j has edges[start[j] ..], ascending and filled up with infinity to a power of two that is at least
+// 256; bin b holds what is above edge b - 1 and at most edge b. `missing[j]` is the number of the bin of NaN.
 struct ColumnEdges {
     const double* edges;
+    const std::int64_t* start;
     const std::int32_t* halvings;  // 2^halvings[j] is above the number of edges of column j
-    const std::uint8_t* missing;
+    const std::int64_t* missing;
     size_t p;
 };
+
+constexpr std::int32_t SHORT = 8;  // halvings of a column whose codes are bytes
 
 // A number from a (inclusive) to b (exclusive), half way where there is one: rows of a are left of it, rows of b right.
 inline double between(double a, double b) {
@@ -64,19 +67,30 @@ inline void bin_edges(std::span<const double> sorted, std::span<const double> we
     });
 }
 
-// The two sizes of tables a kernel takes.
-template <class T>
-using CodeRows = void(Rows<const T>, const ColumnEdges&, std::uint8_t*, size_t);
+// The two sizes of numbers a kernel takes, and of codes it makes.
+template <class T, class Code>
+using CodeRows = void(Rows<const T>, const ColumnEdges&, Code*, size_t);
 
 }  // namespace tenfold
 
 namespace tenfold::TENFOLD_LEVEL {
 
-// How many of the edges are below x. The edges are 256, the last of them infinite.
-struct Search {
+// How many of the edges are below x, by halving.
+struct LongSearch {
+    LongSearch(const double* edges, std::int32_t halvings) : edges(edges), first(1 << halvings >> 1) {}
+    TENFOLD_INLINE std::int32_t operator()(double x) const {
+        std::int32_t at = 0;
+        for (std::int32_t step = first; step > 0; step >>= 1) at += x > edges[at + step - 1] ? step : 0;
+        return at;
+    }
+    const double* edges;
+    std::int32_t first;
+};
+
 #if defined(__AVX512F__)
-    // Sixteen pivots choose sixteen edges: four comparisons of vectors.
-    explicit Search(const double* edges, std::int32_t) : edges(edges) {
+// The same of 256 edges, the last of them infinite: sixteen pivots choose sixteen edges, by four comparisons of vectors.
+struct Search {
+    Search(const double* edges, std::int32_t) : edges(edges) {
         alignas(64) double pivot[16];
         for (size_t k = 0; k < 16; ++k) pivot[k] = edges[16 * k + 15];
         low = _mm512_load_pd(pivot);
@@ -90,31 +104,28 @@ struct Search {
     }
     const double* edges;
     __m512d low, high;
-#else
-    explicit Search(const double* edges, std::int32_t halvings) : edges(edges), first(1 << halvings >> 1) {}
-    TENFOLD_INLINE std::int32_t operator()(double x) const {
-        std::int32_t at = 0;
-        for (std::int32_t step = first; step > 0; step >>= 1) at += x > edges[at + step - 1] ? step : 0;
-        return at;
-    }
-    const double* edges;
-    std::int32_t first;
-#endif
 };
+#else
+using Search = LongSearch;
+#endif
 
 // code_rows: out[i, j] = number of edges of column j that are below x_ij, or missing[j] for NaN. Rows of `out` are `width` long.
-template <class T>
-void code_rows(Rows<const T> X, const ColumnEdges& by, std::uint8_t* out, size_t width) {
-    constexpr size_t TILE = 64;  // rows that stay in the first cache
+template <class T, class Code>
+void code_rows(Rows<const T> X, const ColumnEdges& by, Code* out, size_t width) {
+    constexpr size_t TILE = sizeof(Code) == 1 ? 64 : 1024;  // rows that stay in the first cache, or beside long lists of edges
     for (size_t i = 0; i < X.n; i += TILE) {
         if (i % 4096 == 0 && stopped()) return;
         const size_t end = std::min(i + TILE, X.n);
         for (size_t j = 0; j < by.p; ++j) {
-            const Search search(by.edges + 256 * j, by.halvings[j]);
-            for (size_t r = i; r < end; ++r) {
-                const double x = static_cast<double>(X[r][j]);
-                out[r * width + j] = x == x ? static_cast<std::uint8_t>(search(x)) : by.missing[j];
-            }
+            const double* edges = by.edges + by.start[j];
+            const auto column = [&](const auto& search) {
+                for (size_t r = i; r < end; ++r) {
+                    const double x = static_cast<double>(X[r][j]);
+                    out[r * width + j] = static_cast<Code>(x == x ? search(x) : static_cast<std::int32_t>(by.missing[j]));
+                }
+            };
+            if (sizeof(Code) == 1 || by.halvings[j] <= SHORT) column(Search(edges, by.halvings[j]));
+            else column(LongSearch(edges, by.halvings[j]));
         }
     }
 }

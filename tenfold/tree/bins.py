@@ -1,11 +1,11 @@
-"""Bins: a table of numbers and categories as one byte a value, for trees that split between bins.
+"""Bins: a table of numbers and categories as one byte a value, or two, for trees that split between bins.
 
     bins = Bins.of(X, w, max_bins=255)      edges from the rows (all, or 100,000 chosen by a hash of their content)
-    codes = bins.code(X)                    (n, width) uint8, rows padded to `width` >= p bytes
+    codes = bins.code(X)                    (n, width) uint8, rows padded to `width` >= p; uint16 where a column has more than 255 bins
     bins.edges[j][b]                        the threshold between bins b and b + 1 of column j: left iff x <= threshold
 
 A column of numbers has bins 0 .. n_bins[j] − 1 in ascending order; few different values have a bin each, with thresholds half way
-between neighbours. A column of categories has a bin for each of its most frequent ones. Bin n_bins[j] is that of missing values, and
+between neighbours. A column of categories has a bin for each of its 255 most frequent ones. Bin n_bins[j] is that of missing values, and
 of categories that are too rare for a bin of their own.
 """
 
@@ -27,6 +27,7 @@ from tenfold.solve.sketch import Sample
 
 SAMPLE_ROWS = 100_000
 MOST_BINS = 255  # bins of values; with the missing bin 256, a byte
+MOST_WIDE_BINS = 65_535  # with codes of two bytes
 
 
 @dataclass(slots=True)
@@ -36,7 +37,8 @@ class Bins:
     edges: list[Array]  # of each column, ascending; empty for categories
     categories: list[Array | None]  # of a column of categories: those with a bin of their own, ascending
     n_bins: Array = field(init=False)  # (p,) int64, without the missing bin
-    padded: Array = field(init=False)  # (p, 256): the edges, filled up with infinity
+    padded: Array = field(init=False)  # the edges, those of column j from start[j] on, filled up with infinity
+    start: Array = field(init=False)  # (p,) int64: multiples of 256
     halvings: Array = field(init=False)  # (p,) int32
     n_categories: Array = field(init=False)  # (p,) int64: of a column of categories, with those that have no bin
 
@@ -45,9 +47,11 @@ class Bins:
             [len(e) + 1 if c is None else len(c) for e, c in zip(self.edges, self.categories, strict=True)],
             dtype=np.int64,
         )
-        self.padded = np.full((len(self.edges), 256), np.inf)
-        for j, edges in enumerate(self.edges):
-            self.padded[j, : len(edges)] = edges
+        lengths = [max(256, 1 << (len(edges) + 1).bit_length()) for edges in self.edges]  # room for the missing bin too
+        self.start = np.cumsum([0, *lengths], dtype=np.int64)[:-1]
+        self.padded = np.full(sum(lengths), np.inf)
+        for start, edges in zip(self.start.tolist(), self.edges, strict=True):
+            self.padded[start : start + len(edges)] = edges
         self.n_categories = np.array([0 if c is None else int(c.max(initial=-1)) + 1 for c in self.categories])
         self.halvings = np.array([len(edges).bit_length() for edges in self.edges], dtype=np.int32)
 
@@ -69,11 +73,26 @@ class Bins:
         return cls([edges for edges, _ in found], [categories for _, categories in found])
 
     @property
+    def wide(self) -> bool:
+        """Whether a code takes two bytes."""
+        return bool((self.n_bins > MOST_BINS).any())
+
+    @property
     def width(self) -> int:
-        """Bytes of a row of codes: a power of two where that wastes little, so that few rows cross a cache line."""
-        p = max(len(self.edges), 8)
+        """Codes of a row, whole words of 8 bytes: a power of two where that wastes little, so that few rows cross a cache line."""
+        word = 4 if self.wide else 8
+        p = max(len(self.edges), word)
         whole = 1 << (p - 1).bit_length()
-        return whole if whole <= 4 * p // 3 else (p + 7) // 8 * 8
+        return whole if whole <= 4 * p // 3 else -(-p // word) * word
+
+    @property
+    def row_bytes(self) -> int:
+        """The memory of a row of codes."""
+        return self.width * (2 if self.wide else 1)
+
+    def thresholds(self, column: Array, bin: Array) -> Array:
+        """The upper ends of bins of some columns: infinite for the last one."""
+        return np.asarray(self.padded[self.start[column] + bin])
 
     def rare(self) -> Array:
         """Which columns have categories without a bin: they share the one of missing values."""
@@ -90,13 +109,14 @@ class Bins:
         return np.concatenate([np.array([len(words)], dtype=np.uint64), words])
 
     def code(self, X: Array) -> Array:
-        """The bins of rows, (n, width) uint8; columns from p on are zero."""
+        """The bins of rows, (n, width); columns from p on are zero."""
         X = (
             np.ascontiguousarray(X)
             if X.dtype in (np.float32, np.float64)
             else np.ascontiguousarray(X, dtype=np.float64)
         )
-        codes: Array = _boost.code_rows(X, self.padded, self.halvings, self.n_bins, self.width)
+        where = (self.padded, self.start, self.halvings, self.n_bins)
+        codes: Array = _boost.code_rows(X, *where, self.width, self.wide)
         for j, known in enumerate(self.categories):
             if known is not None:
                 codes[:, j] = _category_bins(X[:, j], known)
@@ -142,6 +162,7 @@ def _cut(x: Array, w: Array | None, most: int, categorical: bool) -> tuple[Array
     if not known.all():
         x, w = x[known], None if w is None else w[known]
     if categorical:
+        most = min(most, MOST_BINS)  # splits name sets of 256 bins
         values, place = np.unique(x.astype(np.int64), return_inverse=True)
         if len(values) > most:  # the heaviest; of equally heavy ones those with the smaller code
             weight = np.bincount(place, weights=w)

@@ -37,12 +37,11 @@ def code_block(block: Block, bins: Bins) -> Kept:
 def values_of(codes: Array, bins: Bins) -> Array:
     """Values that fall into these bins: trees that split between bins do not tell them from the rows themselves."""
     values = bins.padded.copy()
-    for j, known in enumerate(bins.categories):
+    for start, n_bins, known in zip(bins.start.tolist(), bins.n_bins.tolist(), bins.categories, strict=True):
         if known is not None:
-            values[j, : len(known)] = known
-        values[j, bins.n_bins[j] :] = np.nan
-    p = len(bins.edges)
-    return values[np.arange(p), codes[:, :p]]
+            values[start : start + len(known)] = known
+        values[start + n_bins] = np.nan
+    return values[bins.start + codes[:, : len(bins.edges)]]
 
 
 def with_rare(tree: Trees, bins: Bins) -> Trees:
@@ -89,7 +88,7 @@ def native_forest(
     return _grow.Forest(
         codes,
         bins.n_bins,
-        bins.padded,
+        bins.padded.reshape(p, 256),
         known,
         category.astype(np.uint8),
         y,

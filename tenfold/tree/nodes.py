@@ -21,7 +21,7 @@ def packed(grown: list[tuple[Array, ...]], bins: Bins) -> Trees:
     """Trees whose nodes speak of bins, as trees that speak of values."""
     node = [np.concatenate([tree[i] for tree in grown]) for i in range(11)]
     feature, leaf = node[FEATURE], node[LEFT] < 0
-    threshold = np.minimum(bins.padded[np.maximum(feature, 0), node[BIN]], np.finfo(np.float64).max)
+    threshold = np.minimum(bins.thresholds(np.maximum(feature, 0), node[BIN]), np.finfo(np.float64).max)
     subset, bits = np.full(len(feature), -1, dtype=np.int64), [np.empty(0, dtype=np.uint64)]
     length = 0
     for i in np.flatnonzero(node[BY_SET]):
