@@ -255,8 +255,8 @@ LEARNERS: dict[int, tuple[str, str]] = {
         max_features_=int train_score_=float(*) oob_improvement_?=float(*) oob_scores_?=float(*) oob_score_?=float
         init_?=learner""",
     ),
-    66: ("DecisionTreeClassifier", "classes_=label(K) _trees=Trees(1,K) max_features_=int"),
-    67: ("DecisionTreeRegressor", "_flat=bool _trees=Trees(1,1) max_features_=int"),
+    66: ("DecisionTreeClassifier", "classes_=label(K) _trees=Trees(1,K) max_features_=int blank_?=bool(p)"),
+    67: ("DecisionTreeRegressor", "_flat=bool _trees=Trees(1,1) max_features_=int blank_?=bool(p)"),
     68: (
         "RandomForestClassifier",
         "classes_=label(K) _trees=Trees(t,K) _sums=float(n,K) _times=int(n) _seed=int _oob_score=float|none",
@@ -279,9 +279,9 @@ LEARNERS: dict[int, tuple[str, str]] = {
     ),
     76: (
         "ID3Classifier",
-        "classes_=label(K) tree_=ManyWay(n,K) edges_=[float(*)](p) category_=bool(p)",
+        "classes_=label(K) tree_=ManyWay(n,K) edges_=[float(*)](p) category_=bool(p) blank_?=bool(p)",
     ),
-    77: ("C45Classifier", "classes_=label(K) tree_=ManyWay(n,K) category_=bool(p)"),
+    77: ("C45Classifier", "classes_=label(K) tree_=ManyWay(n,K) category_=bool(p) blank_?=bool(p)"),
     78: (
         "BaggingClassifier",
         """

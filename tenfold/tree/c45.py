@@ -34,8 +34,8 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     Fails when  missing values are so many that parts of rows multiply: fill them first
     Reference   Quinlan 1993; Quinlan 1996 (thresholds)
 
-    Fitted      tree_ (arrays: feature, threshold, gain, counts, first, value, child), category_ (p,), categories_, classes_,
-                n_features_in_
+    Fitted      tree_ (arrays: feature, threshold, gain, counts, first, value, child), category_ (p,), blank_ (p,) columns with blanks,
+                categories_, classes_, n_features_in_
 
     Example
     -------
@@ -48,6 +48,7 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     """
 
     exempt: ClassVar[dict[str, str]] = {}
+    shares_blanks: ClassVar[bool] = True
 
     confidence: float = param(0.25, above=0, at_most=0.5, doc="level of the limit on errors: smaller prunes more")
     _: KW_ONLY

@@ -36,7 +36,7 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
     Reference   Breiman, Friedman, Olshen & Stone 1984; gain ratio: Quinlan 1993
 
     Fitted      tree_ (arrays with scikit-learn's names), feature_importances_ (p,), max_features_, classes_,
-                categories_, n_features_in_
+                categories_, blank_ (p,) columns with blanks, n_features_in_
 
     Example
     -------
@@ -94,7 +94,7 @@ class DecisionTreeRegressor(Regressor, OneTree):
     Reference   Breiman, Friedman, Olshen & Stone 1984
 
     Fitted      tree_ (arrays with scikit-learn's names), feature_importances_ (p,), max_features_, categories_,
-                n_features_in_
+                blank_ (p,) columns with blanks, n_features_in_
 
     Example
     -------

@@ -29,7 +29,7 @@ class ID3Classifier(ManyWayClassifier, Wording, Estimator):
     Reference   Quinlan 1986
 
     Fitted      tree_ (arrays: feature, threshold, gain, counts, first, value, child), edges_ (a list: where the numbers
-                of each column are cut), category_ (p,), categories_, classes_, n_features_in_
+                of each column are cut), category_ (p,), blank_ (p,) columns with blanks, categories_, classes_, n_features_in_
 
     Example
     -------

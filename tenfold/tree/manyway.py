@@ -18,6 +18,7 @@ from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.tree.kept import Kept
 from tenfold.tree.shares import ShareClassifier
+from tenfold.tree.words import blank_columns
 
 LEAF = -2  # the column that a leaf asks for, as scikit-learn numbers it
 MISSING = np.inf  # the value of a branch for rows whose value is missing; no other value is infinite
@@ -243,7 +244,7 @@ class ManyWayClassifier(ShareClassifier):
         category = check.categorical_columns(self, source)
         kept = yield Kept.of
         X, y, w = kept.arrays()
-        return self._grown(X.astype(np.float64, copy=False), y, w, category)
+        return self._grown(X.astype(np.float64, copy=False), y, w, category) | dict(blank_=blank_columns(X))
 
     def _grown(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
         raise NotImplementedError

@@ -30,7 +30,8 @@ from tenfold.tree.prune import (
     upper_error,
 )
 from tenfold.tree.settings import columns_to_draw, directions, generator_of, rows_in_memory, rows_needed
-from tenfold.tree.text import outline_of, rules_of, text_of
+from tenfold.tree.text import Style, outline_of, rules_of, text_of
+from tenfold.tree.words import MOST_NAMED, blank_columns
 
 
 @group
@@ -56,11 +57,11 @@ class OneTree(TreeOptions, Estimator):
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         category = check.categorical_columns(self, source)
         X, y, w = yield from rows_in_memory(source)
-        growth = self._growth(len(y), X.shape[1], category)
+        growth, blank = self._growth(len(y), X.shape[1], category), blank_columns(X)
         trees = self._grow(Presorted(X, once=True), growth, y, w)
         if self.ccp_alpha > 0:
             (trees,) = cost_complexity_pruned(trees, [self.ccp_alpha])
-        return dict(_trees=trees, max_features_=growth.max_features or X.shape[1])
+        return dict(_trees=trees, max_features_=growth.max_features or X.shape[1], blank_=blank)
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         """All penalties from one tree."""
@@ -155,18 +156,24 @@ class OneTree(TreeOptions, Estimator):
             at = parent[at]
         return csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, ends), shape=(len(leaf), len(depth)))
 
-    def export_text(self, *, decimals: int = 2, max_depth: int | None = None) -> str:
-        """The tree as indented text: one line for each condition, with value and weight at the leaves."""
-        check.check_fitted(self)
-        return text_of(self, decimals, max_depth)
+    def export_text(
+        self, *, decimals: int = 2, max_depth: int | None = None, max_categories: int | None = MOST_NAMED
+    ) -> str:
+        """The tree as indented text: one line for each condition, with value and weight at the leaves.
 
-    def rules(self, *, decimals: int = 2) -> list[str]:
-        """One readable rule for each leaf."""
+        It says where blanks go in columns in which fit saw some; so does a category that fit has not seen. Of a set of
+        categories `max_categories` are named.
+        """
         check.check_fitted(self)
-        return rules_of(self, decimals)
+        return text_of(self, Style(decimals, max_categories), max_depth)
 
-    def _outline(self, node: int) -> Any:
-        return outline_of(self, node)
+    def rules(self, *, decimals: int = 2, max_categories: int | None = MOST_NAMED) -> list[str]:
+        """One readable rule for each leaf, in the words of `export_text`."""
+        check.check_fitted(self)
+        return rules_of(self, Style(decimals, max_categories))
+
+    def _outline(self, place: Any) -> Any:
+        return outline_of(self, place)
 
     # --- pruning ---
 

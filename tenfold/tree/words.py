@@ -1,0 +1,98 @@
+"""Words for trees: numbers, intervals, sets of categories, and what a node says of its rows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array
+
+BLANK = "(blank)"  # among categories: no value, or one that fit has not seen
+MOST_NAMED = 8  # categories of a set
+
+
+def number(value: float, decimals: int | None) -> str:
+    """With so many decimals, small numbers with more so that as many digits count; None: short, for pictures."""
+    if decimals is None and 1000 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    if decimals is None or not 1e-9 < abs(value) < 1e15:
+        return f"{value:.3g}" if decimals is None or value else f"{value:.{decimals}f}"
+    more = decimals - 1 - math.floor(math.log10(abs(value))) if decimals else 0
+    return f"{value:.{max(decimals, more)}f}"
+
+
+def interval(name: str, low: float, high: float, decimals: int | None) -> str:
+    """low < name <= high, without an end that is infinite."""
+    if low == -np.inf:
+        return f"{name} <= {number(high, decimals)}"
+    after = "" if high == np.inf else f" <= {number(high, decimals)}"
+    return f"{number(low, decimals)} < {name}{after}" if after else f"{name} > {number(low, decimals)}"
+
+
+def word(value: Any) -> str:
+    """A category, a class or a name: quoted where it could be mistaken for something else, or would break a line."""
+    if isinstance(value, (float, np.floating)):
+        return f"{value:g}"
+    text = str(value)
+    plain = text.isprintable() and text == text.strip() and not re.search(r"[,{}]", text) and text not in ("", BLANK)
+    return text if plain else repr(text)
+
+
+def among(name: str, words: Sequence[str], most: int | None, inside: bool = True) -> str:
+    """`colour in {red, green, and 5 more}`, `colour = red`; or not. Of a set so many are named."""
+    if list(words) == [BLANK]:
+        return f"{name} is {'blank' if inside else 'known'}"
+    if len(words) == 1:
+        return f"{name} {'=' if inside else 'is not'} {words[0]}"
+    shown = list(words)
+    if most is not None and len(words) > most:
+        left = max(most - 1, 1)
+        shown = [*words[:left], f"and {len(words) - left} more"]
+    return f"{name} {'in' if inside else 'not in'} {{{', '.join(shown)}}}"
+
+
+def name_of(model: Any, column: int) -> str:
+    names = vars(model).get("feature_names_in_")
+    text = f"x{column}" if names is None else str(names[column])
+    return text if text.isprintable() and text else repr(text)
+
+
+def categories_of(model: Any, column: int) -> Array:
+    """The categories of a column that holds some."""
+    known: Array = model.categories_[column]
+    return known
+
+
+def had_blanks(model: Any, column: int) -> bool:
+    """Whether fit saw blanks in a column; models of older files do not know, and say where a blank would go."""
+    blank = vars(model).get("blank_")
+    return True if blank is None else bool(blank[column])
+
+
+def blank_columns(X: Array) -> Array:
+    """(p,) which columns hold blanks."""
+    return np.array([bool(np.isnan(X[:, j]).any()) for j in range(X.shape[1])])
+
+
+def amount(weight: float) -> str:
+    """A weight of rows: whole if it is, else with four digits that count."""
+    if abs(weight - round(weight)) <= 1e-9 * abs(weight) or weight >= 1e4:
+        return f"{weight:.0f}"
+    return f"{weight:.4g}"
+
+
+def class_verdict(model: Any, counts: Array) -> str:
+    """The most frequent class of a node and how many of its rows have it: `ripe (12 of 13)`, `ripe (13)`."""
+    best, total = int(counts.argmax()), float(counts.sum())
+    some, whole = amount(float(counts[best])), amount(total)
+    return f"{word(model.classes_[best])} ({whole if some == whole else f'{some} of {whole}'})"
+
+
+def purity(counts: Array) -> tuple[int, float]:
+    """The most frequent class, and how much of a node it is: 0 where all classes are alike, 1 where there is no other."""
+    share, chance = float(counts.max() / counts.sum()), 1 / len(counts)
+    return int(counts.argmax()), (share - chance) / (1 - chance) if chance < 1 else 1.0
