@@ -21,7 +21,7 @@ import typer
 import tenfold
 from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import clean, counted, file_size
-from tenfold.core.errors import BadParameter, TenfoldError
+from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.evaluate.metrics import SCORES
 from tenfold.selection.answers import write_answers
@@ -47,7 +47,10 @@ def run(arguments: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows "?" and goes on
     try:
-        code = app(args=arguments or ["--help"], prog_name="tenfold", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", TenfoldWarning)
+            warnings.showwarning = _tell
+            code = app(args=arguments or ["--help"], prog_name="tenfold", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except NothingFitted as reason:
         return _fail(reason, NOTHING_FITTED)
@@ -74,8 +77,13 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _fail(reason: Any, code: int) -> int:
-    print(f"tenfold: {clean(' '.join(str(reason).split()))}", file=sys.stderr)
+    _tell(reason)
     return code
+
+
+def _tell(message: Any, *where: Any) -> None:
+    """One sentence on standard error; where in the code it comes from is of no use to the user of a command."""
+    print(f"tenfold: {clean(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:
@@ -134,11 +142,7 @@ def predict_command(
     if out is not None and out.exists() and file.exists() and out.samefile(file):
         raise BadParameter(f"--out {out} is the table itself: choose another name for the answers")
     model = open_run(folder)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        rows = write_answers(model, file, out, raw)
-    for one in caught:
-        print(f"tenfold: {clean(one.message)}", file=sys.stderr)
+    rows = write_answers(model, file, out, raw)
     if out is not None:
         print(clean(f"{counted(rows, 'answer')} written to {out}"))
     return 0

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import BadFile, BadInput, BadType
+from tenfold.sources.lines import bad_line, check_header
 
 try:
     import polars as pl
 except ImportError:  # polars belongs to the extra "app"
     raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
 
+NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
@@ -29,6 +32,7 @@ class Raw:
     about: str
     digest: str  # SHA-256 of the file, or of the values of a frame
     seconds: float
+    repeated: frozenset[str] = frozenset()  # names that stand more than once in the header of a CSV file
 
 
 def read_table(table: Any) -> Raw:
@@ -36,21 +40,22 @@ def read_table(table: Any) -> Raw:
     began = time.perf_counter()
     if isinstance(table, (str, Path)):
         path = Path(table)
-        frame, typed, about = _read_file(path)
+        frame, typed, about, repeated = _read_file(path)
         digest = _digest_file(path)
         name = path.name
     else:
-        frame, typed, about, name = _from_frame(table), True, "in memory", "table"
+        frame, typed, about, repeated, name = _from_frame(table), True, "in memory", set[str](), "table"
         digest = hashlib.sha256(frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()).hexdigest()
     if frame.width == 0:
         raise BadInput(f"{name} holds no columns: the first line of a CSV file names them")
     if frame.height == 0:
         raise BadInput(f"{name} holds no rows below its header")
-    unnamed = {column: f"column_{i + 1}" for i, column in enumerate(frame.columns) if not column.strip()}
-    return Raw(frame.rename(unnamed), typed, name, about, digest, time.perf_counter() - began)
+    unnamed = {column: f"column_{i + 1}" for i, column in enumerate(frame.columns) if NO_NAME.fullmatch(column)}
+    return Raw(frame.rename(unnamed), typed, name, about, digest, time.perf_counter() - began, frozenset(repeated))
 
 
-def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str]:
+def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
+    """The frame, whether its columns have types, what to say of the file, and the names that its header repeats."""
     if path.is_dir():
         raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
     if not path.exists():
@@ -62,13 +67,13 @@ def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str]:
         raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
     try:
         if path.suffix.lower() in (".parquet", ".pq"):
-            return pl.read_parquet(path), True, "Parquet"
+            return pl.read_parquet(path), True, "Parquet", set()
         return _read_csv(path)
     except (OSError, EOFError, pl.exceptions.PolarsError) as reason:
         raise BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
 
 
-def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str]:
+def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
     """Every cell as text: what a column is, is decided by looking at all of it."""
     opener = gzip.open if path.suffix.lower() == ".gz" else open
     with opener(path, "rb") as file:
@@ -79,8 +84,14 @@ def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str]:
         raise BadFile(f"{path} is not a text file: give a CSV or Parquet file")
     header = start.splitlines()[0].decode("utf-8", "replace")
     separator = max(SEPARATORS, key=header.count)
-    frame = pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy")
-    return frame, False, f"{SEPARATORS[separator]}, header row"
+    try:
+        frame = pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy")
+    except pl.exceptions.PolarsError:
+        reason = bad_line(path, separator)
+        if reason is None:
+            raise
+        raise reason from None
+    return frame, False, f"{SEPARATORS[separator]}, header row", check_header(path, frame.columns, separator)
 
 
 def _digest_file(path: Path) -> str:

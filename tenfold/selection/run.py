@@ -28,6 +28,7 @@ from tenfold.selection.race import Race, count_folds, front, make_folds
 from tenfold.selection.reading import pl, read_table
 from tenfold.selection.store import MARK, write_run
 from tenfold.selection.task import Task, find_task
+from tenfold.sources.lines import refuse_repeated
 
 Listener = Callable[..., None]
 # The judge, and a score beside it.
@@ -123,6 +124,7 @@ class _Job:
         shape = dict(rows=frame.height, columns=frame.width)
         self.tell("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds)
         check_name(target, frame.columns)
+        refuse_repeated(raw.name, set(raw.repeated), [target])
         task = find_task(frame[target], raw.typed, asked["task"])
         judge = find_score(asked["metric"] or METRICS[task.role][0], task.role)
         self.tell("task", **_task_facts(task, judge))
@@ -219,6 +221,7 @@ def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
     """The columns of a table as numbers, blanks filled with means; a target that is a number; what was done, in words."""
     raw = read_table(table)
     check_name(target, raw.frame.columns)
+    refuse_repeated(raw.name, set(raw.repeated), [target])
     task = find_task(raw.frame[target], raw.typed, "number")
     columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed)
     if not used.width:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
+from tenfold.sources.lines import bad_line, check_header
 
 SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
 READ_BYTES = 1 << 16  # of each column at a time
@@ -34,6 +35,7 @@ class Table:
         self.asked: dict[str, Any] = {}
         with _told(self):
             self.types: dict[str, Any] = dict(self._scan().collect_schema())
+        self.repeated = set[str]() if self.typed else check_header(path, list(self.types))
 
     def __str__(self) -> str:
         return repr(os.path.basename(self.path))
@@ -194,13 +196,13 @@ class _told:
             "pyarrow"
         ):
             return
-        text = None if self.table.typed else self._text()
+        text = None if self.table.typed else self._text() or bad_line(self.table.path)
         reason = str(error).strip().partition("\n")[0][:200]
         raise text or BadFile(
             f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind its name says"
         ) from None
 
-    def _text(self) -> BadInput | None:
+    def _text(self) -> TenfoldError | None:
         try:
             return self.table.find_text() if self.table.asked else None
         except (polars().exceptions.PolarsError, OSError):

@@ -24,6 +24,7 @@ from tenfold.core.data import Array, Block, Source, Target, block_rows
 from tenfold.core.errors import BadFile, BadInput, BadType
 from tenfold.gate.numbers import check_finite
 from tenfold.sources.formats import Table, polars
+from tenfold.sources.lines import refuse_repeated
 
 BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
 
@@ -62,6 +63,8 @@ def open_files(
             f"{tables[0]} has no column left to learn from: it needs at least one besides {check.listed(columns)}"
         )
     for table in tables:
+        refuse_repeated(table.path, table.repeated, targets)
+        refuse_repeated(table.path, table.repeated, [] if weight is None else [weight], "weight")
         table.expect([*names, *targets, *([] if weight is None else [weight])], exactly=not plain)
     coder = check.known_coder(learner) if plain else check.coder_of(learner, categories)
     source = Files(learner, tables, names, [] if learner.target == "none" else targets, weight, coder)

@@ -1,0 +1,94 @@
+"""CSV files that are not quite right: repeated names in the header, lines with too many fields, quotes that stay open."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tenfold
+from tenfold.app.commands import run
+from tenfold.selection.reading import read_table
+from tenfold.sources.lines import bad_line, check_header, header_of
+
+TWICE = "a,b,a,y\n" + "".join(f"{i},{i % 3},{i * i},{2 * i}\n" for i in range(12))
+
+
+def test_a_repeated_name_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TWICE)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(TWICE.encode()))
+    for name in ("t.csv", "t.csv.gz"):
+        with pytest.warns(tenfold.DataWarning, match=r"'a' stands more than once in the header; .* 'a_duplicated_0'"):
+            model = tenfold.LinearRegression().fit(tmp_path / name, "y")
+        assert model.feature_names_in_.tolist() == ["a", "b", "a_duplicated_0"]
+        with pytest.warns(tenfold.DataWarning, match="'a' stands more than once"):
+            assert read_table(tmp_path / name).repeated == {"a"}
+    with (
+        pytest.warns(tenfold.DataWarning),
+        pytest.raises(tenfold.BadInput, match="more than one column 'a', the target"),
+    ):
+        tenfold.LinearRegression().fit(tmp_path / "t.csv", "a")
+    with (
+        pytest.warns(tenfold.DataWarning),
+        pytest.raises(tenfold.BadInput, match="more than one column 'a', the weight"),
+    ):
+        tenfold.LinearRegression().fit(tmp_path / "t.csv", "y", sample_weight="a")
+    with (
+        pytest.warns(tenfold.DataWarning),
+        pytest.raises(tenfold.BadInput, match="more than one column 'a', the target"),
+    ):
+        tenfold.select(tmp_path / "t.csv", "a")
+
+
+def test_a_name_that_only_looks_renamed(tmp_path: Path) -> None:
+    """Columns that are called so in the file, and columns without a name, are nobody's copies."""
+    (tmp_path / "t.csv").write_text("a,a_duplicated_0,,\n1,2,3,4\n")
+    assert check_header(tmp_path / "t.csv", ["a", "a_duplicated_0"]) == set()
+    assert read_table(tmp_path / "t.csv").frame.columns == ["a", "a_duplicated_0", "column_3", "column_4"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a,b\n1,2\n1,2,3\n", "line 3: 2 fields expected as in the header, 3 found"),
+        ('a,b\n1,"x\ny"\n\n1,2,3,4\n', "line 5: 2 fields expected as in the header, 4 found"),
+        (
+            '"a;b";c\n1;2\n1;2;3\n',
+            "line 3: 2 fields expected as in the header, 3 found: put texts that hold ';' in quotes",
+        ),
+        ('a,b\n1,"x\ny"\n1,"2\n3,4\n', "line 4: a quote is opened and never closed"),
+    ],
+)
+def test_a_bad_line_is_named(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    separator = ";" if ";" in text else ","
+    assert f"'t.csv', {told}" in str(bad_line(tmp_path / "t.csv", separator))
+    with pytest.raises(tenfold.BadFile, match=told[:40]):
+        read_table(tmp_path / "t.csv")
+
+
+def test_good_files_have_no_bad_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes('\ufeffä,"b\nc"\n1,2\n\n"3",4\n'.encode())
+    assert header_of(tmp_path / "t.csv") == ["ä", "b\nc"] and bad_line(tmp_path / "t.csv") is None
+    (tmp_path / "damaged.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 1000)[:40])
+    assert bad_line(tmp_path / "damaged.csv.gz") is None
+    assert header_of(tmp_path / "gone.csv") == []
+
+
+def test_the_command_tells_it_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = pl.DataFrame({"a": rng.normal(size=30), "b": rng.normal(size=30), "y": rng.normal(size=30)})
+    (tmp_path / "t.csv").write_text(rows.write_csv().replace("a,b,y", "a,a,y", 1))
+    assert run(["select", "t.csv", "--target", "y", "--folds", "3", "--quiet"]) == 0
+    assert run(["predict", "t.tenfold", "t.csv", "--out", "answers.csv"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    line = "tenfold: 't.csv': 'a' stands more than once in the header; the later columns are called 'a_duplicated_0'"
+    assert said == [line, line]  # by select, and by predict
+    assert run(["select", "t.csv", "--target", "a"]) == 3
+    assert "rename all but one" in capsys.readouterr().err
