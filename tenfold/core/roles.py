@@ -68,8 +68,12 @@ class Classifier(_Beside):
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the classes; for two classes, how much the second one leads."""
-        scores = map_rows(self._scores, check.check_predict(self, X))
+        scores = map_rows(self._decisions, check.check_predict(self, X))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _decisions(self, X: Any) -> Array:
+        """What `decision_function` tells: the scores, where no other unit is in use."""
+        return self._scores(X)
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, in the order of `classes_`."""

@@ -13,7 +13,7 @@ from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadType
-from tenfold.core.estimator import Classifier, log_softmax, softmax
+from tenfold.core.estimator import Classifier, softmax
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import fresh
@@ -22,6 +22,7 @@ from tenfold.tree.kept import Kept
 from tenfold.tree.members import Composite, shares_of
 from tenfold.tree.packed import Trees
 from tenfold.tree.samme import Boosting, WeakLearners, WeakStumps, WeakTrees, leanings, votes
+from tenfold.tree.settings import generator_of
 
 
 class Boosted(Composite):
@@ -129,6 +130,7 @@ class AdaBoostClassifier(Classifier, Boosted):
         return DecisionTreeClassifier(max_depth=1)
 
     def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
+        generator_of(self)  # refuses what is no seed, also where nothing is drawn
         total, K = float(w.sum()), len(self.classes_)
         if self.estimator is not None:
             weak: Any = WeakLearners(self, X, y, total, category)
@@ -161,17 +163,14 @@ class AdaBoostClassifier(Classifier, Boosted):
         shares = shares_of(member, X, len(self.classes_))
         return votes(shares.argmax(axis=1), shares.shape[1]) if self.algorithm == "SAMME" else leanings(shares)
 
-    def _scores(self, X: Any) -> Array:
+    def _decisions(self, X: Any) -> Array:
         if "_trees" in vars(self):
             return np.asarray(self._trees.sums(X) / self.estimator_weights_.sum())
         *_, last = self._stages(X)
         return last
 
-    def _probabilities(self, X: Any) -> Array:
-        return softmax(self._scores(X) / max(len(self.classes_) - 1, 1), X.dtype)
-
-    def _log_probabilities(self, X: Any) -> Array:
-        return log_softmax(self._scores(X) / max(len(self.classes_) - 1, 1), X.dtype)
+    def _scores(self, X: Any) -> Array:
+        return self._decisions(X) / max(len(self.classes_) - 1, 1)
 
     def _explained(self) -> tuple[list[Trees], float, Any, str]:
         """What attributions explain: scale * (sums over these trees) + offset, and its unit."""

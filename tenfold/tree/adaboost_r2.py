@@ -65,6 +65,7 @@ class AdaBoostRegressor(Regressor, Boosted):
         return DecisionTreeRegressor(max_depth=DEPTH)
 
     def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
+        generator_of(self)  # refuses what is no seed, also where nothing is drawn
         target = y[:, 0]
         trees = self.estimator is None
         weak: Any = _Trees(X, target, category) if trees else _Members(self, X, target, category)

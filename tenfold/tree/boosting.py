@@ -255,6 +255,9 @@ class BoostedClassifier(_Label):
     """Mixin: reads the sums of the trees as scores of classes."""
 
     def _scores(self, X: Any) -> Array:
+        return self._sharpness() * self._decisions(X)
+
+    def _decisions(self, X: Any) -> Array:
         return self._class_scores(self._raw(X))
 
     def _class_scores(self, raw: Array) -> Array:
@@ -264,7 +267,7 @@ class BoostedClassifier(_Label):
         return self._shares(self._raw(X), X.dtype)
 
     def _log_probabilities(self, X: Any) -> Array:
-        scores = self._sharpness() * self._scores(X)
+        scores = self._scores(X)
         shifted = (scores - scores.max(axis=1, keepdims=True)).astype(X.dtype, copy=False)
         return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
