@@ -18,7 +18,7 @@ from tenfold.app.commands import run
 from tenfold.app.show import Text, intervals
 from tenfold.app.words import clean, figure
 from tenfold.selection import candidates
-from tenfold.selection.race import Race
+from tenfold.selection.race import Race, _told
 
 PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
 
@@ -390,3 +390,16 @@ def test_two_runs_write_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:
         assert run(["select", name, "--target", "y", "--folds", "3", "--quiet", "--out", out]) == 0
     assert "HistGradientBoostingRegressor" in tenfold.inspect("one/model.tenfold").parts
     assert Path("one/model.tenfold").read_bytes() == Path("two/model.tenfold").read_bytes()
+
+
+def test_notes_and_labels_read_well() -> None:
+    """What a user of the command cannot mend is not asked of him, and a class called 0 does not run into its count."""
+    warned = tenfold.NotConverged("LogisticRegression: max |gradient| is 0.0002 after 100 passes: raise max_iter")
+    notes = {"logistic": _told(warned), "linear": _told(tenfold.Degenerate("LDA: 2 columns are alike: drop one"))}
+    row = dict(model="m", score=0.5, error=0.1, against="best", rank=1, others={"r2": -3.6e-05}, seconds=0.1)
+    lines = Text()._board([row], "rmse", False, notes)
+    assert "  note: logistic: stopped before it had converged (max |gradient| is 0.0002 after 100 passes)" in lines
+    assert "  note: linear: 2 columns are alike" in lines
+    assert "0.0000   0.1 s" in lines[2] and figure(-3.6e-05, "log_loss") == "-3.6e-05"
+    facts = dict(classes=[("0", 30), ("Adelie", 10)])
+    assert "0: 30 (75.0%)   Adelie 10 (25.0%)" in Text()._task("classes", "log_loss", None, [], **facts)[0]

@@ -359,6 +359,41 @@ def test_choice_prefers_the_simplest_that_is_as_good() -> None:
     assert settings[flat.chosen].family.is_guess and settings[flat.leader].family.is_guess
 
 
+def test_of_trees_those_with_fewer_leaves_are_simpler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forest of thousands of leaves is not the simplest of a tie."""
+    monkeypatch.setattr(candidates, "FOREST_TREES", 200)
+    monkeypatch.setattr(candidates, "ROUNDS", (25, 50, 400))
+    for rows, classes in ((900, 2), (700, 19), (50_000, 2), (60, 3)):
+        settings = settings_of(families_for("classifier", rows, 8, classes))
+        trees = {setting.label: setting for setting in settings if setting.leaves}
+        order = sorted(trees, key=lambda label: trees[label].simplicity)
+        assert order[0] == "boosted small trees, rounds 25"
+        assert all(setting.simplicity < trees[order[0]].simplicity for setting in settings if not setting.leaves)
+        scores = np.full((len(settings), 5), 0.9)
+        scores[0] = 2.0  # the guess
+        tied = ("random forest", "boosted trees, rounds 25", "boosted small trees, rounds 25")
+        scores[[settings.index(trees[label]) for label in tied]] = 0.5
+        assert settings[choose(settings, scores, SCORES["log_loss"]).chosen].label == tied[-1]
+
+
+def test_leaves_are_counted_as_they_are_at_most() -> None:
+    frame, y = two_classes(300, 0)
+    for setting in settings_of(families_for("classifier", 300, 4, 2)):
+        if setting.leaves:
+            model = setting.learner.fit(frame, y)
+            assert 0 < model._trees.leaves().sum() <= setting.leaves
+
+
+def test_worse_than_guessing_is_worse() -> None:
+    """A learner that is far off on one fold has a large error, and is not perhaps worse because of it."""
+    settings = settings_of(families_for("regressor", 100, 3, 1))[:3]
+    off = np.array([1.0, 1.1, 40.0, 1.2, 1.3])
+    choice = choose(settings, np.array([np.full(5, 5.0), off, np.linspace(0.9, 1.1, 5)]), SCORES["rmse"])
+    assert [place.against for place in choice.places] == ["best", "baseline", "worse"]
+    unclear = choose(settings, np.array([[5.0, 1.0, 2.0, 4.0, 3.0], off, [1.0, 5.0, 3.0, 2.0, 3.5]]), SCORES["rmse"])
+    assert [place.against for place in unclear.places] == ["best", "baseline", "perhaps worse"]
+
+
 def test_a_loss_half_as_large_again_is_never_as_good() -> None:
     """Where the guess is far off, 5 % of what the leader gains over it may be more than all that the leader still loses."""
     settings = settings_of(families_for("regressor", 100, 3, 1))[:3]

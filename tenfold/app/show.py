@@ -214,9 +214,15 @@ class Quiet(Text):
 def _classes(counts: list[tuple[str, int]]) -> str:
     total = sum(count for _, count in counts)
     largest = sorted(counts, key=lambda pair: -pair[1])[:4]
-    shown = [f"{short(label, 24)} {count:,} ({100 * count / total:.1f}%)" for label, count in largest]
+    shown = [f"{_labelled(label)} {count:,} ({100 * count / total:.1f}%)" for label, count in largest]
     more = f"   and {len(counts) - 4} more" if len(counts) > 4 else ""
     return f"{'two' if len(counts) == 2 else len(counts)} classes   {'   '.join(shown)}{more}"
+
+
+def _labelled(label: str) -> str:
+    """The name of a class before a number: one that ends in a digit must not run into it."""
+    text = short(label, 24)
+    return f"{text}:" if text[-1:].isdigit() else text
 
 
 def _spread(facts: Facts) -> str:
@@ -231,8 +237,9 @@ def _kinds(kind: str, count: int) -> str:
 
 
 def _first_part(warning: str) -> str:
-    """Of "Learner: what; what was done about it" the middle, which is enough on a board."""
-    return short((warning.partition(": ")[2] or warning).partition("; ")[0], 140)
+    """Of "Learner: what; what was done about it: remedy" what it is: the settings of a race are not the user's to mend."""
+    what = (warning.partition(": ")[2] or warning).partition("; ")[0]
+    return short(what.rpartition(": ")[0] or what, 140)
 
 
 def _typed(name: str) -> str:

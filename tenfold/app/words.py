@@ -8,6 +8,7 @@ from typing import Any
 
 METRICS = {"log_loss": "log loss", "r2": "R²", "brier": "Brier score", "roc_auc": "AUC"}
 PERCENT = ("accuracy",)
+SHARES = ("r2", "roc_auc")  # of a whole: what is far below 1 is nothing
 LONGEST_NAME = 60
 
 
@@ -33,6 +34,8 @@ def figure(value: float | None, metric: str = "") -> str:
     if metric in PERCENT:
         return f"{100 * value:.1f}%"
     size = abs(value)
+    if size < 5e-5 and metric in SHARES:
+        return "0.0000"
     if size != 0 and (size < 1e-4 or size >= 1e9):
         return f"{value:.3g}"
     decimals = 4 if size < 10 else max(0, 3 - math.floor(math.log10(size)))

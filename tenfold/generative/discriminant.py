@@ -286,7 +286,8 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
             if condition <= SINGULAR
             else "nearly singular"
         )
-        more = f" (and of {len(singular) - 1} other classes)" if len(singular) > 1 else ""
+        others = len(singular) - 1
+        more = f" (and of {others} other class{'es' if others > 1 else ''})" if others else ""
         warnings.warn(
             f"QuadraticDiscriminantAnalysis: The covariance matrix of class {self.classes_[k]}{more} is "
             f"{state}, as {why}: raise reg_param, or drop columns",

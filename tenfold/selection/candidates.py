@@ -17,7 +17,8 @@ LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows
 RIDGE_PER_ROW = tuple(np.logspace(-6, 2, 30).tolist())  # alpha / rows, for columns of variance 1
 ROUNDS = (25, 50, 100, 200, 400)  # of boosting, all from one fit
 MOST_TREES, MOST_TREE_ROWS = 1000, 10_000_000  # in one fit of boosting, and rows × trees: what is tried ends there
-LEAST_TREE_ROWS = 50  # leaves of boosting have 20 rows
+LEAF_ROWS = 20  # of boosting
+LEAST_TREE_ROWS = 50
 FOREST_TREES = 200
 SMALL_LEAVES, LEAVES = 8, 31
 QUADRATIC_SHRINKAGE = (0.0, 0.01, 0.1, 0.5)
@@ -30,10 +31,11 @@ class Family:
 
     title: str
     learner: Any
-    rank: int  # 0 the guess, 1 the simplest model, ...
+    rank: int  # 0 the guess, 1 the simplest kind of model, ...
     name: str | None = None
     values: tuple[float, ...] = ()
     shown: str = ""  # how the setting is called on the board
+    leaves: int = 0  # of trees: how many it may have, in each round where it has rounds
 
     @property
     def is_guess(self) -> bool:
@@ -69,6 +71,17 @@ class Setting:
     @property
     def learner(self) -> Any:
         return self.family.settings()[self.k]
+
+    @property
+    def leaves(self) -> int:
+        """The leaves that a model of this setting may have: no more are there to read, and to save."""
+        rounds = self.family.values[self.k] if self.family.name == "max_iter" else 1
+        return int(self.family.leaves * rounds)
+
+    @property
+    def simplicity(self) -> tuple[int, int]:
+        """The less, the simpler: the kind of model first, then how large it may be."""
+        return self.family.rank, self.leaves
 
 
 def families_for(role: str, rows: int, columns: int, classes: int) -> list[Family]:
@@ -126,10 +139,12 @@ def _trees(role: str, rows: int, trees: int) -> list[Family]:
     small, larger = (
         kind(early_stopping=False, max_leaf_nodes=leaves, random_state=0) for leaves in (SMALL_LEAVES, LEAVES)
     )
+    in_forest = FOREST_TREES * (rows // forest.min_samples_leaf)
+    in_round, in_larger = (trees * min(leaves, rows // LEAF_ROWS) for leaves in (SMALL_LEAVES, LEAVES))
     return [
-        Family("random forest", forest, 6),
-        Family("boosted small trees", small, 7, "max_iter", rounds, "rounds"),
-        Family("boosted trees", larger, 8, "max_iter", rounds[:4], "rounds"),
+        Family("random forest", forest, 6, leaves=in_forest),
+        Family("boosted small trees", small, 6, "max_iter", rounds, "rounds", leaves=in_round),
+        Family("boosted trees", larger, 6, "max_iter", rounds[:4], "rounds", leaves=in_larger),
     ]
 
 

@@ -66,7 +66,9 @@ class Choice:
 
 
 def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
-    """From scores (settings, folds): the simplest family that is as good as the leader, at its best setting.
+    """From scores (settings, folds): the simplest of the families that are as good as the leader, each at its best setting.
+
+    Simplicity is the kind of model, and among trees their number of leaves at most.
 
     A family is as good if it is behind the leader by at most one corrected standard error of the paired
     difference (Breiman's rule with the correction of Nadeau & Bengio), and by at most 5 % of what the leader
@@ -80,10 +82,13 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
         title = setting.family.title
         if title not in best or mean[c] > mean[best[title]]:
             best[title] = c
-    order = sorted(best.values(), key=lambda c: (-mean[c], settings[c].family.rank))
+    order = sorted(best.values(), key=lambda c: (-mean[c], settings[c].simplicity))
     leader = order[0]
     guess = next(c for c in order if settings[c].family.is_guess)
     gain = float(mean[leader] - mean[guess])
+    ahead = judge.sign * (scores[leader] - scores[guess])
+    useful = leader != guess and gain > quantile(ahead.size) * corrected_error(ahead, ahead.size)
+    hopeless = usable & (mean < mean[guess]) & useful  # worse than guessing, which the leader beats
     limit = NEVER_EQUAL * gain
     if not judge.greater_is_better:
         limit = min(limit, NEVER_EQUAL_LOSS * -float(mean[leader]))
@@ -92,12 +97,16 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
             c,
             float(judge.sign * mean[c]) if usable[c] else np.nan,
             corrected_error(scores[c], scores.shape[1]),
-            _against(judge.sign * (scores[leader] - scores[c]), gain, limit, c == leader, settings[c], bool(usable[c])),
+            "worse"
+            if hopeless[c]
+            else _against(
+                judge.sign * (scores[leader] - scores[c]), gain, limit, c == leader, settings[c], bool(usable[c])
+            ),
         )
         for c in order
     ]
     fit = [p.setting for p in places if p.against in ("best", "as good")]
-    return Choice(places, leader, min(fit, key=lambda c: settings[c].family.rank))
+    return Choice(places, leader, min(fit, key=lambda c: settings[c].simplicity))
 
 
 def _against(behind: Array, gain: float, limit: float, leads: bool, setting: Setting, usable: bool) -> str:

@@ -148,7 +148,7 @@ def guess_label(task: Task, metric: str = "") -> str:
     """The guess in words."""
     if task.kind == "number":
         mean = task.y.mean()
-        return f"always guessing {mean:,.0f}" if 1e4 <= abs(mean) < 1e12 else f"always guessing {mean:.4g}"
+        return f"always guessing {mean:,.0f}" if 1e3 <= abs(mean) < 1e12 else f"always guessing {mean:.4g}"
     if metric == "roc_auc":
         return "guessing"
     if metric == "accuracy":

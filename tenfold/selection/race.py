@@ -18,7 +18,7 @@ import numpy as np
 import tenfold
 from tenfold.core import check
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
+from tenfold.core.errors import BadParameter, NotConverged, TenfoldError, TenfoldWarning
 from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
 from tenfold.core.threads import single_blas
@@ -138,7 +138,7 @@ class Race:
             models = self._path(family, rows)
         for one in caught:
             if isinstance(one.message, TenfoldWarning):
-                self.told.setdefault(family.title, first_line(one.message))
+                self.told.setdefault(family.title, _told(one.message))
         yield from models
 
     def _path(self, family: Family, rows: Any) -> list[Any]:
@@ -174,6 +174,15 @@ class Race:
             self.scores[judge.name][c, fold, other] = judge.of(truth, output, weights)
         if fold == other:
             self.losses[c, rows] = row_losses(self.judges[0].name, truth, output)
+
+
+def _told(warning: TenfoldWarning) -> str:
+    """What a learner warned of; the remedy is left out where it is a setting that the race does not offer."""
+    text = first_line(warning)
+    if not isinstance(warning, NotConverged):
+        return text
+    learner, _, what = text.partition(": ")
+    return f"{learner}: stopped before it had converged ({what.rpartition(': ')[0] or what})"
 
 
 def row_losses(metric: str, truth: Array, output: Array) -> Array:
