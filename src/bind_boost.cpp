@@ -12,6 +12,29 @@
 
 using namespace nb::literals;
 
+// A table of codes of either size, borrowed for the length of a call.
+class CodeTable {
+public:
+    bool acquire(PyObject* source) noexcept {
+        wide = !bytes.acquire(source);
+        return !wide || pairs.acquire(source);
+    }
+    size_t size(int axis) const { return wide ? pairs.size(axis) : bytes.size(axis); }
+    Codes codes() const { return {wide ? static_cast<const void*>(pairs.data()) : bytes.data(), size(1), wide}; }
+    bool in_words() const { return codes().row_bytes() % 8 == 0; }
+
+private:
+    bool wide = false;
+    Input<std::uint8_t, 2> bytes;
+    Input<std::uint16_t, 2> pairs;
+};
+
+template <>
+struct nb::detail::type_caster<CodeTable> {
+    NB_TYPE_CASTER(CodeTable, const_name("numpy.typing.NDArray[numpy.uint8 | numpy.uint16]"))
+    bool from_python(handle source, uint32_t, cleanup_list*) noexcept { return value.acquire(source.ptr()); }
+};
+
 namespace {
 
 #if TENFOLD_X86_LEVELS
@@ -87,31 +110,43 @@ Loss as_loss(std::int64_t number) {
 }
 
 // Every code must be that of a bin of its column, or of missing values.
-void check_codes(const Input<std::uint8_t, 2>& codes, Integers n_bins) {
+void check_codes(const CodeTable& codes, Integers n_bins) {
     const size_t n = codes.size(0), width = codes.size(1), p = n_bins.size(0);
-    require(width % 8 == 0 && width >= p && p > 0, "rows of codes must be whole words of 8 bytes that hold all columns");
+    require(codes.in_words() && width >= p && p > 0, "rows of codes must be whole words of 8 bytes that hold all columns");
     require(n > 0 && n < size_t{1} << 27, "a table of codes must have 1 to 2^27 - 1 rows");
-    std::vector<std::uint8_t> top(width, 0);
-    for (size_t i = 0; i < n; ++i)
-        for (size_t j = 0; j < width; ++j) top[j] = std::max(top[j], codes.data()[i * width + j]);
-    for (size_t j = 0; j < p; ++j)
-        require(n_bins.data()[j] >= 0 && n_bins.data()[j] <= 255 && top[j] <= n_bins.data()[j],
-                "column " + std::to_string(j) + " has a code beyond its bins");
+    codes.codes().visit([&]<class Code>(const Code* table) {
+        std::vector<Code> top(width, 0);
+        for (size_t i = 0; i < n; ++i)
+            for (size_t j = 0; j < width; ++j) top[j] = std::max(top[j], table[i * width + j]);
+        for (size_t j = 0; j < p; ++j)
+            require(top[j] <= n_bins.data()[j], "column " + std::to_string(j) + " has a code beyond its bins");
+    });
+}
+
+// Columns with these bins, in a histogram one after the other.
+Columns plain_columns(Integers n_bins) {
+    Columns columns;
+    columns.offset.push_back(0);
+    for (const std::int64_t bins : n_bins.span()) {
+        require(bins >= 0 && bins <= 65535, "a column has at most 65535 bins");
+        columns.missing.push_back(static_cast<std::uint16_t>(bins));
+        const std::uint64_t end = std::uint64_t{columns.offset.back()} + static_cast<std::uint64_t>(bins) + 1;
+        require(end < std::uint64_t{1} << 32, "all columns have less than 2^32 bins");
+        columns.offset.push_back(static_cast<std::uint32_t>(end));
+    }
+    return columns;
 }
 
 Columns columns_of(Integers n_bins, const Input<std::uint8_t, 1>& categorical, Integers order,
                    const Input<std::uint8_t, 2>& together) {
     const size_t p = n_bins.size(0);
     require(p > 0 && categorical.size(0) == p && order.size(0) == p && together.size(1) == p, "one entry for each column");
-    Columns columns;
-    columns.offset.push_back(0);
+    Columns columns = plain_columns(n_bins);
     for (size_t j = 0; j < p; ++j) {
-        require(n_bins.data()[j] >= 0 && n_bins.data()[j] <= 255, "a column has at most 255 bins");
-        columns.missing.push_back(static_cast<std::uint8_t>(n_bins.data()[j]));
+        require(!categorical.data()[j] || n_bins.data()[j] <= 255, "a column of categories has at most 255 bins");
         columns.categorical.push_back(categorical.data()[j]);
         columns.order.push_back(static_cast<std::int8_t>(std::clamp<std::int64_t>(order.data()[j], -1, 1)));
         columns.ordered |= columns.order.back() != 0;
-        columns.offset.push_back(columns.offset.back() + columns.missing.back() + 1);
     }
     for (size_t g = 0; g < together.size(0); ++g)
         columns.together.emplace_back(together.data() + g * p, together.data() + (g + 1) * p);
@@ -187,13 +222,13 @@ public:
     Boosting(nb::object codes, Integers n_bins, const Input<std::uint8_t, 1>& categorical, Integers order,
              const Input<std::uint8_t, 2>& together, std::int64_t n_threads)
         : codes_(std::move(codes)) {
-        Input<std::uint8_t, 2> table;
-        require(table.acquire(codes_.ptr()), "codes must be a C-contiguous array of bytes with two axes");
-        check_codes(table, n_bins);
+        CodeTable table;
+        require(table.acquire(codes_.ptr()), "codes must be a C-contiguous array of uint8 or uint16 with two axes");
         Columns columns = columns_of(n_bins, categorical, order, together);
+        check_codes(table, n_bins);
         const size_t threads = as_threads(n_threads);
         nb::gil_scoped_release release;
-        grower_.emplace(table.data(), table.size(0), table.size(1), std::move(columns), threads, *kernels);
+        grower_.emplace(table.codes(), table.size(0), std::move(columns), threads, *kernels);
     }
 
     void gradients(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {

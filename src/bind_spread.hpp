@@ -84,7 +84,7 @@ nb::object softmax(Matrix raw, std::int64_t n_threads) {
 using Bytes = const Input<std::uint8_t, 1>&;
 using Words = const Input<std::int32_t, 1>&;
 using Sets = const Input<std::uint64_t, 2>&;
-using Codes = const Input<std::uint8_t, 2>&;
+using Groups = const Input<std::uint8_t, 2>&;
 
 // How nodes part their rows, from arrays.
 std::vector<Split> as_splits(Words feature, Words bin, Bytes missing_left, Bytes by_set, Sets sets, size_t p) {
@@ -103,19 +103,13 @@ std::vector<Split> as_splits(Words feature, Words bin, Bytes missing_left, Bytes
     return splits;
 }
 
-Columns plain_columns(Integers n_bins, Codes codes) {
-    Columns columns;
-    columns.offset.push_back(0);
-    require(codes.size(1) % 8 == 0 && codes.size(1) >= n_bins.size(0), "rows of codes must be whole words of 8 bytes");
-    for (const std::int64_t bins : n_bins.span()) {
-        require(bins >= 0 && bins <= 255, "a column has at most 255 bins");
-        columns.missing.push_back(static_cast<std::uint8_t>(bins));
-        columns.offset.push_back(columns.offset.back() + columns.missing.back() + 1);
-    }
-    return columns;
+// Columns of a table of codes, of which nothing else need be known.
+Columns coded_columns(Integers n_bins, const CodeTable& codes) {
+    require(codes.in_words() && codes.size(1) >= n_bins.size(0), "rows of codes must be whole words of 8 bytes");
+    return plain_columns(n_bins);
 }
 
-const Sum* as_terms(const Input<std::int64_t, 2>& terms, Codes codes, const Input<std::uint32_t, 1>& rows) {
+const Sum* as_terms(const Input<std::int64_t, 2>& terms, const CodeTable& codes, const Input<std::uint32_t, 1>& rows) {
     require(terms.size(0) == codes.size(0) && terms.size(1) == 2, "terms must be (n, 2)");
     require(reinterpret_cast<std::uintptr_t>(terms.data()) % alignof(Sum) == 0, "terms must begin at a multiple of 16 bytes");
     for (const std::uint32_t row : rows.span()) require(row < codes.size(0), "there is no such row");
@@ -123,13 +117,13 @@ const Sum* as_terms(const Input<std::int64_t, 2>& terms, Codes codes, const Inpu
 }
 
 // (bins, 2): the histogram of some rows.
-nb::object sum_rows(Codes codes, Integers n_bins, const Input<std::int64_t, 2>& terms, const Input<std::uint32_t, 1>& rows) {
-    const Columns columns = plain_columns(n_bins, codes);
+nb::object sum_rows(const CodeTable& codes, Integers n_bins, const Input<std::int64_t, 2>& terms, const Input<std::uint32_t, 1>& rows) {
+    const Columns columns = coded_columns(n_bins, codes);
     const Sum* sums = as_terms(terms, codes, rows);
     New<std::int64_t> histogram(columns.total(), size_t{2});
     {
         nb::gil_scoped_release release;
-        Turn now(codes.data(), codes.size(1), sums, columns, *kernels);
+        Turn now(codes.codes(), sums, columns, *kernels);
         const std::span<const Sum> found = now.sum(rows.span());
         std::memcpy(histogram.data, found.data(), found.size_bytes());
     }
@@ -138,10 +132,10 @@ nb::object sum_rows(Codes codes, Integers n_bins, const Input<std::int64_t, 2>& 
 
 // Parts the rows of some nodes, whose rows are rows[begin[i] .. end[i] - 1], and sums children. Returns the new list, how many rows
 // of each node went left, and the histograms that were asked for (1: left, 2: right, 3: both).
-nb::tuple part_and_sum(Codes codes, Integers n_bins, const Input<std::int64_t, 2>& terms, const Input<std::uint32_t, 1>& rows,
+nb::tuple part_and_sum(const CodeTable& codes, Integers n_bins, const Input<std::int64_t, 2>& terms, const Input<std::uint32_t, 1>& rows,
                        Integers begin, Integers end, Words feature, Words bin, Bytes missing_left, Bytes by_set, Sets sets,
                        Bytes ask) {
-    const Columns columns = plain_columns(n_bins, codes);
+    const Columns columns = coded_columns(n_bins, codes);
     const Sum* sums = as_terms(terms, codes, rows);
     const size_t n = rows.size(0), k = begin.size(0);
     const std::vector<Split> splits = as_splits(feature, bin, missing_left, by_set, sets, columns.p());
@@ -157,7 +151,7 @@ nb::tuple part_and_sum(Codes codes, Integers n_bins, const Input<std::int64_t, 2
     {
         nb::gil_scoped_release release;
         std::copy_n(rows.data(), n, moved.data);
-        Turn now(codes.data(), codes.size(1), sums, columns, *kernels);
+        Turn now(codes.codes(), sums, columns, *kernels);
         std::int64_t* out = histograms.data;
         for (size_t i = 0; i < k && !stopped(); ++i) {
             const size_t a = static_cast<size_t>(begin.data()[i]), m = static_cast<size_t>(end.data()[i]) - a;
@@ -176,9 +170,9 @@ nb::tuple part_and_sum(Codes codes, Integers n_bins, const Input<std::int64_t, 2
 }
 
 // (n,): the leaf of each row.
-nb::object leaves_of(Codes codes, Integers n_bins, Words left, Words right, Words feature, Words bin, Bytes missing_left,
+nb::object leaves_of(const CodeTable& codes, Integers n_bins, Words left, Words right, Words feature, Words bin, Bytes missing_left,
                      Bytes by_set, Sets sets) {
-    const Columns columns = plain_columns(n_bins, codes);
+    const Columns columns = coded_columns(n_bins, codes);
     const size_t k = left.size(0), n = codes.size(0);
     const std::vector<Split> splits = as_splits(feature, bin, missing_left, by_set, sets, columns.p());
     require(k >= 1 && right.size(0) == k && splits.size() == k, "one entry for each node");
@@ -191,8 +185,10 @@ nb::object leaves_of(Codes codes, Integers n_bins, Words left, Words right, Word
     New<std::int32_t> leaf(n);
     {
         nb::gil_scoped_release release;
-        for (size_t i = 0; i < n; ++i)
-            leaf.data[i] = static_cast<std::int32_t>(leaf_of(nodes, columns.missing.data(), codes.data() + i * codes.size(1)));
+        codes.codes().visit([&](const auto* table) {
+            for (size_t i = 0; i < n; ++i)
+                leaf.data[i] = static_cast<std::int32_t>(leaf_of(nodes, columns.missing.data(), table + i * codes.size(1)));
+        });
     }
     return leaf.array;
 }
@@ -200,7 +196,7 @@ nb::object leaves_of(Codes codes, Integers n_bins, Words left, Words right, Word
 // Decides how a tree grows on rows that it never sees.
 class SpreadTree {
 public:
-    SpreadTree(Integers n_bins, Bytes categorical, Integers order, Codes together, std::int64_t n_threads)
+    SpreadTree(Integers n_bins, Bytes categorical, Integers order, Groups together, std::int64_t n_threads)
         : tree_(columns_of(n_bins, categorical, order, together), as_threads(n_threads), *kernels) {}
 
     // With the histogram of all rows, in the units of `n_rows` rows with this extent.
@@ -278,7 +274,7 @@ void bind_spread(nb::module_& m) {
     m.def("leaves_of", &leaves_of, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(),
           "feature"_a.noconvert(), "bin"_a.noconvert(), "missing_left"_a.noconvert(), "by_set"_a.noconvert(), "sets"_a.noconvert());
     nb::class_<SpreadTree>(m, "SpreadTree")
-        .def(nb::init<Integers, Bytes, Integers, Codes, std::int64_t>(), "n_bins"_a.noconvert(), "categorical"_a.noconvert(),
+        .def(nb::init<Integers, Bytes, Integers, Groups, std::int64_t>(), "n_bins"_a.noconvert(), "categorical"_a.noconvert(),
              "order"_a.noconvert(), "together"_a.noconvert(), "n_threads"_a)
         .def("begin", &SpreadTree::begin, "histogram"_a.noconvert(), "gradient"_a, "curvature"_a, "n_rows"_a, "l1"_a, "l2"_a,
              "least_curvature"_a, "least_gain"_a, "least_rows"_a, "split_rows"_a, "leaves"_a, "depth"_a, "columns"_a, "seed"_a,

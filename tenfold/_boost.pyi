@@ -45,9 +45,9 @@ def loss_sums(
 def exact_sums(values: Doubles, group: Small, n_groups: int) -> Integers: ...
 def exact_values(words: Integers) -> Doubles: ...
 def softmax(raw: Doubles, n_threads: int) -> Doubles: ...
-def sum_rows(codes: Bytes, n_bins: Integers, terms: Integers, rows: RowNumbers) -> Integers: ...
+def sum_rows(codes: Codes, n_bins: Integers, terms: Integers, rows: RowNumbers) -> Integers: ...
 def part_and_sum(
-    codes: Bytes,
+    codes: Codes,
     n_bins: Integers,
     terms: Integers,
     rows: RowNumbers,
@@ -61,7 +61,7 @@ def part_and_sum(
     ask: Bytes,
 ) -> tuple[RowNumbers, Integers, Integers]: ...
 def leaves_of(
-    codes: Bytes,
+    codes: Codes,
     n_bins: Integers,
     left: Small,
     right: Small,
@@ -74,7 +74,7 @@ def leaves_of(
 
 class Boosting:
     def __init__(
-        self, codes: Bytes, n_bins: Integers, categorical: Bytes, order: Integers, together: Bytes, n_threads: int
+        self, codes: Codes, n_bins: Integers, categorical: Bytes, order: Integers, together: Bytes, n_threads: int
     ) -> None: ...
     def gradients(self, loss: int, y: Doubles, raw: Doubles, w: Doubles, parameter: float) -> None: ...
     def grow(

@@ -89,16 +89,19 @@ class Case:
     def __init__(self, n: int, p: int, bins: int = 9, seed: int = 0, categorical: tuple[int, ...] = ()) -> None:
         rng = np.random.default_rng(seed)
         self.n, self.p, self.bins = n, p, bins
-        self.codes = np.zeros((n, (p + 7) // 8 * 8), dtype=np.uint8)
-        self.codes[:, :p] = rng.integers(0, bins + 1, (n, p))  # the last is that of missing values
-        self.y = rng.normal(size=n) + 0.3 * self.codes[:, 0] * (self.codes[:, 1 % p] > 3)
-        self.w = rng.integers(1, 4, n).astype(np.float64)
         self.categorical = np.isin(np.arange(p), categorical).astype(np.uint8)
+        self.n_bins = np.where(self.categorical > 0, min(bins, 255), bins)
+        wide = bins > 255
+        self.codes = np.zeros((n, (p + 3) // 4 * 4 if wide else (p + 7) // 8 * 8), np.uint16 if wide else np.uint8)
+        self.codes[:, :p] = rng.integers(0, self.n_bins + 1, (n, p))  # the last is that of missing values
+        share = self.codes / (bins / 9)
+        self.y = rng.normal(size=n) + 0.3 * share[:, 0] * (share[:, 1 % p] > 3)
+        self.w = rng.integers(1, 4, n).astype(np.float64)
 
     def boosting(self, threads: int = 1, order: Array | None = None, together: Array | None = None) -> Any:
         return _boost.Boosting(
             self.codes,
-            np.full(self.p, self.bins),
+            self.n_bins,
             self.categorical,
             np.zeros(self.p, dtype=np.int64) if order is None else order,
             np.zeros((0, self.p), dtype=np.uint8) if together is None else together,
@@ -135,10 +138,22 @@ def best_by_hand(
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("n, p, weighted, l1, l2", [(9, 1, False, 0, 0), (60, 9, True, 0, 1), (300, 17, True, 2, 0.5)])
-def test_splits_are_the_best_there_are(level: str, n: int, p: int, weighted: bool, l1: float, l2: float) -> None:
+@pytest.mark.parametrize(
+    "n, p, weighted, l1, l2, bins",
+    [
+        (9, 1, False, 0, 0, 9),
+        (60, 9, True, 0, 1, 9),
+        (300, 17, True, 2, 0.5, 9),
+        (9, 1, False, 0, 0, 300),
+        (60, 3, True, 0, 1, 700),
+        (30, 2, True, 1, 0.5, 1100),
+    ],
+)
+def test_splits_are_the_best_there_are(
+    level: str, n: int, p: int, weighted: bool, l1: float, l2: float, bins: int
+) -> None:
     _boost.use_level(level)
-    case = Case(n, p)
+    case = Case(n, p, bins)
     w = case.w if weighted else NONE
     boosting, raw = case.boosting(), np.zeros(n)
     boosting.gradients(0, case.y, raw, w, 0.0)
@@ -167,9 +182,11 @@ def test_splits_are_the_best_there_are(level: str, n: int, p: int, weighted: boo
     _boost.use_level(LEVELS[-1])
 
 
-@pytest.mark.parametrize("n", [1, 2, 5000, 20_000])
-def test_threads_and_levels_give_the_same_tree(n: int) -> None:
-    case = Case(n, 11, bins=200, categorical=(2, 5))
+@pytest.mark.parametrize(
+    "n, bins", [(1, 200), (2, 200), (5000, 200), (20_000, 200), (1, 1000), (5000, 65_535), (9000, 1000)]
+)
+def test_threads_and_levels_give_the_same_tree(n: int, bins: int) -> None:
+    case = Case(n, 11 if bins < 65_535 else 3, bins, categorical=(2, 5))
     trees = []
     for level in LEVELS:
         _boost.use_level(level)
@@ -186,8 +203,27 @@ def test_threads_and_levels_give_the_same_tree(n: int) -> None:
             np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
-def test_rows_that_are_left_out_walk_down() -> None:
-    case = Case(500, 6, categorical=(1,))
+@pytest.mark.parametrize("bins", [9, 255])
+def test_bytes_and_pairs_of_bytes_give_the_same_tree(bins: int) -> None:
+    """Codes as they are, and the same ones beside a column of many bins whose rows are all in the first."""
+    narrow, wide = Case(3000, 5, bins, categorical=(1,)), Case(3000, 5, bins, categorical=(1,))
+    wide.codes = np.ascontiguousarray(np.pad(narrow.codes[:, :5], ((0, 0), (0, 3))).astype(np.uint16))
+    wide.p, wide.categorical = 6, np.append(narrow.categorical, 0).astype(np.uint8)
+    wide.n_bins = np.append(narrow.n_bins, 60_000)
+    trees = []
+    for case in (narrow, wide):
+        boosting, raw = case.boosting(2), np.zeros(3000)
+        boosting.gradients(0, case.y, raw, NONE, 0.0)
+        tree = grow(boosting, np.arange(0, 3000, 2, dtype=np.uint32), leaves=20)
+        boosting.update(raw)
+        trees.append((*tree, raw))
+    for a, b in zip(*trees, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("bins", [9, 3000])
+def test_rows_that_are_left_out_walk_down(bins: int) -> None:
+    case = Case(500, 6, bins, categorical=(1,))
     some = np.flatnonzero(np.arange(500) % 3 > 0).astype(np.uint32)
     boosting, raw, whole = case.boosting(), np.zeros(500), np.zeros(500)
     boosting.gradients(0, case.y, raw, NONE, 0.0)
@@ -201,7 +237,7 @@ def test_rows_that_are_left_out_walk_down() -> None:
             goes_left = code <= bin[node]
             if by_set[node]:
                 goes_left = bool(int(sets[node, code // 64]) >> (code % 64) & 1)
-            if code == case.bins:
+            if code == case.n_bins[feature[node]]:
                 goes_left = missing_left[node] > 0
             node = left[node] if goes_left else right[node]
         whole[i] = value[node]
@@ -257,6 +293,27 @@ def test_a_table_that_cannot_be_grown_on_is_refused() -> None:
     case.codes[3, 1] = 11
     with pytest.raises(ValueError, match="column 1 has a code beyond"):
         case.boosting()
+    case = Case(20, 3, 300)
+    case.codes[3, 1] = 301
+    with pytest.raises(ValueError, match="column 1 has a code beyond"):
+        case.boosting()
+    case.codes[3, 1], case.categorical[2] = 300, 1
+    with pytest.raises(ValueError, match="categories has at most 255"):
+        case.boosting()
+    case.categorical[2], case.n_bins[0] = 0, 65_536
+    with pytest.raises(ValueError, match="at most 65535"):
+        case.boosting()
+    case = Case(20, 3, 300)
+    case.codes = case.codes.astype(np.int16)
+    with pytest.raises(ValueError, match="uint8 or uint16"):
+        case.boosting()
+    case.codes = np.zeros((20, 6), dtype=np.uint16)
+    with pytest.raises(ValueError, match="whole words"):
+        case.boosting()
+    with pytest.raises(ValueError, match="2\\^32 bins"):
+        many = np.zeros(70_000, dtype=np.int64)
+        none = np.zeros(70_000, dtype=np.uint8)
+        _boost.SpreadTree(many + 65_535, none, many, np.zeros((0, 70_000), dtype=np.uint8), 1)
     sound = Case(20, 3).boosting()
     with pytest.raises(ValueError, match="no such row"):
         grow(sound, np.array([20], dtype=np.uint32))

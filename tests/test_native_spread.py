@@ -23,13 +23,19 @@ class Case:
 
     def __init__(self, n: int, p: int, order: int = 0, together: Any = (), bins: int = 40) -> None:
         rng = np.random.default_rng(n + p)
-        self.n, self.codes = n, np.zeros((n, (p + 7) // 8 * 8), dtype=np.uint8)
-        self.codes[:, :p] = rng.integers(0, bins + 1, (n, p))
-        self.y = rng.normal(size=n) + 0.3 * self.codes[:, 0] * (self.codes[:, 1 % p] > 13)
+        n_bins = np.where(np.arange(p) == 2, min(bins, 40), bins)
+        wide = bins > 255
+        self.n, self.codes = (
+            n,
+            np.zeros((n, (p + 3) // 4 * 4 if wide else (p + 7) // 8 * 8), np.uint16 if wide else np.uint8),
+        )
+        self.codes[:, :p] = rng.integers(0, n_bins + 1, (n, p))
+        share = self.codes / (bins / 40)
+        self.y = rng.normal(size=n) + 0.3 * share[:, 0] * (share[:, 1 % p] > 13)
         self.w = rng.integers(1, 4, n).astype(np.float64)
         self.rows = np.flatnonzero(rng.random(n) < 0.8).astype(np.uint32) if n > 2 else np.arange(n, dtype=np.uint32)
         self.columns = (
-            np.full(p, bins),
+            n_bins,
             (np.arange(p) == 2).astype(np.uint8),
             np.where(np.arange(p) == 0, order, 0),
             np.array(together, dtype=np.uint8).reshape(-1, p),
@@ -92,12 +98,26 @@ PAIRS = [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
         (Case(4000, 5, order=1), dict(longest=0.3), 12),
         (Case(4000, 4, together=PAIRS), dict(leaves=100), 25),
         (Case(3000, 9), dict(**WHOLE, depth=5), 4),
+        (Case(3000, 7, bins=2000), {}, 12),
+        (Case(2000, 4, order=1, bins=65_535), dict(leaves=8), 12),
         (Case(2000, 9), dict(**WHOLE, depth=20, columns=2, least_rows=1), 19),
         (Case(100, 3), dict(leaves=2), 0),
         (Case(2, 1), {}, 0),
         (Case(1, 1), {}, 0),
     ],
-    ids=["plain", "columns drawn", "ordered", "together", "shallow", "whole", "stump", "two rows", "one row"],
+    ids=[
+        "plain",
+        "columns drawn",
+        "ordered",
+        "together",
+        "shallow",
+        "pairs of bytes",
+        "many bins",
+        "whole",
+        "stump",
+        "two rows",
+        "one row",
+    ],
 )
 def test_two_halves_grow_the_tree_of_one(case: Case, changed: dict[str, Any], most_turns: int) -> None:
     settings = {**SETTINGS, **changed}
@@ -110,30 +130,42 @@ def test_two_halves_grow_the_tree_of_one(case: Case, changed: dict[str, Any], mo
     np.testing.assert_array_equal(found[7][leaf], raw)
 
 
-def test_histograms_and_parted_rows_by_hand() -> None:
-    case = Case(500, 3)
-    terms = np.random.default_rng(0).integers(-99, 99, (500, 2))
-    expected = np.zeros((3 * 41, 2), dtype=np.int64)
-    for j in range(3):
-        np.add.at(expected, 41 * j + case.codes[case.rows, j].astype(int), terms[case.rows])
+@pytest.mark.parametrize(
+    "n, p, bins", [(500, 3, 40), (500, 3, 300), (1, 2, 300), (900, 2, 65_535), (2100, 5, 256), (70, 9, 1000)]
+)
+def test_histograms_and_parted_rows_by_hand(n: int, p: int, bins: int) -> None:
+    case = Case(n, p, bins=bins)
+    terms = np.random.default_rng(0).integers(-99, 99, (n, 2))
+    start = np.cumsum([0, *(case.columns[0] + 1)])
+    expected = np.zeros((start[-1], 2), dtype=np.int64)
+    for j in range(p):
+        np.add.at(expected, start[j] + case.codes[case.rows, j].astype(int), terms[case.rows])
     np.testing.assert_array_equal(_boost.sum_rows(case.codes, case.columns[0], terms, case.rows), expected)
-    a, n = 100, len(case.rows)
+    a, n, middle = min(100, len(case.rows) // 5), len(case.rows), bins // 2
     places = np.array([a]), np.array([n])
-    one = (np.array([1], dtype=np.int32), np.array([20], dtype=np.int32), np.ones(1, np.uint8), np.zeros(1, np.uint8))
+    one = (np.array([1], np.int32), np.array([middle], np.int32), np.ones(1, np.uint8), np.zeros(1, np.uint8))
     more = (*one, np.zeros((1, 4), dtype=np.uint64), np.full(1, 3, dtype=np.uint8))
     rows, lefts, sums = _boost.part_and_sum(case.codes, case.columns[0], terms, case.rows, *places, *more)
     code = case.codes[case.rows[a:], 1]
-    left = (code <= 20) | (code == 40)
+    left = (code <= middle) | (code == bins)
     np.testing.assert_array_equal(rows, [*case.rows[:a], *case.rows[a:][left], *case.rows[a:][~left]])
     assert lefts.tolist() == [left.sum()] and len(sums) == 2
     for side, rows_of_side in zip(sums, (case.rows[a:][left], case.rows[a:][~left]), strict=True):
         np.testing.assert_array_equal(side, _boost.sum_rows(case.codes, case.columns[0], terms, rows_of_side))
 
 
-def test_codes_beyond_the_bins_stay_in_memory() -> None:
-    codes, terms = np.full((50, 8), 255, dtype=np.uint8), np.ones((50, 2), dtype=np.int64)
-    found = _boost.sum_rows(codes, np.array([3, 3]), terms, np.arange(50, dtype=np.uint32))
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_codes_beyond_the_bins_stay_in_memory(dtype: Any) -> None:
+    codes, terms = np.full((50, 8), np.iinfo(dtype).max, dtype=dtype), np.ones((50, 2), dtype=np.int64)
+    rows = np.arange(50, dtype=np.uint32)
+    found = _boost.sum_rows(codes, np.array([3, 3]), terms, rows)
     assert found.shape == (8, 2)
+    by_set = (np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.uint8), np.ones(1, np.uint8))
+    sets, everything = np.full((1, 4), np.iinfo(np.uint64).max, dtype=np.uint64), (np.array([0]), np.array([50]))
+    _boost.part_and_sum(codes, np.array([3, 3]), terms, rows, *everything, *by_set, sets, np.full(1, 3, np.uint8))
+    tree = (np.array([1, -1, -1], np.int32), np.array([2, -1, -1], np.int32))
+    nodes = [np.concatenate([one, np.zeros_like(one), np.zeros_like(one)]) for one in (*by_set, sets)]
+    assert set(_boost.leaves_of(codes, np.array([3, 3]), *tree, *nodes).tolist()) <= {1, 2}
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 1000])

@@ -7,8 +7,8 @@ namespace tenfold {
 
 class Grower {
 public:
-    Grower(const std::uint8_t* codes, size_t n, size_t width, Columns columns, size_t n_threads, const BoostKernels& kernels)
-        : choice_(std::move(columns), n_threads, kernels), rows_(codes, n, width, choice_.columns(), choice_.team(), kernels) {
+    Grower(const Codes& codes, size_t n, Columns columns, size_t n_threads, const BoostKernels& kernels)
+        : choice_(std::move(columns), n_threads, kernels), rows_(codes, n, choice_.columns(), choice_.team(), kernels) {
         for (size_t t = 1; t < choice_.team().size(); ++t) rows_.lend_part(choice_.fresh());
     }
 

@@ -22,7 +22,8 @@ struct Limits {
 // The columns of a table of codes.
 struct Columns {
     std::vector<std::uint32_t> offset;  // of their bins in a histogram; the last bin is that of missing values
-    std::vector<std::uint8_t> missing, categorical;
+    std::vector<std::uint16_t> missing;  // the code of missing values
+    std::vector<std::uint8_t> categorical;
     std::vector<std::int8_t> order;                   // 1: values rise with the column, -1: they fall, 0: either
     std::vector<std::vector<std::uint8_t>> together;  // groups of columns that may meet on one path; none: all
     bool ordered = false;

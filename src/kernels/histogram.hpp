@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 
 #include "simd.hpp"
 
@@ -39,10 +40,26 @@ struct Rule {
     }
 };
 
+// A table of codes, row by row: of a byte each, or of two where a column has more than 255 bins.
+struct Codes {
+    const void* data;
+    size_t width;  // codes of a row: whole words of 8 bytes
+    bool wide;
+
+    size_t row_bytes() const { return width << wide; }
+    size_t most() const { return wide ? 65536 : 256; }  // different codes
+    Codes from(size_t row) const { return {static_cast<const std::uint8_t*>(data) + row * row_bytes(), width, wide}; }
+    // Calls f with the first code, as a pointer to what it is.
+    template <class F>
+    void visit(F&& f) const {
+        if (wide) f(static_cast<const std::uint16_t*>(data));
+        else f(static_cast<const std::uint8_t*>(data));
+    }
+};
+
 // Rows of a node: `rows` lists them, or they are all from the first one on (nullptr).
 struct NodeRows {
-    const std::uint8_t* codes;
-    size_t width;
+    Codes codes;
     const Sum* terms;  // of each row of the table
     const std::uint32_t* rows;
     size_t n;
@@ -76,58 +93,65 @@ namespace tenfold::TENFOLD_LEVEL {
 typedef std::int64_t Pair __attribute__((vector_size(16)));
 
 // One row after the other, G columns at a time: their bins stay in the first cache.
-template <size_t G>
-void add_columns(const std::uint8_t* codes, size_t width, const Sum* terms, size_t n, Sum* histogram,
-                 const std::uint32_t* offset) {
+template <class Code, size_t G>
+void add_columns(const Code* codes, size_t width, const Sum* terms, size_t n, Sum* histogram, const std::uint32_t* offset) {
+    constexpr size_t BITS = 8 * sizeof(Code);
     Pair* bins[G];
     for (size_t g = 0; g < G; ++g) bins[g] = reinterpret_cast<Pair*>(histogram + offset[g]);
     for (size_t i = 0; i < n; ++i, codes += width) {
         std::uint64_t word;
         std::memcpy(&word, codes, 8);
         const Pair term = *reinterpret_cast<const Pair*>(terms + i);
-        for (size_t g = 0; g < G; ++g) bins[g][word >> (8 * g) & 255] += term;
+        for (size_t g = 0; g < G; ++g) bins[g][static_cast<Code>(word >> (BITS * g))] += term;
     }
 }
 
-inline void add_tile(const std::uint8_t* codes, size_t width, const Sum* terms, size_t n, const Layout& layout,
-                     Sum* histogram) {
-    using Add = void (*)(const std::uint8_t*, size_t, const Sum*, size_t, Sum*, const std::uint32_t*);
-    constexpr Add adds[] = {nullptr,        add_columns<1>, add_columns<2>, add_columns<3>, add_columns<4>,
-                            add_columns<5>, add_columns<6>, add_columns<7>, add_columns<8>};
-    for (size_t j = 0; j < layout.p; j += 8)
-        adds[std::min<size_t>(8, layout.p - j)](codes + j, width, terms, n, histogram, layout.offset + j);
+template <class Code, size_t... G>
+void add_tile(const Code* codes, size_t width, const Sum* terms, size_t n, const Layout& layout, Sum* histogram,
+              std::index_sequence<G...>) {
+    constexpr size_t WORD = sizeof...(G);
+    constexpr decltype(&add_columns<Code, WORD>) adds[] = {add_columns<Code, G + 1>...};
+    for (size_t j = 0; j < layout.p; j += WORD)
+        adds[std::min(WORD, layout.p - j) - 1](codes + j, width, terms, n, histogram, layout.offset + j);
 }
 
 // Rows and bytes that a tile of gathered rows may have.
 constexpr size_t TILE_ROWS = 2048, TILE_BYTES = 1 << 18;
 
-inline size_t tile_rows(size_t width) { return std::clamp<size_t>(TILE_BYTES / width, 64, TILE_ROWS); }
+inline size_t tile_rows(size_t row_bytes) { return std::clamp<size_t>(TILE_BYTES / row_bytes, 64, TILE_ROWS); }
 
-// build_histogram: adds the terms of the rows to the bins of each column. `scratch` has room for a tile: (width + 16) bytes a row.
-inline void build_histogram(const NodeRows& node, const Layout& layout, Sum* histogram, std::uint8_t* scratch) {
-    const size_t width = node.width, tile = tile_rows(width);
+template <class Code>
+void build(const Code* table, const NodeRows& node, const Layout& layout, Sum* histogram, std::uint8_t* scratch) {
+    const size_t width = node.codes.width, tile = tile_rows(node.codes.row_bytes());
+    constexpr std::make_index_sequence<8 / sizeof(Code)> word;
     Sum* terms = reinterpret_cast<Sum*>(scratch);
-    std::uint8_t* codes = scratch + tile * sizeof(Sum);
+    Code* codes = reinterpret_cast<Code*>(scratch + tile * sizeof(Sum));
     for (size_t begin = 0; begin < node.n; begin += tile) {
         if (stopped()) return;
         const size_t m = std::min(tile, node.n - begin);
         if (!node.rows) {
-            add_tile(node.codes + begin * width, width, node.terms + begin, m, layout, histogram);
+            add_tile(table + begin * width, width, node.terms + begin, m, layout, histogram, word);
             continue;
         }
         const std::uint32_t* rows = node.rows + begin;
         constexpr size_t AHEAD = 16;
         for (size_t i = 0; i < m; ++i) {
             if (begin + i + AHEAD < node.n) {
-                __builtin_prefetch(node.codes + size_t{rows[i + AHEAD]} * width);
+                __builtin_prefetch(table + size_t{rows[i + AHEAD]} * width);
                 __builtin_prefetch(node.terms + rows[i + AHEAD]);
             }
             terms[i] = node.terms[rows[i]];
-            const std::uint8_t* from = node.codes + size_t{rows[i]} * width;
-            for (size_t b = 0; b < width; b += 8) std::memcpy(codes + i * width + b, from + b, 8);
+            const Code* from = table + size_t{rows[i]} * width;
+            for (size_t b = 0; b < width; b += word.size()) std::memcpy(codes + i * width + b, from + b, 8);
         }
-        add_tile(codes, width, terms, m, layout, histogram);
+        add_tile(codes, width, terms, m, layout, histogram, word);
     }
+}
+
+// build_histogram: adds the terms of the rows to the bins of each column. `scratch` has room for a tile: of each row its codes
+// and its term.
+inline void build_histogram(const NodeRows& node, const Layout& layout, Sum* histogram, std::uint8_t* scratch) {
+    node.codes.visit([&](const auto* table) { build(table, node, layout, histogram, scratch); });
 }
 
 // part_rows: rows whose flag is 1 go to `left`, those whose flag is 0 to `right`, in their order; no branch depends on a flag.
@@ -180,26 +204,31 @@ inline void gains(const Sum* left, size_t n, const Sum& total, const Rule& rule,
     }
 }
 
-// best_cut: the best threshold of a column of `bins` bins (and one for missing values after them); ties go to the first.
+// best_cut: the best threshold of a column of `bins` bins (and one for missing values after them); ties go to the first. Cuts are
+// judged some at a time: after bins without rows a cut is the same as before them.
 inline Cut best_cut(const Sum* histogram, size_t bins, const Sum& total, const Rule& rule) {
+    constexpr size_t SOME = 256;
     Cut best;
-    Sum left[256];
-    double gain[256];
+    Sum left[SOME];
+    double gain[SOME];
     const Sum missing = histogram[bins];
     const bool some_missing = rule.count(missing) > 0;
     const size_t cuts = some_missing ? bins : bins - 1;  // after the last bin: values against missing values
     for (int side = 0; side < (some_missing ? 2 : 1); ++side) {
         Sum sum = side ? missing : Sum{};
-        for (size_t b = 0; b < cuts; ++b) left[b] = sum = sum + histogram[b];
-        gains(left, cuts, total, rule, gain);
-        double top = -std::numeric_limits<double>::infinity();
-        for (size_t b = 0; b < cuts; ++b) top = std::max(top, gain[b]);
-        if (!exceeds(top, best.gain)) continue;
-        for (size_t b = 0; b < cuts; ++b)
-            if (!exceeds(top, gain[b])) {
-                best = {gain[b], static_cast<std::int32_t>(b), side == 1, left[b]};
-                break;
-            }
+        for (size_t first = 0; first < cuts; first += SOME) {
+            const size_t n = std::min(SOME, cuts - first);
+            const std::int64_t before = rule.count(sum);
+            for (size_t b = 0; b < n; ++b) left[b] = sum = sum + histogram[first + b];
+            if (first > 0 && rule.count(sum) == before) continue;
+            gains(left, n, total, rule, gain);
+            double top = -std::numeric_limits<double>::infinity();
+            for (size_t b = 0; b < n; ++b) top = std::max(top, gain[b]);
+            if (!exceeds(top, best.gain)) continue;
+            size_t b = 0;
+            while (exceeds(top, gain[b])) ++b;
+            best = {gain[b], static_cast<std::int32_t>(first + b), side == 1, left[b]};
+        }
     }
     return best;
 }

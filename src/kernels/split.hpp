@@ -8,9 +8,9 @@
 
 namespace tenfold {
 
-using BinSet = std::array<std::uint64_t, 4>;  // of the 256 bins of a column
+using BinSet = std::array<std::uint64_t, 4>;  // of the bins of a column of categories, at most 256
 
-inline bool has(const BinSet& set, std::uint8_t bin) { return set[bin >> 6] >> (bin & 63) & 1; }
+inline bool has(const BinSet& set, size_t bin) { return bin < 256 && (set[bin >> 6] >> (bin & 63) & 1); }
 inline void put(BinSet& set, size_t bin) { set[bin >> 6] |= std::uint64_t{1} << (bin & 63); }
 
 // How rows of a node part: below a threshold, or by a set of bins.
@@ -21,9 +21,9 @@ struct Split {
     BinSet set{};
     Sum left;
 
-    bool goes_left(std::uint8_t code, std::uint8_t missing) const {
+    bool goes_left(std::int32_t code, std::int32_t missing) const {
         if (code == missing) return missing_left;
-        return by_set ? has(set, code) : code <= bin;
+        return by_set ? has(set, static_cast<size_t>(code)) : code <= bin;
     }
 };
 

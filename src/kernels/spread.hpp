@@ -172,35 +172,32 @@ private:
 // What a holder of rows does in a turn: parts the rows of some nodes, and sums those of some of their children.
 class Turn {
 public:
-    Turn(const std::uint8_t* codes, size_t width, const Sum* terms, const Columns& columns, const BoostKernels& kernels)
-        : codes_(codes), width_(width), terms_(terms), columns_(columns), kernels_(kernels),
-          scratch_((width + sizeof(Sum)) * 2048 + 64), histogram_(columns.total() + 256) {}
+    Turn(const Codes& codes, const Sum* terms, const Columns& columns, const BoostKernels& kernels)
+        : codes_(codes), terms_(terms), columns_(columns), kernels_(kernels),
+          scratch_((codes.row_bytes() + sizeof(Sum)) * 2048 + 64), histogram_(columns.total() + codes.most()) {}
 
     // Rows that go left come first, in their order; returns how many those are.
     size_t part(std::span<const std::uint32_t> from, const Split& split, std::uint32_t* to) {
         const size_t j = static_cast<size_t>(split.feature);
-        const GoesLeft left = goes_left(split, columns_.missing[j]);
         flags_.resize(from.size());
         size_t lefts = 0;
-        for (size_t i = 0; i < from.size(); ++i) {
-            flags_[i] = left[codes_[size_t{from[i]} * width_ + j]];
-            lefts += flags_[i];
-        }
+        codes_.visit([&](const auto* table) {
+            lefts = flag_rows(split, columns_.missing[j], from, table + j, codes_.width, flags_.data());
+        });
         kernels_.part_rows(from.data(), flags_.data(), from.size(), to, to + lefts);
         return lefts;
     }
 
-    // No code can lead beyond the histogram: there is room for 256 bins behind the last column.
+    // No code can lead beyond the histogram: there is room for one of each behind the last column.
     std::span<const Sum> sum(std::span<const std::uint32_t> rows) {
-        std::fill(histogram_.begin(), histogram_.end(), Sum{});
-        kernels_.build_histogram({codes_, width_, terms_, rows.data(), rows.size()}, {columns_.offset.data(), columns_.p()},
+        std::fill_n(histogram_.begin(), columns_.total(), Sum{});
+        kernels_.build_histogram({codes_, terms_, rows.data(), rows.size()}, {columns_.offset.data(), columns_.p()},
                                  histogram_.data(), scratch_.data());
         return {histogram_.data(), columns_.total()};
     }
 
 private:
-    const std::uint8_t* codes_;
-    size_t width_;
+    Codes codes_;
     const Sum* terms_;
     const Columns& columns_;
     const BoostKernels& kernels_;

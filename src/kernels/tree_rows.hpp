@@ -7,16 +7,32 @@
 
 namespace tenfold {
 
-using GoesLeft = std::array<bool, 256>;  // for each code of a column
-
-inline GoesLeft goes_left(const Split& split, std::uint8_t missing) {
-    GoesLeft left;
-    for (size_t c = 0; c < left.size(); ++c) left[c] = split.goes_left(static_cast<std::uint8_t>(c), missing);
-    return left;
+// flag_rows: flags[i] = whether row rows[i] goes left, where the codes of the column are `apart` from row to row; returns how many
+// do. Bytes, and the few codes of categories, are looked up.
+template <class Code>
+size_t flag_rows(const Split& split, std::int32_t missing, std::span<const std::uint32_t> rows, const Code* column, size_t apart,
+                 std::uint8_t* flags) {
+    const auto by = [&](const auto& goes_left) {
+        size_t lefts = 0;
+        for (size_t i = 0; i < rows.size(); ++i) {
+            flags[i] = goes_left(column[rows[i] * apart]);
+            lefts += flags[i];
+        }
+        return lefts;
+    };
+    if (sizeof(Code) > 1 && !split.by_set) {
+        const std::int32_t bin = split.bin;
+        const bool otherwise = split.missing_left;
+        return by([=](std::int32_t code) { return code == missing ? otherwise : code <= bin; });
+    }
+    std::array<bool, 256> left;
+    for (size_t c = 0; c < left.size(); ++c) left[c] = split.goes_left(static_cast<std::int32_t>(c), missing);
+    return by([&](Code code) { return left[code & 255]; });
 }
 
 // The leaf of a row, by its codes.
-inline size_t leaf_of(const std::vector<BoostNode>& nodes, const std::uint8_t* missing, const std::uint8_t* codes) {
+template <class Code>
+size_t leaf_of(const std::vector<BoostNode>& nodes, const std::uint16_t* missing, const Code* codes) {
     size_t node = 0;
     while (nodes[node].left >= 0) {
         const size_t j = static_cast<size_t>(nodes[node].split.feature);
@@ -27,18 +43,20 @@ inline size_t leaf_of(const std::vector<BoostNode>& nodes, const std::uint8_t* m
 
 class TreeRows {
 public:
-    TreeRows(const std::uint8_t* codes, size_t n, size_t width, const Columns& columns, Team& team, const BoostKernels& kernels)
-        : codes_(codes), n_(n), width_(width), columns_(columns), team_(team), kernels_(kernels), terms_(n) {
+    TreeRows(const Codes& codes, size_t n, const Columns& columns, Team& team, const BoostKernels& kernels)
+        : codes_(codes), n_(n), columns_(columns), team_(team), kernels_(kernels), terms_(n) {
         rows_[0].resize(n);
         rows_[1].resize(n);
         flags_.resize(n);
-        columns_codes_.resize(n * columns_.p());
-        team_.ranges(n, 1024, [&](size_t a, size_t b) {
-            for (size_t j = 0; j < columns_.p(); ++j)
-                for (size_t i = a; i < b; ++i) columns_codes_[j * n_ + i] = codes_[i * width_ + j];
+        by_column_.resize(n * columns_.p() << codes.wide);
+        codes_.visit([&]<class Code>(const Code* table) {
+            team_.ranges(n, 1024, [&](size_t a, size_t b) {
+                for (size_t j = 0; j < columns_.p(); ++j)
+                    for (size_t i = a; i < b; ++i) column<Code>(j)[i] = table[i * codes_.width + j];
+            });
         });
         for (size_t t = 0; t < team_.size(); ++t)
-            scratch_.push_back(std::make_unique<std::uint8_t[]>((width + sizeof(Sum)) * 2048 + 64));
+            scratch_.push_back(std::make_unique<std::uint8_t[]>((codes_.row_bytes() + sizeof(Sum)) * 2048 + 64));
     }
 
     Sum* terms() { return terms_.data(); }
@@ -63,7 +81,7 @@ public:
         const std::uint32_t* rows = all_ && n == n_ ? nullptr : of(node).data();
         if (n < SHARED_ROWS || team_.size() == 1) {
             std::memset(static_cast<void*>(histogram), 0, bytes);
-            kernels_.build_histogram({codes_, width_, terms_.data(), rows, n}, layout, histogram, scratch_[0].get());
+            kernels_.build_histogram({codes_, terms_.data(), rows, n}, layout, histogram, scratch_[0].get());
             return 0;
         }
         const size_t step = 2048;
@@ -73,8 +91,8 @@ public:
             std::memset(static_cast<void*>(mine), 0, bytes);
             for (size_t a = next.fetch_add(step); a < n; a = next.fetch_add(step)) {
                 const size_t m = std::min(step, n - a);
-                const NodeRows part = rows ? NodeRows{codes_, width_, terms_.data(), rows + a, m}
-                                           : NodeRows{codes_ + a * width_, width_, terms_.data() + a, nullptr, m};
+                const NodeRows part = rows ? NodeRows{codes_, terms_.data(), rows + a, m}
+                                           : NodeRows{codes_.from(a), terms_.data() + a, nullptr, m};
                 kernels_.build_histogram(part, layout, mine, scratch_[t].get());
             }
         });
@@ -98,18 +116,13 @@ public:
         const std::uint32_t* from = rows_[range.side].data() + range.begin;
         std::uint32_t* to = rows_[1 - range.side].data() + range.begin;
         const size_t j = static_cast<size_t>(split.feature);
-        const GoesLeft left = goes_left(split, columns_.missing[j]);
         std::vector<size_t> count(pieces + 1, 0);
         std::uint8_t* flags = flags_.data();
-        const std::uint8_t* column = columns_codes_.data() + j * n_;
-        team_.each(pieces, [&](size_t k) {
-            const size_t end = std::min(n, (k + 1) * step);
-            size_t lefts = 0;
-            for (size_t i = k * step; i < end; ++i) {
-                flags[i] = left[column[from[i]]];
-                lefts += flags[i];
-            }
-            count[k + 1] = lefts;
+        codes_.visit([&]<class Code>(const Code*) {
+            team_.each(pieces, [&](size_t k) {
+                const size_t start = k * step, m = std::min(step, n - start);
+                count[k + 1] = flag_rows(split, columns_.missing[j], {from + start, m}, column<Code>(j), 1, flags + start);
+            });
         });
         for (size_t k = 0; k < pieces; ++k) count[k + 1] += count[k];
         team_.each(pieces, [&](size_t k) {
@@ -141,10 +154,12 @@ public:
         std::vector<std::uint64_t> inside(n_ / 64 + 1);
         for (size_t k = 0; k < pieces.size(); ++k)
             for (const std::uint32_t row : piece(k)) inside[row / 64] |= std::uint64_t{1} << row % 64;
-        team_.ranges(n_, PIECE, [&](size_t a, size_t b) {
-            for (size_t i = a; i < b; ++i)
-                if (!(inside[i / 64] >> (i % 64) & 1))
-                    raw[i] += nodes[leaf_of(nodes, columns_.missing.data(), codes_ + i * width_)].value;
+        codes_.visit([&](const auto* table) {
+            team_.ranges(n_, PIECE, [&](size_t a, size_t b) {
+                for (size_t i = a; i < b; ++i)
+                    if (!(inside[i / 64] >> (i % 64) & 1))
+                        raw[i] += nodes[leaf_of(nodes, columns_.missing.data(), table + i * codes_.width)].value;
+            });
         });
     }
 
@@ -156,14 +171,20 @@ private:
         int side;
     };
 
-    const std::uint8_t* codes_;
-    size_t n_, width_;
+    // The codes of column j, one after the other.
+    template <class Code>
+    Code* column(size_t j) {
+        return reinterpret_cast<Code*>(by_column_.data()) + j * n_;
+    }
+
+    Codes codes_;
+    size_t n_;
     const Columns& columns_;
     Team& team_;
     const BoostKernels& kernels_;
     std::vector<Sum> terms_;
     std::vector<std::uint32_t> rows_[2];
-    std::vector<std::uint8_t> flags_, columns_codes_;  // the codes once more, column by column: for moving rows
+    std::vector<std::uint8_t> flags_, by_column_;  // the codes once more, column by column: for moving rows
     std::vector<std::unique_ptr<std::uint8_t[]>> scratch_;
     std::vector<Histogram> parts_;
     std::vector<Range> ranges_;  // of the nodes

@@ -11,27 +11,32 @@ import numpy as np
 
 from tenfold.core import check
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize
+from tenfold.core.engine import Summarize, current_engine
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.estimator import Classifier, Estimator, Regressor, map_rows
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
 from tenfold.solve.class_weights import class_factors
-from tenfold.tree.bins import MOST_BINS, learn_bins
+from tenfold.tree.bins import learn_bins
 from tenfold.tree.losses import loss_of
 from tenfold.tree.packed import Trees
 from tenfold.tree.parts import class_sums
+from tenfold.tree.room import tell_memory
 from tenfold.tree.rounds import LocalRounds, Plan, Rounds, record
 from tenfold.tree.settings import directions, generator_of, refuse
 from tenfold.tree.spread import SpreadRounds
 from tenfold.tree.training import Training, training_rows
 
+BINS = (
+    "most bins of a column, up to 65,535 (above 255 codes take two bytes; categories 255); missing values have one more"
+)
+
 
 class Boosted(Estimator):
     """Abstract: a sum of trees, each grown on the gradients of what the ones before it leave over."""
 
-    kind: ClassVar[str] = "keeps rows"  # while the trees grow, one byte a value; on a cluster where they are
+    kind: ClassVar[str] = "keeps rows"  # while the trees grow, a byte or two a value; on a cluster where they are
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     _trees: Trees  # class by class, round by round
@@ -70,9 +75,9 @@ class Boosted(Estimator):
         self._check_before(source, outputs)
         rng = generator_of(self)
         seed = before.get("_seed", seed_of(rng))
-        bins = yield from learn_bins(
-            source, getattr(self, "max_bins", MOST_BINS), check.categorical_columns(self, source)
-        )
+        bins = yield from learn_bins(source, int(self.max_bins), check.categorical_columns(self, source))
+        rows_are_here = self._gathers() or not hasattr(current_engine(source), "resident")
+        tell_memory(self, (source.n_rows or 0) if rows_are_here else 0, bins, outputs)
         draws = self._holds_out(source.n_rows) or getattr(self, "subsample", 1.0) < 1
         table = yield from training_rows(source, bins, seed if draws else None, trees, outputs, self._gathers())
         self._weigh(table)

@@ -13,7 +13,8 @@ from tenfold.core import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
+from tenfold.tree.bins import MOST_WIDE_BINS
+from tenfold.tree.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.first import begin, given_learner, raw_of
 from tenfold.tree.losses import loss_of
 from tenfold.tree.options import SHARE
@@ -59,6 +60,7 @@ class DepthBoosted(Boosted):
     )
     tol: float = param(1e-4, at_least=0, doc="gain of the held-out loss that counts")
     ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf, in gain by share of weight, when a tree is pruned")
+    max_bins: int = param(255, at_least=2, at_most=MOST_WIDE_BINS, doc=BINS)
 
     path: ClassVar[str | None] = "n_estimators"
 
@@ -161,12 +163,13 @@ class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
     Model       ŷ(x) = c + Σₜ fₜ(x), fₜ a tree of depth max_depth, its leaves shrunk by learning_rate
     Objective   min of Σᵢ sᵢ loss(yᵢ, ŷᵢ), tree by tree; leaves of "absolute_error", "huber" and "quantile" hold medians,
                 Huber means and quantiles of what is left
-    Algorithm   columns in at most 255 bins, few different values exactly; histograms of gradients in whole numbers, the larger
+    Algorithm   columns in at most max_bins bins, fewer values exactly; histograms of gradients in whole numbers, the larger
                 child by subtraction: threads, blocks and the order of the rows do not change a bit; missing values go
                 where they help; categories are ordered by their mean gradient; rows are drawn by a hash of their content
-    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
+    Cost        O(n p) time a level of a tree, n p bytes twice (four times above 255 bins), 50 n bytes, and 16 bytes a bin for each
+                open leaf (up to 256 MB) of memory; all numbers of rounds from one fit;
                 on Dask rows stay on their workers and histograms travel, unless leaves are quantiles or `init` is a learner
-    Fails when  the signal lies outside the range of the training rows; more than 255 thresholds of a column matter
+    Fails when  the signal lies outside the range of the training rows; more than max_bins thresholds of a column matter
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 
     Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
@@ -202,13 +205,14 @@ class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
     Model       P(class 1 | x) = 1 / (1 + e^−r),  r = c + Σₜ fₜ(x); several classes: softmax of one sum each;
                 "exponential" (AdaBoost's loss): 1 / (1 + e^−2r)
     Objective   min of −Σᵢ sᵢ log P(yᵢ | xᵢ), or of Σᵢ sᵢ e^∓rᵢ, tree by tree, to second order
-    Algorithm   columns in at most 255 bins, few different values exactly; histograms of gradients in whole numbers, the larger
+    Algorithm   columns in at most max_bins bins, fewer values exactly; histograms of gradients in whole numbers, the larger
                 child by subtraction: threads, blocks and the order of the rows do not change a bit; missing values go
                 where they help; categories are ordered by their mean gradient; rows are drawn by a hash of their content;
                 a leaf steps at most 10 (times learning_rate), and with K classes (K − 1) / K of Newton's step
-    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
+    Cost        O(n p) time a level of a tree, n p bytes twice (four times above 255 bins), 50 n bytes, and 16 bytes a bin for each
+                open leaf (up to 256 MB) of memory; all numbers of rounds from one fit;
                 on Dask rows stay on their workers and histograms travel, unless `init` is a learner
-    Fails when  probabilities near 0 and 1 grow too sure with many rounds; more than 255 thresholds of a column matter
+    Fails when  probabilities near 0 and 1 grow too sure with many rounds; more than max_bins thresholds of a column matter
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 
     Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,

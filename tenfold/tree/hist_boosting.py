@@ -9,7 +9,8 @@ from numpy.random import RandomState
 
 from tenfold.core.data import Array
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.tree.boosting import Boosted, BoostedClassifier, BoostedRegressor
+from tenfold.tree.bins import MOST_WIDE_BINS
+from tenfold.tree.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.losses import loss_of
 from tenfold.tree.rounds import Plan, Rounds
 from tenfold.tree.settings import refuse
@@ -35,7 +36,7 @@ class HistBoosted(Boosted):
         0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"
     )
     max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
-    max_bins: int = param(255, at_least=2, at_most=255, doc="bins of a column; missing values have one more")
+    max_bins: int = param(255, at_least=2, at_most=MOST_WIDE_BINS, doc=BINS)
     categorical_features: str | list[Any] | None = param(
         "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
@@ -180,11 +181,12 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
 
     Model       ŷ(x) = c + Σₜ fₜ(x), fₜ a tree with max_leaf_nodes leaves; e to that for "poisson" and "gamma"
     Objective   min of Σᵢ sᵢ loss(yᵢ, ŷᵢ) + l1 Σ |leaf values| + l2/2 Σ (leaf values)², tree by tree, to second order
-    Algorithm   columns in at most 255 bins; a histogram of gradients for the smaller child, the larger one is the difference;
+    Algorithm   columns in at most max_bins bins; a histogram of gradients for the smaller child, the larger one is the difference;
                 the leaf with the largest gain is split first; sums are whole numbers, so that threads, blocks and the order
                 of the rows do not change a bit; missing values go where they help; categories are ordered by their mean
                 gradient; "absolute_error" and "quantile" leaves hold medians and quantiles of what is left
-    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
+    Cost        O(n p) time a level of a tree, n p bytes twice (four times above 255 bins), 50 n bytes, and 16 bytes a bin for each
+                open leaf (up to 256 MB) of memory; all numbers of rounds from one fit;
                 on Dask rows stay on their workers and histograms travel, unless leaves are quantiles or `scoring` is not the loss
     Fails when  the signal lies outside the range of the training rows; n is so small that bins and leaves are noise
     Reference   Friedman 2001; Ke et al. 2017 (LightGBM)
@@ -221,12 +223,13 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
 
     Model       P(class 1 | x) = 1 / (1 + e^−r),  r = c + Σₜ fₜ(x); several classes: softmax of one sum each
     Objective   min of −Σᵢ sᵢ log P(yᵢ | xᵢ) + l1 Σ |leaf values| + l2/2 Σ (leaf values)², tree by tree, to second order
-    Algorithm   columns in at most 255 bins; a histogram of gradients for the smaller child, the larger one is the difference;
+    Algorithm   columns in at most max_bins bins; a histogram of gradients for the smaller child, the larger one is the difference;
                 the leaf with the largest gain is split first; sums are whole numbers, so that threads, blocks and the order
                 of the rows do not change a bit; missing values go where they help; categories are ordered by their mean
                 gradient; a leaf steps at most 10 (times learning_rate), and with K classes (K − 1) / K of Newton's step;
                 l2 is l2_regularization + 1 (or the mean weight, if smaller): else pure leaves grow surer with every round
-    Cost        O(n p) time a level of a tree, n p bytes twice and 50 n bytes of memory; all numbers of rounds from one fit;
+    Cost        O(n p) time a level of a tree, n p bytes twice (four times above 255 bins), 50 n bytes, and 16 bytes a bin for each
+                open leaf (up to 256 MB) of memory; all numbers of rounds from one fit;
                 on Dask rows stay on their workers and histograms travel, unless `scoring` is not the loss
     Fails when  n is so small that bins and leaves are noise; probabilities near 0 and 1 grow too sure with many rounds
     Reference   Friedman 2001; Ke et al. 2017 (LightGBM)

@@ -41,9 +41,9 @@ def _ready(value: Any) -> Any:
 
 @dataclass(slots=True)
 class Part(Travels):
-    """Some rows as bytes."""
+    """Some rows as codes of bins."""
 
-    codes: Array  # (n, width) uint8
+    codes: Array  # (n, width) uint8 or uint16
     y: Array  # (n,) float64: numbers, or codes of classes
     w: Array | None  # None where every row counts the same
     hash: Array  # (n,) of the content of each row and its target; empty where nothing is drawn
@@ -108,7 +108,7 @@ class Here:
 
 
 def coded(block: Block, bins: Bins, hashed: int | None, trees: Trees | None, outputs: int) -> Part:
-    """A block as bytes, with its target, weights and (with a seed) hashes, and the sums of earlier trees."""
+    """A block as codes, with its target, weights and (with a seed) hashes, and the sums of earlier trees."""
     y = np.ascontiguousarray(block.y.reshape(-1), dtype=np.float64)
     w = None if (block.w == 1).all() else block.w
     hash = np.empty(0, dtype=np.uint64)
@@ -120,7 +120,7 @@ def coded(block: Block, bins: Bins, hashed: int | None, trees: Trees | None, out
 
 def joined(parts: list[Part]) -> Part:
     """Several parts as one; the codes of each are let go as soon as they are copied."""
-    codes = aligned(sum(map(len, parts)), parts[0].codes.shape[1])
+    codes = aligned(sum(map(len, parts)), parts[0].codes.shape[1], parts[0].codes.dtype)
     parts, at = list(parts), 0
     for i, part in enumerate(parts):
         codes[at : at + len(part)] = part.codes
@@ -134,11 +134,12 @@ def joined(parts: list[Part]) -> Part:
     return Part(codes, y, w, hash, earlier)
 
 
-def aligned(n: int, width: int) -> Array:
-    """An empty (n, width) table of bytes that begins on a cache line."""
-    memory = np.empty(n * width + 64, dtype=np.uint8)
+def aligned(n: int, width: int, dtype: Any = np.uint8) -> Array:
+    """An empty (n, width) table of codes that begins on a cache line."""
+    size = n * width * np.dtype(dtype).itemsize
+    memory = np.empty(size + 64, dtype=np.uint8)
     start = -memory.ctypes.data % 64
-    return memory[start : start + n * width].reshape(n, width)
+    return memory[start : start + size].view(dtype).reshape(n, width)
 
 
 def class_sums(trees: Trees, X: Array, outputs: int, start: int, stop: int) -> Array:

@@ -102,9 +102,9 @@ class Training:
 def training_rows(
     source: Source, bins: Bins, hashed: int | None, trees: Trees | None, outputs: int, gather: bool
 ) -> Generator[Summarize, Any, Training]:
-    """One pass: each row as bytes. They stay on the workers where blocks live on a cluster, unless they are few or to be gathered."""
+    """One pass: each row as codes. They stay on the workers where blocks live on a cluster, unless they are few or to be gathered."""
     code = partial(parts.coded, bins=bins, hashed=hashed, trees=trees, outputs=outputs)
-    few = source.n_rows is not None and source.n_rows * bins.width <= FEW_BYTES
+    few = source.n_rows is not None and source.n_rows * bins.row_bytes <= FEW_BYTES
     resident = None if gather or few else getattr(current_engine(source), "resident", None)
     rows = None if resident is None else resident(source, code, parts.joined)
     if rows is None:
