@@ -46,10 +46,13 @@ void build(Presorted* made, Table<T> X, size_t n_threads) {
     new (made) Presorted(std::move(sorted));
 }
 
-std::vector<std::uint32_t> rows_by_target(std::span<const double> y) {
+// In rising order; of equal targets by `key` where there is one, so that the order of the rows does not matter.
+std::vector<std::uint32_t> rows_by_target(std::span<const double> y, std::span<const std::uint64_t> key = {}) {
     std::vector<std::uint32_t> rows(y.size());
     std::iota(rows.begin(), rows.end(), 0u);
-    std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) { return y[a] < y[b]; });
+    std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) {
+        return y[a] != y[b] || key.empty() ? y[a] < y[b] : key[a] < key[b];
+    });
     return rows;
 }
 
@@ -156,6 +159,7 @@ struct Forest {
     std::string criterion;
     bool bootstrap = true;
     std::pair<std::int64_t, std::int64_t> range{0, 0};  // of the targets as whole numbers
+    std::vector<std::uint32_t> by_target;               // rows in rising order of their targets, where medians are asked for
 };
 
 // `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights besides copies, or empty.
@@ -211,6 +215,7 @@ void build_forest(Forest* made, Table<std::uint8_t> codes, Integers n_bins, Matr
     forest.drawing.key.assign(key.span().begin(), key.span().end());
     forest.drawing.copies.assign(copies.span().begin(), copies.span().end());
     forest.drawing.first.assign(first.span().begin(), first.span().end());
+    if (criterion == "absolute_error") forest.by_target = rows_by_target(sample.y, key.span());
     forest.bootstrap = rate > 0;
     forest.criterion = criterion;
     if (factor.size(0) == 0) {
@@ -234,7 +239,8 @@ Bag fill_bag(const Forest& forest, std::uint64_t seed) {
     for (std::uint64_t attempt = 0; bag.drawn.empty(); ++attempt) {
         bag.out.clear();
         const bool all = !forest.bootstrap || attempt == 100;
-        for (size_t i = 0; i < sample.n; ++i) {
+        for (size_t place = 0; place < sample.n; ++place) {
+            const size_t i = forest.by_target.empty() ? place : forest.by_target[place];
             const std::int64_t times = all ? forest.drawing.copies[i] : forest.drawing.times(i, mix(seed + attempt * 77));
             (times ? bag.drawn : bag.out).push_back(static_cast<std::uint32_t>(i));
             const std::int64_t w = times * sample.weight(i);
@@ -273,7 +279,7 @@ nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& ba
                                      bag.out);
         grower.grow();
         grower.describe(forest.sample);
-        grown = std::move(grower.grown);
+        grown = std::move(grower.told.grown);
         leaf_of = std::move(grower.leaf_of);
     }
     New<std::int32_t> leaf(leaf_of.size());
@@ -284,8 +290,12 @@ nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& ba
 // One tree: its arrays, and the leaf of each row that was not drawn (else -1).
 nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
                       std::int64_t min_leaf, double min_weight_share, std::int64_t max_features, std::int64_t max_leaves,
-                      double min_decrease) {
+                      double min_decrease, Integers monotonic) {
     require(min_leaf >= 1 && max_features >= 1, "min_leaf and max_features must be at least 1");
+    require(monotonic.size(0) == 0 || monotonic.size(0) == forest.table.p, "monotonic must have p values");
+    require(monotonic.size(0) == 0 || forest.sample.classes <= 2, "monotone columns are for numbers and for two classes");
+    std::vector<std::int8_t> directions(monotonic.span().begin(), monotonic.span().end());
+    if (forest.sample.classes == 1) directions.clear();
     const Sample& sample = forest.sample;
     Bag bag;
     {
@@ -298,18 +308,19 @@ nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std
     // The gains that the grower compares are in its own whole numbers.
     double unit = sample.classes == 2 && forest.criterion == "gini" ? 2.0 : 1.0;
     if (!sample.classes)
-        unit = forest.criterion == "poisson" ? sample.unit / sample.weight_unit
-                                             : sample.unit / sample.weight_unit * (sample.unit / sample.weight_unit);
+        unit = forest.criterion == "squared_error" ? sample.unit / sample.weight_unit * (sample.unit / sample.weight_unit)
+                                                   : sample.unit / sample.weight_unit;
     const double min_gain = min_decrease > 0 ? std::max(min_decrease * weight / unit, DBL_MIN) : 0.0;
     const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
-                            min_gain, seed, kernels};
+                            min_gain, directions, seed, kernels};
     const Pair* cells = bag.pairs.data();
     if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}}, cells);
+    if (forest.criterion == "absolute_error") return run_tree(forest, by, bag, RankedTargets{}, cells);
     if (forest.criterion == "entropy") return run_tree(forest, by, bag, ClassCounts<true>(sample.classes), cells);
     if (sample.classes && sample.classes != 2) return run_tree(forest, by, bag, ClassCounts<false>(sample.classes), cells);
     const int weight_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bag.weight)));
     const int target_bits = sample.classes ? 1 : std::min(40, 64 - 2 * weight_bits);
-    if (!reciprocal || target_bits < (sample.classes ? 1 : 22) || weight_bits > 30)
+    if (!reciprocal || target_bits < (sample.classes ? 1 : 22) || weight_bits > 30 || !directions.empty())
         return run_tree(forest, by, bag, SummedTargets<SquaredScore>{{reciprocal}}, cells);
     double finer;
     const std::vector<std::uint64_t> packed = packed_cells(forest, bag, 64 - weight_bits, target_bits, finer);
@@ -338,5 +349,5 @@ NB_MODULE(_grow, m) {
                "factor"_a.noconvert(), "key"_a.noconvert(), "copies"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
                "criterion"_a);
     forest.def("tree", &forest_tree, "seed"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a,
-               "min_weight_share"_a, "max_features"_a, "max_leaves"_a, "min_decrease"_a);
+               "min_weight_share"_a, "max_features"_a, "max_leaves"_a, "min_decrease"_a, "monotonic"_a.noconvert());
 }

@@ -81,4 +81,5 @@ class Forest:
         max_features: int,
         max_leaves: int,
         min_decrease: float,
+        monotonic: numpy.typing.NDArray[numpy.int64],
     ) -> tuple: ...

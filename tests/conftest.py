@@ -11,7 +11,10 @@ from tenfold.core.estimator import Estimator
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "RandomForestClassifier": [{"n_estimators": 10, "random_state": 0}],
-    "RandomForestRegressor": [{"n_estimators": 10, "random_state": 0}],
+    "RandomForestRegressor": [
+        {"n_estimators": 10, "random_state": 0},
+        {"n_estimators": 3, "criterion": "absolute_error", "random_state": 0},
+    ],
     "ExtraTreesClassifier": [{"n_estimators": 10, "random_state": 0}],
     "ExtraTreesRegressor": [{"n_estimators": 10, "random_state": 0}],
     "GroupLasso": [{"alpha": 0.1}],

@@ -106,7 +106,7 @@ def test_path_of_sizes_is_one_forest() -> None:
         np.testing.assert_array_equal(fitted.oob_score_, alone.oob_score_)
 
 
-@pytest.mark.parametrize("criterion", ["squared_error", "poisson", "gini", "entropy"])
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson", "gini", "entropy"])
 def test_limits_hold_in_every_tree(criterion: str) -> None:
     X, y = friedman(500)
     kind = "Classifier" if criterion in ("gini", "entropy") else "Regressor"
@@ -133,6 +133,7 @@ def test_gains_and_impurities_add_up() -> None:
     w = np.random.default_rng(1).random(400) + 0.5
     for name, criterion, target in (
         ("RandomForestRegressor", "squared_error", y),
+        ("RandomForestRegressor", "absolute_error", y),
         ("RandomForestRegressor", "poisson", y - y.min()),
         ("RandomForestClassifier", "gini", y > 14),
         ("RandomForestClassifier", "gini", np.digitize(y, [10, 18])),
@@ -400,7 +401,7 @@ def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     "wrong, words",
     [
-        ({"monotonic_cst": [1] * 8}, "no monotone columns"),
+        ({"monotonic_cst": [1] * 7}, "for each of the 8 columns"),
         ({"max_samples": 501}, "only 500 rows"),
         ({"max_samples": 1.5}, "at most 1"),
         ({"bootstrap": False, "max_samples": 0.5}, "bootstrap=True only"),

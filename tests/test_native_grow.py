@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.tree.exact import Growth, Presorted
+from tenfold.tree.bins import Bins
+from tenfold.tree.coded import native_forest, with_rare
+from tenfold.tree.exact import Growth, Presorted, one_tree
 from tenfold.tree.packed import Trees
 
 Array = np.ndarray[Any, Any]
@@ -79,9 +81,32 @@ CASES = [
 ]
 
 
+def of_forest(X: Array, by: Growth, y: Array, w: Array | None, classes: int = 0) -> Trees:
+    """A tree of a forest with all rows and columns; it is exact where every value has a bin."""
+    n, p = X.shape
+    category = by.categorical > 0 if len(by.categorical) else np.zeros(p, dtype=bool)
+    bins, weight = Bins.of(X, categorical=category), np.ones(n) if w is None else w
+    forest = native_forest(
+        bins, category, bins.code(X), y.astype(float), weight, classes=classes, factors=None, rate=0.0,
+        criterion=by.criterion,
+    )  # fmt: skip
+    arrays, leaf = forest.tree(
+        by.seed, random=by.random, max_depth=by.max_depth, min_split=by.min_split, min_leaf=by.min_leaf,
+        min_weight_share=by.min_weight_leaf / weight.sum(), max_features=p, max_leaves=by.max_leaves,
+        min_decrease=by.min_gain / weight.sum(), monotonic=by.monotonic,
+    )  # fmt: skip
+    assert (leaf == -1).all()  # every row was there
+    return with_rare(one_tree(arrays), bins)
+
+
+def exact(X: Array, by: Growth, y: Array, w: Array | None, classes: int = 0) -> Trees:
+    return Presorted(X).grow(by, y, w, classes)
+
+
+@pytest.mark.parametrize("grow", [exact, of_forest])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("criterion, classes", CASES)
-def test_every_split_is_the_best(criterion: str, classes: int, weighted: bool) -> None:
+def test_every_split_is_the_best(criterion: str, classes: int, weighted: bool, grow: Any) -> None:
     rng = np.random.default_rng(classes)
     n, p = 60, 4
     X = rng.normal(size=(n, p))
@@ -94,9 +119,10 @@ def test_every_split_is_the_best(criterion: str, classes: int, weighted: bool) -
         else rng.poisson(2.0, n) + (0.0 if criterion == "poisson" else rng.random(n))
     )
     w = rng.random(n) + 0.1 if weighted else np.ones(n)
+    w /= w.max()
     category = [False, False, False, classes != 3]  # the order of categories is exact for two classes and for numbers
     by = Growth(criterion, categorical=np.array(category, dtype=np.uint8))
-    trees = Presorted(X).grow(by, y, w if weighted else None, classes)
+    trees = grow(X, by, y, w if weighted else None, classes)
     nodes = walk(trees, X, 0, np.arange(n))
     assert sorted(node for node, _ in nodes) == list(range(len(trees.feature)))
     for node, rows in nodes:
@@ -109,6 +135,8 @@ def test_every_split_is_the_best(criterion: str, classes: int, weighted: bool) -
             np.testing.assert_allclose(trees.value[node], share, rtol=0, atol=1e-9)
         elif criterion != "absolute_error":
             np.testing.assert_allclose(trees.value[node, 0], np.average(y[rows], weights=w[rows]), rtol=1e-9)
+        else:  # a median: nothing is closer to all targets
+            np.testing.assert_allclose(w[rows] @ np.abs(y[rows] - trees.value[node, 0]), own, rtol=1e-9, atol=1e-12)
         best = best_gain(X[rows], y[rows], w[rows], criterion, classes, category)
         if trees.children_left[node] >= 0:
             np.testing.assert_allclose(trees.gain[node], best, rtol=1e-7, atol=1e-9)

@@ -32,6 +32,7 @@ struct ForestSettings {
     bool random = false;  // thresholds drawn at random
     std::int64_t max_depth = -1, min_split = 2, min_leaf = 1, max_features = 1, max_leaves = -1;
     double min_weight_leaf = 0, min_gain = 0;  // in units of whole weights; in units of impurity times weight
+    std::span<const std::int8_t> monotonic;    // by column, or empty
     std::uint64_t seed = 0;
     const GrowKernels* kernels = nullptr;
 };
@@ -118,6 +119,7 @@ inline Mask as_mask(const std::array<std::uint8_t, 256>& seen) {
 
 struct BestSplit {
     double score = 0, bar = -DBL_MAX / 2;
+    double middle = 0;  // between the values of the two sides, where columns are monotone
     size_t column = 0, bin = 0;
     bool found = false, missing_left = false, missing_here = false;
     Mask left{};  // bins that go left
@@ -125,9 +127,9 @@ struct BestSplit {
 
     // Better by more than rounding: of equal splits the one found first stays.
     bool above(double other) const { return other > bar; }
-    void take(double better, size_t j, Totals l, bool blanks_left, bool blanks_here) {
+    void take(double better, double slack, size_t j, Totals l, bool blanks_left, bool blanks_here) {
         score = better;
-        bar = better + 1e-9 * std::abs(better);
+        bar = better + 1e-9 * std::abs(better) + slack;
         column = j;
         sums = l;
         found = true;
@@ -156,6 +158,7 @@ struct Part {
     bool left = false;
     std::uint64_t key = 0;
     Totals all;
+    double low = -DBL_MAX, high = DBL_MAX;  // where values must lie, by monotone columns, in the units of the sums
 };
 
 }  // namespace tenfold

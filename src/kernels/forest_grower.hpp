@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/forest_search.hpp"
+#include "kernels/forest_told.hpp"
 
 namespace tenfold {
 
@@ -18,48 +19,14 @@ public:
                  const Cell* cells, std::span<const std::uint32_t> drawn, std::span<const std::uint32_t> out)
         : Search(table, by, std::move(targets), classes), pairs(pairs) {
         leaf_of.assign(table.n, -1);
-        grown.outputs = std::max<size_t>(classes, 1);
-        const size_t most = 2 * (by.max_leaves > 0 ? std::min<size_t>(by.max_leaves, drawn.size()) : drawn.size());
-        grown.nodes.reserve(most);  // pages that are not written take no memory
-        grown.values.reserve(most * grown.outputs);
-        totals.reserve(most);
-        curves.reserve(most);
+        told.grown.outputs = std::max<size_t>(classes, 1);
+        told.reserve(2 * (by.max_leaves > 0 ? std::min<size_t>(by.max_leaves, drawn.size()) : drawn.size()));
         frames.resize(LEVELS);
         frames[0].codes = table.codes.data();
         frames[0].cells = cells;
         frames[0].n = table.n;
         for (auto& rows : frames[0].rows) rows.assign(drawn.begin(), drawn.end());
         for (auto& rows : outside) rows.assign(out.begin(), out.end());
-    }
-
-    // Values, impurities and weights of the nodes, in the units of the targets.
-    void describe(const Sample& sample) {
-        curves.resize(grown.nodes.size());
-        for (size_t i = grown.nodes.size(); i-- > 0;) {  // children come after their parents
-            Node& node = grown.nodes[i];
-            if (node.left >= 0) {
-                const auto l = static_cast<size_t>(node.left), r = static_cast<size_t>(node.right);
-                curves[i] = curves[l] + curves[r];
-                if (classes == 0) totals[i] = {totals[l].s + totals[r].s, totals[l].w + totals[r].w};
-            }
-            const double w = static_cast<double>(totals[i].w), mean = static_cast<double>(totals[i].s) / w;
-            double* value = grown.value(static_cast<std::int32_t>(i));
-            node.weight = w * sample.weight_unit;
-            const double size = sample.unit / sample.weight_unit;
-            if (classes == 0) {
-                value[0] = sample.centre + mean * size;
-                node.impurity = finite(std::max(0.0, curves[i] / w - targets.curve(mean)) * targets.scale(size));
-                node.gain = finite(node.gain * targets.scale(size) * sample.weight_unit);
-                continue;
-            }
-            double sum = 0;
-            for (size_t k = 0; k < classes; ++k) {
-                value[k] = !Targets::counted ? (k ? mean : 1 - mean) : static_cast<double>(counts[i * classes + k]) / w;
-                sum += targets.impure(value[k]);
-            }
-            node.impurity = std::max(0.0, sum);
-            node.gain *= sample.weight_unit * (Targets::counted ? 1.0 : 2.0);
-        }
     }
 
     void grow() {
@@ -74,10 +41,9 @@ public:
             grow_in(0, root);
     }
 
-    Grown grown;
-    std::vector<Totals> totals;         // by node
-    std::vector<std::int64_t> counts;   // by node and class
-    std::vector<double> curves;         // by node: Σ w f(y)
+    void describe(const Sample& sample) { told.describe(sample, targets, classes); }
+
+    ToldNodes told;
     std::vector<std::int32_t> leaf_of;  // of the rows that were not drawn
 
 private:
@@ -85,7 +51,7 @@ private:
         if constexpr (!Targets::counted)
             targets.begin(part.all);
         else
-            targets.begin({&counts[static_cast<size_t>(node) * classes], classes});
+            targets.begin({&told.counts[static_cast<size_t>(node) * classes], classes});
         return Search::best(frame, part);
     }
 
@@ -101,14 +67,17 @@ private:
 
     // A new node for a part; returns whether it may be split.
     bool enter(const Here& frame, const Part& part, std::int32_t& node) {
-        node = grown.add(part.m);
-        totals.push_back(part.all);
+        node = told.grown.add(part.m);
+        told.totals.push_back(part.all);
+        if (!by.monotonic.empty()) told.bounds.push_back({part.low, part.high});
         if (part.parent >= 0) {
-            Node& parent = grown.nodes[static_cast<size_t>(part.parent)];
+            Node& parent = told.grown.nodes[static_cast<size_t>(part.parent)];
             (part.left ? parent.left : parent.right) = node;
         }
+        if constexpr (Targets::ranked) look_at_ranks(frame, part);
         bool pure = part.m < 2;
         if constexpr (Targets::counted) {
+            auto& counts = told.counts;
             const size_t at = counts.size();
             counts.resize(at + classes);
             for (size_t i = 0; i < part.m; ++i) {
@@ -124,16 +93,29 @@ private:
                static_cast<double>(part.all.w) >= 2 * by.min_weight_leaf;
     }
 
+    // The median of a node and the spread about it.
+    void look_at_ranks(const Here& frame, const Part& part) {
+        const std::uint32_t* rows = rows_of(frame, part);
+        targets.enter(part.m, [&](size_t i) { return frame.cells[rows[i]]; });
+        const auto& whole = targets.whole;
+        const size_t at = whole.middle - 1;
+        const bool halves = 2 * (whole.w_below + frame.cells[rows[at]].w) == whole.W;  // as much above as up to here
+        told.middles.push_back({frame.number(rows[at]), frame.number(rows[at + halves])});
+        told.curves.push_back(targets.spread);
+    }
+
     // Rows that were not drawn end here; of numbers the sum of w f(y) is kept, from which impurities follow.
     void finish_leaf(const Here& frame, const Part& part, std::int32_t node) {
-        curves.resize(grown.nodes.size());
-        if (classes == 0) totals[static_cast<size_t>(node)] = {};
-        for (size_t i = 0; classes == 0 && i < part.m; ++i) {
-            const Pair& pair = pairs[frame.number(rows_of(frame, part)[i])];
-            totals[static_cast<size_t>(node)].s += pair.s;
-            totals[static_cast<size_t>(node)].w += pair.w;
-            const double s = static_cast<double>(pair.s), w = static_cast<double>(pair.w);
-            curves[static_cast<size_t>(node)] += targets.curve(s / w) * w;
+        if constexpr (!Targets::ranked) {
+            told.curves.resize(told.grown.nodes.size());
+            if (classes == 0) told.totals[static_cast<size_t>(node)] = {};
+            for (size_t i = 0; classes == 0 && i < part.m; ++i) {
+                const Pair& pair = pairs[frame.number(rows_of(frame, part)[i])];
+                told.totals[static_cast<size_t>(node)].s += pair.s;
+                told.totals[static_cast<size_t>(node)].w += pair.w;
+                const double s = static_cast<double>(pair.s), w = static_cast<double>(pair.w);
+                told.curves[static_cast<size_t>(node)] += targets.curve(s / w) * w;
+            }
         }
         for (size_t i = 0; i < part.out_m; ++i) leaf_of[outside[part.depth & 1][part.out_start + i]] = node;
     }
@@ -224,7 +206,7 @@ private:
 
     // Two children; rows drawn and rows not drawn are parted alike.
     std::pair<Part, Part> divide(Here& frame, const Part& part, std::int32_t number, BestSplit split) {
-        Node& node = grown.nodes[static_cast<size_t>(number)];
+        Node& node = told.grown.nodes[static_cast<size_t>(number)];
         node.feature = static_cast<std::int32_t>(split.column);
         node.gain = targets.gain(split.score);
         const auto blank = static_cast<std::uint8_t>(table.n_bins[split.column]);
@@ -262,6 +244,10 @@ private:
         left.out_m = out_left, right.out_m = part.out_m - out_left, right.out_start = part.out_start + out_left;
         left.all = split.sums;
         right.all = {part.all.s - split.sums.s, part.all.w - split.sums.w};
+        if (const int direction = by.monotonic.empty() ? 0 : by.monotonic[split.column]) {
+            (direction > 0 ? left.high : left.low) = split.middle;
+            (direction > 0 ? right.low : right.high) = split.middle;
+        }
         return {left, right};
     }
 
@@ -284,17 +270,18 @@ private:
     }
 
     void store_categories(Node& node, const BestSplit& split) {
-        const size_t at = grown.bits.size();
+        auto& bits = told.grown.bits;
+        const size_t at = bits.size();
         node.subset = static_cast<std::int32_t>(at);
-        grown.bits.push_back(0);
+        bits.push_back(0);
         for_each_bin(split.left, [&](size_t bin) {
             if (static_cast<std::int64_t>(bin) >= table.n_bins[split.column]) return;
             const auto code = static_cast<size_t>(table.category_codes[split.column * 256 + bin]);
-            if (code / 64 >= grown.bits[at]) {
-                grown.bits.resize(at + 2 + code / 64, 0);
-                grown.bits[at] = code / 64 + 1;
+            if (code / 64 >= bits[at]) {
+                bits.resize(at + 2 + code / 64, 0);
+                bits[at] = code / 64 + 1;
             }
-            grown.bits[at + 1 + code / 64] |= std::uint64_t{1} << (code % 64);
+            bits[at + 1 + code / 64] |= std::uint64_t{1} << (code % 64);
         });
     }
 

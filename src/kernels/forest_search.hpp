@@ -1,6 +1,7 @@
 // The search for the best split of one node of a forest's tree (forest.hpp).
 #pragma once
 
+#include "kernels/forest_ranks.hpp"
 #include "kernels/forest_sums.hpp"
 
 namespace tenfold {
@@ -90,7 +91,7 @@ private:
                                                           part.m, targets.shift, targets.mean, targets.weight);
             if (found.bin > 255) return false;
             if (split.above(found.score)) {
-                split.take(found.score, j, targets.open(found.sums), false, false);
+                split.take(found.score, 0.0, j, targets.open(found.sums), false, false);
                 split.bin = found.bin;
             }
             return true;
@@ -118,12 +119,16 @@ private:
             targets.add(side, cells[i]);
             n_right += side;
         }
+        if constexpr (Targets::ranked) {
+            constexpr std::uint8_t SIDES[] = {0, 1};
+            targets.sweep(SIDES);
+        }
         typename Targets::Scan scan{targets};
         scan.move(0);
         const auto least = static_cast<size_t>(by.min_leaf);
         const double score = scan.score();
-        if (n_right >= least && part.m - n_right >= least && split.above(score) && heavy_enough(part, scan.totals().w)) {
-            split.take(score, j, scan.totals(), false, false);
+        if (n_right >= least && part.m - n_right >= least && split.above(score) &&
+            offer(part, j, scan, score, false, false, split)) {
             split.bin = last;
             split.left = {};
         }
@@ -169,15 +174,18 @@ private:
     void consider(const Here& frame, const Part& part, size_t j, const Mask& mask, BestSplit& split) {
         const auto blank = static_cast<size_t>(table.n_bins[j]);
         const bool missing = holds(mask, blank), category = table.categorical[j];
-        if (!missing && !category && !by.random && by.min_leaf == 1) return scan_numbers(part, j, mask, split);
+        const bool plain = !missing && !category && !by.random && by.min_leaf == 1;
+        if (plain && !Targets::ranked) return scan_numbers(part, j, mask, split);
         order.clear();
         for_each_bin(mask, [&](size_t bin) {
             if (bin != blank) order.push_back(static_cast<std::uint8_t>(bin));
         });
         if (order.empty()) return;
-        if (category)
-            std::stable_sort(order.begin(), order.end(),
-                             [&](auto a, auto b) { return targets.order_key(a) < targets.order_key(b); });
+        if (category) {
+            std::array<double, 256> key;
+            for (const auto bin : order) key[bin] = targets.order_key(bin);
+            std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key[a] < key[b]; });
+        }
         if (by.min_leaf > 1) count_rows(frame, part, j);
         if (by.random) {
             Draws draws{mix(part.key ^ (0x51ED2701u + j))};
@@ -199,11 +207,26 @@ private:
                 const size_t bin = 64 * word + static_cast<size_t>(std::countr_zero(bits));
                 scan.move(bin);
                 const double score = scan.score();
-                if (split.above(score) && heavy_enough(part, scan.totals().w)) {
-                    split.take(score, j, scan.totals(), false, false);
-                    split.bin = bin;
-                }
+                if (split.above(score) && offer(part, j, scan, score, false, false, split)) split.bin = bin;
             }
+    }
+
+    // Takes the split unless a side is too light or the columns' directions forbid it.
+    bool offer(const Part& part, size_t j, const typename Targets::Scan& scan, double score, bool blanks_left,
+               bool blanks_here, BestSplit& split) const {
+        if (!heavy_enough(part, scan.totals().w)) return false;
+        if constexpr (Targets::bounded) {
+            if (!by.monotonic.empty()) {
+                const double l = scan.left_value(), r = scan.right_value();
+                if (std::min(l, r) < part.low || std::max(l, r) > part.high) return false;
+                if ((l - r) * by.monotonic[j] > 0) return false;
+                split.middle = l / 2 + r / 2;
+            }
+        }
+        double slack = 0;
+        if constexpr (Targets::ranked) slack = targets.slack;
+        split.take(score, slack, j, scan.totals(), blanks_left, blanks_here);
+        return true;
     }
 
     bool heavy_enough(const Part& part, std::int64_t left) const {
@@ -227,8 +250,13 @@ private:
 
     // Takes bins to the left in `order`, and looks at each stop from `first` to `last`.
     void try_stops(const Part& part, size_t j, size_t first, size_t last, bool blanks_left, bool missing, BestSplit& split) {
-        typename Targets::Scan scan{targets};
         const auto blank = static_cast<size_t>(table.n_bins[j]);
+        if constexpr (Targets::ranked) {
+            going = order;
+            if (missing) going.insert(blanks_left ? going.begin() : going.end(), static_cast<std::uint8_t>(blank));
+            targets.sweep(going);
+        }
+        typename Targets::Scan scan{targets};
         size_t n_left = 0;
         const bool count = by.min_leaf > 1;
         if (blanks_left) {
@@ -243,10 +271,7 @@ private:
             if (count && (n_left < static_cast<size_t>(by.min_leaf) || part.m - n_left < static_cast<size_t>(by.min_leaf)))
                 continue;
             const double score = scan.score();
-            if (!split.above(score)) continue;
-            if (!heavy_enough(part, scan.totals().w)) continue;
-            split.take(score, j, scan.totals(), blanks_left, missing);
-            stop = k;
+            if (split.above(score) && offer(part, j, scan, score, blanks_left, missing, split)) stop = k;
         }
         if (!stop) return;
         split.bin = order[stop - 1];
@@ -262,7 +287,7 @@ private:
 
     std::vector<Cell> cells;  // of the node looked at, in the order of its rows
     std::vector<std::uint32_t> columns;
-    std::vector<std::uint8_t> order;
+    std::vector<std::uint8_t> order, going;  // bins that occur, in the order in which they go left; blanks among them
     std::array<std::uint32_t, 256> row_counts{};
     std::array<std::uint8_t, 256> seen{};
 };

@@ -52,7 +52,7 @@ struct PoissonScore {
 template <class Score>
 struct SummedTargets {
     using Cell = Pair;
-    static constexpr bool counted = false;
+    static constexpr bool counted = false, ranked = false, bounded = true;
     Score score;
     std::array<Pair, 256> bins{};
     typename Score::Whole whole{};
@@ -74,6 +74,10 @@ struct SummedTargets {
         }
         double score() const { return by.score(by.whole, left); }
         Totals totals() const { return left; }
+        double left_value() const { return static_cast<double>(left.s) / static_cast<double>(left.w); }
+        double right_value() const {
+            return static_cast<double>(by.whole.all.s - left.s) / static_cast<double>(by.whole.all.w - left.w);
+        }
     };
     double order_key(size_t bin) const { return static_cast<double>(bins[bin].s) / static_cast<double>(bins[bin].w); }
     double gain(double value) const { return score.gain(value, whole); }
@@ -86,7 +90,7 @@ struct SummedTargets {
 // addition. Targets are coarser here (at least 22 bits); the values of leaves are not taken from them.
 struct PackedTargets {
     using Cell = std::uint64_t;
-    static constexpr bool counted = false;
+    static constexpr bool counted = false, ranked = false, bounded = false;
     const double* reciprocal;  // 1 / i
     unsigned shift;            // bits of the target
     double finer;              // gains in these units, in those of the whole numbers of the sample
@@ -128,7 +132,7 @@ struct PackedTargets {
 template <bool Entropy>
 struct ClassCounts {
     using Cell = Pair;
-    static constexpr bool counted = true;
+    static constexpr bool counted = true, ranked = false, bounded = true;
     size_t classes;
     std::vector<std::int64_t> bins, weight, all;
     size_t largest = 0;
@@ -178,6 +182,11 @@ struct ClassCounts {
             return side(l, left.w) + side(r, by.total - left.w) - by.base;
         }
         Totals totals() const { return left; }
+        // Of two classes: the share of the second.
+        double left_value() const { return static_cast<double>(counts[1]) / static_cast<double>(left.w); }
+        double right_value() const {
+            return static_cast<double>(by.all[1] - counts[1]) / static_cast<double>(by.total - left.w);
+        }
     };
     double order_key(size_t bin) const {
         return static_cast<double>(bins[bin * classes + largest]) / static_cast<double>(weight[bin]);

@@ -104,6 +104,9 @@ def native_forest(
 
 def _keys(codes: Array, y: Array, factor: Array) -> Array:
     """A hash of what the trees know of a row: rows in another order have the same keys."""
+    largest = int(np.frexp(np.abs(y).max())[1])
+    if abs(largest) > 100:  # beyond single precision
+        y = np.ldexp(y, -largest)
     high = y.astype(np.float32)
     other = np.column_stack([high, (y - high).astype(np.float32), factor.astype(np.float32)])
     return ops.hash_rows(codes.astype(np.float32), 0) ^ ops.hash_rows(other, 1)

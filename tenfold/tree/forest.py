@@ -38,6 +38,7 @@ class Labels(ForestOptions, ShareClassifier, Forest):
         doc="factors of the classes' weights; both words mean all rows",
         before="ccp_alpha",
     )
+    monotonic_cst: list | None = param(None, doc="−1, 0 or 1 for each column: the second class falls or rises with it")
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
         codes = y.astype(np.int64)
@@ -73,7 +74,7 @@ class Numbers(ForestOptions, Regressor, Forest):
     _: KW_ONLY
     criterion: str = param(
         "squared_error",
-        one_of=("squared_error", "friedman_mse", "poisson"),
+        one_of=("squared_error", "absolute_error", "friedman_mse", "poisson"),
         doc="the error of a node; friedman_mse is squared_error",
         before="max_depth",
     )
@@ -156,7 +157,7 @@ class RandomForestClassifier(Labels):
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
                 whole weight k is k rows), the best of the drawn columns' thresholds;
                 missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
-                threads run over trees
+                monotone columns by bounds on the values below a split; threads run over trees
     Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
     Fails when  few of many columns matter (raise max_features); the truth is linear far beyond the training rows
     Reference   Breiman 2001
@@ -180,15 +181,15 @@ class RandomForestClassifier(Labels):
 class RandomForestRegressor(Numbers):
     """RandomForestRegressor: the mean of many trees, each grown on rows drawn for it.
 
-    Model       ŷ(x) = (1/T) Σₜ mean of the targets in the leaf of x in tree t
+    Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
     Objective   that of DecisionTreeRegressor at each node, over max_features columns drawn for the node
     Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
                 whole weight k is k rows), the best of the drawn columns' thresholds;
                 missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
-                threads run over trees
-    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees; with keep_targets
-                4 n bytes more for each tree
+                monotone columns by bounds on the values below a split; threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node, for medians too; n p bytes, and the trees; with
+                keep_targets 4 n bytes more for each tree
     Fails when  few of many columns matter (raise max_features); outside the range of the training rows
     Reference   Breiman 2001; Meinshausen 2006 (predict_quantiles)
 
@@ -215,7 +216,7 @@ class ExtraTreesClassifier(Labels):
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
                 whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
                 missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
-                threads run over trees
+                monotone columns by bounds on the values below a split; threads run over trees
     Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
     Fails when  few of many columns matter (raise max_features)
     Reference   Geurts, Ernst & Wehenkel 2006
@@ -242,15 +243,15 @@ class ExtraTreesClassifier(Labels):
 class ExtraTreesRegressor(Numbers):
     """ExtraTreesRegressor: the mean of many trees whose thresholds are drawn at random.
 
-    Model       ŷ(x) = (1/T) Σₜ mean of the targets in the leaf of x in tree t
+    Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
     Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
     Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
                 whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
                 missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
-                threads run over trees
-    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees; with keep_targets
-                4 n bytes more for each tree
+                monotone columns by bounds on the values below a split; threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node, for medians too; n p bytes, and the trees; with
+                keep_targets 4 n bytes more for each tree
     Fails when  few of many columns matter (raise max_features); outside the range of the training rows
     Reference   Geurts, Ernst & Wehenkel 2006; Meinshausen 2006 (predict_quantiles)
 

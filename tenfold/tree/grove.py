@@ -26,7 +26,7 @@ from tenfold.tree.grown import Grown, seed_of_tree
 from tenfold.tree.options import CRITERIA
 from tenfold.tree.packed import Trees
 from tenfold.tree.prune import cost_complexity_cut, cut, owners
-from tenfold.tree.settings import columns_to_draw, generator_of, refuse, rows_needed
+from tenfold.tree.settings import columns_to_draw, directions, generator_of, refuse, rows_needed
 from tenfold.tree.store import TreeStore
 
 
@@ -75,6 +75,7 @@ class Forest(Grown):
     def _stages(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, list[dict[str, Any]]]:
         """Fitted attributes with each number of trees."""
         earlier = self._earlier(sizes[0])
+        order = directions(self, source.n_features)
         table = yield from self._table(source)
         y, p = table.y, source.n_features
         if earlier is None:
@@ -98,13 +99,13 @@ class Forest(Grown):
             max_features=columns_to_draw(self, p) or p,
             max_leaves=-1 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             min_decrease=float(self.min_impurity_decrease),
+            monotonic=order,
         )
         fits = self._grown(table, limits, earlier, sizes)
         return [{**fitted, **self._kept(fitted["_trees"], table)} for fitted in fits]
 
     def _table(self, source: Source) -> Generator[Summarize, Any, Table]:
         category = check.categorical_columns(self, source)
-        self._check()
         bins = yield from learn_bins(source, MOST_BINS, category)
         codes, y, w = (yield partial(code_block, bins=bins)).arrays()
         rate = self._rate(len(y), w)
@@ -118,10 +119,6 @@ class Forest(Grown):
     def _kept(self, trees: Trees, table: Table) -> dict[str, Any]:
         """What is kept of the training rows because it was asked for."""
         return {}
-
-    def _check(self) -> None:
-        if self.monotonic_cst is not None:
-            raise refuse(self, "monotonic_cst", "forests have no monotone columns: use gradient boosting, or one tree")
 
     def _earlier(self, size: int) -> tuple[Trees | None, Array, Array, int] | None:
         """What a fit before this one left, where it is to be continued."""

@@ -67,7 +67,7 @@ def out_of_bag(table: Table, seed: int) -> Array:
     """The rows that the tree of this seed has not seen: a tree without splits draws the same rows."""
     _, leaf = table.forest.tree(
         seed, random=False, max_depth=0, min_split=2, min_leaf=1, min_weight_share=0.0, max_features=1, max_leaves=-1,
-        min_decrease=0.0,
+        min_decrease=0.0, monotonic=np.empty(0, dtype=np.int64),
     )  # fmt: skip
     return np.flatnonzero(leaf >= 0)
 

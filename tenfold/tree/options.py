@@ -53,4 +53,3 @@ class ForestOptions(TreeOptions):
     max_samples: int | float | None = param(
         None, above=0, doc="rows to draw: a number, a share, or None for all", before="monotonic_cst"
     )
-    monotonic_cst: list | None = param(None, doc="not for forests: must be None")
