@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tenfold
-from tenfold.evaluate import cross_val_predict, partial_dependence
+from tenfold.evaluate import accumulated_effects, cross_val_predict, partial_dependence
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))
@@ -35,3 +36,34 @@ def test_probabilities_are_those_of_predict_proba_everywhere(model, y):
 def test_a_seed_is_checked_where_nothing_is_drawn(name):
     with pytest.raises(ValueError, match="random_state='a'"):
         getattr(tenfold, name)(random_state="a").fit(X, THREE)
+
+
+def with_blanks() -> pd.DataFrame:
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    table["kind"] = pd.Categorical(np.array(["u", "v", "w"])[np.arange(len(X)) % 3])
+    return table.mask(np.random.default_rng(1).random(table.shape) < 0.2)
+
+
+def test_dependence_on_columns_with_blanks_and_categories():
+    table = with_blanks()
+    model = tenfold.HistGradientBoostingRegressor(max_iter=5).fit(table, X[:, 0] + (table["kind"] == "u"))
+    found = partial_dependence(model, table, "a", grid_resolution=4)
+    known = table["a"].dropna()
+    assert known.min() < found.grid_values[0][0] < found.grid_values[0][-1] < known.max()
+    np.testing.assert_allclose(found.average[0, 2], model.predict(table.assign(a=found.grid_values[0][2])).mean())
+    kinds = partial_dependence(model, table, ["kind", "a"], grid_resolution=4)
+    assert kinds.grid_values[0].tolist() == ["u", "v", "w"] and kinds.average.shape == (1, 3, 4)
+    alike = table.assign(kind=pd.Categorical(["v"] * len(table), categories=["u", "v", "w"]), a=kinds.grid_values[1][3])
+    np.testing.assert_allclose(kinds.average[0, 1, 3], model.predict(alike).mean())
+    two = partial_dependence(model, table, "kind", grid_resolution=2)
+    assert two.grid_values[0].tolist() == sorted(table["kind"].value_counts().index[:2])
+    for one in (found, kinds, two):
+        one.plot().figure.canvas.draw()
+    assert [label.get_text() for label in two.plot().get_xticklabels()] == two.grid_values[0].tolist()
+
+
+def test_accumulated_effects_leave_out_rows_with_blanks():
+    table = with_blanks()[["a", "b", "c"]].to_numpy()
+    model = tenfold.HistGradientBoostingRegressor(max_iter=5).fit(table, X[:, 0])
+    found, known = accumulated_effects(model, table, 0), table[~np.isnan(table[:, 0])]
+    np.testing.assert_allclose(found.average, accumulated_effects(model, known, 0).average, rtol=1e-12)

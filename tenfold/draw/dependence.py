@@ -26,7 +26,7 @@ def draw_dependence(found: Any, ax: Any = None, output: int = -1) -> Any:
     ax = new_axes(ax)
     if len(found.columns) == 2:
         return _map(ax, found, output)
-    grid, mean = found.grid_values[0], found.average[output]
+    grid, mean = _places(ax, found.grid_values[0], "x"), found.average[output]
     if found.individual is not None:
         rows = found.individual[output]
         chosen = np.linspace(0, len(rows) - 1, min(MOST_CURVES, len(rows))).astype(int)
@@ -43,18 +43,20 @@ def draw_dependence(found: Any, ax: Any = None, output: int = -1) -> Any:
     effect = (
         f"effect on {what}" if found.kind == "accumulated" else f"mean {what}" if found.individual is None else what
     )
-    ax.set(xlabel=_told(found.columns[0]), ylabel=effect)
+    ax.set(xlabel=_told(found, 0), ylabel=effect)
     if found.kind == "accumulated":
         ax.axhline(0, color=GREY, linewidth=1.0, linestyle=":")
     return ax
 
 
 def _map(ax: Any, found: Any, output: int) -> Any:
-    (a, b), values = found.grid_values, found.average[output]
+    values = found.average[output]
+    a, b = (_places(ax, grid, side) for grid, side in zip(found.grid_values, "xy", strict=True))
     signed = found.kind == "accumulated"
     most = float(np.abs(values).max()) or 1.0
     limits = dict(vmin=-most, vmax=most) if signed else {}
-    if min(len(a), len(b)) >= 3 and np.ptp(values) > 0:
+    numbers = all(len(spread) for spread in found.spread)
+    if numbers and min(len(a), len(b)) >= 3 and np.ptp(values) > 0:
         cells = ax.contourf(a, b, values.T, levels=14, cmap=SIGNED if signed else AMOUNTS, **limits)
     else:
         cells = ax.pcolormesh(a, b, values.T, shading="nearest", cmap=SIGNED if signed else AMOUNTS, **limits)
@@ -62,14 +64,23 @@ def _map(ax: Any, found: Any, output: int) -> Any:
     ax.figure.colorbar(cells, ax=ax, label=f"joint effect on {what}" if signed else what)
     for spread, side in zip(found.spread, "xy", strict=True):
         _ticks(ax, spread, side)
-    ax.set(xlabel=_told(found.columns[0]), ylabel=_told(found.columns[1]))
+    ax.set(xlabel=_told(found, 0), ylabel=_told(found, 1))
     ax.grid(False)
     return ax
 
 
-def _told(column: str) -> str:
+def _told(found: Any, which: int) -> str:
     """The name of a column, and what the marks on its axis are."""
-    return f"{short(column, 40)} (marks: deciles)"
+    return short(found.columns[which], 40) + (" (marks: deciles)" if len(found.spread[which]) else "")
+
+
+def _places(ax: Any, grid: Any, side: str) -> Any:
+    """Where the points of a grid are: categories side by side, with their names."""
+    if grid.dtype.kind in "fiu":
+        return grid
+    axis, places = (ax.xaxis if side == "x" else ax.yaxis), np.arange(len(grid))
+    axis.set_ticks(places, [short(str(name), 16) for name in grid])
+    return places
 
 
 def _ticks(ax: Any, places: Any, side: str) -> None:

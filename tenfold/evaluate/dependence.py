@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 class Dependence:
     """A response along a grid of one or two columns.
 
+    grid_values  of each column; of a column of categories their names
     average      (outputs, points) or (outputs, points, points)
     individual   the same for each row, (outputs, n, points, ...), where asked for: the curves of the rows (ICE)
     """
@@ -28,7 +29,7 @@ class Dependence:
     grid_values: list[Array]
     average: Array
     individual: Array | None = field(repr=False)
-    spread: list[Array] = field(repr=False)  # deciles of the columns, to see where rows are
+    spread: list[Array] = field(repr=False)  # deciles of the columns, to see where rows are; of categories none
 
     def plot(self, ax: Any = None, output: int = -1) -> Any:
         """The curve, or the map of two columns; returns the axes."""
@@ -50,9 +51,10 @@ def partial_dependence(
     """The mean prediction if all rows had one value in some columns (Friedman 2001):  PD(v) = Σ w f(v, rest) / Σ w.
 
     features: one column or a pair, by number or name. The grid holds the distinct values of a column, or
-    `grid_resolution` values between its percentiles. individual=True keeps the curve of every row (Goldstein et al.
-    2015). model: fitted, of Tenfold or of another library, or a function of rows. Where columns are correlated it is
-    asked about rows that cannot be: use `accumulated_effects`.
+    `grid_resolution` values between its percentiles; of categories the most frequent ones. Rows whose value is missing
+    count as the others do. individual=True keeps the curve of every row (Goldstein et al. 2015). model: fitted, of
+    Tenfold or of another library, or a function of rows. Where columns are correlated it is asked about rows that
+    cannot be: use `accumulated_effects`.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import partial_dependence
@@ -63,7 +65,7 @@ def partial_dependence(
     True
     """
     response, columns, w = _begin(model, X, features, sample_weight)
-    grids = [_grid(response.X[:, j], percentiles, grid_resolution) for j in columns]
+    grids = [_grid(response, j, percentiles, grid_resolution) for j in columns]
     points = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, len(columns))
     shape = tuple(len(grid) for grid in grids)
     if individual:
@@ -81,7 +83,7 @@ def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any
     One column, with bin edges z at its quantiles:  ALE(zₖ) = Σ over bins up to k of the mean over the rows in the bin
     of  f(zₖ, rest) − f(zₖ₋₁, rest),  less its mean over all rows. Two columns: the same with differences in both
     directions, less the effects of each alone, so that only what they do together is left. A cell without rows takes
-    the effect of the nearest one.
+    the effect of the nearest one. Rows whose value is missing are left out.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import accumulated_effects
@@ -92,7 +94,7 @@ def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any
     """
     if not isinstance(bins, (int, np.integer)) or bins < 1:
         raise BadParameter(f"bins={bins!r}: must be a whole number of at least 1")
-    response, columns, w = _begin(model, X, features, sample_weight)
+    response, columns, w = _known(*_begin(model, X, features, sample_weight))
     edges = [_edges(response.X[:, j], w, int(bins)) for j in columns]
     place = [_bin_of(response.X[:, j], edge) for j, edge in zip(columns, edges, strict=True)]
     effect = (
@@ -109,31 +111,58 @@ def _begin(model: Any, X: Any, features: Any, sample_weight: Any) -> tuple[Respo
     columns = [response.column(name) for name in names]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise BadInput(f"features={features!r}: give one column, or two that differ")
-    bad = np.argwhere(~np.isfinite(response.X[:, columns]))
+    bad = np.argwhere(np.isinf(response.X[:, columns]))
     if len(bad):
         row, which = (int(i) for i in bad[0])
-        raise BadInput(
-            f"column {response.columns[columns[which]]!r} is missing or infinite in row {row}: fill or drop it"
-        )
+        raise BadInput(f"column {response.columns[columns[which]]!r} is infinite in row {row}: replace or drop it")
+    for j in columns:
+        if np.isnan(response.X[:, j]).all():
+            raise BadInput(f"column {response.columns[j]!r} is missing in every row: give rows where it is known")
     w = as_weights(sample_weight, len(response.X))
     return response, columns, np.full(len(response.X), 1 / len(response.X)) if w is None else w / w.sum()
+
+
+def _known(response: Response, columns: list[int], w: Array) -> tuple[Response, list[int], Array]:
+    """The rows whose values in these columns are known."""
+    here = ~np.isnan(response.X[:, columns]).any(axis=1) & (w > 0)
+    if not here.any():
+        raise BadInput("no row has a value in both columns: nothing is left to accumulate")
+    return (
+        (response, columns, w)
+        if here.all()
+        else (replace(response, X=response.X[here]), columns, w[here] / w[here].sum())
+    )
 
 
 def _dressed(
     kind: str, response: Response, columns: list[int], grids: list[Array], average: Array, rows: Array | None
 ) -> Dependence:
     names = [response.columns[j] for j in columns]
-    deciles = [np.quantile(response.X[:, j], np.arange(1, 10) / 10) for j in columns]
-    return Dependence(kind, names, response.outputs, grids, average, rows, deciles)
+    deciles = [
+        np.nanquantile(response.X[:, j], np.arange(1, 10) / 10) if response.categories[j] is None else np.empty(0)
+        for j in columns
+    ]
+    told = [_told(response.categories[j], grid) for j, grid in zip(columns, grids, strict=True)]
+    return Dependence(kind, names, response.outputs, told, average, rows, deciles)
 
 
-def _grid(values: Array, percentiles: tuple[float, float], resolution: int) -> Array:
+def _told(categories: Array | None, grid: Array) -> Array:
+    """The grid as it is read: names of categories instead of their codes."""
+    return grid if categories is None else np.asarray(categories)[grid.astype(np.int64)]
+
+
+def _grid(response: Response, column: int, percentiles: tuple[float, float], resolution: int) -> Array:
     if not isinstance(resolution, (int, np.integer)) or resolution < 2:
         raise BadParameter(f"grid_resolution={resolution!r}: must be a whole number of at least 2")
     low, high = percentiles
     if not 0 <= low < high <= 1:
         raise BadParameter(f"percentiles={percentiles!r}: must be two numbers from 0 to 1, in ascending order")
-    distinct = np.unique(values)
+    values, categories = response.X[:, column], response.categories[column]
+    values = values[~np.isnan(values)]
+    distinct, counts = np.unique(values, return_counts=True)
+    if categories is not None:
+        frequent = np.argsort(-counts, kind="stable")[: int(resolution)]
+        return np.sort(distinct[frequent])
     if len(distinct) < resolution:
         return distinct
     ends = [_quantile(values, share) for share in (low, high)]

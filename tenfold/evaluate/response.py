@@ -26,6 +26,7 @@ class Response:
     X: Array = field(repr=False)  # (n, p) float64
     columns: list[str]
     outputs: list[str]
+    categories: list[Array | None]  # of columns whose numbers are codes: what they stand for
 
     def column(self, which: Any) -> int:
         """The number of a column given by number or name."""
@@ -49,9 +50,10 @@ def response_of(model: Any, X: Any) -> Response:
         names = getattr(model, "feature_names_in_", None) if "feature_names_in_" in vars(model) else None
         function: Callable[[Array], Array] = partial(_values if model.role == "regressor" else _chances, model)
         classes = model.classes_ if model.role == "classifier" else None
+        categories = vars(model).get("categories_")
     else:
         function, classes = _foreign(model, X)
-        names, table = getattr(X, "columns", None), X
+        names, table, categories = getattr(X, "columns", None), X, None
     try:
         rows = np.array(table, dtype=np.float64, order="C")
     except (TypeError, ValueError):
@@ -65,7 +67,7 @@ def response_of(model: Any, X: Any) -> Response:
         outputs = [f"P({label})" for label in (classes[1:] if len(classes) == 2 else classes)]
     elif width == 1:
         outputs = ["prediction"]
-    return Response(function, rows, columns, outputs)
+    return Response(function, rows, columns, outputs, list(categories or [None] * len(columns)))
 
 
 def _values(model: Any, rows: Array) -> Array:
