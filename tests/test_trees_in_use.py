@@ -67,3 +67,29 @@ def test_accumulated_effects_leave_out_rows_with_blanks():
     model = tenfold.HistGradientBoostingRegressor(max_iter=5).fit(table, X[:, 0])
     found, known = accumulated_effects(model, table, 0), table[~np.isnan(table[:, 0])]
     np.testing.assert_allclose(found.average, accumulated_effects(model, known, 0).average, rtol=1e-12)
+
+
+WARM = [
+    tenfold.RandomForestClassifier(3, random_state=0, warm_start=True),
+    tenfold.BaggingClassifier(n_estimators=3, random_state=0, warm_start=True),
+    tenfold.GradientBoostingClassifier(n_estimators=3, warm_start=True),
+]
+
+
+@pytest.mark.parametrize("model", WARM, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    ("table", "y", "words"),
+    [
+        (with_blanks().drop(columns="b"), THREE, "X has 3 columns, and the fit before had 4"),
+        (with_blanks(), np.array(["x", "y", "z"])[THREE], "classes of y are not those"),
+        (with_blanks(), THREE > 0, "classes of y are not those"),
+        (with_blanks().replace({"kind": {"u": None}}), THREE, "column 'kind' has other categories"),
+    ],
+    ids=["columns", "names", "fewer classes", "categories"],
+)
+def test_a_warm_start_with_another_table_is_refused(model, table, y, words):
+    model.set_params(n_estimators=3, warm_start=False).fit(with_blanks(), THREE)
+    model.set_params(n_estimators=4, warm_start=True)
+    with pytest.raises(ValueError, match=words):
+        model.fit(table, y)
+    assert model.fit(with_blanks(), THREE).score(with_blanks(), THREE) > 0.5  # still there, and goes on

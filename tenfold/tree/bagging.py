@@ -25,6 +25,7 @@ from tenfold.tree.members import Composite, shares_of, takes_numbers, values_of
 from tenfold.tree.packed import Trees
 from tenfold.tree.settings import generator_of
 from tenfold.tree.shares import ShareClassifier
+from tenfold.tree.warm import check_goes_on
 
 
 @group
@@ -67,6 +68,7 @@ class Bag(Composite):
                     f"{type(self).__name__}(n_estimators={self.n_estimators}): with warm_start it must be at least "
                     f"the {len(before)} members that are there"
                 )
+            check_goes_on(self, source)
             vars(self)["_before"] = (before, self.estimators_features_, self._seed)
         try:
             return super()._fit(source)

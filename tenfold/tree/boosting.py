@@ -27,6 +27,7 @@ from tenfold.tree.rounds import LocalRounds, Plan, Rounds, record
 from tenfold.tree.settings import directions, generator_of, refuse
 from tenfold.tree.spread import SpreadRounds
 from tenfold.tree.training import Training, training_rows
+from tenfold.tree.warm import check_goes_on
 
 BINS = (
     "most bins of a column, up to 65,535 (above 255 codes take two bytes; categories 255); missing values have one more"
@@ -61,6 +62,8 @@ class Boosted(Estimator):
     def _fit(self, source: Source) -> Self:
         """With `warm_start` the trees of the fit before stay, and more are added."""
         before = vars(self) if self.warm_start and "n_features_in_" in vars(self) else {}
+        if before:
+            check_goes_on(self, source)
         vars(self)["_before"] = {
             key: value for key, value in before.items() if key.endswith("_") or key in ("_trees", "_seed")
         }
@@ -72,7 +75,7 @@ class Boosted(Estimator):
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         before = self._before
         trees, outputs = before.get("_trees"), self._outputs()
-        self._check_before(source, outputs)
+        self._check_rounds(outputs)
         rng = generator_of(self)
         seed = before.get("_seed", seed_of(rng))
         bins = yield from learn_bins(source, int(self.max_bins), check.categorical_columns(self, source))
@@ -95,18 +98,11 @@ class Boosted(Estimator):
         scores = self._boost(rounds, done)
         return dict(_trees=rounds.trees(trees), baseline_=start, _seed=seed, **first, **scores)
 
-    def _check_before(self, source: Source, outputs: int) -> None:
-        """What a warm start needs: as many columns and classes as before, and not fewer rounds."""
-        before = self._before
-        if not before:
+    def _check_rounds(self, outputs: int) -> None:
+        """A warm start takes no rounds away."""
+        if not self._before:
             return
-        wanted, done = getattr(self, str(self.path)), len(before["_trees"]) // outputs
-        if before["n_features_in_"] != source.n_features:
-            raise BadInput(
-                f"warm_start: X has {source.n_features} columns, but the trees were grown on {before['n_features_in_']}"
-            )
-        if "classes_" in before and not np.array_equal(before["classes_"], self.classes_):
-            raise BadInput("warm_start: the classes of y are not those of the fit before")
+        wanted, done = getattr(self, str(self.path)), len(self._before["_trees"]) // outputs
         if wanted < done:
             raise refuse(self, str(self.path), f"must be at least {done}, the rounds that are there (warm_start=True)")
 

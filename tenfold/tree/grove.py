@@ -28,6 +28,7 @@ from tenfold.tree.packed import Trees
 from tenfold.tree.prune import cost_complexity_cut, cut, owners
 from tenfold.tree.settings import columns_to_draw, directions, generator_of, refuse, rows_needed
 from tenfold.tree.store import TreeStore
+from tenfold.tree.warm import check_goes_on
 
 
 class Forest(Grown):
@@ -42,6 +43,11 @@ class Forest(Grown):
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "columns are drawn by their numbers, and of equal splits the one drawn first is taken",
     }
+
+    def _fit(self, source: Source) -> Self:
+        if self.warm_start and "n_features_in_" in vars(self):
+            check_goes_on(self, source)
+        return super()._fit(source)
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         (fitted,) = yield from self._stages(source, [self.n_estimators])
