@@ -93,3 +93,20 @@ def test_a_warm_start_with_another_table_is_refused(model, table, y, words):
     with pytest.raises(ValueError, match=words):
         model.fit(table, y)
     assert model.fit(with_blanks(), THREE).score(with_blanks(), THREE) > 0.5  # still there, and goes on
+
+
+CLASSIFIERS = [
+    "DecisionTreeClassifier",
+    "RandomForestClassifier",
+    "HistGradientBoostingClassifier",
+    "LogisticRegression",
+]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_weights_of_classes_that_are_not_there(name):
+    y = np.where(THREE > 0, "yes", "no")
+    with pytest.raises(ValueError, match=r"'Yes' is no class of y, and class 'no' has no weight"):
+        getattr(tenfold, name)(class_weight={"Yes": 2.0}).fit(X, y)
+    named = getattr(tenfold, name)(class_weight={"yes": 2.0, "no": 1.0, "maybe": 3.0}).fit(X, y)
+    assert named.predict_proba(X)[:, 1].mean() > 0.5

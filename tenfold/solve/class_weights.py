@@ -18,7 +18,9 @@ def class_factors(model: Any, weight: Array, *, zero: bool = False) -> Array | N
     if isinstance(given, str):
         return weight.sum() / (len(weight) * weight)
     if isinstance(given, dict):
-        factors = np.array([given.get(label, 1.0) for label in model.classes_.tolist()])
+        labels = model.classes_.tolist()
+        _check_names(model, given, labels)
+        factors = np.array([given.get(label, 1.0) for label in labels])
         numbers = factors.dtype.kind in "fiub" and (np.isfinite(factors) & (factors >= 0) & (factors < 1e100)).all()
         if numbers and (factors.any() if zero else factors.all()):
             return factors.astype(np.float64)
@@ -27,3 +29,14 @@ def class_factors(model: Any, weight: Array, *, zero: bool = False) -> Array | N
         f"{type(model).__name__}(class_weight={repr(given)[:60]}): must be 'balanced', None, or a dict of "
         f"class: weight, with finite weights {limits}"
     )
+
+
+def _check_names(model: Any, given: dict[Any, Any], labels: list[Any]) -> None:
+    """A class that y does not have may be named beside all that it has: else a name was misspelled."""
+    strange = [name for name in given if name not in labels]
+    without = [label for label in labels if label not in given]
+    if strange and without:
+        raise BadParameter(
+            f"{type(model).__name__}(class_weight={repr(given)[:60]}): {strange[0]!r} is no class of y, and class "
+            f"{without[0]!r} has no weight: name the classes as they are in y"
+        )
