@@ -46,6 +46,7 @@ CASES: dict[str, tuple[Any, str, bool]] = {
         False,
     ),
     "whole trees": (Depth(n_estimators=2, max_depth=4), "real", True),
+    "codes of two bytes": (Hist(max_iter=2, max_leaf_nodes=8, max_bins=1000), "real", True),
 }
 
 

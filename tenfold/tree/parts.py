@@ -139,7 +139,7 @@ def aligned(n: int, width: int, dtype: Any = np.uint8) -> Array:
     size = n * width * np.dtype(dtype).itemsize
     memory = np.empty(size + 64, dtype=np.uint8)
     start = -memory.ctypes.data % 64
-    return memory[start : start + size].view(dtype).reshape(n, width)
+    return np.asarray(memory[start : start + size].view(dtype).reshape(n, width))
 
 
 def class_sums(trees: Trees, X: Array, outputs: int, start: int, stop: int) -> Array:
