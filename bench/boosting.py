@@ -10,12 +10,10 @@ from . import data as make
 from .plan import Contender, Data, Judgement, Quality, Workload, fit_predict
 from .scores import r2
 
-ROUNDS, LEAVES, RATE, BINS = 100, 31, 0.1, 255
-LIGHTGBM = dict(n_estimators=ROUNDS, num_leaves=LEAVES, learning_rate=RATE, max_bin=BINS, min_child_samples=20)
-XGBOOST = dict(
-    n_estimators=ROUNDS, max_leaves=LEAVES, max_depth=0, grow_policy="lossguide", learning_rate=RATE, max_bin=BINS
-)
-HIST = dict(max_iter=ROUNDS, max_leaf_nodes=LEAVES, learning_rate=RATE, max_bins=BINS, early_stopping=False)
+ROUNDS, LEAVES, RATE, BINS, MANY_BINS = 100, 31, 0.1, 255, 1023
+LIGHTGBM = dict(n_estimators=ROUNDS, num_leaves=LEAVES, learning_rate=RATE, min_child_samples=20)
+XGBOOST = dict(n_estimators=ROUNDS, max_leaves=LEAVES, max_depth=0, grow_policy="lossguide", learning_rate=RATE)
+HIST = dict(max_iter=ROUNDS, max_leaf_nodes=LEAVES, learning_rate=RATE, early_stopping=False)
 
 
 def area(data: Data, model: Any, shares: np.ndarray) -> Quality:
@@ -46,23 +44,27 @@ def survey(n: int, seed: int) -> Data:
     return make.hold_out(X, (rng.random(n + n_test) < chance).astype(np.int64), n_test)
 
 
-def _contenders(labels: bool) -> tuple[Contender, ...]:
+def _contenders(labels: bool, bins: int = BINS) -> tuple[Contender, ...]:
     kind, score, method = ("Classifier", area, "predict_proba") if labels else ("Regressor", r2, "predict")
     hist = f"HistGradientBoosting{kind}"
-    return (
-        Contender("tenfold", "tenfold", fit_predict(f"tenfold.{hist}", score, method=method, **HIST), "tenfold"),
+    lightgbm, xgboost, ours = dict(LIGHTGBM, max_bin=bins), dict(XGBOOST, max_bin=bins), dict(HIST, max_bins=bins)
+    contenders = (
+        Contender("tenfold", "tenfold", fit_predict(f"tenfold.{hist}", score, method=method, **ours), "tenfold"),
         Contender(
             "lightgbm",
             "lightgbm",
-            fit_predict(f"lightgbm.LGBM{kind}", score, method=method, n_jobs=2, verbose=-1, random_state=0, **LIGHTGBM),
+            fit_predict(f"lightgbm.LGBM{kind}", score, method=method, n_jobs=2, verbose=-1, random_state=0, **lightgbm),
         ),
         Contender(
             "xgboost",
             "xgboost",
-            fit_predict(f"xgboost.XGB{kind}", score, method=method, n_jobs=2, tree_method="hist", **XGBOOST),
+            fit_predict(f"xgboost.XGB{kind}", score, method=method, n_jobs=2, tree_method="hist", **xgboost),
         ),
-        Contender("sklearn", "sklearn", fit_predict(f"sklearn.ensemble.{hist}", score, method=method, **HIST)),
     )
+    if bins > BINS:  # scikit-learn takes no more
+        return contenders
+    sklearn = Contender("sklearn", "sklearn", fit_predict(f"sklearn.ensemble.{hist}", score, method=method, **ours))
+    return (*contenders, sklearn)
 
 
 GBDT_CLF = Workload(
@@ -79,6 +81,13 @@ GBDT_REG = Workload(
     contenders=_contenders(labels=False),
     judgement=Judgement("R2", higher=True, tolerance=1e-3),
 )
+GBDT_REG_BINS = Workload(
+    name="gbdt_reg_1023bins",
+    about="boosting, 500k x 30 uniform columns, Friedman's surface, noise of deviation 2; 100 rounds, 31 leaves, 1023 bins",
+    make=lambda shrink: make.friedman(make.shrunk(500_000, shrink), 30, seed=62, labels=False),
+    contenders=_contenders(labels=False, bins=MANY_BINS),
+    judgement=Judgement("R2", higher=True, tolerance=1e-3),
+)
 GBDT_SURVEY = Workload(
     name="gbdt_survey",
     about="boosting, 30k x 14, numbers and few-valued columns with 3 % missing, two classes; 100 rounds, 31 leaves",
@@ -87,4 +96,4 @@ GBDT_SURVEY = Workload(
     judgement=Judgement("AUC", higher=True, tolerance=2e-3),
 )
 
-WORKLOADS = (GBDT_CLF, GBDT_REG, GBDT_SURVEY)
+WORKLOADS = (GBDT_CLF, GBDT_REG, GBDT_REG_BINS, GBDT_SURVEY)
