@@ -403,3 +403,21 @@ def test_notes_and_labels_read_well() -> None:
     assert "0.0000   0.1 s" in lines[2] and figure(-3.6e-05, "log_loss") == "-3.6e-05"
     facts = dict(classes=[("0", 30), ("Adelie", 10)])
     assert "0: 30 (75.0%)   Adelie 10 (25.0%)" in Text()._task("classes", "log_loss", None, [], **facts)[0]
+
+
+def test_inspect_tells_what_a_run_is_worth(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", "--folds", "3", "--quiet"]) == 0
+    capsys.readouterr()
+    assert run(["inspect", "penguins.tenfold"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(
+        r"\nANSWERS  'species'   \w+.*\nLEARNED  from penguins.csv, 344 rows\nWORTH    log loss 0\.\d+, 95% range", out
+    )
+    record = Path("penguins.tenfold", "run.json")
+    for text in ("{", "[]", '{"made_by": "tenfold select", "data": 3}'):
+        record.write_text(text)
+        assert run(["inspect", "penguins.tenfold"]) == 0
+        out = capsys.readouterr().out
+        assert "ANSWERS" not in out and "holds no training rows" in out
+    assert run(["inspect", "nowhere"]) == 3 and run(["inspect", "."]) == 3
+    assert "there is no nowhere" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import warnings
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -629,11 +629,32 @@ def test_new_rows_with_unknown_cells(tmp_path: Path) -> None:
         "sex,island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,year,note\n"
         "male,Atlantis,39.1,18.7,181,heavy,2007,x\n,,,,,,,\n"
     )
-    with pytest.warns(DataWarning, match=r"'body_mass_g': 1 cell\(s\) such as 'heavy'"):
+    with pytest.warns(DataWarning) as told:
         share = found.predict_proba(tmp_path / "new.csv")
+    assert sorted(str(one.message) for one in told) == [
+        "column 'body_mass_g': 1 cell such as 'heavy' is not a number, and counts as blank",
+        "column 'island': 1 cell such as 'Atlantis' is new to the model, and counts as 'Biscoe'",
+    ]
     np.testing.assert_allclose(share.sum(axis=1), 1.0, rtol=1e-12)
-    with warnings.catch_warnings(), pytest.raises(BadParameter, match="no column 'bill_length_mm'"):
+    with warnings.catch_warnings(), pytest.raises(BadParameter, match="no column 'bill_length_mm' in table, which"):
         found.predict(pl.DataFrame({"island": ["Dream"]}))
+
+
+def test_new_rows_with_unknown_dates_and_levels() -> None:
+    """Trees take an unseen level for a blank; a date that cannot be read is told as well."""
+    rng = np.random.default_rng(0)
+    kind, day = rng.choice(["a", "b", "c"], 200), rng.integers(0, 300, 200)
+    dates = [(date(2020, 1, 1) + timedelta(int(d))).isoformat() for d in day]
+    frame = pl.DataFrame({"kind": kind, "day": dates, "y": (kind == "b") * (day > 150) + rng.normal(size=200) / 9})
+    coder = run.coder_for(*look_at_columns(frame.drop("y"), False))
+    model = TableModel.of(coder, tenfold.DecisionTreeRegressor().fit(coder.frame(frame), frame["y"].to_numpy()), "y")
+    new = pl.DataFrame({"kind": ["b", "z", "z"], "day": ["2020-02-01", "soon", None]})
+    with pytest.warns(DataWarning) as told:
+        model.predict(new)
+    assert sorted(str(one.message) for one in told) == [
+        "column 'day': 1 cell such as 'soon' is not a date as in training, and counts as blank",
+        "column 'kind': 2 cells such as 'z' are new to the model, and count as blank",
+    ]
 
 
 @pytest.mark.parametrize("stop", [0, 2, 5, 40])

@@ -19,15 +19,15 @@ from typing import Annotated, Any
 import typer
 
 import tenfold
-from tenfold.app.show import Json, Quiet, Silent, Text
+from tenfold.app.show import Json, Quiet, Silent, Text, worth_of
 from tenfold.app.words import clean, counted, file_size
-from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
+from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.evaluate.metrics import SCORES
 from tenfold.selection.answers import write_answers
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.run import coded_regression, select
-from tenfold.selection.store import MODEL, check_folder, open_run
+from tenfold.selection.store import MODEL, check_folder, open_run, record_of
 
 FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
 
@@ -165,7 +165,11 @@ def advise_command(
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="a saved model, or a folder made by tenfold select")],
 ) -> int:
-    """What is inside a saved model, without loading it."""
+    """What is inside a saved model, without loading it; of a folder also what the model answers, and what it is worth."""
+    if not file.exists():
+        raise BadFile(f"there is no {file}: give a saved model, or a folder that tenfold select has made")
+    if file.is_dir() and not (file / MODEL).exists():
+        raise BadFile(f"{file} holds no {MODEL}: give a folder that tenfold select has made")
     inside = tenfold.inspect(file / MODEL if file.is_dir() else file)
     columns = (
         ["not named"]
@@ -178,6 +182,7 @@ def inspect_command(
             f"{inside.path}   {file_size(inside.size)}   format {inside.format_version}, "
             f"written by tenfold {inside.written_by}",
         ),
+        *worth_of(record_of(file) if file.is_dir() else {}),
         ("KIND", f"{inside.kind}" + (f" of {', '.join(inside.parts)}" if inside.parts else "")),
         ("COLUMNS", f"{inside.n_features}: {', '.join(columns)}"),
         ("ROWS", "holds training rows" if inside.holds_training_rows else "holds no training rows"),

@@ -65,7 +65,7 @@ def look_at_columns(
     return columns, pl.DataFrame(series)
 
 
-def check_name(name: str, known: list[str]) -> None:
+def check_name(name: str, known: list[str], where: str = "") -> None:
     """A column that is not there, with the name that was probably meant."""
     if name in known:
         return
@@ -73,7 +73,7 @@ def check_name(name: str, known: list[str]) -> None:
     lower = [column for column in known if column.lower() == name.lower()]
     shown = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
     meant = f"did you mean {(lower or near)[0]!r}?" if lower or near else f"the columns are {shown}"
-    raise BadParameter(f"there is no column {name!r}: {meant}")
+    raise BadParameter(f"there is no column {name!r}{where}: {meant}")
 
 
 def _dropped(series: pl.Series) -> tuple[Column, pl.Series]:
@@ -168,7 +168,7 @@ def as_numbers(texts: pl.Series) -> tuple[pl.Series | None, str | None]:
     overflow = bad.str.contains(r"^[+-]?\d+(\.\d*)?[eE]\+?\d+$")  # 1e400 is a number, but no float
     if 2 * len(bad) > len(texts.drop_nulls()) or not (words.is_in(list(MISSING_WORDS)) | overflow).all():
         return None, None
-    return numbers, f"{_cells(len(bad))} such as {bad[0]!r} read as missing, the rest are numbers"
+    return numbers, f"{counted_cells(len(bad))} such as {bad[0]!r} read as missing, the rest are numbers"
 
 
 def finite(numbers: pl.Series) -> tuple[pl.Series, str | None]:
@@ -176,10 +176,10 @@ def finite(numbers: pl.Series) -> tuple[pl.Series, str | None]:
     values = numbers.cast(pl.Float64, strict=False)
     infinite = int(values.is_infinite().sum())
     values = values.set(~values.is_finite().fill_null(True), None)
-    return values, f"{_cells(infinite)} with infinity read as missing" if infinite else None
+    return values, f"{counted_cells(infinite)} with infinity read as missing" if infinite else None
 
 
-def _cells(count: int) -> str:
+def counted_cells(count: int) -> str:
     return f"{count:,} cell{'s' if count != 1 else ''}"
 
 

@@ -13,7 +13,8 @@ from tenfold.core.errors import BadInput, DataWarning
 from tenfold.core.estimator import Estimator
 from tenfold.core.params import estimator, param
 from tenfold.selection.coder import TableCoder
-from tenfold.selection.columns import MISSING_WORDS, as_texts, check_name
+from tenfold.selection.columns import MISSING_WORDS, as_texts, check_name, counted_cells
+from tenfold.selection.dates import days
 from tenfold.selection.reading import pl, read_table
 
 
@@ -82,28 +83,39 @@ class TableModel(Estimator):
     def coded(self, table: Any) -> Any:
         """The rows of a file or frame as the pipeline takes them; other columns than those needed are passed over."""
         check_fitted(self)
-        frame = read_table(table).frame
+        raw = read_table(table)
         for name in self.feature_names_in_:
-            check_name(name, frame.columns)
+            check_name(name, raw.frame.columns, f" in {raw.name}, which the model needs")
         coder: Any = self.coder
-        dates = vars(coder).get("date_", coder.category_)
+        trees = bool(self.pipeline.categorical)  # type: ignore[attr-defined]
         for i, name in enumerate(self.feature_names_in_):
-            if not coder.category_[i] and not dates[i]:
-                _tell_misread(frame[name])
-        return coder.frame(frame) if self.pipeline.categorical else coder.transform(frame)  # type: ignore[attr-defined]
+            _tell_unread(raw.frame[name], coder, i, trees)
+        return coder.frame(raw.frame) if trees else coder.transform(raw.frame)
 
 
-def _tell_misread(column: pl.Series) -> None:
-    """Cells that should be numbers and are not count as missing: say so."""
+def _tell_unread(column: pl.Series, coder: TableCoder, i: int, trees: bool) -> None:
+    """Cells that are not what the column held in the training table: what is made of them is told."""
     if column.dtype != pl.String:
         return
     texts = as_texts(column)
-    bad = texts.filter(texts.is_not_null() & texts.cast(pl.Float64, strict=False).is_null())
-    bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_WORDS)))
+    form = coder.date_[i] if "date_" in vars(coder) else ""  # older files know no dates
+    if coder.category_[i]:
+        if coder.pooled_[i]:
+            return  # it is "other", as rare levels were in training
+        bad = texts.filter(texts.is_not_null() & ~texts.is_in([coder.reference_[i], *coder.levels_[i]]))
+        what, instead = "new to the model", "blank" if trees or not coder.reference_[i] else repr(coder.reference_[i])
+    elif form:
+        bad = texts.filter(texts.is_not_null() & days(texts, form).is_null())
+        what, instead = "not a date as in training", "blank"
+    else:
+        bad = texts.filter(texts.is_not_null() & texts.cast(pl.Float64, strict=False).is_null())
+        bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_WORDS)))
+        what, instead = "not a number", "blank"
     if len(bad):
+        one = len(bad) == 1
         warnings.warn(
-            f"column {column.name!r}: {len(bad):,} cell(s) such as {bad[0][:40]!r} are not numbers "
-            "and count as missing",
+            f"column {column.name!r}: {counted_cells(len(bad))} such as {bad[0][:40]!r} {'is' if one else 'are'} {what}, and "
+            f"{'counts' if one else 'count'} as {instead}",
             DataWarning,
             stacklevel=4,
         )

@@ -31,10 +31,8 @@ def check_folder(folder: Path) -> None:
 def _is_ours(folder: Path) -> bool:
     """Made by us: the mark in run.json, and no file but ours."""
     try:
-        with open(folder / RECORD, encoding="utf-8") as file:
-            marked = json.load(file).get("made_by") == MARK
-        return marked and {entry.name for entry in folder.iterdir()} <= {MODEL, RECORD}
-    except (OSError, ValueError, AttributeError):
+        return bool(record_of(folder)) and {entry.name for entry in folder.iterdir()} <= {MODEL, RECORD}
+    except OSError:
         return False
 
 
@@ -81,6 +79,16 @@ def open_run(folder: Path) -> TableModel:
     if not isinstance(model, TableModel):
         raise BadFile(f"{path} holds a {type(model).__name__}, not a model for tables: load it with tenfold.load")
     return model
+
+
+def record_of(folder: Path) -> dict[str, Any]:
+    """What run.json tells of a run; nothing where it is not there, or not ours."""
+    try:
+        with open(folder / RECORD, encoding="utf-8") as file:
+            record = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) and record.get("made_by") == MARK else {}
 
 
 def plain(value: Any) -> Any:
