@@ -110,3 +110,12 @@ def test_weights_of_classes_that_are_not_there(name):
         getattr(tenfold, name)(class_weight={"Yes": 2.0}).fit(X, y)
     named = getattr(tenfold, name)(class_weight={"yes": 2.0, "no": 1.0, "maybe": 3.0}).fit(X, y)
     assert named.predict_proba(X)[:, 1].mean() > 0.5
+
+
+def test_c45_is_not_led_astray_by_a_column_that_names_the_rows():
+    table = pd.DataFrame({"name": [f"pair {i // 2}" for i in range(len(X))], "a": X[:, 0]})
+    y = X[:, 0] + X[:, 1] > 0
+    model = tenfold.C45Classifier(max_depth=1).fit(table, y)
+    assert model.tree_.feature[0] == 1 and model.score(table, y) > 0.7
+    names = tenfold.C45Classifier(prune=False).fit(table[["name"]], y)
+    assert names.get_n_leaves() == len(X) // 2  # nothing else can be asked for

@@ -16,6 +16,7 @@ from tenfold.tree.rules import Wording
 SLACK = 1e-3  # bits by which a test may gain less than the average of all and still be chosen
 SAME = 1e-9  # ratios closer than this (relative) are equal: the first column is taken
 LARGEST = 1 << 22  # numbers sorted at a time
+MANY = 0.3  # categories for each row: a column with as many tells rows apart, not classes
 FAVOUR = 0.1  # errors that a leaf may be expected to make more than the subtree it replaces
 
 
@@ -27,9 +28,10 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     Objective   at each node the test with the largest gain ratio, gain / entropy of the branches, among those whose
                 gain is at least the average gain; gains count the rows whose value is known
     Algorithm   greedy; categories have a branch each, numbers a threshold between neighbouring values, whose gain is reduced by
-                log₂(number of thresholds) / n; a row with a missing value goes down every branch with part of its weight, in
-                training and in prediction; then, bottom up, a leaf replaces a subtree where the upper confidence limit of
-                its errors (binomial) is no larger than that of the subtree plus 0.1
+                log₂(number of thresholds) / n; columns of 0.3 n categories or more are left out of the average; a row with a
+                missing value goes down every branch with part of its weight, in training and in prediction; then, bottom up, a
+                leaf replaces a subtree where the upper confidence limit of its errors (binomial) is no larger than that of the
+                subtree plus 0.1
     Cost        O(n p log n) time a level; the rows are kept while the tree grows
     Fails when  missing values are so many that parts of rows multiply: fill them first
     Reference   Quinlan 1993; Quinlan 1996 (thresholds)
@@ -60,7 +62,7 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     )
 
     def _grown(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
-        columns = _Columns(X, y, len(self.classes_), category, float(self.min_samples_leaf))
+        columns = _Columns(X, y, w, len(self.classes_), category, float(self.min_samples_leaf))
         tree = grow(X, y, w, len(self.classes_), columns.choose, self.max_depth)
         if self.prune:
             tree = tree.pruned(pessimistic_cuts(tree, self.confidence))
@@ -73,9 +75,13 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
 class _Columns:
     """The table, and the best test of a node of it."""
 
-    def __init__(self, X: Array, y: Array, n_classes: int, category: Array, least: float) -> None:
+    def __init__(self, X: Array, y: Array, w: Array, n_classes: int, category: Array, least: float) -> None:
         self.X, self.y, self.n_classes, self.least = X, y, n_classes, least
         self.category, self.numeric = np.flatnonzero(category), np.flatnonzero(~category)
+        self.averaged = np.ones(X.shape[1], dtype=bool)
+        self.averaged[self.category] = [_n_values(X[:, j]) < MANY * w.sum() for j in self.category]
+        if not self.averaged.any():
+            self.averaged[:] = True
 
     def choose(self, rows: Array, weight: Array, counts: Array) -> Split | None:
         total = counts.sum()
@@ -93,7 +99,8 @@ class _Columns:
         useful = gain > SAME
         if not useful.any():
             return None
-        good = useful & (gain >= gain[useful].mean() - SLACK)
+        counted = useful & self.averaged
+        good = useful & (gain >= (gain[counted].mean() if counted.any() else 0.0) - SLACK)
         best = ratio[good].max()
         j = int(np.flatnonzero(good & (ratio >= best - SAME * best))[0])
         return Split(j, float(threshold[j]), float(gain[j]))
@@ -140,6 +147,10 @@ class _Columns:
         parts = np.stack([L[i, column], R[i, column], np.maximum(total - size, 0.0)], axis=1)
         told_by_branches = np.where(some, bits(np.where(some[:, None], parts, 1.0)) / total, 1.0)
         return gain, gain / told_by_branches, between(S[i, column], S[after, column])
+
+
+def _n_values(x: Array) -> int:
+    return len(np.unique(x[~np.isnan(x)]))
 
 
 def pessimistic_cuts(tree: ManyWay, confidence: float) -> Array:
