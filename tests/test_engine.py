@@ -261,6 +261,31 @@ def test_interrupt_in_a_block_of_python_code() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_a_member_that_was_stopped_does_not_learn_from_half_a_pass() -> None:
+    """A kernel that stops leaves sums of nothing, which a classifier takes for classes that are separated: no word of that."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
+    ended = []
+
+    def fit() -> None:  # as a thread of a bag does, while another one is interrupted
+        try:
+            with tenfold.engine(Local()):
+                tenfold.LogisticRegression().fit(X, y)
+        except KeyboardInterrupt:
+            ended.append("stopped")
+
+    threads.interrupt(True)
+    try:
+        one = threading.Thread(target=fit)
+        one.start()
+        one.join()
+    finally:
+        threads.interrupt(False)
+    assert ended == ["stopped"]
+    fit()
+    assert ended == ["stopped"]
+
+
 # --- the thread budget --------------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from tenfold.core.errors import BadParameter
 from tenfold.core.monitor import Passes
-from tenfold.core.threads import interrupt, pool, thread_budget
+from tenfold.core.threads import interrupt, pool, stopping, thread_budget
 
 Summarize = Callable[[Any], Any]
 Learning = Generator[Summarize, Any, dict[str, Any]]
@@ -41,6 +41,10 @@ def drive(algorithm: Learning, source: Any, on: Engine, name: str = "") -> dict[
         summarize = next(algorithm)
         while True:
             stats = on.run(summarize, source)
+            if (
+                stopping()
+            ):  # in a thread beside the one that was interrupted: a member of a bag must not learn from half a pass
+                raise KeyboardInterrupt
             passes.done(stats)
             summarize = algorithm.send(stats)
     except StopIteration as done:

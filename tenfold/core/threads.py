@@ -109,6 +109,11 @@ def interrupt(stop: bool) -> None:
     (_stopping.set if stop else _stopping.clear)()
 
 
+def stopping() -> bool:
+    """Whether work in all threads is being stopped: what a kernel returns now is not finished."""
+    return _stopping.is_set()
+
+
 def is_long(A: Any) -> bool:
     """Whether decomposing a matrix takes so long that somebody may want to stop it."""
     return bool(A.size * min(A.shape[-2:]) >= LONG)
