@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas
-import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spoiled import Case, ample, judge, must_say, seeds, two_hundred
+from spoiled import Case, Known, judge, known, known_frames, must_say, seeds, two_hundred
 
 import tenfold
 
@@ -76,20 +75,16 @@ def test_things_that_are_not_tables(thing: Any, twice: bool) -> None:
 
 
 @two_hundred
-@given(ample, st.integers(1, 9), st.booleans())
-def test_wrong_width(case: Case, width: int, frame: bool) -> None:
+@given(known, st.integers(1, 9))
+def test_wrong_width(case: Known, width: int) -> None:
     case.new = case.rng.normal(size=(2, width))
     refusal = must_say(f"{width} features", f"{case.p} features")
     judge(case, lambda learner, error: refusal(learner, error) if width != case.p else error)
 
 
 @two_hundred
-@given(
-    ample,
-    st.sampled_from(["renamed", "reversed", "fewer", "more", "twice"]),
-    st.sampled_from([pandas, polars]),
-)
-def test_wrong_names(case: Case, how: str, library: Any) -> None:
+@given(known_frames, st.sampled_from(["renamed", "reversed", "fewer", "more", "twice"]))
+def test_wrong_names(case: Known, how: str) -> None:
     if case.p == 1 and how != "renamed":
         return
     names = [f"x{j}" for j in range(case.p)]
@@ -100,12 +95,11 @@ def test_wrong_names(case: Case, how: str, library: Any) -> None:
         "more": [*names, "other"],
         "twice": [names[0]] * case.p,
     }[how]
-    case.X = library.DataFrame(dict(zip(names, case.X.T, strict=True)))
     rows = case.rng.normal(size=(2, len(given_names)))
     if how == "twice":
         case.new = pandas.DataFrame(rows, columns=given_names)
     else:
-        case.new = library.DataFrame(dict(zip(given_names, rows.T, strict=True)))
+        case.new = type(case.X)(dict(zip(given_names, rows.T, strict=True)))
     words = {
         "renamed": ("other",),
         "reversed": ("order",),
