@@ -50,11 +50,13 @@ def test_dependence_on_columns_with_blanks_and_categories():
     found = partial_dependence(model, table, "a", grid_resolution=4)
     known = table["a"].dropna()
     assert known.min() < found.grid_values[0][0] < found.grid_values[0][-1] < known.max()
-    np.testing.assert_allclose(found.average[0, 2], model.predict(table.assign(a=found.grid_values[0][2])).mean())
+    np.testing.assert_allclose(
+        found.average[0, 2], model.predict(table.assign(a=found.grid_values[0][2])).mean(), rtol=1e-12
+    )
     kinds = partial_dependence(model, table, ["kind", "a"], grid_resolution=4)
     assert kinds.grid_values[0].tolist() == ["u", "v", "w"] and kinds.average.shape == (1, 3, 4)
     alike = table.assign(kind=pd.Categorical(["v"] * len(table), categories=["u", "v", "w"]), a=kinds.grid_values[1][3])
-    np.testing.assert_allclose(kinds.average[0, 1, 3], model.predict(alike).mean())
+    np.testing.assert_allclose(kinds.average[0, 1, 3], model.predict(alike).mean(), rtol=1e-12)
     two = partial_dependence(model, table, "kind", grid_resolution=2)
     assert two.grid_values[0].tolist() == sorted(table["kind"].value_counts().index[:2])
     for one in (found, kinds, two):
@@ -119,3 +121,39 @@ def test_c45_is_not_led_astray_by_a_column_that_names_the_rows():
     assert model.tree_.feature[0] == 1 and model.score(table, y) > 0.7
     names = tenfold.C45Classifier(prune=False).fit(table[["name"]], y)
     assert names.get_n_leaves() == len(X) // 2  # nothing else can be asked for
+
+
+def test_forests_tell_the_ways_of_rows():
+    forest = tenfold.RandomForestClassifier(4, random_state=0).fit(X, THREE)
+    ways, first = forest.decision_path(X[:20])
+    assert ways.shape == (20, first[-1]) and first.tolist() == forest.trees_.first.tolist()
+    for t, tree in enumerate(forest.estimators_):
+        np.testing.assert_array_equal(ways[:, first[t] : first[t + 1]].toarray(), tree.decision_path(X[:20]).toarray())
+    whole = tenfold.DecisionTreeRegressor(max_depth=4).fit(X, X[:, 0])
+    np.testing.assert_array_equal(whole.decision_path(X).sum(axis=0).A1, whole.tree_.n_node_samples)
+
+
+@pytest.mark.parametrize("y", [THREE, THREE > 0, X[:, 0]], ids=["three", "two", "numbers"])
+def test_boosted_trees_are_learners_that_add_up(y):
+    kind = tenfold.GradientBoostingRegressor if y.dtype == float else tenfold.GradientBoostingClassifier
+    model = kind(n_estimators=3).fit(X, y)
+    trees = model.estimators_
+    assert trees.shape == (3, len(model.baseline_)) and trees[0, 0].get_depth() <= 3
+    sums = model.baseline_ + np.sum([[tree.predict(X) for tree in one] for one in trees], axis=0).T
+    told = model.predict(X) if y.dtype == float else model.decision_function(X)
+    np.testing.assert_allclose(sums[:, 0] if told.ndim == 1 else sums, told, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", ["DecisionTree", "RandomForest", "ExtraTrees", "Bagging", "AdaBoost", "GradientBoosting"]
+)
+def test_fitted_attributes_that_scripts_ask_for(name):
+    assert getattr(tenfold, name + "Classifier")().fit(X, THREE).n_classes_ == 3
+    if "Tree" in name or "Forest" in name:
+        assert getattr(tenfold, name + "Regressor")().fit(X, X[:, 0]).n_outputs_ == 1
+
+
+def test_which_columns_hold_categories():
+    model = tenfold.HistGradientBoostingClassifier(max_iter=2)
+    assert model.fit(with_blanks(), THREE).is_categorical_.tolist() == [False, False, False, True]
+    assert model.fit(X, THREE).is_categorical_ is None

@@ -182,6 +182,11 @@ class AdaBoostClassifier(Classifier, Boosted):
         both = 2.0 if len(self.classes_) == 2 else 1.0  # decision_function is what the second class leads by
         return [self._trees], both / float(self.estimator_weights_.sum()), 0.0, "score"
 
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
     # --- after each round ---
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:

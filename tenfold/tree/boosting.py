@@ -255,6 +255,11 @@ class BoostedRegressor(_Number):
 class BoostedClassifier(_Label):
     """Mixin: reads the sums of the trees as scores of classes."""
 
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
     def _scores(self, X: Any) -> Array:
         return self._sharpness() * self._decisions(X)
 

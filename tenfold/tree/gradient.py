@@ -17,6 +17,7 @@ from tenfold.tree.bins import MOST_WIDE_BINS
 from tenfold.tree.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.first import begin, given_learner, raw_of
 from tenfold.tree.losses import loss_of
+from tenfold.tree.one_tree import as_learners
 from tenfold.tree.options import SHARE
 from tenfold.tree.rounds import Plan, Rounds
 from tenfold.tree.settings import columns_to_draw, refuse, rows_needed
@@ -146,6 +147,16 @@ class DepthBoosted(Boosted):
         if "oob_scores_" in found:
             found["oob_score_"] = float(found["oob_scores_"][-1])
         return dict(n_estimators_=n, **found)
+
+    @property
+    def estimators_(self) -> Array:
+        """(rounds, trees of a round): the trees as learners of their own, whose predictions are shrunk already."""
+        from tenfold.tree.decision import DecisionTreeRegressor
+
+        trees = as_learners(self, DecisionTreeRegressor)
+        found = np.empty(len(trees), dtype=object)
+        found[:] = trees
+        return found.reshape(len(self.baseline_), -1).T
 
     def apply(self, X: Any) -> Array:
         """The number of the leaf of each row in each tree: (rows, rounds), or (rows, rounds, classes)."""

@@ -17,6 +17,7 @@ from tenfold.core.random import seed_of
 from tenfold.core.threads import single_blas
 from tenfold.gate.scored import rows_and_truth, table_of
 from tenfold.tree.judged import OutOfBagImportance, TreeCorrelation, oob_importance, tree_correlation
+from tenfold.tree.one_tree import as_learners
 from tenfold.tree.packed import Trees
 from tenfold.tree.settings import generator_of
 
@@ -76,16 +77,13 @@ class Grown(Estimator):
     @property
     def estimators_(self) -> list[Any]:
         """The trees as learners of their own."""
+        return as_learners(self, self._tree_class())
+
+    @property
+    def n_outputs_(self) -> int:
+        """The number of target columns: one."""
         check.check_fitted(self)
-        facts = {key: value for key, value in vars(self).items() if key.endswith("_")}
-        members = []
-        for t in range(len(self._trees)):
-            member = self._tree_class()()
-            vars(member).update(facts, _trees=self._trees[t], max_features_=self.n_features_in_)
-            if self.role == "regressor":
-                vars(member)["_flat"] = True
-            members.append(member)
-        return members
+        return 1
 
     def _tree_class(self) -> Any:
         raise NotImplementedError
@@ -94,6 +92,11 @@ class Grown(Estimator):
         """(rows, trees): the number of the leaf of each row in each tree."""
         X = check.check_predict(self, X)
         return map_rows(lambda block: self._trees._packed.leaves(block, 0, len(self._trees)), X)
+
+    def decision_path(self, X: Any) -> tuple[Any, Array]:
+        """(rows, nodes of all trees) CSR matrix of ones, the nodes that each row passes; and the first node of each tree."""
+        leaves = self.apply(X)
+        return self._trees.paths(leaves), self._trees.first.copy()
 
     def tree_correlation(self, X: Any, y: Any) -> TreeCorrelation:
         """The mean correlation ρ of the trees' errors on rows they have not seen, and 10 (1 − ρ) / ρ.

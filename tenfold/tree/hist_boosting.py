@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import RandomState
 
+from tenfold.core import check
 from tenfold.core.data import Array
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.bins import MOST_WIDE_BINS
@@ -145,6 +146,13 @@ class HistBoosted(Boosted):
     def _scores_after(self, n: int) -> dict[str, Any]:
         taken = {name: vars(self)[name] for name in ("train_score_", "validation_score_")}
         return dict(n_iter_=n, **{name: scores[: n + 1] for name, scores in taken.items()})
+
+    @property
+    def is_categorical_(self) -> Array | None:
+        """Which columns hold categories, (p,) truth values; None where none does."""
+        check.check_fitted(self)
+        found = np.array([one is not None for one in vars(self).get("categories_") or []], dtype=bool)
+        return found if found.any() else None
 
     def _together(self, p: int) -> Array:
         given = self.interaction_cst

@@ -122,6 +122,12 @@ class OneTree(TreeOptions, Estimator):
         check.check_fitted(self)
         return [self._trees], 1.0, 0.0, "probability" if self.target == "label" else "prediction"
 
+    @property
+    def n_outputs_(self) -> int:
+        """The number of target columns: one."""
+        check.check_fitted(self)
+        return 1
+
     def get_depth(self) -> int:
         """The depth of the tree: 0 for a single leaf."""
         return int(self.tree_.depths().max())
@@ -141,20 +147,7 @@ class OneTree(TreeOptions, Estimator):
 
     def decision_path(self, X: Any) -> Any:
         """(rows, nodes) CSR matrix of ones: the nodes that each row passes."""
-        from scipy.sparse import csr_matrix
-
-        leaf, tree = self.apply(X), self.tree_
-        depth = tree.depths()
-        parent = np.zeros(len(depth), dtype=np.int64)
-        inner = np.flatnonzero(~tree.leaves())
-        parent[tree.children_left[inner]] = parent[tree.children_right[inner]] = inner
-        ends = np.concatenate([[0], np.cumsum(depth[leaf] + 1)])
-        nodes, at = np.empty(ends[-1], dtype=np.int64), leaf.copy()
-        for step in range(int(depth[leaf].max(initial=0)) + 1):
-            on = depth[leaf] >= step
-            nodes[ends[1:][on] - 1 - step] = at[on]
-            at = parent[at]
-        return csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, ends), shape=(len(leaf), len(depth)))
+        return self.tree_.paths(self.apply(X)[:, None])
 
     def export_text(
         self, *, decimals: int = 2, max_depth: int | None = None, max_categories: int | None = MOST_NAMED
@@ -211,3 +204,16 @@ class OneTree(TreeOptions, Estimator):
     def _as_leaves(self, sums: Array) -> Array:
         """The error of each node as a leaf, from these sums."""
         raise NotImplementedError
+
+
+def as_learners(model: Any, kind: type[OneTree]) -> list[Any]:
+    """The packed trees of a fitted model as learners of their own, one after the other."""
+    check.check_fitted(model)
+    names = ["n_features_in_", "feature_names_in_", "categories_"] + (["classes_"] if kind.target == "label" else [])
+    facts = {name: vars(model)[name] for name in names if name in vars(model)}
+    if kind.target == "real":
+        facts["_flat"] = True
+    members = [kind() for _ in range(len(model._trees))]
+    for t, member in enumerate(members):
+        vars(member).update(facts, _trees=model._trees[t], max_features_=model.n_features_in_)
+    return members

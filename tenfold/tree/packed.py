@@ -169,10 +169,9 @@ class Trees:
         if background is not None:
             return self.predict(background).mean(axis=0)
         share, cover = np.ones(len(self.feature)), self.weighted_n_node_samples.astype(np.float64)
-        root = np.repeat(self.first[:-1], np.diff(self.first))
-        for i in np.flatnonzero(~self.leaves()):
-            for child in (root[i] + self.children_left[i], root[i] + self.children_right[i]):
-                share[child] = share[i] * (cover[child] / cover[i] if cover[i] > 0 else 0.5)
+        for above, below in self.levels():
+            part = np.divide(cover[below], cover[above], out=np.full(len(below), 0.5), where=cover[above] > 0)
+            share[below] = share[above] * part
         leaves = self.leaves()
         return share[leaves] @ self.value[leaves]
 
@@ -183,10 +182,37 @@ class Trees:
     def depths(self) -> Array:
         """How many nodes are above each node."""
         depth = np.zeros(len(self.feature), dtype=np.int64)
-        root = np.repeat(self.first[:-1], np.diff(self.first))
-        for i in np.flatnonzero(~self.leaves()):  # parents come before their children
-            depth[root[i] + self.children_left[i]] = depth[root[i] + self.children_right[i]] = depth[i] + 1
+        for above, below in self.levels():
+            depth[below] = depth[above] + 1
         return depth
+
+    def levels(self) -> Iterator[tuple[Array, Array]]:
+        """Level by level from the roots of all trees: parents (each twice) and their children, as numbers of nodes."""
+        root = np.repeat(self.first[:-1], np.diff(self.first))
+        at = self.first[:-1]
+        while len(at := at[self.children_left[at] >= 0]):
+            below = np.concatenate([root[at] + self.children_left[at], root[at] + self.children_right[at]])
+            yield np.concatenate([at, at]), below
+            at = below
+
+    def paths(self, leaves: Array) -> Any:
+        """(rows, nodes) CSR matrix of ones: the nodes above the leaves (rows, trees), and these themselves."""
+        from scipy.sparse import csr_matrix
+
+        parent = np.zeros(len(self.feature), dtype=np.int64)
+        for above, below in self.levels():
+            parent[below] = above
+        at = leaves + self.first[:-1]
+        length = self.depths()[at] + 1
+        last = np.cumsum(length).reshape(length.shape) - 1
+        nodes = np.empty(length.sum(), dtype=np.int64)
+        for step in range(int(length.max(initial=0))):
+            on = length > step
+            nodes[last[on] - step] = at[on]
+            at = parent[at]
+        ends = np.concatenate([[0], np.cumsum(length.sum(axis=1))])
+        ones = np.ones(len(nodes), dtype=np.int64)
+        return csr_matrix((ones, nodes, ends), shape=(len(leaves), len(self.feature)))
 
     def categories_left(self, node: int) -> Array:
         """The categories that go left at a node with a subset."""
@@ -198,8 +224,8 @@ class Trees:
         """The share of each column in what the splits won, averaged over the trees; zeros where nothing was split."""
         split = ~self.leaves()
         tree = np.repeat(np.arange(len(self)), np.diff(self.first))[split]
-        won = np.zeros((len(self), n_features))
-        np.add.at(won, (tree, self.feature[split]), self.gain[split])
+        won = np.bincount(tree * n_features + self.feature[split], self.gain[split], len(self) * n_features)
+        won = won.reshape(len(self), n_features)
         total = won.sum(axis=1, keepdims=True)
         shares = np.divide(won, total, out=np.zeros_like(won), where=total > 0).mean(axis=0)
         whole = shares.sum()

@@ -15,6 +15,11 @@ SMALLEST = 1e-300  # share whose logarithm stands for that of zero
 class ShareClassifier(Classifier):
     """Mixin: probabilities are shares, which may be zero."""
 
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
     def _class_shares(self, X: Any) -> Array:
         """(rows, classes) float64: the shares of the classes for each row."""
         raise NotImplementedError
