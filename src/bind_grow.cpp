@@ -162,19 +162,52 @@ struct Forest {
     std::vector<std::uint32_t> by_target;               // rows in rising order of their targets, where medians are asked for
 };
 
+// Columns of codes side by side, one after the other: a byte a value, or two.
+template <class Code>
+void enter_codes(Binned& table, Rows<const Code> codes) {
+    const auto put = [&](auto& to, size_t j, size_t from, size_t end) {
+        using Own = typename std::remove_reference_t<decltype(to)>::value_type;
+        const Code most = static_cast<Code>(table.n_bins[j]);
+        auto* column = &to[table.place[j] * table.n];
+        for (size_t i = from; i < end; ++i) column[i] = static_cast<Own>(std::min(codes[i][j], most));
+    };
+    for (size_t start = 0; start < table.n; start += 512)  // a tile of rows stays in cache while its columns are written
+        for (size_t j = 0; j < table.p; ++j) {
+            const size_t end = std::min(table.n, start + 512);
+            if (table.wide[j]) put(table.wide_codes, j, start, end);
+            else put(table.codes, j, start, end);
+        }
+    for (size_t j = 0; j < table.p; ++j) {
+        const auto has_blanks = [&](const auto& from) {
+            const auto column = from.begin() + static_cast<std::ptrdiff_t>(table.place[j] * table.n);
+            const auto end = column + static_cast<std::ptrdiff_t>(table.n);
+            return std::find(column, end, table.n_bins[j]) != end;
+        };
+        table.missing[j] = table.wide[j] ? has_blanks(table.wide_codes) : has_blanks(table.codes);
+    }
+}
+
 // `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights besides copies, or empty.
-void build_forest(Forest* made, Table<std::uint8_t> codes, Integers n_bins, Matrix edges, Table<std::int64_t> category_codes,
-                  Column<std::uint8_t> categorical, Vector y, std::int64_t classes, Vector factor, Column<std::uint64_t> key,
+void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
+                  Table<std::int64_t> category_codes, Column<std::uint8_t> categorical, Vector y, std::int64_t classes, Vector factor, Column<std::uint64_t> key,
                   Integers copies, Integers first, double rate, const std::string& criterion) {
-    const size_t n = codes.size(0), p = n_bins.size(0);
-    require(p > 0 && codes.size(1) >= p && n > 0 && n < (size_t{1} << 31), "codes must be (n, at least p)");
-    require(edges.size(0) == p && edges.size(1) == 256, "edges must be (p, 256)");
+    const size_t n = y.size(0), p = n_bins.size(0);
+    Input<std::uint8_t, 2> codes;
+    Input<std::uint16_t, 2> wide_codes;
+    const bool wide = !codes.acquire(given.ptr());
+    if (wide && !wide_codes.acquire(given.ptr())) throw nb::type_error("codes must be uint8 or uint16");
+    require(p > 0 && n > 0 && n < (size_t{1} << 31), "there must be columns, and 1 to 2^31 - 1 rows");
+    require((wide ? wide_codes.size(0) : codes.size(0)) == n && (wide ? wide_codes.size(1) : codes.size(1)) >= p,
+            "codes must be (n, at least p)");
+    require(start.size(0) == p, "start must have p values");
     require(category_codes.size(0) == p && category_codes.size(1) == 256 && categorical.size(0) == p,
             "category_codes must be (p, 256), categorical (p)");
-    require(y.size(0) == n && (factor.size(0) == 0 || factor.size(0) == n), "y and factor must have n values");
+    require(factor.size(0) == 0 || factor.size(0) == n, "y and factor must have n values");
     require(key.size(0) == n && copies.size(0) == n && first.size(0) == n, "key, copies and first must have n values");
     for (size_t j = 0; j < p; ++j) {
-        require(n_bins.data()[j] >= 0 && n_bins.data()[j] <= 255, "a column has at most 255 bins");
+        const std::int64_t bins = n_bins.data()[j], first = start.data()[j];
+        require(bins >= 0 && bins <= (wide && !categorical.data()[j] ? 65'535 : 255), "a column has too many bins");
+        require(first >= 0 && first + bins < static_cast<std::int64_t>(edges.size(0)), "a column begins beyond the edges");
         for (size_t b = 0; b < 256; ++b)
             require(category_codes.data()[j * 256 + b] >= 0 && category_codes.data()[j * 256 + b] < (1 << 30),
                     "a category is not a number from 0 on");
@@ -185,18 +218,19 @@ void build_forest(Forest* made, Table<std::uint8_t> codes, Integers n_bins, Matr
     Forest forest;
     Binned& table = forest.table;
     table.n = n, table.p = p;
-    table.codes.resize(n * p);
-    for (size_t start = 0; start < n; start += 512)  // a tile of rows stays in cache while its columns are written
-        for (size_t j = 0; j < p; ++j)
-            for (size_t i = start; i < std::min(n, start + 512); ++i)
-                table.codes[j * n + i] = std::min<std::uint8_t>(codes.rows()[i][j], static_cast<std::uint8_t>(n_bins.data()[j]));
-    table.missing.resize(p);
-    for (size_t j = 0; j < p; ++j) {
-        const auto column = table.codes.begin() + static_cast<std::ptrdiff_t>(j * n);
-        table.missing[j] = std::find(column, column + static_cast<std::ptrdiff_t>(n), n_bins.data()[j]) != column + static_cast<std::ptrdiff_t>(n);
-    }
     table.n_bins.assign(n_bins.span().begin(), n_bins.span().end());
+    size_t count[2] = {0, 0};
+    for (const auto bins : table.n_bins) {
+        table.wide.push_back(bins > 255);
+        table.place.push_back(static_cast<std::uint32_t>(count[bins > 255]++));
+    }
+    table.codes.resize(n * count[0]);
+    table.wide_codes.resize(n * count[1]);
+    table.missing.resize(p);
+    if (wide) enter_codes(table, wide_codes.rows());
+    else enter_codes(table, codes.rows());
     table.edges.assign(edges.span().begin(), edges.span().end());
+    table.start.assign(start.span().begin(), start.span().end());
     table.category_codes.assign(category_codes.span().begin(), category_codes.span().end());
     table.categorical.assign(categorical.span().begin(), categorical.span().end());
     Sample& sample = forest.sample;
@@ -344,7 +378,7 @@ NB_MODULE(_grow, m) {
     define<double>(presorted);
     define<float>(presorted);
     nb::class_<Forest> forest(m, "Forest");
-    forest.def("__init__", &build_forest, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "edges"_a.noconvert(),
+    forest.def("__init__", &build_forest, "codes"_a, "n_bins"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(),
                "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a,
                "factor"_a.noconvert(), "key"_a.noconvert(), "copies"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
                "criterion"_a);

@@ -56,9 +56,10 @@ class Presorted:
 class Forest:
     def __init__(
         self,
-        codes: numpy.typing.NDArray[numpy.uint8],
+        codes: numpy.typing.NDArray[numpy.uint8 | numpy.uint16],
         n_bins: numpy.typing.NDArray[numpy.int64],
         edges: numpy.typing.NDArray[numpy.float64],
+        start: numpy.typing.NDArray[numpy.int64],
         category_codes: numpy.typing.NDArray[numpy.int64],
         categorical: numpy.typing.NDArray[numpy.uint8],
         y: numpy.typing.NDArray[numpy.float64],

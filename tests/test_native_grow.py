@@ -81,11 +81,15 @@ CASES = [
 ]
 
 
-def of_forest(X: Array, by: Growth, y: Array, w: Array | None, classes: int = 0) -> Trees:
-    """A tree of a forest with all rows and columns; it is exact where every value has a bin."""
+def of_forest(X: Array, by: Growth, y: Array, w: Array | None, classes: int = 0, empty: int = 0) -> Trees:
+    """A tree of a forest with all rows and columns; it is exact where every value has a bin. `empty` more bins have no rows."""
     n, p = X.shape
     category = by.categorical > 0 if len(by.categorical) else np.zeros(p, dtype=bool)
     bins, weight = Bins.of(X, categorical=category), np.ones(n) if w is None else w
+    if empty:
+        ends = [np.linspace(-9.0, 9.0, empty) if known is None else [] for known in bins.categories]
+        bins = Bins([np.union1d(*pair) for pair in zip(bins.edges, ends, strict=True)], bins.categories)
+        assert bins.wide and (bins.n_bins[~category] > empty).all()
     forest = native_forest(
         bins, category, bins.code(X), y.astype(float), weight, classes=classes, factors=None, rate=0.0,
         criterion=by.criterion,
@@ -99,11 +103,15 @@ def of_forest(X: Array, by: Growth, y: Array, w: Array | None, classes: int = 0)
     return with_rare(one_tree(arrays), bins)
 
 
+def of_wide_forest(X: Array, by: Growth, y: Array, w: Array | None, classes: int = 0) -> Trees:
+    return of_forest(X, by, y, w, classes, empty=1000)
+
+
 def exact(X: Array, by: Growth, y: Array, w: Array | None, classes: int = 0) -> Trees:
     return Presorted(X).grow(by, y, w, classes)
 
 
-@pytest.mark.parametrize("grow", [exact, of_forest])
+@pytest.mark.parametrize("grow", [exact, of_forest, of_wide_forest])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("criterion, classes", CASES)
 def test_every_split_is_the_best(criterion: str, classes: int, weighted: bool, grow: Any) -> None:

@@ -1,6 +1,6 @@
 // Trees of a forest on binned columns, grown by one thread from the root down.
 //
-// Columns are stored one after the other, a byte a value. A node draws columns, sums its rows by bin (whole numbers: the
+// Columns are stored one after the other, a byte a value (two where a column has more bins). A node draws columns, sums its rows by bin (whole numbers: the
 // order of the rows does not matter), and splits between two bins that occur, or between sets of categories. Where a
 // node has a small part of the rows around it, its rows are copied side by side, so that what follows stays in cache.
 // Rows that were not drawn go down with the others, and end in the leaf that speaks of them out of bag.
@@ -19,13 +19,19 @@
 namespace tenfold {
 
 struct Binned {
-    std::vector<std::uint8_t> codes;              // (p, n)
-    std::vector<std::int64_t> n_bins;             // (p); bin n_bins[j] is that of missing values
-    std::vector<double> edges;                    // (p, 256): threshold above each bin
-    std::vector<std::int64_t> category_codes;     // (p, 256): the category of each bin, where the column has categories
-    std::vector<std::uint8_t> categorical;        // (p)
-    std::vector<std::uint8_t> missing;            // (p): whether some value is missing
+    std::vector<std::uint8_t> codes;           // (columns of at most 255 bins, n)
+    std::vector<std::uint16_t> wide_codes;     // (the other ones, n)
+    std::vector<std::int64_t> n_bins;          // (p); bin n_bins[j] is that of missing values
+    std::vector<double> edges;                 // threshold above each bin; those of column j begin at start[j]
+    std::vector<std::int64_t> start;           // (p)
+    std::vector<std::int64_t> category_codes;  // (p, 256): the category of each bin, where the column has categories
+    std::vector<std::uint8_t> categorical;     // (p)
+    std::vector<std::uint8_t> missing;         // (p): whether some value is missing
+    std::vector<std::uint8_t> wide;            // (p): whether a code takes two bytes
+    std::vector<std::uint32_t> place;          // (p): which of the columns with codes of its size it is
     size_t n = 0, p = 0;
+
+    const double* edges_of(size_t j) const { return &edges[static_cast<size_t>(start[j])]; }
 };
 
 struct ForestSettings {
@@ -142,13 +148,17 @@ struct BestSplit {
 template <class Cell>
 struct Frame {
     const std::uint8_t* codes = nullptr;
+    const std::uint16_t* wide_codes = nullptr;
     const Cell* cells = nullptr;
     size_t n = 0;
     std::vector<std::uint8_t> own_codes;
+    std::vector<std::uint16_t> own_wide_codes;
     std::vector<Cell> own_cells;
     std::vector<std::uint32_t> rows[2], global;  // by depth; and numbers in the whole table (empty: as they are)
 
     size_t number(std::uint32_t row) const { return global.empty() ? row : global[row]; }
+    const std::uint8_t* column(size_t place) const { return codes + place * n; }
+    const std::uint16_t* wide_column(size_t place) const { return wide_codes + place * n; }
 };
 
 struct Part {

@@ -23,6 +23,7 @@ public:
         told.reserve(2 * (by.max_leaves > 0 ? std::min<size_t>(by.max_leaves, drawn.size()) : drawn.size()));
         frames.resize(LEVELS);
         frames[0].codes = table.codes.data();
+        frames[0].wide_codes = table.wide_codes.data();
         frames[0].cells = cells;
         frames[0].n = table.n;
         for (auto& rows : frames[0].rows) rows.assign(drawn.begin(), drawn.end());
@@ -184,7 +185,9 @@ private:
         const std::uint32_t* rows = rows_of(from, part);
         const size_t m = part.m;
         to.n = m;
-        if (to.own_codes.size() < table.p * m) to.own_codes.resize(table.p * m);
+        const size_t wide = table.wide_codes.size() / table.n, narrow = table.p - wide;
+        if (to.own_codes.size() < narrow * m) to.own_codes.resize(narrow * m);
+        if (to.own_wide_codes.size() < wide * m) to.own_wide_codes.resize(wide * m);
         to.own_cells.resize(m);
         to.global.resize(m);
         for (size_t i = 0; i < m; ++i) {
@@ -192,11 +195,15 @@ private:
             to.global[i] = static_cast<std::uint32_t>(from.number(rows[i]));
         }
         for (const auto j : lives[part.live]) {
-            const std::uint8_t* column = from.codes + j * from.n;
-            std::uint8_t* copy = &to.own_codes[j * m];
-            for (size_t i = 0; i < m; ++i) copy[i] = column[rows[i]];
+            const auto copy_column = [&](const auto* column, auto* copy) {
+                for (size_t i = 0; i < m; ++i) copy[i] = column[rows[i]];
+            };
+            const size_t at = table.place[j];
+            if (table.wide[j]) copy_column(from.wide_column(at), &to.own_wide_codes[at * m]);
+            else copy_column(from.column(at), &to.own_codes[at * m]);
         }
         to.codes = to.own_codes.data();
+        to.wide_codes = to.own_wide_codes.data();
         to.cells = to.own_cells.data();
         for (auto& list : to.rows) list.resize(m);
         auto& list = to.rows[part.depth & 1];
@@ -209,29 +216,36 @@ private:
         Node& node = told.grown.nodes[static_cast<size_t>(number)];
         node.feature = static_cast<std::int32_t>(split.column);
         node.gain = targets.gain(split.score);
-        const auto blank = static_cast<std::uint8_t>(table.n_bins[split.column]);
         const bool category = table.categorical[split.column];
-        const std::uint8_t last = static_cast<std::uint8_t>(split.bin);
-        const auto part_both = [&](auto goes_left) {
+        const auto part_both = [&](const auto* column, const auto* whole, auto goes_left) {
             const std::uint32_t* rows = rows_of(frame, part);
             std::uint32_t* to = frame.rows[(part.depth + 1) & 1].data() + part.start;
-            const size_t n_left = part_rows(frame.codes + split.column * frame.n, rows, to, part.m, goes_left);
+            const size_t n_left = part_rows(column, rows, to, part.m, goes_left);
             if (!split.missing_here) split.missing_left = 2 * n_left > part.m;  // to the larger side
             const std::uint32_t* out = outside[part.depth & 1].data() + part.out_start;
             std::uint32_t* out_to = outside[(part.depth + 1) & 1].data() + part.out_start;
-            const std::uint8_t* column = table.codes.data() + split.column * table.n;
-            return std::pair{n_left, part_rows(column, out, out_to, part.out_m, goes_left)};
+            return std::pair{n_left, part_rows(whole, out, out_to, part.out_m, goes_left)};
         };
-        const auto [n_left, out_left] =
-            category ? part_both([&](std::uint8_t bin) {
+        const auto by_threshold = [&]<class Code>(const Code* column, const Code* whole) {
+            const auto blank = static_cast<Code>(table.n_bins[split.column]), last = static_cast<Code>(split.bin);
+            return part_both(column, whole, [&](Code bin) { return bin == blank ? split.missing_left : bin <= last; });
+        };
+        const auto by_set = [&](const std::uint8_t* column, const std::uint8_t* whole) {
+            const auto blank = static_cast<std::uint8_t>(table.n_bins[split.column]);
+            return part_both(column, whole, [&](std::uint8_t bin) {
                 return bin == blank ? split.missing_left : holds(split.left, bin);
-            })
-                     : part_both([&](std::uint8_t bin) { return bin == blank ? split.missing_left : bin <= last; });
+            });
+        };
+        const size_t at = table.place[split.column];
+        const auto [n_left, out_left] =
+            table.wide[split.column] ? by_threshold(frame.wide_column(at), frames[0].wide_column(at))
+            : category               ? by_set(frame.column(at), frames[0].column(at))
+                                     : by_threshold(frame.column(at), frames[0].column(at));
         node.missing_left = split.missing_left;
         if (category) {
             store_categories(node, split);
         } else {
-            node.threshold = std::min(table.edges[split.column * 256 + split.bin], DBL_MAX);
+            node.threshold = std::min(table.edges_of(split.column)[split.bin], DBL_MAX);
         }
         Part left = part, right = part;
         left.depth = right.depth = part.depth + 1;
@@ -252,8 +266,8 @@ private:
     }
 
     // Rows that go left first, both in their order; returns how many do.
-    template <class GoesLeft>
-    size_t part_rows(const std::uint8_t* column, const std::uint32_t* rows, std::uint32_t* to, size_t m,
+    template <class Code, class GoesLeft>
+    size_t part_rows(const Code* column, const std::uint32_t* rows, std::uint32_t* to, size_t m,
                      GoesLeft goes_left) {
         if (spare.size() < m) spare.resize(m);
         size_t l = 0, r = 0;

@@ -67,6 +67,7 @@ struct RankedTargets {
     }
 
     void begin(Totals) {}
+    void make_room(size_t bins) { last_of.resize(std::max(last_of.size(), bins)); }
     void add(size_t bin, const Pair&) {  // in the order of their ranks
         same_bin.push_back(last_of[bin]);
         last_of[bin] = static_cast<std::uint32_t>(same_bin.size());
@@ -77,7 +78,8 @@ struct RankedTargets {
     }
 
     // Both sides of each place between two bins, when they go left in this order. All bins that occur are in it.
-    void sweep(std::span<const std::uint8_t> order) {
+    template <class Bin>
+    void sweep(std::span<const Bin> order) {
         left.resize(order.size());
         right.resize(order.size());
         for (const bool forward : {true, false}) {
@@ -144,7 +146,7 @@ private:
 
     std::vector<Ranked> list;
     std::vector<std::uint32_t> same_bin;       // by row: the row of the same bin that came before it, or 0
-    std::array<std::uint32_t, 256> last_of{};  // by bin: the row that came last, or 0
+    std::vector<std::uint32_t> last_of = std::vector<std::uint32_t>(256);  // by bin: the row that came last, or 0
     std::vector<Told> left, right;             // by the number of bins that have gone left
     std::int64_t base = 0;                     // about the median of the node
 };

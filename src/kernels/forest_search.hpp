@@ -1,26 +1,22 @@
 // The search for the best split of one node of a forest's tree (forest.hpp).
 #pragma once
 
-#include "kernels/forest_ranks.hpp"
-#include "kernels/forest_sums.hpp"
+#include "kernels/forest_wide.hpp"
 
 namespace tenfold {
 
 // Draws columns, sums the targets of a node by their bins, and looks at the splits between bins.
 template <class Targets>
-class SplitSearch {
+class SplitSearch : protected WideSearch<Targets> {
 protected:
-    using Cell = typename Targets::Cell;
-    using Here = Frame<Cell>;
+    using Wide = WideSearch<Targets>;
+    using typename Wide::Cell, typename Wide::Here;
+    using Wide::table, Wide::by, Wide::targets, Wide::classes, Wide::rows_of;
 
     SplitSearch(const Binned& table, const ForestSettings& by, Targets targets, size_t classes)
-        : table(table), by(by), targets(std::move(targets)), classes(classes) {
+        : Wide(table, by, std::move(targets), classes) {
         lives.emplace_back(table.p);
         for (size_t j = 0; j < table.p; ++j) lives[0][j] = static_cast<std::uint32_t>(j);
-    }
-
-    static const std::uint32_t* rows_of(const Here& frame, const Part& part) {
-        return frame.rows[part.depth & 1].data() + part.start;
     }
 
     // The best split over columns drawn until enough of them vary; those that do not are not looked at below.
@@ -39,12 +35,19 @@ protected:
         for (; looked < columns.size() && varying < most; ++looked) {
             std::swap(columns[looked], columns[looked + draws.below(columns.size() - looked)]);
             const size_t j = columns[looked];
+            if (table.wide[j]) {
+                const bool drawn = by.random && !table.missing[j];
+                const bool varies = drawn ? look_at_drawn(frame.wide_column(table.place[j]), frame, part, j, split)
+                                          : look_at_wide(frame, part, j, split);
+                if (varies) std::swap(columns[varying++], columns[looked]);
+                continue;
+            }
             if (few && !table.categorical[j] && !table.missing[j]) {
                 if (look_at_few(frame, part, j, split)) std::swap(columns[varying++], columns[looked]);
                 continue;
             }
             if (by.random && !table.categorical[j] && !table.missing[j]) {
-                if (look_at_drawn(frame, part, j, split)) std::swap(columns[varying++], columns[looked]);
+                if (look_at_drawn(frame.column(table.place[j]), frame, part, j, split)) std::swap(columns[varying++], columns[looked]);
                 continue;
             }
             const Mask mask = fill(frame, part, j);
@@ -64,16 +67,14 @@ protected:
         return split;
     }
 
-    const Binned& table;
-    const ForestSettings& by;
-    Targets targets;
-    size_t classes;
     std::vector<std::vector<std::uint32_t>> lives;  // columns that may still vary, by `live` of a part
 
 private:
+    using Wide::cells, Wide::offer, Wide::drawn_bin, Wide::look_at_wide;
+
     // Sums a column by bin; returns the bins that occur.
     Mask fill(const Here& frame, const Part& part, size_t j) {
-        const std::uint8_t* column = frame.codes + j * frame.n;
+        const std::uint8_t* column = frame.column(table.place[j]);
         const std::uint32_t* rows = rows_of(frame, part);
         seen.fill(0);
         for (size_t i = 0; i < part.m; ++i) {
@@ -87,7 +88,7 @@ private:
     // A small node whose column has no categories and nothing missing; returns whether the column varies.
     bool look_at_few(const Here& frame, const Part& part, size_t j, BestSplit& split) {
         if constexpr (std::is_same_v<Targets, PackedTargets>) {
-            const FewRows found = by.kernels->best_of_few(frame.codes + j * frame.n, rows_of(frame, part), cells.data(),
+            const FewRows found = by.kernels->best_of_few(frame.column(table.place[j]), rows_of(frame, part), cells.data(),
                                                           part.m, targets.shift, targets.mean, targets.weight);
             if (found.bin > 255) return false;
             if (split.above(found.score)) {
@@ -101,27 +102,30 @@ private:
 
     // One threshold, drawn, of a column without categories and nothing missing: sums of its two sides are all that is
     // needed, not those of every bin. Returns whether the column varies.
-    bool look_at_drawn(const Here& frame, const Part& part, size_t j, BestSplit& split) {
-        const std::uint8_t* column = frame.codes + j * frame.n;
+    template <class Code>
+    bool look_at_drawn(const Code* column, const Here& frame, const Part& part, size_t j, BestSplit& split) {
         const std::uint32_t* rows = rows_of(frame, part);
-        seen.fill(0);
-        for (size_t i = 0; i < part.m; ++i) seen[column[rows[i]]] = 0xFF;
-        order.clear();
-        for_each_bin(as_mask(seen), [&](size_t bin) { order.push_back(static_cast<std::uint8_t>(bin)); });
-        if (order.size() < 2) return false;
+        Code front = column[rows[0]], back = front;
+        for (size_t i = 1; i < part.m; ++i) {
+            const Code bin = column[rows[i]];
+            front = std::min(front, bin);
+            back = std::max(back, bin);
+        }
+        if (front == back) return false;
         Draws draws{mix(part.key ^ (0x51ED2701u + j))};
-        const size_t stop = drawn_stop(j, false, draws);
-        if (stop == order.size()) return true;
-        const std::uint8_t last = order[stop - 1];
+        const auto drawn = static_cast<Code>(drawn_bin(j, front, back, draws));
+        Code last = front;  // the largest on the left
         size_t n_right = 0;
         for (size_t i = 0; i < part.m; ++i) {
-            const size_t side = column[rows[i]] > last;
+            const Code bin = column[rows[i]];
+            const size_t side = bin > drawn;
             targets.add(side, cells[i]);
+            last = std::max(last, side ? front : bin);
             n_right += side;
         }
         if constexpr (Targets::ranked) {
             constexpr std::uint8_t SIDES[] = {0, 1};
-            targets.sweep(SIDES);
+            targets.sweep(std::span<const std::uint8_t>(SIDES));
         }
         typename Targets::Scan scan{targets};
         scan.move(0);
@@ -146,7 +150,13 @@ private:
         for (size_t i = 0; i < columns.size() && !split.found; ++i) {
             std::swap(columns[i], columns[i + draws.below(columns.size() - i)]);
             const size_t j = columns[i];
-            const std::uint8_t a = frame.codes[j * frame.n + rows[0]], b = frame.codes[j * frame.n + rows[1]];
+            if (table.wide[j]) {
+                cells.assign({frame.cells[rows[0]], frame.cells[rows[1]]});
+                look_at_wide(frame, part, j, split);
+                continue;
+            }
+            const std::uint8_t* column = frame.column(table.place[j]);
+            const std::uint8_t a = column[rows[0]], b = column[rows[1]];
             if (a == b) continue;
             Mask mask{};
             put(mask, a);
@@ -211,40 +221,10 @@ private:
             }
     }
 
-    // Takes the split unless a side is too light or the columns' directions forbid it.
-    bool offer(const Part& part, size_t j, const typename Targets::Scan& scan, double score, bool blanks_left,
-               bool blanks_here, BestSplit& split) const {
-        if (!heavy_enough(part, scan.totals().w)) return false;
-        if constexpr (Targets::bounded) {
-            if (!by.monotonic.empty()) {
-                const double l = scan.left_value(), r = scan.right_value();
-                if (std::min(l, r) < part.low || std::max(l, r) > part.high) return false;
-                if ((l - r) * by.monotonic[j] > 0) return false;
-                split.middle = l / 2 + r / 2;
-            }
-        }
-        double slack = 0;
-        if constexpr (Targets::ranked) slack = targets.slack;
-        split.take(score, slack, j, scan.totals(), blanks_left, blanks_here);
-        return true;
-    }
-
-    bool heavy_enough(const Part& part, std::int64_t left) const {
-        return by.min_weight_leaf <= 0 || (static_cast<double>(left) >= by.min_weight_leaf &&
-                                           static_cast<double>(part.all.w - left) >= by.min_weight_leaf);
-    }
-
     // How many of the bins go left, drawn: by value for numbers, by rank for categories.
     size_t drawn_stop(size_t j, bool category, Draws& draws) const {
         if (category) return 1 + draws.below(order.size() - 1);
-        const double* edges = &table.edges[j * 256];
-        const double low = edges[order.front()], high = edges[order.back() - 1];
-        const size_t between = static_cast<size_t>(order.back() - order.front());
-        const double step = between > 1 ? (high - low) / static_cast<double>(between - 1) : 0.0;
-        const double at = low - step / 2 + draws.unit() * (high - low + step);
-        size_t bin = static_cast<size_t>(std::lower_bound(edges + order.front(), edges + order.back(), at) - edges);
-        if (bin > order.front() && (bin >= order.back() || at - edges[bin - 1] < edges[bin] - at)) --bin;
-        const auto past = std::upper_bound(order.begin(), order.end(), bin);
+        const auto past = std::upper_bound(order.begin(), order.end(), drawn_bin(j, order.front(), order.back(), draws));
         return static_cast<size_t>(past - order.begin());
     }
 
@@ -254,7 +234,7 @@ private:
         if constexpr (Targets::ranked) {
             going = order;
             if (missing) going.insert(blanks_left ? going.begin() : going.end(), static_cast<std::uint8_t>(blank));
-            targets.sweep(going);
+            targets.sweep(std::span<const std::uint8_t>(going));
         }
         typename Targets::Scan scan{targets};
         size_t n_left = 0;
@@ -281,11 +261,10 @@ private:
 
     void count_rows(const Here& frame, const Part& part, size_t j) {
         row_counts.fill(0);
-        const std::uint8_t* column = frame.codes + j * frame.n;
+        const std::uint8_t* column = frame.column(table.place[j]);
         for (size_t i = 0; i < part.m; ++i) ++row_counts[column[rows_of(frame, part)[i]]];
     }
 
-    std::vector<Cell> cells;  // of the node looked at, in the order of its rows
     std::vector<std::uint32_t> columns;
     std::vector<std::uint8_t> order, going;  // bins that occur, in the order in which they go left; blanks among them
     std::array<std::uint32_t, 256> row_counts{};

@@ -88,7 +88,8 @@ def native_forest(
     return _grow.Forest(
         codes,
         bins.n_bins,
-        bins.padded.reshape(p, 256),
+        bins.padded,
+        bins.start,
         known,
         category.astype(np.uint8),
         y,

@@ -153,7 +153,7 @@ class RandomForestClassifier(Labels):
 
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
     Objective   that of DecisionTreeClassifier at each node, over max_features columns drawn for the node
-    Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
+    Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
                 whole weight k is k rows), the best of the drawn columns' thresholds;
                 missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
@@ -183,7 +183,7 @@ class RandomForestRegressor(Numbers):
 
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
     Objective   that of DecisionTreeRegressor at each node, over max_features columns drawn for the node
-    Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
+    Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
                 whole weight k is k rows), the best of the drawn columns' thresholds;
                 missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
@@ -212,7 +212,7 @@ class ExtraTreesClassifier(Labels):
 
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
     Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
-    Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
+    Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
                 whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
                 missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
@@ -245,7 +245,7 @@ class ExtraTreesRegressor(Numbers):
 
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
     Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
-    Algorithm   columns are cut into at most 255 bins, rows kept as one byte a value; each tree grows on rows drawn with
+    Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
                 whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
                 missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;

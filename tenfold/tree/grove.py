@@ -19,7 +19,7 @@ from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
 from tenfold.core.threads import thread_budget
-from tenfold.tree.bins import MOST_BINS, learn_bins
+from tenfold.tree.bins import learn_bins
 from tenfold.tree.coded import Table, code_block, native_forest, with_rare
 from tenfold.tree.exact import one_tree
 from tenfold.tree.grown import Grown, seed_of_tree
@@ -112,7 +112,7 @@ class Forest(Grown):
 
     def _table(self, source: Source) -> Generator[Summarize, Any, Table]:
         category = check.categorical_columns(self, source)
-        bins = yield from learn_bins(source, MOST_BINS, category)
+        bins = yield from learn_bins(source, int(self.max_bins), category)
         codes, y, w = (yield partial(code_block, bins=bins)).arrays()
         rate = self._rate(len(y), w)
         factors, classes = self._factors(y, w)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from numpy.random import RandomState
 
 from tenfold.core.params import KW_ONLY, group, param
+from tenfold.tree.bins import MOST_BINS, MOST_WIDE_BINS
 
 SHARE = "or a share of the rows"
 GAINS = ("gini", "entropy", "log_loss")
@@ -52,4 +53,10 @@ class ForestOptions(TreeOptions):
     )
     max_samples: int | float | None = param(
         None, above=0, doc="rows to draw: a number, a share, or None for all", before="monotonic_cst"
+    )
+    max_bins: int = param(
+        MOST_BINS,
+        at_least=2,
+        at_most=MOST_WIDE_BINS,
+        doc="most bins of a column of numbers; above 255 codes take two bytes and more time; of categories 255",
     )
