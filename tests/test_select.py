@@ -22,7 +22,8 @@ from tenfold.selection.candidates import Family, families_for, settings_of
 from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate
 from tenfold.selection.coder import TableCoder
-from tenfold.selection.columns import look_at_columns
+from tenfold.selection.columns import as_numbers, look_at_columns
+from tenfold.selection.figures import COMMAS, DOTS, writes_commas
 from tenfold.selection.guess import MeanGuess
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import NothingFitted
@@ -638,6 +639,62 @@ def test_new_rows_with_unknown_cells(tmp_path: Path) -> None:
     np.testing.assert_allclose(share.sum(axis=1), 1.0, rtol=1e-12)
     with warnings.catch_warnings(), pytest.raises(BadParameter, match="no column 'bill_length_mm' in table, which"):
         found.predict(pl.DataFrame({"island": ["Dream"]}))
+
+
+def test_numbers_as_people_write_them() -> None:
+    def read(*cells: str | None, comma: bool = False) -> Any:
+        numbers, _, form = as_numbers(pl.Series("x", cells), comma)
+        return None if numbers is None else (numbers.to_list(), form)
+
+    assert read("1,234", "-56", "7,654,321.5") == ([1234.0, -56.0, 7654321.5], COMMAS)
+    assert read("$1,200", "€ 3.50", None, "n/a", "5") == ([1200.0, 3.5, None, None, 5.0], COMMAS)
+    assert read("10%", "2.5 %") == ([10.0, 2.5], COMMAS) and read("10%", "0.1") is None
+    assert read("1 234", "5'678") == ([1234.0, 5678.0], COMMAS)
+    assert read("1.234,5", "-0,5", "12", comma=True) == ([1234.5, -0.5, 12.0], DOTS)
+    assert read("87.454", "9.639", "950", comma=True) == ([87454.0, 9639.0, 950.0], DOTS)
+    assert read("0.126", "9.639", comma=True) == ([0.126, 9.639], "")  # a point before decimals, whatever others do
+    for cells in (
+        ("1,23", "4,5"),
+        ("1,234", "56,78"),
+        ("12,34,567", "1"),
+        ("1.2.3", "1"),
+        ("$", "%"),
+        ("5 kg", "7 kg"),
+    ):
+        assert read(*cells) is None, cells
+    semicolons = {"a": ["0,5", "1,25"], "b": ["x", "y"]}
+    assert writes_commas(pl.DataFrame(semicolons)) and not writes_commas(
+        pl.DataFrame({"a": ["1,234", "5,678"], "b": ["1", "2"]})
+    )
+
+
+def test_a_european_file(tmp_path: Path) -> None:
+    """The same table with points and with commas gives the same model; new rows are read as the training rows were."""
+    rng = np.random.default_rng(0)
+    x, price = rng.normal(size=80), rng.integers(500, 99_999, 80)
+    rows = list(zip(x, price, 3 * x + price / 30_000 + rng.normal(size=80) / 9, strict=True))
+    (tmp_path / "point.csv").write_text("x,price,y\n" + "".join(f"{a:.3f},{b},{c:.3f}\n" for a, b, c in rows))
+    lines = [f"{a:.3f};{b:_};{c:.3f}\n".replace(".", ",").replace("_", ".") for a, b, c in rows]
+    (tmp_path / "comma.csv").write_text("x;price;y\n" + "".join(lines))
+    (tmp_path / "one.csv").write_text("x;price\n1;20.000\n")  # of itself it could be 20
+    heard: list[Any] = []
+    models = [tenfold.select(tmp_path / f"{name}.csv", "y", folds=3) for name in ("point", "comma")]
+    assert models[0].chosen == models[1].chosen and models[0].estimate == models[1].estimate
+    new = pl.DataFrame({"x": [1.0], "price": [20_000.0]})
+    np.testing.assert_array_equal(models[1].predict(tmp_path / "one.csv"), models[0].predict(new))
+    tenfold.select(tmp_path / "comma.csv", "y", folds=3, listen=lambda event, **facts: heard.append((event, facts)))
+    facts = dict(heard)
+    assert facts["task"]["notes"][0].startswith("'y': numbers such as ")
+    assert all("numbers such as" in column["note"] for column in facts["columns"]["columns"])
+    models[1].save(tmp_path / "run")
+    np.testing.assert_array_equal(
+        store.open_run(tmp_path / "run").predict(tmp_path / "one.csv"), models[0].predict(new)
+    )
+    (tmp_path / "odd.csv").write_text("x;price\n1.5;20.000\n")
+    with pytest.warns(
+        DataWarning, match=r"'x': 1 cell such as '1.5' is not a number as in training, and counts as blank"
+    ):
+        models[1].predict(tmp_path / "odd.csv")
 
 
 def test_new_rows_with_unknown_dates_and_levels() -> None:

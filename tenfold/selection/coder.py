@@ -11,6 +11,7 @@ from tenfold.core.estimator import Estimator
 from tenfold.core.params import estimator, param
 from tenfold.selection.columns import LEAST_LEVEL_ROWS, as_texts, finite
 from tenfold.selection.dates import days
+from tenfold.selection.figures import PATTERNS, read_figures
 from tenfold.selection.reading import pl
 
 Array = np.ndarray[Any, Any]
@@ -32,7 +33,7 @@ class TableCoder(Estimator):
     Reference   none
 
     Fitted      category_, blank_, pooled_, reference_ (p,), levels_ (a list of p arrays), scale_ (p,), date_ (p,) how
-                dates are written, feature_names_in_, n_features_in_
+                dates and numbers are written, feature_names_in_, n_features_in_
     """
 
     kind: ClassVar[str] = "one pass"
@@ -46,11 +47,11 @@ class TableCoder(Estimator):
     most_levels: int = param(50, at_least=1, doc="levels kept for one category, the most frequent first")
 
     def fit(
-        self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None, dates: dict[str, str] | None = None
+        self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None, forms: dict[str, str] | None = None
     ) -> Self:
         """Learn levels, blanks and scales from a frame of Float64 and String columns (look_at_columns).
 
-        `dates` says how the dates of a column were written before they became numbers.
+        `forms` says how the dates or numbers of a column were written before they became floats.
         """
         columns = list(X.iter_columns())
         category = np.array([column.dtype == pl.String for column in columns])
@@ -68,7 +69,7 @@ class TableCoder(Estimator):
             levels_=[np.array(levels, dtype=object) for _, levels, _ in counted],
             pooled_=np.array([pooled for _, _, pooled in counted]),
             scale_=np.array(scale),
-            date_=np.array([(dates or {}).get(name, "") for name in X.columns], dtype=object),
+            date_=np.array([(forms or {}).get(name, "") for name in X.columns], dtype=object),
         )
         return self
 
@@ -112,8 +113,18 @@ class TableCoder(Estimator):
 
     def _numbers(self, column: pl.Series, i: int) -> pl.Series:
         column = as_texts(column) if column.dtype == pl.String else column
-        form = self.date_[i] if "date_" in vars(self) else ""  # older files know no dates
-        return finite(days(column, form) if form else column)[0] * self.scale_[i]
+        return finite(self.read(column, i))[0] * self.scale_[i]
+
+    def read(self, column: pl.Series, i: int) -> pl.Series:
+        """Column i, trimmed, as the numbers or dates that it held in fit; null where it holds something else."""
+        form = self.form_of(i)
+        if column.dtype == pl.String and (not form or form in PATTERNS):
+            return read_figures(column, form)
+        return column if not form or form in PATTERNS else days(column, form)
+
+    def form_of(self, i: int) -> str:
+        """How the dates or numbers of column i are written; older files know no forms."""
+        return str(self.date_[i]) if "date_" in vars(self) else ""
 
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
         """A category with its kept levels alone, blanks as they are."""

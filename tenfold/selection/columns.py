@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold.core.errors import BadParameter
 from tenfold.selection.dates import DATE, ISO, days, form_of, other_form
+from tenfold.selection.figures import forms_of, read_figures
 from tenfold.selection.reading import pl
 
 # Words that stand for "missing" in a column whose other cells are numbers. In a category they are levels.
@@ -43,7 +44,7 @@ class Column:
     kind: str  # number, category, date, id, row number, text, constant, empty, nested, dropped
     note: str | None = None
     kept_by_asking: bool = False  # --keep brings it back
-    form: str | None = None  # of a date: how it is written
+    form: str | None = None  # of a date, and of a number that is not written as computers do: how it is written
 
     @property
     def used(self) -> bool:
@@ -51,14 +52,17 @@ class Column:
 
 
 def look_at_columns(
-    frame: pl.DataFrame, typed: bool, keep: Collection[str] = (), drop: Collection[str] = ()
+    frame: pl.DataFrame, typed: bool, keep: Collection[str] = (), drop: Collection[str] = (), comma: bool = False
 ) -> tuple[list[Column], pl.DataFrame]:
-    """The kind of every column, and a frame of the used ones: Float64 or String, null for missing."""
+    """The kind of every column, and a frame of the used ones: Float64 or String, null for missing.
+
+    `comma`: the table writes commas before decimals.
+    """
     for name in [*keep, *drop]:
         check_name(name, frame.columns)
     columns, series = [], []
     for one in frame.iter_columns():
-        column, values = _dropped(one) if one.name in drop else _look(one, typed, one.name in keep)
+        column, values = _dropped(one) if one.name in drop else _look(one, typed, one.name in keep, comma)
         columns.append(column)
         if column.used:
             series.append(values)
@@ -80,7 +84,7 @@ def _dropped(series: pl.Series) -> tuple[Column, pl.Series]:
     return Column(series.name, "dropped", "left out as asked"), series
 
 
-def _look(series: pl.Series, typed: bool, keep: bool) -> tuple[Column, pl.Series]:
+def _look(series: pl.Series, typed: bool, keep: bool, comma: bool) -> tuple[Column, pl.Series]:
     name, kind = series.name, series.dtype
     if kind.is_temporal():
         return _look_dates(name, days(series, ISO), ISO, None)
@@ -90,9 +94,10 @@ def _look(series: pl.Series, typed: bool, keep: bool) -> tuple[Column, pl.Series
         numbers, told = finite(series)
         return _look_numbers(name, numbers, told, keep)
     texts = as_texts(series)
-    numbers, told = as_numbers(texts)
+    numbers, told, form = as_numbers(texts, comma)
     if numbers is not None and not (typed and _whole(numbers)):
-        return _look_numbers(name, numbers, told, keep)
+        column, values = _look_numbers(name, numbers, told, keep)
+        return replace(column, form=form or None), values
     return _look_texts(name, texts, keep)
 
 
@@ -158,9 +163,21 @@ def as_texts(series: pl.Series) -> pl.Series:
     return texts.set(texts == "", None)
 
 
-def as_numbers(texts: pl.Series) -> tuple[pl.Series | None, str | None]:
-    """The cells as numbers and what was read as missing; None where the column holds other texts."""
-    numbers, _ = finite(texts.cast(pl.Float64, strict=False))
+def as_numbers(texts: pl.Series, comma: bool = False) -> tuple[pl.Series | None, str | None, str]:
+    """The cells as numbers, what should be told, and how they are written; None where the column holds other texts."""
+    for form in forms_of(texts, comma):
+        numbers, told = _read_as(texts, form)
+        if numbers is not None:
+            if form:
+                first = int((texts.cast(pl.Float64, strict=False).is_null() & numbers.is_not_null()).arg_max() or 0)
+                written = f"numbers such as {texts[first]!r}, read as {numbers[first]:.12g}"
+                told = f"{written}; {told}" if told else written
+            return numbers, told, form
+    return None, None, ""
+
+
+def _read_as(texts: pl.Series, form: str) -> tuple[pl.Series | None, str | None]:
+    numbers, _ = finite(read_figures(texts, form))
     bad = texts.filter(numbers.is_null() & texts.is_not_null())
     if len(bad) == 0:
         return numbers, None

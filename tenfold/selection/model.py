@@ -14,7 +14,6 @@ from tenfold.core.estimator import Estimator
 from tenfold.core.params import estimator, param
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import MISSING_WORDS, as_texts, check_name, counted_cells
-from tenfold.selection.dates import days
 from tenfold.selection.reading import pl, read_table
 
 
@@ -98,19 +97,16 @@ def _tell_unread(column: pl.Series, coder: TableCoder, i: int, trees: bool) -> N
     if column.dtype != pl.String:
         return
     texts = as_texts(column)
-    form = coder.date_[i] if "date_" in vars(coder) else ""  # older files know no dates
     if coder.category_[i]:
         if coder.pooled_[i]:
             return  # it is "other", as rare levels were in training
         bad = texts.filter(texts.is_not_null() & ~texts.is_in([coder.reference_[i], *coder.levels_[i]]))
         what, instead = "new to the model", "blank" if trees or not coder.reference_[i] else repr(coder.reference_[i])
-    elif form:
-        bad = texts.filter(texts.is_not_null() & days(texts, form).is_null())
-        what, instead = "not a date as in training", "blank"
     else:
-        bad = texts.filter(texts.is_not_null() & texts.cast(pl.Float64, strict=False).is_null())
+        bad = texts.filter(texts.is_not_null() & coder.read(texts, i).is_null())
         bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_WORDS)))
-        what, instead = "not a number", "blank"
+        form = coder.form_of(i)
+        what, instead = f"not a {'date' if '%' in form else 'number'}{' as in training' if form else ''}", "blank"
     if len(bad):
         one = len(bad) == 1
         warnings.warn(

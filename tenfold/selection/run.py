@@ -22,10 +22,11 @@ from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import Estimate, Nested
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import Column, check_name, look_at_columns
+from tenfold.selection.figures import writes_commas
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.race import Race, count_folds, front, make_folds
-from tenfold.selection.reading import pl, read_table
+from tenfold.selection.reading import Raw, pl, read_table
 from tenfold.selection.store import MARK, write_run
 from tenfold.selection.task import Task, find_task
 from tenfold.sources.lines import refuse_repeated
@@ -125,11 +126,12 @@ class _Job:
         self.tell("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds)
         check_name(target, frame.columns)
         refuse_repeated(raw.name, set(raw.repeated), [target])
-        task = find_task(frame[target], raw.typed, asked["task"])
+        comma = _comma(raw)
+        task = find_task(frame[target], raw.typed, asked["task"], comma)
         judge = find_score(asked["metric"] or METRICS[task.role][0], task.role)
         self.tell("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
-        columns, used = look_at_columns(rest, raw.typed, asked["keep"], asked["drop"])
+        columns, used = look_at_columns(rest, raw.typed, asked["keep"], asked["drop"], comma)
         self.tell("columns", columns=[asdict(column) for column in columns])
         coder = coder_for(columns, used) if used.width else None
         if coder is None or not coder.names_out():
@@ -222,8 +224,9 @@ def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
     raw = read_table(table)
     check_name(target, raw.frame.columns)
     refuse_repeated(raw.name, set(raw.repeated), [target])
-    task = find_task(raw.frame[target], raw.typed, "number")
-    columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed)
+    comma = _comma(raw)
+    task = find_task(raw.frame[target], raw.typed, "number", comma)
+    columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed, comma=comma)
     if not used.width:
         raise BadInput(_why_no_columns(columns, target))
     X = coder_for(columns, used).transform(used)
@@ -250,8 +253,8 @@ def scores_beside(task: Task, fold: Array) -> list[Score]:
 
 def coder_for(columns: list[Column], used: pl.DataFrame) -> TableCoder:
     """The coder of a table, fitted to its used columns."""
-    dates = {column.name: column.form for column in columns if column.form is not None}
-    return TableCoder(most_levels=levels_for(used)).fit(used, dates=dates)
+    forms = {column.name: column.form for column in columns if column.form is not None}
+    return TableCoder(most_levels=levels_for(used)).fit(used, forms=forms)
 
 
 def levels_for(frame: pl.DataFrame) -> int:
@@ -279,6 +282,11 @@ def _with_target(frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, str]:
         raise BadInput(f"the target has {len(values)} values, but the table has {frame.height} rows")
     name = "target" if "target" not in frame.columns else "the target"
     return frame.with_columns(pl.Series(name, values, strict=False)), name
+
+
+def _comma(raw: Raw) -> bool:
+    """Whether a CSV file writes commas before decimals; where commas part its cells, it cannot."""
+    return not raw.typed and not raw.about.startswith("comma") and writes_commas(raw.frame)
 
 
 def _task_facts(task: Task, judge: Score) -> dict[str, Any]:

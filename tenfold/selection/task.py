@@ -54,16 +54,16 @@ class Task:
         return [(str(value), int(count)) for value, count in zip(values, counts, strict=True)]
 
 
-def find_task(series: pl.Series, typed: bool, asked: str | None = None) -> Task:
-    """Classes or a number, and the rows that have a target."""
+def find_task(series: pl.Series, typed: bool, asked: str | None = None, comma: bool = False) -> Task:
+    """Classes or a number, and the rows that have a target. `comma`: the table writes commas before decimals."""
     if asked is not None and asked not in TASKS:
         raise BadParameter(f"task={asked!r}: must be 'classes' or 'number'")
     name = series.name
-    numbers, texts = _numbers_and_texts(series)
+    numbers, texts, written = _numbers_and_texts(series, comma)
     kind, why = _kind(name, numbers, texts, asked)
     present = texts if numbers is None else numbers
     rows = np.flatnonzero(present.is_not_null().to_numpy())
-    notes = []
+    notes = [f"{name!r}: {written}"] if written and kind == "number" else []
     if len(rows) < len(series):
         gone = len(series) - len(rows)
         notes.append(f"{gone:,} row{'s' if gone > 1 else ''} without a value of {name!r} left out")
@@ -71,7 +71,7 @@ def find_task(series: pl.Series, typed: bool, asked: str | None = None) -> Task:
         raise BadInput(f"the target column {name!r} holds no values")
     if len(rows) < LEAST_ROWS:
         raise BadInput(f"only {len(rows)} rows have a value of {name!r}: at least {LEAST_ROWS} are needed")
-    y = _labels(numbers, texts)[rows] if kind == "classes" else numbers.to_numpy()[rows]  # type: ignore[union-attr]
+    y = _labels(None if written else numbers, texts)[rows] if kind == "classes" else numbers.to_numpy()[rows]  # type: ignore[union-attr]
     if kind == "classes":
         y, rows = _without_tiny_classes(name, y, rows, notes)
     elif y.min() == y.max():
@@ -84,16 +84,18 @@ def find_task(series: pl.Series, typed: bool, asked: str | None = None) -> Task:
     return Task(kind, name, np.ascontiguousarray(y), rows, why, notes)
 
 
-def _numbers_and_texts(series: pl.Series) -> tuple[pl.Series | None, pl.Series]:
+def _numbers_and_texts(series: pl.Series, comma: bool) -> tuple[pl.Series | None, pl.Series, str | None]:
+    """The cells as numbers if they are, as texts, and how the numbers are written if not as computers do."""
     kind = series.dtype
     if kind.is_temporal() or kind.is_nested() or kind in (pl.Binary, pl.Object):
         raise BadInput(f"the target column {series.name!r} holds {kind}: give a column of numbers or classes")
     texts = as_texts(series)
     if kind.is_numeric() or kind.is_decimal():
-        return finite(series)[0], texts
+        return finite(series)[0], texts, None
     if kind == pl.Boolean or not len(texts.drop_nulls()):
-        return None, texts
-    return as_numbers(texts)[0], texts
+        return None, texts, None
+    numbers, told, form = as_numbers(texts, comma)
+    return numbers, texts, told if form else None
 
 
 def _kind(name: str, numbers: pl.Series | None, texts: pl.Series, asked: str | None) -> tuple[str, str | None]:
