@@ -81,6 +81,10 @@ class Place:
                 return model.fit(table.X, table.y, table.w if weighted else None)
             return model.fit(list(self.blocks(table, weighted)))
 
+    def answers(self, model: Any, table: Table) -> dict[str, Any]:
+        """Those of a fresh learner fitted here."""
+        return answers(self.fit(made(model), table), table.new)
+
     def blocks(self, table: Table, weighted: bool = False) -> Iterator[tuple[Any, ...]]:
         for start in range(0, len(table.X), self.rows or len(table.X)):
             part = table.rows(slice(start, start + (self.rows or len(table.X))))
@@ -88,9 +92,6 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.engine!r}-{'memory' if self.rows is None else f'{self.rows}-row'}"
-
-
-IN_MEMORY = Place(tenfold.Local())
 
 
 def made(model: Any) -> Any:
@@ -150,15 +151,14 @@ def _state(model: Any) -> bytes:
 
 def blocking(model: Any, table: Table, place: Place) -> None:
     """How the rows are cut into blocks does not matter."""
-    expected = answers(IN_MEMORY.fit(made(model), table), table.new)
+    expected = replace(place, engine=tenfold.Local(), rows=None).answers(model, table)
     for rows in (1, 7, len(table.X)):
-        found = answers(replace(place, rows=rows).fit(made(model), table), table.new)
-        assert_answers(found, expected, rtol=1e-9)
+        assert_answers(replace(place, rows=rows).answers(model, table), expected, rtol=1e-9)
 
 
 def same_bits(model: Any, table: Table, place: Place) -> None:
     """The same blocks give the same bits on every engine, and twice."""
-    expected = answers(replace(place, engine=tenfold.Local()).fit(made(model), table), table.new)
+    expected = replace(place, engine=tenfold.Local()).answers(model, table)
     for _ in range(2):
         assert_answers(answers(place.fit(made(model), table), table.new), expected, rtol=0)
 
@@ -166,7 +166,7 @@ def same_bits(model: Any, table: Table, place: Place) -> None:
 def row_order(model: Any, table: Table, place: Place) -> None:
     """The order of the rows does not matter."""
     order = np.random.default_rng(1).permutation(len(table.X))
-    expected = answers(place.fit(made(model), table), table.new)
+    expected = place.answers(model, table)
     assert_answers(answers(place.fit(made(model), table.rows(order)), table.new), expected, rtol=1e-9)
 
 
@@ -181,7 +181,7 @@ def partial_fit(model: Any, table: Table, place: Place) -> None:
     """Learning part by part is learning all."""
     if not hasattr(model, "partial_fit"):
         return
-    expected = answers(place.fit(made(model), table), table.new)
+    expected = place.answers(model, table)
     assert_answers(answers(_by_parts(made(model), table, place), table.new), expected, rtol=1e-9)
 
 
@@ -199,7 +199,7 @@ def merging(model: Any, table: Table, place: Place) -> None:
     if not hasattr(model, "merge"):
         return
     one, other = table.rows(slice(0, 20)), table.rows(slice(20, None))
-    expected = answers(place.fit(made(model), table), table.new)
+    expected = place.answers(model, table)
     both = place.fit(made(model), one)
     second = place.fit(made(model), other)
     before = _state(second)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,13 +14,29 @@ from laws import LAWS, VERBS, Place, Table, assert_close, made
 
 import tenfold
 
+
+class Remembered(Place):
+    """The answers on the table that all laws have in common are found once for each learner."""
+
+    known: ClassVar[dict[str, dict[str, Any]]] = {}
+    model: ClassVar[Any] = None
+
+    def answers(self, model: Any, table: Table) -> dict[str, Any]:
+        if Remembered.model is not model:
+            Remembered.model = model
+            self.known.clear()
+        if str(self) not in self.known:
+            self.known[str(self)] = super().answers(model, table)
+        return self.known[str(self)]
+
+
 PLACES = [
-    Place(tenfold.Local()),
-    Place(tenfold.Local(), rows=1),
-    Place(tenfold.Threads(1), rows=3),
-    Place(tenfold.Threads(2), rows=3),
-    Place(tenfold.Threads(7), rows=3),
-    Place(Shuffled(), rows=3),
+    Remembered(tenfold.Local()),
+    Remembered(tenfold.Local(), rows=1),
+    Remembered(tenfold.Threads(1), rows=3),
+    Remembered(tenfold.Threads(2), rows=3),
+    Remembered(tenfold.Threads(7), rows=3),
+    Remembered(Shuffled(), rows=3),
 ]
 
 
