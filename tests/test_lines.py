@@ -78,6 +78,33 @@ def test_good_files_have_no_bad_line(tmp_path: Path) -> None:
     assert header_of(tmp_path / "gone.csv") == []
 
 
+def test_other_encodings(tmp_path: Path) -> None:
+    """What Windows writes is read; what cannot be is told."""
+    text = "größe;ä\n1,5;ü\n2,5;ß\n"
+    (tmp_path / "t.csv").write_bytes(text.encode("cp1252"))
+    (tmp_path / "head.csv.gz").write_bytes(gzip.compress("größe;b\n1;2\n".encode("cp1252")))
+    found = read_table(tmp_path / "t.csv")
+    assert found.frame.columns == ["größe", "ä"] and found.frame["ä"].to_list() == ["ü", "ß"]
+    assert found.about == "semicolon, header row, Windows-1252"
+    assert read_table(tmp_path / "head.csv.gz").frame.columns == ["größe", "b"]
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    assert read_table(tmp_path / "t.csv").about == "semicolon, header row"
+    (tmp_path / "t.csv").write_bytes(b"a,b\nx\x81,1\n")  # neither
+    assert read_table(tmp_path / "t.csv").frame.row(0) == ("x\N{REPLACEMENT CHARACTER}", "1")
+    (tmp_path / "t.csv").write_text(text, encoding="utf-16")
+    with pytest.raises(tenfold.BadFile, match="UTF-16: save it again as CSV in UTF-8"):
+        read_table(tmp_path / "t.csv")
+
+
+def test_headers_of_other_kinds(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('\n\n"a,b,c";d\n1;2\n')
+    assert read_table(tmp_path / "t.csv").frame.columns == ["a,b,c", "d"]
+    (tmp_path / "t.csv").write_text("5.1,3,3\n4.9,3,0\n")
+    with pytest.warns(tenfold.DataWarning, match=r"first line \(5.1, 3, .*\) is taken for the names") as told:
+        assert read_table(tmp_path / "t.csv").frame.height == 1
+    assert len(told) == 1
+
+
 def test_the_command_tells_it_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -257,7 +257,7 @@ def _kinds(kind: str, count: int) -> str:
 def _first_part(warning: str) -> str:
     """Of "Learner: what; what was done about it: remedy" what it is: the settings of a race are not the user's to mend."""
     what = (warning.partition(": ")[2] or warning).partition("; ")[0]
-    return short(what.rpartition(": ")[0] or what, 140)
+    return short((what.rpartition(": ")[0] or what).replace(" of X ", " "), 140)
 
 
 def _typed(name: str) -> str:

@@ -6,11 +6,12 @@ import gzip
 import hashlib
 import re
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tenfold.core.errors import BadFile, BadInput, BadType
+from tenfold.core.errors import BadFile, BadInput, BadType, DataWarning
 from tenfold.sources.lines import bad_line, check_header
 
 try:
@@ -18,6 +19,8 @@ try:
 except ImportError:  # polars belongs to the extra "app"
     raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
 
+NUMBER = re.compile(r"\s*[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?\s*(_duplicated_\d+)?")
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
@@ -75,23 +78,53 @@ def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
 
 def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
     """Every cell as text: what a column is, is decided by looking at all of it."""
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
-    with opener(path, "rb") as file:
-        start = file.read(1 << 16)
+    start = _bytes_of(path, 1 << 16)
     if not start.strip():
         raise BadInput(f"{path} is empty: a table has a header line and at least one row")
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadFile(f"{path} is text in UTF-16: save it again as CSV in UTF-8")
     if b"\0" in start:
         raise BadFile(f"{path} is not a text file: give a CSV or Parquet file")
-    header = start.splitlines()[0].decode("utf-8", "replace")
-    separator = max(SEPARATORS, key=header.count)
+    header = start.lstrip().splitlines()[0].decode("utf-8", "replace")
+    separator = max(SEPARATORS, key=re.sub('"[^"]*"', "", header).count)
     try:
-        frame = pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy")
+        frame, encoding = _parsed(path, separator)
     except pl.exceptions.PolarsError:
         reason = bad_line(path, separator)
         if reason is None:
             raise
         raise reason from None
-    return frame, False, f"{SEPARATORS[separator]}, header row", check_header(path, frame.columns, separator)
+    if frame.height and frame.width > 1 and all(NUMBER.fullmatch(name) for name in frame.columns):
+        shown = ", ".join(frame.columns[:3])
+        told = (
+            f"{path.name!r}: the first line ({shown}, ...) is taken for the names of the columns: put a header above it"
+        )
+        warnings.warn(told, DataWarning, stacklevel=2)
+    about = f"{SEPARATORS[separator]}, header row" + (", Windows-1252" if encoding == "cp1252" else "")
+    return frame, False, about, check_header(path, frame.columns, separator)
+
+
+def _parsed(path: Path, separator: str) -> tuple[pl.DataFrame, str]:
+    """The cells, and the encoding of the file: UTF-8, or else what Windows writes in western Europe."""
+    try:
+        frame = pl.read_csv(path, separator=separator, infer_schema=False)
+        if not any(UNREADABLE in name for name in frame.columns):  # of a header polars does not complain
+            return frame, "utf8"
+    except pl.exceptions.PolarsError as reason:
+        if "utf-8" not in str(reason).lower():
+            raise
+    try:
+        text = _bytes_of(path).decode("cp1252").encode()
+        return pl.read_csv(text, separator=separator, infer_schema=False), "cp1252"
+    except UnicodeDecodeError:
+        return pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy"), "utf8-lossy"
+
+
+def _bytes_of(path: Path, most: int = -1) -> bytes:
+    """A file, unpacked; or its first bytes."""
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    with opener(path, "rb") as file:
+        return bytes(file.read(most))
 
 
 def _digest_file(path: Path) -> str:

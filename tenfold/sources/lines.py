@@ -66,8 +66,8 @@ def bad_line(path: Any, separator: str = ",") -> BadFile | None:
 
 
 def check_header(path: Any, columns: Sequence[str], separator: str = ",") -> set[str]:
-    """The names that stand more than once in the header; what the reader calls the later ones is told."""
-    suspects = [found[1] for found in map(RENAMED.fullmatch, columns) if found and found[1].strip()]
+    """The names that stand more than once in the header; what the reader calls the later ones is told. Numbers are no names."""
+    suspects = [found[1] for found in map(RENAMED.fullmatch, columns) if found and re.search(r"[^\d\s.,+-]", found[1])]
     if not suspects:
         return set()
     written = header_of(path, separator)
