@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold import _grow
 from tenfold.tree.bins import Bins
 from tenfold.tree.coded import native_forest, with_rare
 from tenfold.tree.exact import Growth, Presorted, one_tree
@@ -254,21 +255,23 @@ def test_odd_tables() -> None:
         Presorted(np.zeros((3, 1))).grow(Growth("gini"), np.array([0, 1, 2]), None, 2)
 
 
+@pytest.mark.parametrize("grow", [exact, of_forest, of_wide_forest])
 @pytest.mark.parametrize("direction", [-1, 1])
-def test_monotone_columns(direction: int) -> None:
+def test_monotone_columns(direction: int, grow: Any) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 2))
     y = np.sin(3 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=400)
     line = np.column_stack([np.linspace(-3, 3, 99), np.full(99, 0.3)])
     for criterion in ("squared_error", "absolute_error"):
-        free = Presorted(X).grow(Growth(criterion), y).predict(line)[:, 0]
+        free = grow(X, Growth(criterion), y, None).predict(line)[:, 0]
         assert (np.diff(free) * direction < 0).any()
         by = Growth(criterion, monotonic=np.array([direction, 0]))
-        bound = Presorted(X).grow(by, y).predict(line)[:, 0]
+        bound = grow(X, by, y, None).predict(line)[:, 0]
         assert (np.diff(bound) * direction >= 0).all()
-    by = Growth("gini", monotonic=np.array([direction, 0]))
-    bound = Presorted(X).grow(by, y > 0, None, 2).predict(line)[:, 1]
-    assert (np.diff(bound) * direction >= 0).all()
+    for criterion in ("gini", "entropy"):
+        by = Growth(criterion, monotonic=np.array([direction, 0]))
+        bound = grow(X, by, y > 0, None, 2).predict(line)[:, 1]
+        assert (np.diff(bound) * direction >= 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -299,3 +302,59 @@ def test_the_lists_of_a_table_may_go_into_one_tree() -> None:
         assert_same(trees[0], other)
     with pytest.raises(ValueError, match="went into the last tree"):
         once.grow(Growth("squared_error"), y)
+
+
+@pytest.mark.parametrize("grow", [of_forest, of_wide_forest])
+@pytest.mark.parametrize("criterion, classes", CASES)
+def test_odd_tables_of_forests(criterion: str, classes: int, grow: Any) -> None:
+    """One row, two rows, equal rows, blanks only, thresholds drawn at random, limits that forbid every split."""
+    tables = ([[0.5]], [[0.5], [1.5]], [[1.0]] * 5, [[np.nan]] * 3, [[np.nan], [1.0], [np.nan], [1.0], [2.0]])
+    for X in map(np.array, tables):
+        y = np.arange(len(X)) % max(classes, 2) + (0 if classes else 1)
+        for random in (False, True):
+            trees = grow(X, Growth(criterion, random=random, seed=3), y, None, classes)
+            assert trees.n_node_samples[0] == len(X) and np.isfinite(trees.value).all()
+            varies = len(np.unique(X[:, 0])) > 1 and len(y) > 1
+            assert (len(trees.feature) > 1) == varies or len(X) == 5
+        alone = grow(X, Growth(criterion, min_leaf=len(X)), y, None, classes)
+        assert len(alone.feature) == 1
+
+
+def test_forests_check_what_they_are_given() -> None:
+    X, y = np.arange(6.0)[:, None], np.arange(6.0)
+    bins = Bins.of(X)
+
+    def forest(**changed: Any) -> Any:
+        given: dict[str, Any] = dict(
+            codes=bins.code(X), n_bins=bins.n_bins, edges=bins.padded, start=bins.start,
+            category_codes=np.zeros((1, 256), dtype=np.int64), categorical=np.zeros(1, dtype=np.uint8), y=y, classes=0,
+            factor=np.empty(0), key=np.zeros(6, dtype=np.uint64), copies=np.ones(6, dtype=np.int64),
+            first=np.zeros(6, dtype=np.int64), rate=1.0, criterion="squared_error",
+        )  # fmt: skip
+        return _grow.Forest(**{**given, **changed})
+
+    forest()
+    for changed, words in (
+        ({"n_bins": np.array([256])}, "too many bins"),
+        ({"codes": bins.code(X).astype(np.uint16), "n_bins": np.array([65_536])}, "too many bins"),
+        ({"start": np.array([255])}, "beyond the edges"),
+        ({"start": np.array([-1])}, "beyond the edges"),
+        ({"start": np.zeros(2, dtype=np.int64)}, "start must have p values"),
+        ({"codes": bins.code(X)[:5]}, "codes must be"),
+        ({"y": np.arange(5.0)}, "codes must be"),
+        ({"y": y, "classes": 3}, "not that of a class"),
+        ({"factor": np.ones(5)}, "n values"),
+        ({"first": np.zeros(5, dtype=np.int64)}, "n values"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            forest(**changed)
+    with pytest.raises(TypeError, match="uint8 or uint16"):
+        forest(codes=bins.code(X).astype(np.int64))
+    limits: dict[str, Any] = dict(
+        random=False, max_depth=-1, min_split=2, min_leaf=1, min_weight_share=0.0, max_features=1, max_leaves=-1,
+        min_decrease=0.0,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="monotonic must have p values"):
+        forest().tree(1, **limits, monotonic=np.zeros(2, dtype=np.int64))
+    with pytest.raises(ValueError, match="two classes"):
+        forest(y=y % 3, classes=3, criterion="gini").tree(1, **limits, monotonic=np.ones(1, dtype=np.int64))
