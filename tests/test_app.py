@@ -131,7 +131,7 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
             "cannot be read as a number: it holds 'Adelie'",
         ),
         (["select", str(PENGUINS), "--target", "species", "--folds", "2"], 2, "3"),
-        (["select", str(PENGUINS)], 2, "target"),
+        (["select", str(PENGUINS)], 2, "with --target: penguins.csv has species, island, bill_length_mm"),
         (["select", "absent.csv", "--target", "y"], 3, "there is no file absent.csv"),
         (["select", ".", "--target", "y"], 3, "is a folder"),
         (["predict", "absent", str(PENGUINS)], 3, "there is no folder absent"),

@@ -20,15 +20,17 @@ import typer
 
 import tenfold
 from tenfold.app.show import Json, Quiet, Silent, Text, worth_of
-from tenfold.app.words import clean, counted, file_size
+from tenfold.app.words import clean, counted, file_size, short
 from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.evaluate.metrics import SCORES
 from tenfold.selection.answers import write_answers
 from tenfold.selection.outcome import NothingFitted
+from tenfold.selection.reading import read_table
 from tenfold.selection.run import coded_regression, select
 from tenfold.selection.store import MODEL, check_folder, open_run, record_of
 
+MOST_NAMES = 20
 FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -104,7 +106,7 @@ def _main(
 @app.command("select", short_help="Choose a model for a table, say what it is worth, save it.")
 def select_command(
     file: Annotated[Path, typer.Argument(help="a CSV (also .gz) or Parquet file")],
-    target: Annotated[str, typer.Option(help="the column to predict")],
+    target: Annotated[str | None, typer.Option(help="the column to predict")] = None,
     out: Out = None,
     seed: Seed = 0,
     folds: Folds = None,
@@ -116,6 +118,11 @@ def select_command(
     keep: Annotated[list[str] | None, typer.Option(help="use this column all the same; may be given again")] = None,
 ) -> int:
     """Try many models on a table, choose one, say what it is worth on new rows, and save it."""
+    if target is None:
+        names = [short(name, 30) for name in read_table(file).frame.columns]
+        if len(names) > MOST_NAMES:
+            names = [*names[: MOST_NAMES - 4], "...", *names[-4:]]  # the target is often the last
+        raise BadParameter(f"name the column to predict with --target: {file.name} has {', '.join(names)}")
     return _select(file, target, out, seed, folds, quiet, as_json, metric, task, drop or [], keep or [])
 
 

@@ -13,6 +13,7 @@ from tenfold.core.data import Array
 
 BLANK = "(blank)"  # among categories: no value, or one that fit has not seen
 MOST_NAMED = 8  # categories of a set
+AT_ONCE = 1 << 14  # rows
 
 
 def number(value: float, decimals: int | None) -> str:
@@ -75,7 +76,10 @@ def had_blanks(model: Any, column: int) -> bool:
 
 def blank_columns(X: Array) -> Array:
     """(p,) which columns hold blanks."""
-    return np.array([bool(np.isnan(X[:, j]).any()) for j in range(X.shape[1])])
+    some = np.zeros(X.shape[1], dtype=bool)
+    for start in range(0, len(X), AT_ONCE):
+        some |= np.isnan(X[start : start + AT_ONCE]).any(axis=0)
+    return some
 
 
 def amount(weight: float) -> str:
