@@ -12,7 +12,7 @@ import pytest
 import tenfold
 from tenfold.app.commands import run
 from tenfold.selection.reading import read_table
-from tenfold.sources.lines import bad_line, check_header, header_of
+from tenfold.sources.lines import bad_line, check_header, header_of, separator_of
 
 TWICE = "a,b,a,y\n" + "".join(f"{i},{i % 3},{i * i},{2 * i}\n" for i in range(12))
 
@@ -94,6 +94,22 @@ def test_other_encodings(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(text, encoding="utf-16")
     with pytest.raises(tenfold.BadFile, match="UTF-16: save it again as CSV in UTF-8"):
         read_table(tmp_path / "t.csv")
+
+
+def test_other_separators(tmp_path: Path) -> None:
+    """Tables parted by semicolons, tabs and bars give the model of one with commas; what they hold is named when it is no number."""
+    text = "x,y\n" + "".join(f"{i % 7},{3 * i % 11}\n" for i in range(40))
+    (tmp_path / "t.csv").write_text(text)
+    plain = tenfold.LinearRegression().fit(tmp_path / "t.csv", "y")
+    for mark in ";\t|":
+        (tmp_path / "other.csv").write_text("\n" + text.replace(",", mark))
+        model = tenfold.LinearRegression().fit(tmp_path / "other.csv", "y")
+        assert model.coef_.tolist() == plain.coef_.tolist()
+        np.testing.assert_array_equal(model.predict(tmp_path / "other.csv"), plain.predict(tmp_path / "t.csv"))
+    (tmp_path / "comma.csv").write_text("x;y\n0,5;1\n1,5;2\n")
+    with pytest.raises(tenfold.BadInput, match=r"column 'x' of 'comma.csv' holds text \(row 0: '0,5'\)"):
+        tenfold.LinearRegression().fit(tmp_path / "comma.csv", "y")
+    assert separator_of(tmp_path / "gone.csv") == ","
 
 
 def test_headers_of_other_kinds(tmp_path: Path) -> None:

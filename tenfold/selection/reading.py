@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import BadFile, BadInput, BadType, DataWarning
-from tenfold.sources.lines import bad_line, check_header
+from tenfold.sources.lines import SEPARATORS, bad_line, check_header, separator_in
 
 try:
     import polars as pl
@@ -22,7 +22,6 @@ except ImportError:  # polars belongs to the extra "app"
 NUMBER = re.compile(r"\s*[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?\s*(_duplicated_\d+)?")
 UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
     if b"\0" in start:
         raise BadFile(f"{path} is not a text file: give a CSV or Parquet file")
     header = start.lstrip().splitlines()[0].decode("utf-8", "replace")
-    separator = max(SEPARATORS, key=re.sub('"[^"]*"', "", header).count)
+    separator = separator_in(header)
     try:
         frame, encoding = _parsed(path, separator)
     except pl.exceptions.PolarsError:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
-from tenfold.sources.lines import bad_line, check_header
+from tenfold.sources.lines import bad_line, check_header, separator_of
 
 SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
 READ_BYTES = 1 << 16  # of each column at a time
@@ -33,9 +33,10 @@ class Table:
             raise BadFile(f"{path!r} {what}: give files whose names end in {', '.join(SUFFIXES)}")
         self.typed = SUFFIXES[suffix]
         self.asked: dict[str, Any] = {}
+        self.separator = "," if self.typed else separator_of(path)
         with _told(self):
             self.types: dict[str, Any] = dict(self._scan().collect_schema())
-        self.repeated = set[str]() if self.typed else check_header(path, list(self.types))
+        self.repeated = set[str]() if self.typed else check_header(path, list(self.types), self.separator)
 
     def __str__(self) -> str:
         return repr(os.path.basename(self.path))
@@ -47,7 +48,13 @@ class Table:
         blanks = {name: BLANK for name, kind in self.asked.items() if kind == pl.Float64}
         return pl.scan_csv(
             self.path,
-            **{"glob": False, "schema_overrides": self.asked, "null_values": blanks or None} | options,
+            **{
+                "glob": False,
+                "schema_overrides": self.asked,
+                "null_values": blanks or None,
+                "separator": self.separator,
+            }
+            | options,
         )
 
     def batches(self, names: list[str], rows: int) -> Iterator[Any]:
@@ -196,7 +203,7 @@ class _told:
             "pyarrow"
         ):
             return
-        text = None if self.table.typed else self._text() or bad_line(self.table.path)
+        text = None if self.table.typed else self._text() or bad_line(self.table.path, self.table.separator)
         reason = str(error).strip().partition("\n")[0][:200]
         raise text or BadFile(
             f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind its name says"

@@ -17,6 +17,8 @@ from typing import Any, TextIO
 from tenfold.core.errors import BadFile, BadInput, DataWarning
 
 RENAMED = re.compile(r"(.*)_duplicated_\d+$", re.DOTALL)  # what the reader calls a column whose name is there already
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+LONGEST = 1 << 16  # characters of a line that are looked at
 MOST_SHOWN = 8
 
 
@@ -37,6 +39,22 @@ def _records(path: Any, separator: str) -> Iterator[tuple[int, list[str]]]:
                 line = reader.line_num + 1
         except csv.Error as reason:
             raise csv.Error(str(reason), line) from None
+
+
+def separator_in(header: str) -> str:
+    """What parts the cells of a header: the mark that is there most often, outside of quotes."""
+    return max(SEPARATORS, key=re.sub('"[^"]*"', "", header).count)
+
+
+def separator_of(path: Any) -> str:
+    """What parts the cells of a file, by its first line; a comma where it cannot be read."""
+    try:
+        with _open(path) as file:
+            while (line := file.readline(LONGEST)) and not line.strip():
+                pass
+    except (OSError, EOFError):
+        return ","
+    return separator_in(line)
 
 
 def header_of(path: Any, separator: str = ",") -> list[str]:
