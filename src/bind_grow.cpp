@@ -9,6 +9,8 @@
 #include "arrays.hpp"
 #include "kernels/exact_tree.hpp"
 #include "kernels/forest_grower.hpp"
+#include "kernels/impurity.hpp"
+#include "kernels/medians.hpp"
 #include "levels.hpp"
 #include "tree_arrays.hpp"
 

@@ -1,8 +1,8 @@
 // What an exact tree is grown from (exact.hpp): settings, the table, splits, and pieces of the lists.
 #pragma once
 
-#include "kernels/impurity.hpp"
 #include "kernels/nodes.hpp"
+#include "kernels/targets.hpp"
 
 namespace tenfold {
 
@@ -56,5 +56,34 @@ struct Piece {
     double low = -DBL_MAX, high = DBL_MAX;  // where values must lie, by monotone columns
     bool leaf = false;
 };
+
+// A leaf that can be split, and what that gains.
+struct Open {
+    double gain;
+    Piece piece;
+    State state;
+    Split split;
+
+    bool operator<(const Open& o) const { return gain != o.gain ? gain < o.gain : piece.node > o.piece.node; }
+};
+
+// Of the columns whose best split gains at least the mean, the one with the largest gain for each bit that its two sides
+// take to tell (Quinlan 1993): without the mean a split that cuts off one row would win.
+inline Split* best_by_ratio(std::vector<Split>& splits, double weight) {
+    double total = 0;
+    size_t count = 0;
+    for (const Split& split : splits)
+        if (split.found) total += split.score, ++count;
+    Split* best = nullptr;
+    double highest = -DBL_MAX;
+    for (Split& split : splits) {
+        if (!split.found || split.score < total / static_cast<double>(count) * (1 - 1e-9)) continue;
+        const double l = split.weight / weight, r = 1 - l, ratio = -split.score / (l * std::log2(l) + r * std::log2(r));
+        if (best && ratio <= highest + 1e-9 * std::abs(highest)) continue;
+        best = &split;
+        highest = ratio;
+    }
+    return best;
+}
 
 }  // namespace tenfold

@@ -13,34 +13,42 @@ struct Workshop {
     Grown grown;
 };
 
+// The lists of a piece of at most SMALL rows, whose rows are numbered from 0 in the order of its list of rows.
+struct SmallLists {
+    std::vector<std::uint16_t> lists, row_list;
+    std::vector<std::uint32_t> rows;
+
+    SmallLists(const Lists<std::uint32_t>& trunk, size_t p, const Piece& piece, std::vector<std::uint16_t>& place)
+        : lists(p * piece.m), row_list(piece.m), rows(piece.m) {
+        const std::uint32_t* here = trunk.list(p) + piece.start;
+        for (size_t i = 0; i < piece.m; ++i) {
+            const size_t row = row_of(here[i]);
+            place[row] = row_list[i] = static_cast<std::uint16_t>(i);
+            rows[i] = static_cast<std::uint32_t>(row);
+        }
+        for (const auto j : trunk.live(piece)) {
+            const std::uint32_t* from = trunk.list(j) + piece.start;
+            std::uint16_t* to = &lists[j * piece.m];
+            for (size_t i = 0; i < piece.m; ++i)
+                to[i] = place[row_of(from[i])] | (from[i] & TIE<std::uint32_t> ? TIE<std::uint16_t> : std::uint16_t{0});
+        }
+    }
+};
+
 // The subtree of a piece of at most SMALL rows, in a copy of its own, left in `at`.
 template <class Criterion>
 void grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, Workshop& at) {
-    const std::uint32_t* here = trunk.list(trunk.p) + piece.start;
-    const size_t m = piece.m;
-    std::vector<std::uint16_t> lists(trunk.p * m), row_list(m);
-    std::vector<std::uint32_t> rows(m);
-    for (size_t i = 0; i < m; ++i) {
-        const size_t row = row_of(here[i]);
-        at.place[row] = row_list[i] = static_cast<std::uint16_t>(i);
-        rows[i] = static_cast<std::uint32_t>(row);
-    }
-    for (const auto j : trunk.live(piece)) {
-        const std::uint32_t* from = trunk.list(j) + piece.start;
-        std::uint16_t* to = &lists[j * m];
-        for (size_t i = 0; i < m; ++i)
-            to[i] = at.place[row_of(from[i])] | (from[i] & TIE<std::uint32_t> ? TIE<std::uint16_t> : std::uint16_t{0});
-    }
-    const Sample sample = trunk.criterion.sample.of(here, m);
+    SmallLists small(trunk, trunk.p, piece, at.place);
+    const Sample sample = trunk.criterion.sample.of(trunk.list(trunk.p) + piece.start, piece.m);
     Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), trunk.grown.outputs,
-                                          std::move(lists), std::move(row_list));
-    twig.rows = std::move(rows);
+                                          std::move(small.lists), std::move(small.row_list));
+    twig.rows = std::move(small.rows);
     twig.grown = std::move(at.grown);
     twig.grown.clear(trunk.grown.outputs);
     twig.lives[0] = trunk.live(piece);
     Piece own = piece;
     own.start = own.live = 0;
-    own.node = twig.grown.add(m);
+    own.node = twig.grown.add(piece.m);
     twig.look(own);
     twig.grow(own, [](const Piece&) { return false; });
     at.grown = std::move(twig.grown);

@@ -13,8 +13,8 @@
 #include <queue>
 
 #include "kernels/few_rows.hpp"
-#include "kernels/impurity.hpp"
 #include "kernels/nodes.hpp"
+#include "kernels/targets.hpp"
 
 namespace tenfold {
 
