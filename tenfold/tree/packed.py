@@ -227,7 +227,7 @@ class Trees:
         won = np.bincount(tree * n_features + self.feature[split], self.gain[split], len(self) * n_features)
         won = won.reshape(len(self), n_features)
         total = won.sum(axis=1, keepdims=True)
-        shares = np.divide(won, total, out=np.zeros_like(won), where=total > 0).mean(axis=0)
+        shares = np.divide(won, total, out=np.zeros(won.shape), where=total > 0).mean(axis=0)
         whole = shares.sum()
         return shares / whole if whole > 0 else shares
 
