@@ -63,23 +63,40 @@ private:
         }
     }
 
-    // The smaller child is summed, the larger one is what it leaves of the parent.
+    bool few(const Leaf& leaf) const { return rows_.few(choice_.count(leaf)); }
+
+    // The smaller child is summed, the larger one is what it leaves of the parent. Of few rows no histogram is kept.
     void look_for_splits(Leaf& parent, Leaf& left, Leaf& right, std::span<Leaf* const> open) {
-        if (!parent.histogram) {
-            for (Leaf* one : open) one->histogram = summed(one->node);
-            return choice_.search(open, [](size_t) {});
-        }
+        const auto look = [&](const Leaf& leaf, size_t j, size_t t) {
+            return leaf.histogram ? choice_.part_of(leaf, j) : rows_.condensed(leaf.node, j, t);
+        };
         Leaf& small = choice_.count(left) <= choice_.count(right) ? left : right;
         Leaf& large = &small == &left ? right : left;
-        small.histogram = choice_.fresh();
-        const size_t parts = rows_.sum(small.node, small.histogram.get());
+        if (!parent.histogram || few(large)) {
+            for (Leaf* one : open)
+                if (!few(*one)) one->histogram = summed(one->node);
+            return choice_.search(open, [](size_t, size_t) {}, look);
+        }
         large.histogram = std::move(parent.histogram);
-        Sum *a = small.histogram.get(), *b = large.histogram.get();
+        Sum* b = large.histogram.get();
         const auto& offset = choice_.columns().offset;
-        choice_.search(open, [&](size_t j) {
+        if (few(small)) {
+            const auto take_off = [&](size_t j, size_t t) {
+                const ColumnSums column = rows_.condensed(small.node, j, t);
+                const auto less = [&](size_t bin, const Sum& sum) { b[offset[j] + bin] = b[offset[j] + bin] - sum; };
+                for (size_t i = 0; i < column.bins; ++i) less(static_cast<size_t>(column.number(i)), column.sums[i]);
+                less(choice_.columns().bins(j), column.sums[column.bins]);
+            };
+            return choice_.search(open, take_off, look);
+        }
+        small.histogram = choice_.fresh();
+        Sum* a = small.histogram.get();
+        const size_t parts = rows_.sum(small.node, a);
+        const auto take_off = [&](size_t j, size_t) {
             rows_.add_parts(a, parts, offset[j], offset[j + 1]);
             for (size_t i = offset[j]; i < offset[j + 1]; ++i) b[i] = b[i] - a[i];
-        });
+        };
+        choice_.search(open, take_off, look);
     }
 
     Choice choice_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "boost_table.hpp"
+#include "condenser.hpp"
 #include "split.hpp"
 #include "team.hpp"
 
@@ -97,7 +98,7 @@ public:
         nodes_[0].value = rule_.value(sum) * limits_.rate;
         root.histogram = std::move(histogram);
         Leaf* only[1] = {&root};
-        if (may_split(root)) search(only, [](size_t) {});
+        if (may_split(root)) search(only);
         return root;
     }
 
@@ -123,22 +124,34 @@ public:
         return children;
     }
 
-    // Finds the best split of each leaf; prepare(j) is called before column j is looked at.
-    template <class Prepare>
-    void search(std::span<Leaf* const> leaves, Prepare&& prepare) {
+    // Where the histogram of a leaf has column j.
+    ColumnSums part_of(const Leaf& leaf, size_t j) const { return {leaf.histogram.get() + columns_.offset[j], columns_.bins(j)}; }
+
+    // Finds the best split of each leaf, by their histograms.
+    void search(std::span<Leaf* const> leaves) {
+        search(leaves, [](size_t, size_t) {}, [&](const Leaf& leaf, size_t j, size_t) { return part_of(leaf, j); });
+    }
+
+    // The same; thread t calls prepare(j, t) before column j is looked at, and look(leaf, j, t) for the histogram of that column.
+    template <class Prepare, class Look>
+    void search(std::span<Leaf* const> leaves, Prepare&& prepare, Look&& look) {
         const size_t p = columns_.p(), step = 4;
         std::vector<std::vector<std::uint8_t>> open;
         for (Leaf* leaf : leaves) open.push_back(open_columns(*leaf));
         std::vector<Split> found(leaves.size() * p);
-        const auto some = [&](size_t begin, size_t end) {
+        const auto some = [&](size_t t, size_t begin, size_t end) {
             for (size_t j = begin; j < end; ++j) {
-                prepare(j);
+                prepare(j, t);
                 for (size_t k = 0; k < leaves.size(); ++k)
-                    if (open[k][j]) found[k * p + j] = best_split(*leaves[k], j);
+                    if (open[k][j]) found[k * p + j] = best_split(*leaves[k], j, look(*leaves[k], j, t));
             }
         };
-        if (columns_.total() * leaves.size() < 4096) some(0, p);
-        else team_.ranges(p, step, some);
+        std::atomic<size_t> next{0};
+        if (p <= step || columns_.total() * leaves.size() < 4096) some(0, 0, p);
+        else
+            team_.run([&](size_t t) {
+                for (size_t a = next.fetch_add(step); a < p; a = next.fetch_add(step)) some(t, a, std::min(p, a + step));
+            });
         for (size_t k = 0; k < leaves.size(); ++k) {
             const Split* mine = &found[k * p];
             BoostNode& node = nodes_[leaves[k]->node];
@@ -172,23 +185,23 @@ public:
 private:
     static constexpr size_t MOST_BYTES = 1 << 28;
 
-    Split best_split(const Leaf& leaf, size_t j) const {
-        const Sum* histogram = leaf.histogram.get() + columns_.offset[j];
+    Split best_split(const Leaf& leaf, size_t j, const ColumnSums& column) const {
+        const Sum* histogram = column.sums;
         const Sum& total = nodes_[leaf.node].sum;
         Split split;
-        if (columns_.categorical[j]) split = best_subset(histogram, columns_.bins(j), total, rule_, leaf.bounds);
+        if (columns_.categorical[j]) split = best_subset(histogram, column.bins, total, rule_, leaf.bounds);
         else {
             const Cut cut = columns_.ordered
-                                ? best_ordered_cut(histogram, columns_.bins(j), total, rule_, leaf.bounds, columns_.order[j])
-                                : kernels_.best_cut(histogram, columns_.bins(j), total, rule_);
+                                ? best_ordered_cut(histogram, column.bins, total, rule_, leaf.bounds, columns_.order[j])
+                                : kernels_.best_cut(histogram, column.bins, total, rule_);
             split.gain = cut.bin < 0 ? 0 : cut.gain;
-            split.bin = cut.bin;
+            split.bin = cut.bin < 0 ? -1 : column.number(static_cast<size_t>(cut.bin));
             split.missing_left = cut.missing_left;
             split.left = cut.left;
         }
         if (split.bin >= 0) split.feature = static_cast<std::int32_t>(j);
         // Nothing was missing here: new missing values go where most rows go.
-        if (split.bin >= 0 && !split.by_set && rule_.count(histogram[columns_.bins(j)]) == 0)
+        if (split.bin >= 0 && !split.by_set && rule_.count(histogram[column.bins]) == 0)
             split.missing_left = 2 * rule_.count(split.left) > rule_.count(total);
         return split;
     }

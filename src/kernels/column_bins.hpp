@@ -75,22 +75,11 @@ using CodeRows = void(Rows<const T>, const ColumnEdges&, Code*, size_t);
 
 namespace tenfold::TENFOLD_LEVEL {
 
-// How many of the edges are below x, by halving.
-struct LongSearch {
-    LongSearch(const double* edges, std::int32_t halvings) : edges(edges), first(1 << halvings >> 1) {}
-    TENFOLD_INLINE std::int32_t operator()(double x) const {
-        std::int32_t at = 0;
-        for (std::int32_t step = first; step > 0; step >>= 1) at += x > edges[at + step - 1] ? step : 0;
-        return at;
-    }
-    const double* edges;
-    std::int32_t first;
-};
-
-#if defined(__AVX512F__)
-// The same of 256 edges, the last of them infinite: sixteen pivots choose sixteen edges, by four comparisons of vectors.
+// How many of the edges are below x. The edges are 256, the last of them infinite.
 struct Search {
-    Search(const double* edges, std::int32_t) : edges(edges) {
+#if defined(__AVX512F__)
+    // Sixteen pivots choose sixteen edges: four comparisons of vectors.
+    explicit Search(const double* edges, std::int32_t) : edges(edges) {
         alignas(64) double pivot[16];
         for (size_t k = 0; k < 16; ++k) pivot[k] = edges[16 * k + 15];
         low = _mm512_load_pd(pivot);
@@ -104,10 +93,33 @@ struct Search {
     }
     const double* edges;
     __m512d low, high;
-};
 #else
-using Search = LongSearch;
+    explicit Search(const double* edges, std::int32_t halvings) : edges(edges), first(1 << halvings >> 1) {}
+    TENFOLD_INLINE std::int32_t operator()(double x) const {
+        std::int32_t at = 0;
+        for (std::int32_t step = first; step > 0; step >>= 1) at += x > edges[at + step - 1] ? step : 0;
+        return at;
+    }
+    const double* edges;
+    std::int32_t first;
 #endif
+};
+
+// One column of rows begin .. end - 1, of more than 256 edges: searches side by side, so that none waits for memory alone.
+template <class T, class Code>
+void code_long_column(Rows<const T> X, const ColumnEdges& by, size_t j, size_t begin, size_t end, Code* out, size_t width) {
+    constexpr size_t SIDE_BY_SIDE = 16;
+    const double* edges = by.edges + by.start[j];
+    for (size_t i = begin; i < end; i += SIDE_BY_SIDE) {
+        const size_t n = std::min(SIDE_BY_SIDE, end - i);
+        double x[SIDE_BY_SIDE] = {};
+        std::int32_t at[SIDE_BY_SIDE] = {};
+        for (size_t r = 0; r < n; ++r) x[r] = static_cast<double>(X[i + r][j]);
+        for (std::int32_t step = 1 << by.halvings[j] >> 1; step > 0; step >>= 1)
+            for (size_t r = 0; r < SIDE_BY_SIDE; ++r) at[r] += x[r] > edges[at[r] + step - 1] ? step : 0;
+        for (size_t r = 0; r < n; ++r) out[(i + r) * width + j] = static_cast<Code>(x[r] == x[r] ? at[r] : by.missing[j]);
+    }
+}
 
 // code_rows: out[i, j] = number of edges of column j that are below x_ij, or missing[j] for NaN. Rows of `out` are `width` long.
 template <class T, class Code>
@@ -117,15 +129,15 @@ void code_rows(Rows<const T> X, const ColumnEdges& by, Code* out, size_t width) 
         if (i % 4096 == 0 && stopped()) return;
         const size_t end = std::min(i + TILE, X.n);
         for (size_t j = 0; j < by.p; ++j) {
-            const double* edges = by.edges + by.start[j];
-            const auto column = [&](const auto& search) {
-                for (size_t r = i; r < end; ++r) {
-                    const double x = static_cast<double>(X[r][j]);
-                    out[r * width + j] = static_cast<Code>(x == x ? search(x) : static_cast<std::int32_t>(by.missing[j]));
-                }
-            };
-            if (sizeof(Code) == 1 || by.halvings[j] <= SHORT) column(Search(edges, by.halvings[j]));
-            else column(LongSearch(edges, by.halvings[j]));
+            if (sizeof(Code) > 1 && by.halvings[j] > SHORT) {
+                code_long_column(X, by, j, i, end, out, width);
+                continue;
+            }
+            const Search search(by.edges + by.start[j], by.halvings[j]);
+            for (size_t r = i; r < end; ++r) {
+                const double x = static_cast<double>(X[r][j]);
+                out[r * width + j] = static_cast<Code>(x == x ? search(x) : by.missing[j]);
+            }
         }
     }
 }

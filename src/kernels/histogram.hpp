@@ -208,27 +208,38 @@ inline void gains(const Sum* left, size_t n, const Sum& total, const Rule& rule,
 // judged some at a time: after bins without rows a cut is the same as before them.
 inline Cut best_cut(const Sum* histogram, size_t bins, const Sum& total, const Rule& rule) {
     constexpr size_t SOME = 256;
+    constexpr double none = -std::numeric_limits<double>::infinity();
     Cut best;
     Sum left[SOME];
-    double gain[SOME];
+    double gain[SOME], tops[65536 / SOME];
     const Sum missing = histogram[bins];
     const bool some_missing = rule.count(missing) > 0;
     const size_t cuts = some_missing ? bins : bins - 1;  // after the last bin: values against missing values
     for (int side = 0; side < (some_missing ? 2 : 1); ++side) {
-        Sum sum = side ? missing : Sum{};
-        for (size_t first = 0; first < cuts; first += SOME) {
+        const Sum before = side ? missing : Sum{};
+        const auto judge = [&](size_t first, Sum& sum) {
             const size_t n = std::min(SOME, cuts - first);
-            const std::int64_t before = rule.count(sum);
+            const std::int64_t count = rule.count(sum);
             for (size_t b = 0; b < n; ++b) left[b] = sum = sum + histogram[first + b];
-            if (first > 0 && rule.count(sum) == before) continue;
+            if (first > 0 && rule.count(sum) == count) return none;
             gains(left, n, total, rule, gain);
-            double top = -std::numeric_limits<double>::infinity();
+            double top = none;
             for (size_t b = 0; b < n; ++b) top = std::max(top, gain[b]);
-            if (!exceeds(top, best.gain)) continue;
-            size_t b = 0;
-            while (exceeds(top, gain[b])) ++b;
-            best = {gain[b], static_cast<std::int32_t>(first + b), side == 1, left[b]};
+            return top;
+        };
+        Sum sum = before;
+        double top = none;
+        for (size_t first = 0; first < cuts; first += SOME) top = std::max(top, tops[first / SOME] = judge(first, sum));
+        if (!exceeds(top, best.gain)) continue;
+        size_t first = 0, b = 0;
+        while (exceeds(top, tops[first / SOME])) first += SOME;
+        if (first + SOME < cuts) {  // others were judged after it
+            sum = before;
+            for (size_t i = 0; i < first; ++i) sum = sum + histogram[i];
+            judge(first, sum);
         }
+        while (exceeds(top, gain[b])) ++b;
+        best = {gain[b], static_cast<std::int32_t>(first + b), side == 1, left[b]};
     }
     return best;
 }

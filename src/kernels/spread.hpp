@@ -110,7 +110,7 @@ private:
         std::vector<Leaf*> open;
         for (Leaf* child : {&left, &right})
             if (choice_.may_split(*child)) open.push_back(child);
-        choice_.search(open, [](size_t) {});
+        choice_.search(open);
         places_[one.node].known = true;
         imagine(first);
         imagine(first + 1);

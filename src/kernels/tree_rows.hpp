@@ -57,6 +57,8 @@ public:
         });
         for (size_t t = 0; t < team_.size(); ++t)
             scratch_.push_back(std::make_unique<std::uint8_t[]>((codes_.row_bytes() + sizeof(Sum)) * 2048 + 64));
+        if (codes_.wide)
+            condensers_.resize(team_.size(), Condenser(*std::max_element(columns_.missing.begin(), columns_.missing.end())));
     }
 
     Sum* terms() { return terms_.data(); }
@@ -107,6 +109,17 @@ public:
             const Sum* part = parts_[t].get();
             for (size_t b = begin; b < end; ++b) histogram[b] = histogram[b] + part[b];
         }
+    }
+
+    // Whether a node has fewer rows than columns have bins, in the mean: it takes no histogram, columns are summed when looked at.
+    bool few(std::int64_t rows) const { return codes_.wide && static_cast<size_t>(rows) * columns_.p() < columns_.total(); }
+    // Column j of such a node; valid until thread t asks again.
+    ColumnSums condensed(size_t node, size_t j, size_t t) {
+        ColumnSums found;
+        codes_.visit([&]<class Code>(const Code*) {
+            found = condensers_[t](column<Code>(j), of(node), terms_.data(), columns_.missing[j]);
+        });
+        return found;
     }
 
     // Rows of a node go to the other list, those that go left first, in their order. Its children are the next two nodes.
@@ -186,6 +199,7 @@ private:
     std::vector<std::uint32_t> rows_[2];
     std::vector<std::uint8_t> flags_, by_column_;  // the codes once more, column by column: for moving rows
     std::vector<std::unique_ptr<std::uint8_t[]>> scratch_;
+    std::vector<Condenser> condensers_;  // of the threads, where columns may have many bins
     std::vector<Histogram> parts_;
     std::vector<Range> ranges_;  // of the nodes
     bool all_ = true;
