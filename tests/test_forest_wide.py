@@ -34,9 +34,9 @@ def test_a_bin_for_each_value_grows_the_exact_tree(criterion: str) -> None:
     forest = getattr(tenfold, f"RandomForest{role}")(1, bootstrap=False, max_features=None, max_bins=65_535, **limits)
     alone = getattr(tenfold, f"DecisionTree{role}")(**limits).fit(X, target, w)
     said = forest.fit(X, target, w).estimators_[0]
-    told = [m.predict_proba(X)[:, 1] if role == "Classifier" else m.predict(X) for m in (said, alone)]
-    same = np.isclose(*told, rtol=1e-9, atol=1e-12)
-    assert same.mean() > 0.98  # of equal splits another one may be taken
+    for asked, least in ((X, 0.98), (rows(900, seed=9)[0], 0.95)):  # of equal splits another one may be taken
+        told = [m.predict_proba(asked)[:, 1] if role == "Classifier" else m.predict(asked) for m in (said, alone)]
+        assert np.isclose(*told, rtol=1e-9, atol=1e-12).mean() > least
     np.testing.assert_allclose(said.tree_.gain[0], alone.tree_.gain[0], rtol=1e-6)
     coarse = fresh(forest).set_params(max_bins=255).fit(X, target, w)
     assert coarse.trees_.gain[0] < said.tree_.gain[0] * (1 + 1e-6)

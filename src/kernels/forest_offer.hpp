@@ -49,6 +49,15 @@ protected:
         return bin;
     }
 
+    // Of the bins from `last` to the one before `next`, the one that ends in the middle: what lies between two values of a
+    // node goes to the nearer one.
+    size_t middle_bin(size_t j, size_t last, size_t next) const {
+        const double* edges = table.edges_of(j);
+        const double middle = edges[last] / 2 + edges[next - 1] / 2;
+        const auto bin = static_cast<size_t>(std::lower_bound(edges + last, edges + next - 1, middle) - edges);
+        return bin > last && middle - edges[bin - 1] < edges[bin] - middle ? bin - 1 : bin;
+    }
+
     const Binned& table;
     const ForestSettings& by;
     Targets targets;

@@ -133,7 +133,7 @@ private:
         const double score = scan.score();
         if (n_right >= least && part.m - n_right >= least && split.above(score) &&
             offer(part, j, scan, score, false, false, split)) {
-            split.bin = last;
+            split.bin = table.wide[j] ? drawn : last;
             split.left = {};
         }
         targets.clear(0);

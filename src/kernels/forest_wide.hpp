@@ -11,7 +11,8 @@ class WideSearch : protected SplitOffers<Targets> {
 protected:
     using Offers = SplitOffers<Targets>;
     using typename Offers::Cell, typename Offers::Here;
-    using Offers::table, Offers::by, Offers::targets, Offers::cells, Offers::rows_of, Offers::offer, Offers::drawn_bin;
+    using Offers::table, Offers::by, Offers::targets, Offers::cells, Offers::rows_of, Offers::offer;
+    using Offers::drawn_bin, Offers::middle_bin;
     using Offers::Offers;
 
     // The best split of a column; returns whether the column varies.
@@ -69,6 +70,7 @@ private:
             for (size_t k = 0; k < groups; ++k) targets.clear(k);
         if (!stop) return;
         split.bin = code_of(stop - 1);
+        if (stop < groups - missing) split.bin = middle_bin(j, split.bin, code_of(stop));
         split.left = {};
     }
 
