@@ -20,7 +20,7 @@ from tenfold.evaluate.metrics import SCORES
 from tenfold.selection import candidates, run, store
 from tenfold.selection.candidates import Family, families_for, settings_of
 from tenfold.selection.checks import duplicate_groups, leak_suspects
-from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate
+from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate, reaches_of
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import as_numbers, look_at_columns
 from tenfold.selection.figures import COMMAS, DOTS, writes_commas
@@ -469,6 +469,25 @@ def test_two_classes_have_an_area_and_numbers_a_range() -> None:
     inside = (low <= target[400:]) & (target[400:] <= high)
     assert 0.86 < inside.mean() < 0.94
     assert numbers.record["reach"] == pytest.approx(1.645, abs=0.25)  # 90 % of a normal distribution
+
+
+def test_ranges_are_wider_where_answers_are_further_off(tmp_path: Path) -> None:
+    """Noise in proportion to the target: the range of a small answer is small, and both hold 90 % of new rows."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(1, 10, 6000)
+    y = x * (1 + rng.normal(size=6000) / 10)
+    table = pl.DataFrame({"x": x})
+    found = tenfold.select(table[:1200], y[:1200], folds=3)
+    assert found.model.reaches_.shape == (2, 6)
+    low, high = found.predict_interval(table[1200:]).T
+    inside, small = (low <= y[1200:]) & (y[1200:] <= high), x[1200:] < 3
+    assert 0.85 < inside[small].mean() < 0.95 and 0.85 < inside[~small].mean() < 0.95
+    assert (high - low)[small].mean() < (high - low)[~small].mean() / 2
+    found.save(tmp_path / "run")
+    again = store.open_run(tmp_path / "run")
+    np.testing.assert_array_equal(again.predict_interval(table[:50]), found.predict_interval(table[:50]))
+    assert reaches_of(np.full(900, 2.0), np.arange(900.0), "rmse") is None  # one answer has one level
+    assert reaches_of(np.arange(399.0), np.arange(399.0), "rmse") is None
 
 
 def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

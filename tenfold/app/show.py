@@ -136,6 +136,7 @@ class Text(Silent):
         rows: int,
         settings: int,
         reach: float | None,
+        reaches: list[float] | None = None,
     ) -> list[str]:
         if search is None or gain is None:
             return ["", "HONEST ESTIMATE  none: stopped before two outer rounds were complete"]
@@ -147,7 +148,8 @@ class Text(Silent):
             beside = f"{guess_labels[name]} gets {figure(guess[name], name)}" if signal is not False else ""
             lines.append(f"  {metric_name(name):<10} {value:>10}   {extent:<30}   {beside}".rstrip())
         if reach is not None:
-            lines.append(f"  In 90% of new rows the truth is within {figure(reach)} of the answer.")
+            by_level = f" ({figure(min(reaches))} to {figure(max(reaches))}, by its size)" if reaches else ""
+            lines.append(f"  In 90% of new rows the truth is within {figure(reach)} of the answer{by_level}.")
         guessing, tried = short(guess_labels[metric]), counted(settings, "setting")
         said, found = figure(board, metric), figure(search["value"], metric)
         if signal is None:

@@ -81,7 +81,7 @@ LEARNERS: dict[int, tuple[str, str]] = {
     11: ("KMeans", "cluster_centers_=float(k,p) inertia_=float n_iter_=int labels_?=int(n)<k"),
     12: ("Pipeline", ""),
     # What `tenfold select` saves.
-    13: ("TableModel", "target_=str reach_?=float"),
+    13: ("TableModel", "target_=str reach_?=float reaches_?=float(2,k)"),
     14: (
         "TableCoder",
         """

@@ -19,6 +19,7 @@ NEVER_EQUAL = 0.05  # more than this share is a difference, however large the er
 NEVER_EQUAL_LOSS = 0.2  # and so is more than this share of the leader's own loss, where a score is one
 LEVEL = 0.95
 COVERAGE = 0.9  # share of new rows whose truth lies within the range of an answer
+MOST_LEVELS, LEVEL_ROWS = 10, 200  # of answers that have ranges of their own, and the held-out rows of each
 ROW_LOSS = {
     "rmse": "squared error",
     "mse": "squared error",
@@ -190,6 +191,20 @@ def reach_of(losses: Array, metric: str) -> float | None:
         return None
     off = losses if metric == "mae" else np.sqrt(losses)
     return float(np.partition(off, place - 1)[place - 1])
+
+
+def reaches_of(answers: Array, losses: Array, metric: str) -> Array | None:
+    """(2, levels): the largest answer of each level, and how far off answers of that level are in 90 % of cases.
+
+    Levels have equally many held-out rows. None where there are too few rows for two of them.
+    """
+    levels = min(MOST_LEVELS, len(answers) // LEVEL_ROWS)
+    ends = np.unique(np.quantile(answers, np.arange(1, levels + 1) / levels, method="inverted_cdf")) if levels else []
+    if len(ends) < 2:
+        return None
+    of = np.minimum(np.searchsorted(ends, answers), len(ends) - 1)
+    off = [reach_of(losses[of == level], metric) for level in range(len(ends))]
+    return None if None in off else np.array([ends, off], dtype=np.float64)
 
 
 def _gain(name: str, gain: Array) -> Estimate:

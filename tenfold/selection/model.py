@@ -28,7 +28,8 @@ class TableModel(Estimator):
     Fails when  a column the model needs is missing (refused)
     Reference   none
 
-    Fitted      target_, reach_ (numbers: half the width of a range that holds 90 % of new rows), n_features_in_,
+    Fitted      target_, reach_ (numbers: half the width of a range that holds 90 % of new rows), reaches_
+                (2, levels) the same by the size of the answer: ends of levels, half widths; n_features_in_,
                 feature_names_in_
     """
 
@@ -40,14 +41,16 @@ class TableModel(Estimator):
     )
 
     @classmethod
-    def of(cls, coder: TableCoder, pipeline: Any, target: str, reach: float | None = None) -> TableModel:
-        """The model from its two fitted parts; `reach` is half the width of the range around an answer."""
+    def of(
+        cls, coder: TableCoder, pipeline: Any, target: str, reach: float | None = None, reaches: Array | None = None
+    ) -> TableModel:
+        """The model from its two fitted parts; `reach` is half the width of the range around an answer, `reaches` by level."""
         model = cls(coder, pipeline)
         vars(model).update(
             n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
         )
         if reach is not None:
-            vars(model).update(reach_=reach)
+            vars(model).update(reach_=reach, **({} if reaches is None else dict(reaches_=reaches)))
         return model
 
     @property
@@ -77,7 +80,11 @@ class TableModel(Estimator):
             raise BadInput(
                 "this model has no ranges: they are for numbers, from at least 9 rows and a run that was not stopped"
             )
-        return np.column_stack([answers - self.reach_, answers + self.reach_])
+        reach: Any = self.reach_
+        if "reaches_" in vars(self) and self.reaches_.shape[1]:
+            ends, half = self.reaches_
+            reach = half[np.searchsorted(ends[:-1], answers)]
+        return np.column_stack([answers - reach, answers + reach])
 
     def coded(self, table: Any) -> Any:
         """The rows of a file or frame as the pipeline takes them; other columns than those needed are passed over."""

@@ -68,13 +68,25 @@ class Outcome:
     @property
     def reach(self) -> float | None:
         """Half the width of the range around an answer that holds 90 % of new rows; None for classes, or too few rows."""
+        found = self._held_out()
+        return None if found is None else choices.reach_of(found[1], self.judge.name)
+
+    @property
+    def reaches(self) -> Array | None:
+        """The same by the size of the answer, where there are rows enough: (2, levels), ends of levels and half widths."""
+        found = self._held_out()
+        return None if found is None else choices.reaches_of(*found, self.judge.name)
+
+    def _held_out(self) -> tuple[Array, Array] | None:
+        """Answers and losses of the rows of the outer rounds, by what was picked without them."""
         race, search = self.race, self.search
         if self.task.kind == "classes" or search is None:
             return None
         rounds = race.complete_outer
         taken = [self.guess] * len(rounds) if self.is_guess else search.picks
-        off = [race.losses[c, race.fold == o] for c, o in zip(taken, rounds, strict=True)]
-        return choices.reach_of(np.concatenate(off), self.judge.name)
+        parts = [(c, race.fold == o) for c, o in zip(taken, rounds, strict=True)]
+        answers, losses = (np.concatenate([of[part] for part in parts]) for of in (race.answers, race.losses))
+        return answers, losses
 
     def guess_scores(self) -> dict[str, Array]:
         """The scores of the guess on the complete folds, by metric."""
@@ -99,6 +111,7 @@ class Outcome:
             rows=len(self.task.y),
             settings=len(race.settings) - 1,
             reach=self.reach,
+            reaches=None if self.reaches is None else self.reaches[1].tolist(),
         )
 
     def record(self) -> dict[str, Any]:
@@ -121,6 +134,7 @@ class Outcome:
             search=audit,
             estimate={name: asdict(one) for name, one in self.estimates.items()},
             reach=self.reach,
+            reaches=None if self.reaches is None else self.reaches.tolist(),
             warnings=self.race.told,
             failures=self.race.failures,
             notes=self.task.notes,

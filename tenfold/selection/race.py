@@ -78,6 +78,9 @@ class Race:
         shape = (len(self.settings), self.K, self.K)
         self.scores = {judge.name: np.full(shape, np.nan) for judge in judges}
         self.losses = np.full((len(self.settings), len(y)), np.nan)  # of each row, trained without its fold
+        self.answers = np.full(
+            self.losses.shape if families[0].learner.role == "regressor" else (0, 0), np.nan, np.float32
+        )
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.units_done = 0
         self.failures: dict[str, str] = {}  # family -> why, once
@@ -174,6 +177,8 @@ class Race:
             self.scores[judge.name][c, fold, other] = judge.of(truth, output, weights)
         if fold == other:
             self.losses[c, rows] = row_losses(self.judges[0].name, truth, output)
+            if not classes:
+                self.answers[c, rows] = output[:, 0]
 
 
 def _told(warning: TenfoldWarning) -> str:

@@ -187,7 +187,9 @@ class _Job:
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.told
         )
         self.tell("estimate", **found.facts())
-        model = TableModel.of(coder, refit(race, found.task, found.chosen), found.task.target, found.reach)
+        model = TableModel.of(
+            coder, refit(race, found.task, found.chosen), found.task.target, found.reach, found.reaches
+        )
         self.tell("chosen", model=found.label, tied=found.tied, is_guess=found.is_guess)
         fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
         record = dict(
