@@ -143,14 +143,14 @@ def test_memory_is_told_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> N
     wide, narrow = (room.memory_of_fit(4000, Bins.of(X, max_bins=bins), 1, 2) for bins in (65_535, 255))
     assert wide > narrow + 4000 * 3 * 16 * 5
     monkeypatch.setattr(room, "LITTLE", 0)
-    monkeypatch.setattr(room, "_memory", lambda: (wide, 2.0 * wide))
+    monkeypatch.setattr(room, "memory", lambda: (wide, 2.0 * wide))
     with pytest.warns(DataWarning, match=r"4,000 bins will take about .* GiB are free: give fewer bins"):
         Hist(max_iter=1, max_bins=65_535).fit(X, y)
-    monkeypatch.setattr(room, "_memory", lambda: (wide / 2, wide / 2))
+    monkeypatch.setattr(room, "memory", lambda: (wide / 2, wide / 2))
     with pytest.raises(TooLarge, match=r"more than the .* of this machine"):
         Hist(max_iter=1, max_bins=65_535).fit(X, y)
 
 
 def test_free_memory_is_less_than_all() -> None:
-    free, whole = room._memory()
+    free, whole = room.memory()
     assert 0 < free <= whole

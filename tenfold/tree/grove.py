@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from collections.abc import Generator
@@ -26,6 +25,7 @@ from tenfold.tree.grown import Grown, seed_of_tree
 from tenfold.tree.options import CRITERIA
 from tenfold.tree.packed import Trees
 from tenfold.tree.prune import cost_complexity_cut, cut, owners
+from tenfold.tree.room import memory
 from tenfold.tree.settings import columns_to_draw, directions, generator_of, refuse, rows_needed
 from tenfold.tree.store import TreeStore
 from tenfold.tree.warm import check_goes_on
@@ -223,7 +223,7 @@ class Forest(Grown):
         each_tree = store.bytes_by_tree
         if getattr(self, "keep_targets", False):
             each_tree += 4 * n_rows
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else np.inf
+        free, _ = memory()
         if each_tree * store.expected > 0.7 * free:
             warnings.warn(
                 f"{type(self).__name__}: {store.expected} trees will take about {each_tree * store.expected / 2**30:.1f} GiB, and "

@@ -1,4 +1,4 @@
-"""The memory that boosting will take, told before it is taken."""
+"""The memory that there is, and that boosting will take: told before it is taken."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tell_memory(model: Any, n: int, bins: Bins, outputs: int) -> None:
     needed = memory_of_fit(n, bins, outputs, thread_budget())
     if needed < LITTLE:
         return
-    free, whole = _memory()
+    free, whole = memory()
     if needed <= 0.7 * free:
         return
     said = (
@@ -40,7 +40,7 @@ def tell_memory(model: Any, n: int, bins: Bins, outputs: int) -> None:
     warnings.warn(f"{said}, and {free / 2**30:.1f} GiB are free: {remedy}", DataWarning, stacklevel=2)
 
 
-def _memory() -> tuple[float, float]:
+def memory() -> tuple[float, float]:
     """Bytes that are free, and those of the machine; infinite where that is not known."""
     if not hasattr(os, "sysconf"):
         return float("inf"), float("inf")
