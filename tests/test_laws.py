@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from certificates import CERTIFICATES, OBJECTIVES
 from conftest import SETTINGS, label, learners, public_classes
 from engines import Shuffled
-from laws import LAWS, VERBS, Place, Table, assert_close, made
+from laws import LAWS, VERBS, Place, Table, applies, assert_close, made
 
 import tenfold
 
@@ -40,15 +41,25 @@ PLACES = [
 ]
 
 
-# Memory does not depend on where the blocks run, and takes a long stream to measure.
-COMBINATIONS = [(law, place) for law in LAWS for place in (PLACES[3:4] if law == "bounded_memory" else PLACES)]
+def cases() -> Iterator[Any]:
+    """Each learner, each law that applies to it, each place that makes a difference to the law."""
+    # Memory does not depend on where the blocks run, and takes a long stream to measure; `blocking` cuts blocks of its own.
+    places = {"bounded_memory": PLACES[3:4], "blocking": PLACES[1:]}
+    for learner in learners():
+        for law in LAWS:
+            if applies(law, learner) and law not in exemptions(learner):
+                for place in places.get(law, PLACES):
+                    yield pytest.param(learner, law, place, id=f"{label(learner)}-{law}-{place}")
 
 
-@pytest.mark.parametrize("law, place", COMBINATIONS, ids=str)
-@pytest.mark.parametrize("learner", learners(), ids=label)
+def exemptions(learner: Any) -> dict[str, str]:
+    steps = [step for _, step in getattr(learner, "steps", [])]
+    return {law: reason for one in (learner, *steps) for law, reason in one.exempt.items()}
+
+
+@pytest.mark.parametrize("learner, law, place", list(cases()))
 def test_law(learner: Any, law: str, place: Place) -> None:
-    if law not in exemptions(learner):
-        LAWS[law](learner, Table.of(learner), place)
+    LAWS[law](learner, Table.of(learner), place)
 
 
 @pytest.mark.parametrize("learner", [one for one in learners() if hasattr(type(one), "predict")], ids=label)
@@ -60,11 +71,6 @@ def test_as_the_last_step_of_a_pipeline(learner: Any) -> None:
         assert hasattr(alone, verb) == hasattr(behind, verb)
         if hasattr(alone, verb):
             assert_close(getattr(behind, verb)(table.new), getattr(alone, verb)(table.new), rtol=1e-10, what=verb)
-
-
-def exemptions(learner: Any) -> dict[str, str]:
-    steps = [step for _, step in getattr(learner, "steps", [])]
-    return {law: reason for one in (learner, *steps) for law, reason in one.exempt.items()}
 
 
 @pytest.mark.parametrize("name", public_classes())
