@@ -13,13 +13,21 @@ from tenfold.tree.bins import Bins
 
 POOL = 1 << 28  # bytes of histograms above which leaves that wait are summed again rather than kept
 LITTLE = 1 << 26  # bytes that nobody asks for
+SHORT_TABLE = 50_000  # rows
 AT_LEAST = 3  # histograms that are there at once: of a node and of its children
+
+
+def trees_at_once(n: int, outputs: int, threads: int) -> int:
+    """Of several classes in a short table each tree has a thread; else each thread has rows of one tree."""
+    return min(threads, outputs) if n < SHORT_TABLE else 1
 
 
 def memory_of_fit(n: int, bins: Bins, outputs: int, threads: int) -> int:
     """Bytes: codes by row and by column, what is known of each row, and histograms."""
+    teams = trees_at_once(n, outputs, threads)
     histogram = 16 * int((bins.n_bins + 1).sum())
-    return n * (2 * bins.row_bytes + 50 + 16 * outputs) + histogram * (AT_LEAST + threads) + min(POOL, histogram * n)
+    by_team = n * (bins.row_bytes + 30) + histogram * (AT_LEAST + threads // teams) + min(POOL, histogram * n)
+    return n * (bins.row_bytes + 20 + 16 * outputs) + teams * by_team
 
 
 def tell_memory(model: Any, n: int, bins: Bins, outputs: int) -> None:

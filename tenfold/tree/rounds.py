@@ -18,11 +18,11 @@ from tenfold.tree.bins import Bins
 from tenfold.tree.losses import PROBABILITY, Loss, weighted_quantile
 from tenfold.tree.nodes import VALUE, leaves_of, node_weights, packed, suited, trimmed
 from tenfold.tree.packed import Trees
+from tenfold.tree.room import trees_at_once
 from tenfold.tree.training import Training
 
 ALL_ROWS = np.empty(0, dtype=np.uint32)
 SMALL_TABLE = 1 << 16  # values, times outputs: below, a second thread costs more than it does
-SHORT_TABLE = 50_000  # rows
 NO_LIMIT = 1 << 30
 LONGEST_STEP = (
     10.0  # of a leaf, where the curvature of the loss may vanish: else one row of a rare class throws it far out
@@ -158,8 +158,7 @@ class LocalRounds(Rounds):
         codes = table.rows.states["kept"].codes
         self.threads = _threads(codes, outputs)
         self.rows = ALL_ROWS if not table.n_held else self._training_rows()
-        # Of several classes in a short table each tree has a thread; else each thread has rows of one tree.
-        at_once = min(self.threads, outputs) if len(table) < SHORT_TABLE else 1
+        at_once = trees_at_once(len(table), outputs, self.threads)
         self.natives = [
             _boost.Boosting(codes, *column_facts(bins, order), together, 1 if at_once > 1 else self.threads)
             for _ in range(at_once)
