@@ -78,6 +78,18 @@ def test_good_files_have_no_bad_line(tmp_path: Path) -> None:
     assert header_of(tmp_path / "gone.csv") == []
 
 
+def test_short_lines_are_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('a,b,c\n1,2,3\n1,"x\ny",3\n4,5\n\n6\n7,8,\n')
+    told = (
+        "'t.csv', line 5: 2 fields found, 3 expected as in the header (2 such lines); what is not there counts as blank"
+    )
+    with pytest.warns(tenfold.DataWarning) as warned:
+        frame = read_table(tmp_path / "t.csv").frame
+    assert [str(one.message) for one in warned] == [told] and frame["c"].null_count() >= 3
+    (tmp_path / "t.csv").write_text("a,b,c\n1,2,\n,,\n1,2,3\n")  # blanks, all in their places
+    assert read_table(tmp_path / "t.csv").frame.height == 3
+
+
 def test_other_encodings(tmp_path: Path) -> None:
     """What Windows writes is read; what cannot be is told."""
     text = "größe;ä\n1,5;ü\n2,5;ß\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import BadFile, BadInput, BadType, DataWarning
-from tenfold.sources.lines import SEPARATORS, bad_line, check_header, separator_in
+from tenfold.sources.lines import SEPARATORS, bad_line, check_header, separator_in, tell_short_lines
 
 try:
     import polars as pl
@@ -20,6 +20,7 @@ except ImportError:  # polars belongs to the extra "app"
     raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
 
 NUMBER = re.compile(r"\s*[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?\s*(_duplicated_\d+)?")
+LARGEST_LOOKED_AT = 1 << 26  # bytes of a file whose lines are counted
 UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
 
@@ -99,6 +100,8 @@ def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
             f"{path.name!r}: the first line ({shown}, ...) is taken for the names of the columns: put a header above it"
         )
         warnings.warn(told, DataWarning, stacklevel=2)
+    if frame.width > 1 and frame.to_series(-1).null_count() and path.stat().st_size < LARGEST_LOOKED_AT:
+        tell_short_lines(path, separator)
     about = f"{SEPARATORS[separator]}, header row" + (", Windows-1252" if encoding == "cp1252" else "")
     return frame, False, about, check_header(path, frame.columns, separator)
 

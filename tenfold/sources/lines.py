@@ -83,6 +83,26 @@ def bad_line(path: Any, separator: str = ",") -> BadFile | None:
     return None
 
 
+def tell_short_lines(path: Any, separator: str = ",") -> None:
+    """Lines with fewer fields than the header: readers take what is not there for blanks, and say nothing."""
+    width, short, first = 0, 0, (0, 0)
+    try:
+        for line, fields in _records(path, separator):
+            width = width or len(fields)
+            if len(fields) < width:
+                first, short = first if short else (line, len(fields)), short + 1
+    except (csv.Error, OSError, EOFError):
+        return
+    if short:
+        more = f" ({short:,} such lines)" if short > 1 else ""
+        found = f"{first[1]} field{'s' if first[1] > 1 else ''} found, {width} expected as in the header"
+        warnings.warn(
+            f"{Path(path).name!r}, line {first[0]}: {found}{more}; what is not there counts as blank",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
 def check_header(path: Any, columns: Sequence[str], separator: str = ",") -> set[str]:
     """The names that stand more than once in the header; what the reader calls the later ones is told. Numbers are no names."""
     suspects = [found[1] for found in map(RENAMED.fullmatch, columns) if found and re.search(r"[^\d\s.,+-]", found[1])]
