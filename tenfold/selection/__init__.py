@@ -2,6 +2,7 @@
 
     reading      a file or frame -> polars frame        columns      what each column is, and which are used
     task         classes or a number                    coder        frame -> matrix of numbers
+    figures      numbers as people write them           dates        days
     candidates   the learners and settings of a race    race         all of them on all folds and pairs
     choice       leader, "as good", nested estimate     run          select(): all of it, and its result
 
