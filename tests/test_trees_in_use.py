@@ -157,3 +157,16 @@ def test_which_columns_hold_categories():
     model = tenfold.HistGradientBoostingClassifier(max_iter=2)
     assert model.fit(with_blanks(), THREE).is_categorical_.tolist() == [False, False, False, True]
     assert model.fit(X, THREE).is_categorical_ is None
+
+
+@pytest.mark.parametrize("kind", ["RandomForestRegressor", "ExtraTreesRegressor"])
+def test_thresholds_of_forests_lie_amid_the_values_they_part(kind):
+    rows = np.random.default_rng(2).normal(size=(200, 3))
+    forest = getattr(tenfold, kind)(10, bootstrap=False, max_features=2, random_state=0).fit(rows, rows.sum(axis=1))
+    trees, (ways, _) = forest.trees_, forest.decision_path(rows)
+    ways, places = ways.tocsc(), []
+    for node in np.flatnonzero(~trees.leaves()):
+        values = rows[ways[:, node].indices, trees.feature[node]]
+        low, high = values[values <= trees.threshold[node]].max(), values[values > trees.threshold[node]].min()
+        places.append((trees.threshold[node] - low) / (high - low))
+    assert abs(np.mean(places) - 0.5) < 0.03

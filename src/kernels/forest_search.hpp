@@ -70,7 +70,7 @@ protected:
     std::vector<std::vector<std::uint32_t>> lives;  // columns that may still vary, by `live` of a part
 
 private:
-    using Wide::cells, Wide::offer, Wide::drawn_bin, Wide::look_at_wide;
+    using Wide::cells, Wide::offer, Wide::drawn_bin, Wide::middle_bin, Wide::look_at_wide;
 
     // Sums a column by bin; returns the bins that occur.
     Mask fill(const Here& frame, const Part& part, size_t j) {
@@ -93,7 +93,12 @@ private:
             if (found.bin > 255) return false;
             if (split.above(found.score)) {
                 split.take(found.score, 0.0, j, targets.open(found.sums), false, false);
-                split.bin = found.bin;
+                size_t next = 256;
+                for (size_t i = 0; i < part.m; ++i) {
+                    const size_t bin = frame.column(table.place[j])[rows_of(frame, part)[i]];
+                    next = bin > found.bin && bin < next ? bin : next;
+                }
+                split.bin = middle_bin(j, found.bin, next);
             }
             return true;
         }
@@ -114,13 +119,11 @@ private:
         if (front == back) return false;
         Draws draws{mix(part.key ^ (0x51ED2701u + j))};
         const auto drawn = static_cast<Code>(drawn_bin(j, front, back, draws));
-        Code last = front;  // the largest on the left
         size_t n_right = 0;
         for (size_t i = 0; i < part.m; ++i) {
             const Code bin = column[rows[i]];
             const size_t side = bin > drawn;
             targets.add(side, cells[i]);
-            last = std::max(last, side ? front : bin);
             n_right += side;
         }
         if constexpr (Targets::ranked) {
@@ -133,7 +136,7 @@ private:
         const double score = scan.score();
         if (n_right >= least && part.m - n_right >= least && split.above(score) &&
             offer(part, j, scan, score, false, false, split)) {
-            split.bin = table.wide[j] ? drawn : last;
+            split.bin = drawn;
             split.left = {};
         }
         targets.clear(0);
@@ -197,13 +200,7 @@ private:
             std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key[a] < key[b]; });
         }
         if (by.min_leaf > 1) count_rows(frame, part, j);
-        if (by.random) {
-            Draws draws{mix(part.key ^ (0x51ED2701u + j))};
-            const size_t stop = order.size() > 1 ? drawn_stop(j, category, draws) : 1;
-            if (stop < order.size() + missing)
-                try_stops(part, j, stop, stop, missing && order.size() > 1 && draws.next() >> 63, missing, split);
-            return;
-        }
+        if (by.random) return look_at_one(part, j, category, missing, split);
         try_stops(part, j, 1, order.size() - !missing, false, missing, split);
         if (missing) try_stops(part, j, 1, order.size() - 1, true, missing, split);
     }
@@ -211,25 +208,37 @@ private:
     // The common case: numbers, none missing, leaves of any size.
     void scan_numbers(const Part& part, size_t j, const Mask& mask, BestSplit& split) const {
         typename Targets::Scan scan{targets};
-        size_t left = count_bins(mask) - 1;
+        size_t left = count_bins(mask) - 1, last = 256;
         for (size_t word = 0; left && word < 4; ++word)
             for (std::uint64_t bits = mask[word]; bits && left; bits &= bits - 1, --left) {
                 const size_t bin = 64 * word + static_cast<size_t>(std::countr_zero(bits));
                 scan.move(bin);
                 const double score = scan.score();
-                if (split.above(score) && offer(part, j, scan, score, false, false, split)) split.bin = bin;
+                if (split.above(score) && offer(part, j, scan, score, false, false, split)) last = bin;
             }
+        if (last > 255) return;
+        size_t next = last + 1;
+        while (!holds(mask, next)) ++next;
+        split.bin = middle_bin(j, last, next);
     }
 
-    // How many of the bins go left, drawn: by value for numbers, by rank for categories.
-    size_t drawn_stop(size_t j, bool category, Draws& draws) const {
-        if (category) return 1 + draws.below(order.size() - 1);
-        const auto past = std::upper_bound(order.begin(), order.end(), drawn_bin(j, order.front(), order.back(), draws));
-        return static_cast<size_t>(past - order.begin());
+    // One split, drawn: by value for numbers, by rank for categories; what is missing goes to either side.
+    void look_at_one(const Part& part, size_t j, bool category, bool missing, BestSplit& split) {
+        Draws draws{mix(part.key ^ (0x51ED2701u + j))};
+        size_t stop = 1, bin = order.back();
+        if (category && order.size() > 1) {
+            stop = 1 + draws.below(order.size() - 1);
+        } else if (order.size() > 1) {
+            bin = drawn_bin(j, order.front(), order.back(), draws);
+            stop = static_cast<size_t>(std::upper_bound(order.begin(), order.end(), bin) - order.begin());
+        }
+        if (stop >= order.size() + missing) return;
+        const bool blanks_left = missing && order.size() > 1 && draws.next() >> 63;
+        if (try_stops(part, j, stop, stop, blanks_left, missing, split) && !category) split.bin = bin;
     }
 
-    // Takes bins to the left in `order`, and looks at each stop from `first` to `last`.
-    void try_stops(const Part& part, size_t j, size_t first, size_t last, bool blanks_left, bool missing, BestSplit& split) {
+    // Takes bins to the left in `order`, and looks at each stop from `first` to `last`; returns whether one was taken.
+    bool try_stops(const Part& part, size_t j, size_t first, size_t last, bool blanks_left, bool missing, BestSplit& split) {
         const auto blank = static_cast<size_t>(table.n_bins[j]);
         if constexpr (Targets::ranked) {
             going = order;
@@ -253,10 +262,13 @@ private:
             const double score = scan.score();
             if (split.above(score) && offer(part, j, scan, score, blanks_left, missing, split)) stop = k;
         }
-        if (!stop) return;
+        if (!stop) return false;
         split.bin = order[stop - 1];
         split.left = {};
-        for (size_t k = 0; table.categorical[j] && k < stop; ++k) put(split.left, order[k]);
+        if (table.categorical[j])
+            for (size_t k = 0; k < stop; ++k) put(split.left, order[k]);
+        else if (stop < order.size()) split.bin = middle_bin(j, split.bin, order[stop]);
+        return true;
     }
 
     void count_rows(const Here& frame, const Part& part, size_t j) {

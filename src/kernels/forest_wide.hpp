@@ -28,10 +28,11 @@ protected:
             return true;
         }
         Draws draws{mix(part.key ^ (0x51ED2701u + j))};
-        size_t stop = 1;
+        size_t stop = 1, bin = code_of(0);
         if (present > 1)
-            for (const size_t bin = drawn_bin(j, code_of(0), code_of(present - 1), draws); code_of(stop) <= bin;) ++stop;
-        try_groups(part, j, stop, stop, missing && present > 1 && draws.next() >> 63, missing, split);
+            for (bin = drawn_bin(j, bin, code_of(present - 1), draws); code_of(stop) <= bin;) ++stop;
+        const bool blanks_left = missing && present > 1 && draws.next() >> 63;
+        if (try_groups(part, j, stop, stop, blanks_left, missing, split)) split.bin = bin;
         return true;
     }
 
@@ -52,8 +53,9 @@ private:
     size_t size_of(size_t group) const { return starts[group + 1] - starts[group]; }
     size_t row_of_item(size_t at) const { return static_cast<std::uint32_t>(items[at]); }
 
-    // Takes groups to the left, blanks first or last, and looks at each stop from `first` to `last`.
-    void try_groups(const Part& part, size_t j, size_t first, size_t last, bool blanks_left, bool missing,
+    // Takes groups to the left, blanks first or last, and looks at each stop from `first` to `last`; returns whether one was
+    // taken.
+    bool try_groups(const Part& part, size_t j, size_t first, size_t last, bool blanks_left, bool missing,
                     BestSplit& split) {
         const size_t groups = starts.size() - 1, least = static_cast<size_t>(by.min_leaf);
         if constexpr (Targets::ranked) rank_groups(blanks_left);
@@ -68,10 +70,11 @@ private:
         }
         if constexpr (Targets::ranked)
             for (size_t k = 0; k < groups; ++k) targets.clear(k);
-        if (!stop) return;
+        if (!stop) return false;
         split.bin = code_of(stop - 1);
         if (stop < groups - missing) split.bin = middle_bin(j, split.bin, code_of(stop));
         split.left = {};
+        return true;
     }
 
     // One bin of the targets serves for all groups, one after the other.
