@@ -170,3 +170,24 @@ def test_thresholds_of_forests_lie_amid_the_values_they_part(kind):
         low, high = values[values <= trees.threshold[node]].max(), values[values > trees.threshold[node]].min()
         places.append((trees.threshold[node] - low) / (high - low))
     assert abs(np.mean(places) - 0.5) < 0.03
+
+
+@pytest.mark.parametrize("y", [THREE > 0, THREE], ids=["two", "three"])
+def test_a_cascade_that_is_stopped_keeps_its_stages(monkeypatch, y):
+    from tenfold.tree.stumps import Stumps
+
+    plain, rounds = Stumps.best, []
+
+    def stopped(self, weight):
+        rounds.append(1)
+        if len(rounds) > 5 + 12 * (y.max() > 1):
+            raise KeyboardInterrupt
+        return plain(self, weight)
+
+    monkeypatch.setattr(Stumps, "best", stopped)
+    stages = [tenfold.AdaBoostClassifier(n_estimators=n) for n in (3, 12)]
+    model = tenfold.CascadeClassifier(stages, max_miss=0.3, confidence=0.8, random_state=0)
+    with pytest.raises(KeyboardInterrupt, match="1 of 2 stages of CascadeClassifier are fitted"):
+        model.fit(X, y)
+    assert len(model.estimators_) == 1 and model.miss_bound_ <= 0.3
+    assert set(model.predict(X)) == set(y.tolist())

@@ -15,6 +15,7 @@ from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.estimator import Classifier, Estimator, map_rows
+from tenfold.core.monitor import keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.protocol import same
 from tenfold.core.random import seed_of
@@ -120,12 +121,11 @@ class CascadeClassifier(Classifier, Composite):
         if not all(_both(rows.only(part)) for part in (held, ~held)):
             held = np.ones(len(y), dtype=bool)  # too few rows to hold any out
         learning = rows.only(~held) if not held.all() else rows
-        fitted = _Stages(self, check.categorical_columns(self, source)).fit(learning, rows.only(held), held.all())
-        if len(self.classes_) > 2:
-            rest = y != positive
-            others, category = copy_of(self._chosen()[-1]), check.categorical_columns(self, source)
+        category, fitted = check.categorical_columns(self, source), dict[str, Any](positive_=self.classes_[positive])
+        if len(self.classes_) > 2:  # first: stages may be stopped
+            rest, others = y != positive, copy_of(self._chosen()[-1])
             fitted["others_"] = fit_member(others, X[rest], y[rest], w[rest], category)
-        return dict(fitted, positive_=self.classes_[positive])
+        return {**fitted, **_Stages(self, category).fit(learning, rows.only(held), held.all())}
 
     def _positive(self) -> int:
         if self.positive is None:
@@ -201,7 +201,13 @@ class _Stages:
         for learner, count in zip(chosen, spend, strict=True):
             if not _both(learn) or not held.sought.any():
                 break
-            stage = self._fitted(learner, learn)
+            try:
+                stage = self._fitted(learner, learn)
+            except KeyboardInterrupt:
+                if not stages:
+                    raise
+                keep_on_interrupt(f"{len(stages)} of {len(chosen)} stages of CascadeClassifier are fitted")
+                break
             scores = shares_of(stage, held.X, 2)[:, 1]
             threshold = _threshold(scores[held.sought == 1], size * held.w[held.sought == 1], count)
             stages.append(stage)
