@@ -3,12 +3,20 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
 #include "kernels/view.hpp"
 
 namespace nb = nanobind;
 using namespace tenfold;
 
 constexpr int ANY = -1;
+
+// What must hold of the arguments of a call.
+inline void require(bool holds, const char* what) {
+    if (!holds) throw nb::value_error(what);
+}
+inline void require(bool holds, const std::string& what) { require(holds, what.c_str()); }
 
 // A C-contiguous, aligned array of T with N axes (or ANY), borrowed through the buffer protocol for the
 // length of a call.

@@ -4,50 +4,22 @@
 
 #include <climits>
 #include <string>
-#include <vector>
 
 #include "arrays.hpp"
 #include "kernels/table.hpp"
+#include "levels.hpp"
 
 using namespace nb::literals;
 
 namespace {
 
-// The instruction sets this build has, best last, and whether this machine has them.
-struct Level {
-    const char* name;
-    const Kernels* kernels;
-    bool available;
-};
-
-std::vector<Level> find_levels() {
-    std::vector<Level> levels{{"baseline", &kernels_baseline, true}};
-#if TENFOLD_X86_LEVELS
-    __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    levels.push_back({"avx2", &kernels_avx2, avx2});
-    levels.push_back({"avx512", &kernels_avx512, avx512});
-#endif
-    return levels;
-}
-
-const std::vector<Level> levels = find_levels();
-const Level* level = nullptr;
-const Kernels* kernels = nullptr;  // of the level in use
+Levels<Kernels> kernels(TENFOLD_LEVELS(kernels));
 
 // Chooses the instruction set of all later calls by name ("best": the best of this machine); returns the one
 // before.
 std::string use_level(const std::string& name) {
-    const std::string before = level ? level->name : "";
-    const Level* found = nullptr;
-    for (const Level& candidate : levels)
-        if (candidate.available && (name == "best" || name == candidate.name)) found = &candidate;
-    if (!found) throw nb::value_error(("this machine or build has no instruction set named " + name).c_str());
-    level = found;
-    kernels = found->kernels;
+    const std::string before(kernels.name());
+    require(kernels.use(name), "this machine or build has no instruction set named " + name);
     return before;
 }
 
@@ -56,10 +28,6 @@ template <class Kernel>
 auto unlocked(Kernel&& kernel) {
     nb::gil_scoped_release release;
     return kernel();
-}
-
-void require(bool condition, const char* message) {
-    if (!condition) throw nb::value_error(message);
 }
 
 void check_rows(size_t n, size_t other) { require(n == other, "arrays differ in their number of rows"); }
@@ -369,7 +337,6 @@ void define(nb::module_& m) {
 
 NB_MODULE(_kernels, m) {
     start_module();
-    use_level("best");
 
     define<double>(m);
     define<float>(m);

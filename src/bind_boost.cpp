@@ -37,27 +37,10 @@ struct nb::detail::type_caster<CodeTable> {
 
 namespace {
 
-#if TENFOLD_X86_LEVELS
-const BoostKernels* kernels = &best_of(boost_baseline, boost_avx2, boost_avx512);
-#else
-const BoostKernels* kernels = &boost_baseline;
-#endif
+Levels<BoostKernels> kernels(TENFOLD_LEVELS(boost));
 
-void require(bool holds, const std::string& what) {
-    if (!holds) throw nb::value_error(what.c_str());
-}
-
-// Chooses the instruction set by name, for tests; false where this machine does not have it.
-bool use_level(const std::string& name) {
-    const InstructionSet best = instruction_set();
-    if (name == "baseline") kernels = &boost_baseline;
-#if TENFOLD_X86_LEVELS
-    else if (name == "avx2" && best >= InstructionSet::avx2) kernels = &boost_avx2;
-    else if (name == "avx512" && best >= InstructionSet::avx512) kernels = &boost_avx512;
-#endif
-    else return false;
-    return true;
-}
+// For tests; false where this machine does not have the instruction set.
+bool use_level(const std::string& name) { return kernels.use(name); }
 
 nb::object edges_of(Vector sorted, Vector weight, std::int64_t most) {
     require(weight.size(0) == 0 || weight.size(0) == sorted.size(0), "weights must be as many as values");

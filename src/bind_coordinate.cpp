@@ -11,10 +11,6 @@ using namespace nb::literals;
 
 namespace {
 
-void require(bool holds, const char* what) {
-    if (!holds) throw nb::value_error(what);
-}
-
 // Whether to leave a long loop: another thread says so, or a signal has come, which only Python can look at.
 class Patience {
 public:

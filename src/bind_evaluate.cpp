@@ -13,26 +13,10 @@ using namespace nb::literals;
 
 namespace {
 
-#if TENFOLD_X86_LEVELS
-const LeaveOut* leave_out = &best_of(leave_out_baseline, leave_out_avx2, leave_out_avx512);
-#else
-const LeaveOut* leave_out = &leave_out_baseline;
-#endif
+Levels<LeaveOut> leave_out(TENFOLD_LEVELS(leave_out));
 
-// Chooses the instruction set by name, for tests; false where this machine does not have it.
-bool use_level(const std::string& name) {
-    if (name == "baseline") leave_out = &leave_out_baseline;
-#if TENFOLD_X86_LEVELS
-    else if (name == "avx2" && instruction_set() >= InstructionSet::avx2) leave_out = &leave_out_avx2;
-    else if (name == "avx512" && instruction_set() >= InstructionSet::avx512) leave_out = &leave_out_avx512;
-#endif
-    else return false;
-    return true;
-}
-
-void require(bool holds, const char* what) {
-    if (!holds) throw nb::value_error(what);
-}
+// For tests; false where this machine does not have the instruction set.
+bool use_level(const std::string& name) { return leave_out.use(name); }
 
 // Rows with their classes and weights: y and w one entry for each of n rows, y in 0 .. k - 1.
 void check_rows(size_t n, Integers y, Vector w, size_t k) {

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::int64_t MOST_CODES = 1 << 26;
 
-void require(bool holds, const char* what) {
-    if (!holds) throw nb::value_error(what);
-}
-
 // Where each code begins in the order of codes, and where the last one ends.
 std::vector<size_t> starts(Labels codes, size_t count) {
     std::vector<size_t> first(count + 1);

@@ -18,18 +18,10 @@ using namespace nb::literals;
 
 namespace {
 
-#if TENFOLD_X86_LEVELS
-const GrowKernels* kernels = &best_of(grow_baseline, grow_avx2, grow_avx512);
-#else
-const GrowKernels* kernels = &grow_baseline;
-#endif
+const Levels<GrowKernels> kernels(TENFOLD_LEVELS(grow));
 
 template <class T>
 using Column = const Input<T, 1>&;
-
-void require(bool holds, const char* what) {
-    if (!holds) throw nb::value_error(what);
-}
 
 // A table sorted by each of its columns, for any number of trees.
 struct Presorted {
@@ -348,7 +340,7 @@ nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std
                                                    : sample.unit / sample.weight_unit;
     const double min_gain = min_decrease > 0 ? std::max(min_decrease * weight / unit, DBL_MIN) : 0.0;
     const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
-                            min_gain, directions, seed, kernels};
+                            min_gain, directions, seed, &*kernels};
     const Pair* cells = bag.pairs.data();
     if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}}, cells);
     if (forest.criterion == "absolute_error") return run_tree(forest, by, bag, RankedTargets{}, cells);

@@ -12,26 +12,10 @@ using namespace nb::literals;
 
 namespace {
 
-#if TENFOLD_X86_LEVELS
-const Local* local = &best_of(local_baseline, local_avx2, local_avx512);
-#else
-const Local* local = &local_baseline;
-#endif
+Levels<Local> local(TENFOLD_LEVELS(local));
 
-// Chooses the instruction set by name, for tests; false where this machine does not have it.
-bool use_level(const std::string& name) {
-    if (name == "baseline") local = &local_baseline;
-#if TENFOLD_X86_LEVELS
-    else if (name == "avx2" && instruction_set() >= InstructionSet::avx2) local = &local_avx2;
-    else if (name == "avx512" && instruction_set() >= InstructionSet::avx512) local = &local_avx512;
-#endif
-    else return false;
-    return true;
-}
-
-void require(bool holds, const char* what) {
-    if (!holds) throw nb::value_error(what);
-}
+// For tests; false where this machine does not have the instruction set.
+bool use_level(const std::string& name) { return local.use(name); }
 
 // (points, sums): see LocalRows. `skip` is empty, or names a row for each point.
 Doubles local_sums(Matrix points, Matrix columns, Matrix targets, Vector w, Vector inverse, std::int64_t kernel, bool lines,

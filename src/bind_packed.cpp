@@ -11,26 +11,10 @@ using namespace nb::literals;
 
 namespace {
 
-#if TENFOLD_X86_LEVELS
-const Packed* packed = &best_of(packed_baseline, packed_avx2, packed_avx512);
-#else
-const Packed* packed = &packed_baseline;
-#endif
+Levels<Packed> packed(TENFOLD_LEVELS(packed));
 
-// Chooses the instruction set by name, for tests; false where this machine does not have it.
-bool use_level(const std::string& name) {
-    if (name == "baseline") packed = &packed_baseline;
-#if TENFOLD_X86_LEVELS
-    else if (name == "avx2" && instruction_set() >= InstructionSet::avx2) packed = &packed_avx2;
-    else if (name == "avx512" && instruction_set() >= InstructionSet::avx512) packed = &packed_avx512;
-#endif
-    else return false;
-    return true;
-}
-
-void require(bool holds, const char* what) {
-    if (!holds) throw nb::value_error(what);
-}
+// For tests; false where this machine does not have the instruction set.
+bool use_level(const std::string& name) { return packed.use(name); }
 
 // An array of doubles that is written to.
 double* written(const Doubles& array, size_t least) {

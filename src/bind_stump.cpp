@@ -12,15 +12,7 @@ using namespace nb::literals;
 
 namespace {
 
-#if TENFOLD_X86_LEVELS
-const StumpKernels& kernels = best_of(stumps_baseline, stumps_avx2, stumps_avx512);
-#else
-const StumpKernels& kernels = stumps_baseline;
-#endif
-
-void require(bool holds, const char* what) {
-    if (!holds) throw nb::value_error(what);
-}
+const Levels<StumpKernels> kernels(TENFOLD_LEVELS(stumps));
 
 // The sorted columns of a table and the classes of its rows.
 struct Stumps {
@@ -61,14 +53,14 @@ std::pair<std::int64_t, Cut> search(Stumps& of, std::span<const std::int64_t> we
     const auto sums_of = [&](size_t j) { return ChunkSums{&sums[2 * j * chunks], &sums[(2 * j + 1) * chunks]}; };
     if (two)
         share_out(of.p, threads, [&](size_t j) {
-            kernels.chunk_sums(column_of(j), weights, sums_of(j));
+            kernels->chunk_sums(column_of(j), weights, sums_of(j));
             ends[j] = best_at_ends(column_of(j), weights, sums_of(j));
         });
     const double least = *std::max_element(ends.begin(), ends.end());
     share_out(of.p, two ? 1 : threads, [&](size_t j) {  // after chunks were passed over, little is left for two classes
         std::vector<double> space(std::max(STUMP_CHUNK, 4 * of.classes));
-        cuts[j] = two ? kernels.two_classes(column_of(j), weights, sums_of(j), least, space.data())
-                      : kernels.many_classes(column_of(j), weights, space.data());
+        cuts[j] = two ? kernels->two_classes(column_of(j), weights, sums_of(j), least, space.data())
+                      : kernels->many_classes(column_of(j), weights, space.data());
     });
     std::int64_t column = -1;
     Cut chosen;

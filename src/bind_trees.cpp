@@ -11,30 +11,13 @@ using namespace nb::literals;
 
 namespace {
 
-#if TENFOLD_X86_LEVELS
-const Walks* walks = &best_of(walks_baseline, walks_avx2, walks_avx512);
-#else
-const Walks* walks = &walks_baseline;
-#endif
-
-void require(bool holds, const std::string& what) {
-    if (!holds) throw nb::value_error(what.c_str());
-}
+Levels<Walks> walks(TENFOLD_LEVELS(walks));
 
 template <class T>
 using Nodes = const Input<T, 1>&;
 
-// Chooses the instruction set by name, for tests; false where this machine does not have it.
-bool use_level(const std::string& name) {
-    const InstructionSet best = instruction_set();
-    if (name == "baseline") walks = &walks_baseline;
-#if TENFOLD_X86_LEVELS
-    else if (name == "avx2" && best >= InstructionSet::avx2) walks = &walks_avx2;
-    else if (name == "avx512" && best >= InstructionSet::avx512) walks = &walks_avx512;
-#endif
-    else return false;
-    return true;
-}
+// For tests; false where this machine does not have the instruction set.
+bool use_level(const std::string& name) { return walks.use(name); }
 
 void check_mask(std::span<const std::uint64_t> bits, std::int64_t at, size_t node) {
     const std::string where = "node " + std::to_string(node);
