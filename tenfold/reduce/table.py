@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from tenfold import _packed
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import CannotForget
+from tenfold.core.pages import pages
 from tenfold.core.stats import Centred, Moments, Stats
 from tenfold.core.threads import patiently
 from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
@@ -22,7 +22,6 @@ EPS = float(np.finfo(float).eps)
 SMALL, GRADED = 32, 256
 GATHERED = 4  # times as many rows as columns are gathered before they become moments
 ALL = np.empty(0, dtype=np.int64)
-OWN_PAGES = 1 << 15  # numbers
 SPARE: list[Array] = []  # memory of triangles that were merged into others, while a pass lasts
 
 
@@ -67,15 +66,7 @@ def _zeros(count: int) -> Array:
         if len(found) == count:
             found[:] = 0.0
             return found
-    return _pages(count)
-
-
-def _pages(count: int) -> Array:
-    """Zeros; many in pages of their own, which go back to the system with them. What threads free in a heap often stays there."""
-    if count < OWN_PAGES:
-        return np.zeros(count)
-    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    return np.frombuffer(mmap.mmap(-1, 8 * count, **private), dtype=np.float64)
+    return np.asarray(pages(8 * count).view(np.float64))
 
 
 def _diagonal(p: int) -> Array:

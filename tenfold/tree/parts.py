@@ -16,6 +16,7 @@ import numpy as np
 from tenfold import _boost
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
+from tenfold.core.pages import pages
 from tenfold.core.stats import Rows
 from tenfold.tree.bins import Bins
 from tenfold.tree.losses import Loss
@@ -115,17 +116,22 @@ def coded(block: Block, bins: Bins, hashed: int | None, trees: Trees | None, out
     if hashed is not None:
         hash = ops.hash_rows(block.X, hashed) ^ ops.hash_rows(y[:, None], 1)
     earlier = None if trees is None else class_sums(trees, block.X, outputs, 0, len(trees) // outputs).T.copy()
-    return Part(bins.code(block.X), y, w, hash, earlier)
+    codes = bins.code(block.X)
+    kept = aligned(len(codes), codes.shape[1], codes.dtype)
+    kept[:] = codes
+    return Part(kept, y, w, hash, earlier)
 
 
 def joined(parts: list[Part]) -> Part:
-    """Several parts as one; the codes of each are let go as soon as they are copied."""
+    """Several parts as one, which are used up: the codes of each are let go as soon as they are copied."""
+    if len(parts) == 1:
+        return parts[0]
     codes = aligned(sum(map(len, parts)), parts[0].codes.shape[1], parts[0].codes.dtype)
-    parts, at = list(parts), 0
+    at = 0
     for i, part in enumerate(parts):
         codes[at : at + len(part)] = part.codes
         at += len(part)
-        parts[i] = replace(part, codes=part.codes[:0])
+        parts[i] = replace(part, codes=codes[:0])
     w = None
     if any(part.w is not None for part in parts):
         w = np.concatenate([np.ones(len(part)) if part.w is None else part.w for part in parts])
@@ -135,9 +141,9 @@ def joined(parts: list[Part]) -> Part:
 
 
 def aligned(n: int, width: int, dtype: Any = np.uint8) -> Array:
-    """An empty (n, width) table of codes that begins on a cache line."""
+    """A table of codes (n, width) that begins on a cache line, all zero."""
     size = n * width * np.dtype(dtype).itemsize
-    memory = np.empty(size + 64, dtype=np.uint8)
+    memory = pages(size + 64)
     start = -memory.ctypes.data % 64
     return np.asarray(memory[start : start + size].view(dtype).reshape(n, width))
 
