@@ -191,3 +191,28 @@ def test_a_cascade_that_is_stopped_keeps_its_stages(monkeypatch, y):
         model.fit(X, y)
     assert len(model.estimators_) == 1 and model.miss_bound_ <= 0.3
     assert set(model.predict(X)) == set(y.tolist())
+
+
+@pytest.mark.parametrize("name", ["RandomForest", "Bagging"])
+def test_a_score_of_ones_own_out_of_bag(name):
+    def worst(truth, said):
+        assert len(truth) == len(said) > 100
+        return (
+            -np.max(np.abs(truth - said))
+            if truth.dtype == float
+            else np.mean([np.mean(said[truth == k] == k) for k in "xyz"])
+        )
+
+    forest = getattr(tenfold, name + "Regressor")(n_estimators=10, oob_score=worst, random_state=0).fit(X, X[:, 0])
+    assert forest.oob_score_ == -np.nanmax(np.abs(forest.oob_prediction_ - X[:, 0]))
+    y = np.array(["x", "y", "z"])[THREE]
+    shares = getattr(tenfold, name + "Classifier")(n_estimators=10, oob_score=worst, random_state=0).fit(X, y)
+    told = shares.oob_decision_function_
+    known = ~np.isnan(told[:, 0])
+    assert shares.oob_score_ == worst(y[known], shares.classes_[told[known].argmax(axis=1)])
+
+
+def test_decimals_that_are_none():
+    for model in (tenfold.DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0]), tenfold.C45Classifier().fit(X, THREE)):
+        with pytest.raises(ValueError, match="decimals=-1: must be a whole number"):
+            model.export_text(decimals=-1)

@@ -23,7 +23,7 @@ from tenfold.tree.draws import Bagging, Distinct, columns_of
 from tenfold.tree.kept import Kept
 from tenfold.tree.members import Composite, shares_of, takes_numbers, values_of
 from tenfold.tree.packed import Trees
-from tenfold.tree.settings import generator_of
+from tenfold.tree.settings import generator_of, own_score
 from tenfold.tree.shares import ShareClassifier
 from tenfold.tree.warm import check_goes_on
 
@@ -41,7 +41,10 @@ class Bag(Composite):
     max_features: int | float = param(1.0, above=0, doc="columns to draw: a number, or a share")
     bootstrap: bool = param(True, doc="draw rows with replacement")
     bootstrap_features: bool = param(False, doc="draw columns with replacement")
-    oob_score: bool | Callable = param(False, doc="no effect: the score on rows not seen is always there")
+    oob_score: bool | Callable = param(
+        False,
+        doc="a function of (truth, prediction) that is the score on rows not seen; else no effect: it is always there",
+    )
     warm_start: bool = param(False, doc="keep the members of the last fit and add more")
     n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
     random_state: int | RandomState | None = param(None, doc="seed of the draws, and of members that draw")
@@ -184,8 +187,11 @@ class BaggingClassifier(ShareClassifier, Bag):
         return shares_of(member, X, len(self.classes_))
 
     def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
-        right = mean[~seen].argmax(axis=1) == rows.y[~seen]
-        score = float(np.average(right, weights=rows.weight[~seen]))
+        said = mean[~seen].argmax(axis=1)
+        score = float(np.average(said == rows.y[~seen], weights=rows.weight[~seen]))
+        if callable(self.oob_score):
+            here = rows.number[~seen[rows.number]]
+            score = own_score(self, self.classes_[rows.y[here]], self.classes_[mean[here].argmax(axis=1)])
         return dict(oob_score_=score, oob_decision_function_=mean[rows.number])
 
     def _class_shares(self, X: Any) -> Array:
@@ -235,6 +241,9 @@ class BaggingRegressor(Regressor, Bag):
         rest = w @ (truth - mean[~seen]) ** 2
         spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
         score = float(np.mean(1 - rest / np.where(spread > 0, spread, np.inf)))
+        if callable(self.oob_score):
+            here = rows.number[~seen[rows.number]]
+            score = own_score(self, rows.y[here, 0], mean[here, 0])
         return dict(oob_score_=score, oob_prediction_=mean[rows.number, 0])
 
     def _predict(self, X: Any) -> Array:

@@ -20,6 +20,7 @@ from tenfold.tree.grove import Forest
 from tenfold.tree.options import GAINS, ForestOptions
 from tenfold.tree.packed import Trees
 from tenfold.tree.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
+from tenfold.tree.settings import own_score
 from tenfold.tree.shares import ShareClassifier
 
 
@@ -46,7 +47,10 @@ class Labels(ForestOptions, ShareClassifier, Forest):
         return None if factors is None else factors[codes], len(self.classes_)
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
-        return float(np.average(mean.argmax(axis=1) == y, weights=w))
+        said = mean.argmax(axis=1)
+        if callable(self.oob_score):
+            return own_score(self, self.classes_[y.astype(np.int64)], self.classes_[said])
+        return float(np.average(said == y, weights=w))
 
     @property
     def oob_decision_function_(self) -> Array:
@@ -92,6 +96,8 @@ class Numbers(ForestOptions, Regressor, Forest):
         return None, 0
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
+        if callable(self.oob_score):
+            return own_score(self, y, mean[:, 0])
         rest = float(w @ (y - mean[:, 0]) ** 2)
         spread = float(w @ (y - np.average(y, weights=w)) ** 2)
         return 1 - rest / spread if spread > 0 else float(rest == 0)

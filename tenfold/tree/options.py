@@ -43,7 +43,9 @@ class ForestOptions(TreeOptions):
     _: KW_ONLY
     bootstrap: bool = param(True, doc="draw rows for each tree; False: every tree has all rows", before="ccp_alpha")
     oob_score: bool | Callable = param(
-        False, doc="no effect: the score on rows not seen is always there", before="ccp_alpha"
+        False,
+        doc="a function of (truth, prediction) that is the score on rows not seen; else no effect: it is always there",
+        before="ccp_alpha",
     )
     n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)", before="ccp_alpha")
     random_state: int | RandomState | None = param(None, doc="seed of what is drawn", before="ccp_alpha")

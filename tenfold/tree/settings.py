@@ -32,6 +32,14 @@ def generator_of(model: Any) -> np.random.Generator:
         raise refuse(model, "random_state", "must be a whole number >= 0, a generator, or None") from None
 
 
+def own_score(model: Any, truth: Array, said: Array) -> float:
+    """What the user's function `oob_score` says of predictions out of bag."""
+    try:
+        return float(model.oob_score(truth, said))
+    except (TypeError, ValueError) as error:
+        raise refuse(model, "oob_score", f"as a function of (truth, prediction) it fails: {error}") from error
+
+
 def rows_in_memory(source: Source) -> Generator[Summarize, Any, tuple[Array, Array, Array]]:
     """X, y and w of all rows: the user's own array where it will do, else a copy."""
     if isinstance(source, Arrays) and source.rows is None and _as_it_is(source.X):

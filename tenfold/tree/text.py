@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array
+from tenfold.core.errors import BadParameter
 from tenfold.tree.packed import Trees
 from tenfold.tree.words import (
     BLANK,
@@ -53,6 +54,10 @@ class Style:
 
     decimals: int | None = 2
     most: int | None = None  # categories named of a set; None: all
+
+    def __post_init__(self) -> None:
+        if self.decimals is not None and not (isinstance(self.decimals, (int, np.integer)) and self.decimals >= 0):
+            raise BadParameter(f"decimals={self.decimals!r}: must be a whole number of at least 0")
 
 
 def text_of(model: Any, style: Style, max_depth: int | None) -> str:
