@@ -20,7 +20,8 @@ public:
         : Search(table, by, std::move(targets), classes), pairs(pairs) {
         leaf_of.assign(table.n, -1);
         told.grown.outputs = std::max<size_t>(classes, 1);
-        told.reserve(2 * (by.max_leaves > 0 ? std::min<size_t>(by.max_leaves, drawn.size()) : drawn.size()));
+        const size_t leaves = by.max_leaves > 0 ? std::min<size_t>(by.max_leaves, drawn.size()) : drawn.size();
+        told.reserve(2 * leaves, Targets::counted);
         frames.resize(LEVELS);
         frames[0].codes = table.codes.data();
         frames[0].wide_codes = table.wide_codes.data();

@@ -128,18 +128,20 @@ struct PackedTargets {
     double impure(double share) const { return share * (1 - share); }
 };
 
-// The same for any number of classes: Gini, or entropy.
+// The same for any number of classes: Gini, or entropy. Only the classes of the node are gone through.
 template <bool Entropy>
 struct ClassCounts {
     using Cell = Pair;
     static constexpr bool counted = true, ranked = false, bounded = true;
     size_t classes;
-    std::vector<std::int64_t> bins, weight, all;
+    std::vector<std::int64_t> bins, weight, all;  // all: by class of the node
+    std::vector<std::uint32_t> present;           // the classes of the node
+    mutable std::vector<std::int64_t> room;       // for the left side of a scan
     size_t largest = 0;
     double base = 0;
     std::int64_t total = 0;
 
-    explicit ClassCounts(size_t classes) : classes(classes), bins(256 * classes), weight(256), all(classes) {}
+    explicit ClassCounts(size_t classes) : classes(classes), bins(256 * classes), weight(256), room(classes) {}
 
     static double term(std::int64_t c) {
         const double x = static_cast<double>(c);
@@ -151,12 +153,19 @@ struct ClassCounts {
         return sum - term(w);
     }
     void begin(std::span<const std::int64_t> counts) {
-        std::copy(counts.begin(), counts.end(), all.begin());
+        all.clear();
+        present.clear();
         total = 0;
         double sum = 0;
-        for (const auto c : all) total += c, sum += term(c);
+        for (size_t k = 0; k < classes; ++k) {
+            if (counts[k] == 0) continue;
+            all.push_back(counts[k]);
+            present.push_back(static_cast<std::uint32_t>(k));
+            total += counts[k];
+            sum += term(counts[k]);
+        }
         base = side(sum, total);
-        largest = static_cast<size_t>(std::max_element(all.begin(), all.end()) - all.begin());
+        largest = static_cast<size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
     }
     void add(size_t bin, const Pair& pair) {
         bins[bin * classes + static_cast<size_t>(pair.s)] += pair.w;
@@ -164,21 +173,25 @@ struct ClassCounts {
     }
     static Totals open(const Pair& cell) { return {0, cell.w}; }
     void clear(size_t bin) {
-        std::fill_n(&bins[bin * classes], classes, 0);
+        for (const auto k : present) bins[bin * classes + k] = 0;
         weight[bin] = 0;
+    }
+    std::span<std::int64_t> cleared_room() const {
+        std::fill_n(room.begin(), present.size(), 0);
+        return {room.data(), present.size()};
     }
 
     struct Scan {
         const ClassCounts& by;
         Totals left{};
-        std::vector<std::int64_t> counts = std::vector<std::int64_t>(by.classes);
+        std::span<std::int64_t> counts = by.cleared_room();
         void move(size_t bin) {
             left.w += by.weight[bin];
-            for (size_t k = 0; k < by.classes; ++k) counts[k] += by.bins[bin * by.classes + k];
+            for (size_t i = 0; i < counts.size(); ++i) counts[i] += by.bins[bin * by.classes + by.present[i]];
         }
         double score() const {
             double l = 0, r = 0;
-            for (size_t k = 0; k < by.classes; ++k) l += term(counts[k]), r += term(by.all[k] - counts[k]);
+            for (size_t i = 0; i < counts.size(); ++i) l += term(counts[i]), r += term(by.all[i] - counts[i]);
             return side(l, left.w) + side(r, by.total - left.w) - by.base;
         }
         Totals totals() const { return left; }

@@ -13,11 +13,12 @@ struct ToldNodes {
     std::vector<std::pair<double, double>> bounds;  // by node, where columns are monotone
     std::vector<std::pair<size_t, size_t>> middles;  // by node, of medians: the one or two rows in the middle
 
-    void reserve(size_t most) {  // pages that are not written take no memory
+    void reserve(size_t most, bool counted) {  // pages that are not written take no memory
         grown.nodes.reserve(most);
         grown.values.reserve(most * grown.outputs);
         totals.reserve(most);
         curves.reserve(most);
+        if (counted) counts.reserve(most * grown.outputs);
     }
 
     // Values, impurities and weights of the nodes, in the units of the targets.
@@ -42,6 +43,7 @@ private:
         double* value = grown.value(static_cast<std::int32_t>(i));
         double sum = 0;
         for (size_t k = 0; k < classes; ++k) {
+            if (Targets::counted && counts[i * classes + k] == 0) continue;
             value[k] = !Targets::counted ? (k ? mean : 1 - mean) : static_cast<double>(counts[i * classes + k]) / w;
             sum += targets.impure(value[k]);
         }
