@@ -103,6 +103,20 @@ def test_parts_threads_and_streams_give_the_same_bits(name: str) -> None:
         assert_same(other, fits[0])
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_missing_values_may_stand_alone_on_the_left(seed: int) -> None:
+    """Where values may only rise, missing values below all others are another split than above them, in small nodes too."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3000, (800, 2)).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    y = rng.integers(0, 3, 800) * (1.0 + (X[:, 0] > 100))
+    model, fits = Hist(max_iter=2, max_bins=MANY, min_samples_leaf=5, monotonic_cst=[1, 1]), []
+    for engine in (InParts(), tenfold.Threads(2)):
+        with tenfold.engine(engine):
+            fits.append(pickle.loads(pickle.dumps(model.fit(X, y))))
+    assert_same(*fits)
+
+
 def test_few_values_make_the_same_model_whatever_is_allowed() -> None:
     table = made()
     table["X"] = table["X"].round(1)

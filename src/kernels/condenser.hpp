@@ -1,4 +1,4 @@
-// A column of a node with few rows: a histogram of the bins that have some, in time that depends on the rows.
+// A column of a node with few rows: a histogram of the bins that have some, and the first, in time that depends on the rows.
 #pragma once
 
 #include <bit>
@@ -32,6 +32,7 @@ public:
             used_ = missing + 1;
             return {sums_.data(), missing};
         }
+        seen_[0] = 1;  // the first bin is always there: missing values may go left of all others
         for (const std::uint32_t row : rows) {
             const size_t code = column[row];
             sums_[code] = sums_[code] + terms[row];
@@ -45,7 +46,7 @@ public:
                 sums_[n] = sum;  // n is at most bin
                 numbers_[n++] = static_cast<std::uint16_t>(bin);
             }
-        if (n > 0 && numbers_[n - 1] == missing) --n;
+        if (numbers_[n - 1] == missing) --n;
         used_ = n + 1;
         return {sums_.data(), n, numbers_.data()};
     }
