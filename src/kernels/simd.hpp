@@ -1,6 +1,6 @@
 // Short vectors, sized by the instruction set that the including file is compiled for.
 //
-// src/level.cpp is compiled once per instruction set, and all kernels live in a namespace named after it.
+// src/level_NAME.cpp is compiled once per instruction set, and all kernels live in a namespace named after it.
 // (target_clones would choose among clones of plain functions, but not of templates, and could not fit
 // register tiles to the registers.)
 #pragma once

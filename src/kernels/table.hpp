@@ -1,4 +1,4 @@
-// The kernels of one instruction set, as function pointers; bind.cpp calls them through the best table for
+// The kernels of one instruction set, as function pointers; bind_kernels.cpp calls them through the best table for
 // this machine.
 #pragma once
 

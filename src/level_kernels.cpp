@@ -1,4 +1,4 @@
-// Compiled once per instruction set (see CMakeLists.txt): all kernels for it, and the table that holds them.
+// Compiled once per instruction set (see CMakeLists.txt): the kernels of blocks, and the table that holds them.
 #include "kernels/extended.hpp"
 #include "kernels/groups.hpp"
 #include "kernels/logistic.hpp"
