@@ -71,10 +71,10 @@ def _limited(labels: bool) -> tuple[Contender, ...]:
 
 
 def _fewer(ours: dict[str, Any], both: dict[str, Any]) -> Any:
-    """Forests of 20 trees of numbers, against scikit-learn's, which sorts the rows of every node."""
+    """Forests of numbers, against scikit-learn's, which sorts the rows of every node."""
 
     def contenders(labels: bool) -> tuple[Contender, ...]:
-        same = {**_same(labels), "n_estimators": 20, **both}
+        same = {**_same(labels), **both}
         fit = fit_predict("tenfold.RandomForestRegressor", r2, **same, **ours)
         peer = fit_predict("sklearn.ensemble.RandomForestRegressor", r2, **same)
         return Contender("tenfold", "tenfold", fit, "tenfold"), Contender("sklearn", "sklearn", peer)
@@ -102,14 +102,20 @@ WORKLOADS = (
     _workload("forest_reg_1024", "forest of 100 trees of 1024 leaves", 100_000, COLUMNS, 61, False, _limited),
     _workload(
         "forest_median",
-        "20 trees about medians",
-        20_000,
+        "forest of 100 trees about medians",
+        5_000,
         COLUMNS,
         62,
         False,
         _fewer({}, {"criterion": "absolute_error"}),
     ),
     _workload(
-        "forest_exact", "20 trees, a bin for each value", 20_000, COLUMNS, 62, False, _fewer({"max_bins": 65_535}, {})
+        "forest_exact",
+        "forest of 100 trees, a bin for each value",
+        5_000,
+        COLUMNS,
+        62,
+        False,
+        _fewer({"max_bins": 65_535}, {}),
     ),
 )
