@@ -10,16 +10,18 @@ namespace tenfold::TENFOLD_LEVEL {
 template <size_t Room>
 inline FewRows best_in(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
                        unsigned shift, double mean, double weight) {
-    alignas(64) std::int64_t bins[Room], sums[Room];
+    alignas(64) std::int64_t bins[Room];
+    alignas(64) std::uint64_t sums[Room];  // weights may reach the highest bit
     alignas(64) double scores[Room];
     for (size_t i = 0; i < Room; ++i) bins[i] = i < m ? column[rows[i]] : 256, sums[i] = 0;
     for (size_t j = 0; j < m; ++j) {
-        const std::int64_t bin = bins[j], cell = static_cast<std::int64_t>(cells[j]);
+        const std::int64_t bin = bins[j];
+        const std::uint64_t cell = cells[j];
         for (size_t i = 0; i < Room; ++i) sums[i] += bins[i] >= bin ? cell : 0;
     }
     const std::uint64_t low = (std::uint64_t{1} << shift) - 1;
     for (size_t i = 0; i < Room; ++i) {
-        const auto sum = static_cast<std::uint64_t>(sums[i]);
+        const std::uint64_t sum = sums[i];
         const double w = static_cast<double>(static_cast<std::int64_t>(sum >> shift));
         const double d = static_cast<double>(static_cast<std::int64_t>(sum & low)) - w * mean, rest = weight - w;
         const double score = d * d / (w * (rest > 0 ? rest : 1.0));
@@ -31,7 +33,7 @@ inline FewRows best_in(const std::uint8_t* column, const std::uint32_t* rows, co
     if (most < 0) return best;
     for (size_t i = 0; i < m; ++i)  // of equals the lowest
         if (scores[i] >= most * (1 - 1e-9) && bins[i] < static_cast<std::int64_t>(best.bin))
-            best = {scores[i], static_cast<std::uint64_t>(sums[i]), static_cast<std::uint32_t>(bins[i])};
+            best = {scores[i], sums[i], static_cast<std::uint32_t>(bins[i])};
     return best;
 }
 
