@@ -42,7 +42,7 @@ protected:
                 if (varies) std::swap(columns[varying++], columns[looked]);
                 continue;
             }
-            if (few && !table.categorical[j] && !table.missing[j]) {
+            if (few && by_few(j)) {
                 if (look_at_few(frame, part, j, split)) std::swap(columns[varying++], columns[looked]);
                 continue;
             }
@@ -57,6 +57,7 @@ protected:
             }
             for_each_bin(mask, [&](size_t bin) { targets.clear(bin); });
         }
+        if (few && split.found && by_few(split.column)) split.bin = middle_of_few(frame, part, split);
         if (varying < looked) {  // some columns are constant: the children need not know them
             std::vector<std::uint32_t> still(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(varying));
             still.insert(still.end(), columns.begin() + static_cast<std::ptrdiff_t>(looked), columns.end());
@@ -85,6 +86,18 @@ private:
         return as_mask(seen);
     }
 
+    bool by_few(size_t j) const { return !table.wide[j] && !table.categorical[j] && !table.missing[j]; }
+
+    size_t middle_of_few(const Here& frame, const Part& part, const BestSplit& split) const {
+        const std::uint8_t* column = frame.column(table.place[split.column]);
+        size_t next = 256;
+        for (size_t i = 0; i < part.m; ++i) {
+            const size_t bin = column[rows_of(frame, part)[i]];
+            next = bin > split.bin && bin < next ? bin : next;
+        }
+        return middle_bin(split.column, split.bin, next);
+    }
+
     // A small node whose column has no categories and nothing missing; returns whether the column varies.
     bool look_at_few(const Here& frame, const Part& part, size_t j, BestSplit& split) {
         if constexpr (std::is_same_v<Targets, PackedTargets>) {
@@ -93,12 +106,7 @@ private:
             if (found.bin > 255) return false;
             if (split.above(found.score)) {
                 split.take(found.score, 0.0, j, targets.open(found.sums), false, false);
-                size_t next = 256;
-                for (size_t i = 0; i < part.m; ++i) {
-                    const size_t bin = frame.column(table.place[j])[rows_of(frame, part)[i]];
-                    next = bin > found.bin && bin < next ? bin : next;
-                }
-                split.bin = middle_bin(j, found.bin, next);
+                split.bin = found.bin;
             }
             return true;
         }
