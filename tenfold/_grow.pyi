@@ -1,4 +1,4 @@
-from typing import overload
+from typing import Any, overload
 
 import numpy
 import numpy.typing
@@ -8,10 +8,9 @@ class Presorted:
     def __init__(self, X: numpy.typing.NDArray[numpy.float64], n_threads: int) -> None: ...
     @overload
     def __init__(self, X: numpy.typing.NDArray[numpy.float32], n_threads: int) -> None: ...
-    @overload
     def grow(
         self,
-        X: numpy.typing.NDArray[numpy.float64],
+        X: numpy.typing.NDArray[numpy.float64 | numpy.float32],
         y: numpy.typing.NDArray[numpy.float64 | numpy.int64],
         w: numpy.typing.NDArray[numpy.float64],
         classes: int,
@@ -29,29 +28,7 @@ class Presorted:
         seed: int,
         n_threads: int,
         last: bool,
-    ) -> tuple: ...
-    @overload
-    def grow(
-        self,
-        X: numpy.typing.NDArray[numpy.float32],
-        y: numpy.typing.NDArray[numpy.float64 | numpy.int64],
-        w: numpy.typing.NDArray[numpy.float64],
-        classes: int,
-        criterion: str,
-        random: bool,
-        max_depth: int,
-        min_split: int,
-        min_leaf: int,
-        min_weight_leaf: float,
-        max_features: int,
-        max_leaves: int,
-        min_gain: float,
-        monotonic: numpy.typing.NDArray[numpy.int64],
-        categorical: numpy.typing.NDArray[numpy.uint8],
-        seed: int,
-        n_threads: int,
-        last: bool,
-    ) -> tuple: ...
+    ) -> tuple[Any, ...]: ...
 
 class Forest:
     def __init__(
@@ -83,4 +60,4 @@ class Forest:
         max_leaves: int,
         min_decrease: float,
         monotonic: numpy.typing.NDArray[numpy.int64],
-    ) -> tuple: ...
+    ) -> tuple[Any, ...]: ...

@@ -1,7 +1,9 @@
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy
 import numpy.typing
+
+Float = TypeVar("Float", numpy.float64, numpy.float32)
 
 @overload
 def all_finite(X: numpy.typing.NDArray[numpy.float64]) -> bool: ...
@@ -45,14 +47,9 @@ def moments_at(
 ) -> tuple[
     float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
 ]: ...
-@overload
 def take_rows(
-    X: numpy.typing.NDArray[numpy.float64], rows: numpy.typing.NDArray[numpy.int64]
-) -> numpy.typing.NDArray[numpy.float64]: ...
-@overload
-def take_rows(
-    X: numpy.typing.NDArray[numpy.float32], rows: numpy.typing.NDArray[numpy.int64]
-) -> numpy.typing.NDArray[numpy.float32]: ...
+    X: numpy.typing.NDArray[Float], rows: numpy.typing.NDArray[numpy.int64]
+) -> numpy.typing.NDArray[Float]: ...
 @overload
 def group_moments(
     X: numpy.typing.NDArray[numpy.float64],

@@ -101,7 +101,11 @@ def test_a_tree_is_drawn_as_far_as_asked() -> None:
     model = tenfold.DecisionTreeClassifier(max_depth=4).fit(X, y)
     said = [text.get_text() for text in tenfold.draw.draw_tree(model, max_depth=1).texts]
     root, column = model.tree_, int(model.tree_.feature[0])
-    assert said[0] == f"0 (50 of 150)\nx{column}" and f"<= {root.threshold[0]:.3g}" in said and "1 (50 of 100)\n..." in said
+    assert (
+        said[0] == f"0 (50 of 150)\nx{column}"
+        and f"<= {root.threshold[0]:.3g}" in said
+        and "1 (50 of 100)\n..." in said
+    )
     assert len(said) == 3 + 2
     leaves = int(model.tree_.leaves().sum())
     whole = tenfold.draw.draw_tree(model, max_depth=9)

@@ -28,7 +28,7 @@ class Recall(Regressor, Estimator):
     categorical: ClassVar[bool] = True
 
     _: KW_ONLY
-    categorical_features: Any = param("from_dtype", doc="which columns are categories")
+    categorical_features: Any = param(default="from_dtype", doc="which columns are categories")
 
     def _learn(self, source: Any) -> Any:
         rows = yield _rows

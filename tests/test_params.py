@@ -13,10 +13,10 @@ from tenfold.core.params import KW_ONLY, domains, estimator, group, param
 class Limits:
     """Shared."""
 
-    size: int = param(3, at_least=1, doc="how many")
+    size: int = param(default=3, at_least=1, doc="how many")
     _: KW_ONLY
-    depth: int | None = param(None, at_least=1, doc="how deep")
-    seed: int | None = param(None, doc="seed")
+    depth: int | None = param(default=None, at_least=1, doc="how deep")
+    seed: int | None = param(default=None, doc="seed")
 
 
 @estimator
@@ -29,10 +29,10 @@ class Changed(Limits):
     """Another default, one in between, one in front, one at the end."""
 
     _: KW_ONLY
-    depth: int | None = param(7, at_least=2, doc="deeper")
-    weight: float = param(0.5, at_least=0, doc="weight", before="seed")
-    loss: str = param("log", one_of=("log",), doc="loss", before="depth")
-    last: bool = param(False, doc="last")
+    depth: int | None = param(default=7, at_least=2, doc="deeper")
+    weight: float = param(default=0.5, at_least=0, doc="weight", before="seed")
+    loss: str = param(default="log", one_of=("log",), doc="loss", before="depth")
+    last: bool = param(default=False, doc="last")
 
 
 def test_shared_parameters_keep_their_order_and_kind():
@@ -65,4 +65,4 @@ def test_a_place_before_nothing_is_an_error():
         class Lost(Limits):
             """Stands before a parameter that is not there."""
 
-            wrong: int = param(1, doc="wrong", before="nowhere")
+            wrong: int = param(default=1, doc="wrong", before="nowhere")

@@ -67,6 +67,13 @@ def test_public_name(name: str) -> None:
     assert value.__module__ == tenfold.PUBLIC[name], f"{name} is defined in {value.__module__}"
 
 
+@pytest.mark.parametrize("package", ["tenfold", "tenfold.evaluate", "tenfold.draw"])
+def test_editors_know_the_public_names(package: str) -> None:
+    """Names that are loaded when first used stand in stubs (tests/typed.py says what mypy makes of them)."""
+    stubs = runpy.run_path(str(ROOT / "tools" / "stubs"))
+    assert stubs["place"](package).read_text() == stubs["stub"](package), "run `python tools/stubs`"
+
+
 def test_unknown_name() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Rigde'"):
         tenfold.Rigde  # noqa: B018

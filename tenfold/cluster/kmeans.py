@@ -64,28 +64,28 @@ class KMeans(Clusterer, Transformer, Estimator):
         "column_order": "seeds are drawn by a hash of the row, which reads the columns in their order",
     }
 
-    n_clusters: int = param(8, at_least=1, doc="number of centres")
+    n_clusters: int = param(default=8, at_least=1, doc="number of centres")
     _: KW_ONLY
     init: str | Array | Callable = param(
-        "k-means++",
+        default="k-means++",
         one_of=("k-means++", "random"),
         doc="how to seed; or the centres (k, p); or a function (rows, k, random_state) that gives them",
     )
     n_init: int | str = param(
-        "auto",
+        default="auto",
         at_least=1,
         at_most=10_000,
         one_of=("auto",),
         doc="restarts on the sample; 'auto': 1 for k-means++ and given centres, else 10",
     )
-    max_iter: int = param(300, at_least=1, doc="most passes over the rows")
+    max_iter: int = param(default=300, at_least=1, doc="most passes over the rows")
     tol: float = param(
-        1e-4, at_least=0, doc="bound on the squared shift of the centres over the mean variance of a column"
+        default=1e-4, at_least=0, doc="bound on the squared shift of the centres over the mean variance of a column"
     )
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    random_state: int | RandomState | None = param(None, doc="seed of the sample and of the draws from it")
-    copy_x: bool = param(True, doc="no effect: X is never changed")
-    algorithm: str = param("lloyd", one_of=("lloyd", "elkan"), doc="no effect: both give the same steps")
+    verbose: int = param(default=0, doc="no effect: use tenfold.progress()")
+    random_state: int | RandomState | None = param(default=None, doc="seed of the sample and of the draws from it")
+    copy_x: bool = param(default=True, doc="no effect: X is never changed")
+    algorithm: str = param(default="lloyd", one_of=("lloyd", "elkan"), doc="no effect: both give the same steps")
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         k = self.n_clusters

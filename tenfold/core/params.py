@@ -4,9 +4,9 @@ A learner writes
 
     @estimator
     class Ridge(...):
-        alpha: float = param(1.0, at_least=0, doc="penalty strength")
+        alpha: float = param(default=1.0, at_least=0, doc="penalty strength")
         _: KW_ONLY
-        fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+        fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
 
 and gets its constructor, its `get_params`, its checks and its documentation from these lines. The constructor
 only stores what it is given: scikit-learn's `clone` relies on that, and `core.check` looks at the values when
@@ -96,8 +96,8 @@ class Domain:
 
 
 def param(
-    default: Any,
     *,
+    default: Any,
     doc: str,
     at_least: float | None = None,
     above: float | None = None,

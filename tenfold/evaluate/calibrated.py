@@ -74,16 +74,18 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
         "column_order": "folds are made by a hash of the rows, which reads the columns in their order",
     }
 
-    estimator: Any = param(None, doc="the classifier to calibrate; None: LogisticRegression()")
+    estimator: Any = param(default=None, doc="the classifier to calibrate; None: LogisticRegression()")
     _: KW_ONLY
-    method: str = param("sigmoid", one_of=METHODS, doc="the map: sigmoid (Platt's), isotonic, temperature or beta")
+    method: str = param(
+        default="sigmoid", one_of=METHODS, doc="the map: sigmoid (Platt's), isotonic, temperature or beta"
+    )
     cv: Any = param(
-        None,
+        default=None,
         doc="number of folds (None: 5), each with its share of every class and without copies in others; or a splitter",
     )
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
     ensemble: bool | str = param(
-        "auto",
+        default="auto",
         one_of=(True, False, "auto"),
         doc="the mean over the models of the folds (auto: too), or one model of all rows",
     )

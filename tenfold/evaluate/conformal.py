@@ -69,15 +69,15 @@ class Conformal(Protocol):
     True
     """
 
-    model: Any = param(None, doc="the learner; for cqr one with a parameter `quantile`, or a pair (low, high)")
+    model: Any = param(default=None, doc="the learner; for cqr one with a parameter `quantile`, or a pair (low, high)")
     _: KW_ONLY
-    method: str = param("cv+", one_of=("cv+", "jackknife+", "split", "cqr"), doc="how held-out rows are found")
-    coverage: float = param(0.9, above=0, at_most=1, doc="share of new rows whose truth shall be inside")
-    folds: int = param(10, at_least=2, doc="folds of cv+")
-    scale: Any = param(None, doc="regressor for the size of residuals; None: the same everywhere")
-    sets: str = param("lac", one_of=("lac", "aps"), doc="score of classes: smallest sets, or adaptive sets")
-    calibration: float = param(0.25, above=0, at_most=0.9, doc="share of rows kept aside by split and cqr")
-    random_state: Any = param(0, doc="seed of the folds")
+    method: str = param(default="cv+", one_of=("cv+", "jackknife+", "split", "cqr"), doc="how held-out rows are found")
+    coverage: float = param(default=0.9, above=0, at_most=1, doc="share of new rows whose truth shall be inside")
+    folds: int = param(default=10, at_least=2, doc="folds of cv+")
+    scale: Any = param(default=None, doc="regressor for the size of residuals; None: the same everywhere")
+    sets: str = param(default="lac", one_of=("lac", "aps"), doc="score of classes: smallest sets, or adaptive sets")
+    calibration: float = param(default=0.25, above=0, at_most=0.9, doc="share of rows kept aside by split and cqr")
+    random_state: Any = param(default=0, doc="seed of the folds")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the models and score the held-out rows. Weights serve the fit; rows count alike in the

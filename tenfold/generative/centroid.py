@@ -48,15 +48,17 @@ class NearestCentroid(Classifier, OnePass):
     sparse: ClassVar[bool] = True
 
     metric: str = param(
-        "euclidean",
+        default="euclidean",
         one_of=("euclidean", "manhattan"),
         doc="distance: means for euclidean, medians for manhattan",
     )
     _: KW_ONLY
     shrink_threshold: float | None = param(
-        None, above=0, doc="standardised distance by which centroids shrink to the overall mean"
+        default=None, above=0, doc="standardised distance by which centroids shrink to the overall mean"
     )
-    priors: Any = param("uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class")
+    priors: Any = param(
+        default="uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class"
+    )
 
     @property
     def kind(self) -> str:

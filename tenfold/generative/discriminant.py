@@ -54,22 +54,24 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     """
 
     solver: str = param(
-        "svd",
+        default="svd",
         one_of=("svd", "lsqr", "eigen"),
         doc="one method serves all; priors weigh the covariances of the classes, but not with svd",
     )
     shrinkage: float | str | None = param(
-        None,
+        default=None,
         at_least=0,
         at_most=1,
         one_of=(None, "auto"),
         doc="share of the covariance replaced by its mean variance times the identity",
     )
-    priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
-    n_components: int | None = param(None, at_least=1, doc="columns of transform; None: min(K - 1, p)")
-    store_covariance: bool = param(False, doc="keep covariance_ with solver='svd' too")
-    tol: float = param(1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')")
-    covariance_estimator: None = param(None, doc="only None: the covariance is made from merged moments")
+    priors: Any = param(default=None, doc="prior probability of each class; None: its share of the rows")
+    n_components: int | None = param(default=None, at_least=1, doc="columns of transform; None: min(K - 1, p)")
+    store_covariance: bool = param(default=False, doc="keep covariance_ with solver='svd' too")
+    tol: float = param(
+        default=1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')"
+    )
+    covariance_estimator: None = param(default=None, doc="only None: the covariance is made from merged moments")
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.by_group(block.X, block.y, block.w, len(self.classes_))
@@ -217,23 +219,25 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
     """
 
     _: KW_ONLY
-    solver: str = param("svd", one_of=("svd", "eigen"), doc="no effect: one method serves both")
+    solver: str = param(default="svd", one_of=("svd", "eigen"), doc="no effect: one method serves both")
     shrinkage: float | str | None = param(
-        None,
+        default=None,
         at_least=0,
         at_most=1,
         one_of=(None, "auto"),
         doc="share of each covariance replaced by its mean variance times the identity",
     )
-    priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
-    reg_param: float = param(0.0, at_least=0, at_most=1, doc="share of each covariance replaced by the identity")
-    store_covariance: bool = param(False, doc="keep covariance_")
+    priors: Any = param(default=None, doc="prior probability of each class; None: its share of the rows")
+    reg_param: float = param(
+        default=0.0, at_least=0, at_most=1, doc="share of each covariance replaced by the identity"
+    )
+    store_covariance: bool = param(default=False, doc="keep covariance_")
     tol: float = param(
-        1e-4,
+        default=1e-4,
         at_least=0,
         doc="no effect: whether a covariance is singular is judged free of the units of the columns",
     )
-    covariance_estimator: None = param(None, doc="only None: the covariances are made from merged moments")
+    covariance_estimator: None = param(default=None, doc="only None: the covariances are made from merged moments")
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.by_group(block.X, block.y, block.w, len(self.classes_))

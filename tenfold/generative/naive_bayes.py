@@ -49,8 +49,10 @@ class GaussianNB(Classifier, OnePass):
     least_classes: ClassVar[int] = 1
 
     _: KW_ONLY
-    priors: Any = param(None, doc="prior probability of each class; None: its share of the rows")
-    var_smoothing: float = param(1e-9, at_least=0, doc="share of the largest column variance added to all variances")
+    priors: Any = param(default=None, doc="prior probability of each class; None: its share of the rows")
+    var_smoothing: float = param(
+        default=1e-9, at_least=0, doc="share of the largest column variance added to all variances"
+    )
 
     def _summarize(self, block: Block) -> Spread:
         return Spread.by_group(block.X, block.y, block.w, len(self.classes_))

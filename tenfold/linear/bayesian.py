@@ -51,18 +51,18 @@ class BayesianRidge(AffineRegressor, OnePass):
     sparse: ClassVar[bool] = True
 
     _: KW_ONLY
-    max_iter: int = param(300, at_least=1, doc="most updates of the two precisions")
-    tol: float = param(0.001, at_least=0, doc="no effect: updates cost no pass, and go on until they settle")
-    alpha_1: float = param(1e-06, at_least=0, doc="shape of the Gamma prior of alpha")
-    alpha_2: float = param(1e-06, at_least=0, doc="rate of the Gamma prior of alpha")
-    lambda_1: float = param(1e-06, at_least=0, doc="shape of the Gamma prior of lambda")
-    lambda_2: float = param(1e-06, at_least=0, doc="rate of the Gamma prior of lambda")
-    alpha_init: float | None = param(None, above=0, doc="alpha to begin with; None: 1 / variance of y")
-    lambda_init: float | None = param(None, above=0, doc="lambda to begin with; None: 1")
-    compute_score: bool = param(False, doc="keep the evidence before each update and at the end in scores_")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    verbose: bool = param(False, doc="no effect: use tenfold.progress()")
+    max_iter: int = param(default=300, at_least=1, doc="most updates of the two precisions")
+    tol: float = param(default=0.001, at_least=0, doc="no effect: updates cost no pass, and go on until they settle")
+    alpha_1: float = param(default=1e-06, at_least=0, doc="shape of the Gamma prior of alpha")
+    alpha_2: float = param(default=1e-06, at_least=0, doc="rate of the Gamma prior of alpha")
+    lambda_1: float = param(default=1e-06, at_least=0, doc="shape of the Gamma prior of lambda")
+    lambda_2: float = param(default=1e-06, at_least=0, doc="rate of the Gamma prior of lambda")
+    alpha_init: float | None = param(default=None, above=0, doc="alpha to begin with; None: 1 / variance of y")
+    lambda_init: float | None = param(default=None, above=0, doc="lambda to begin with; None: 1")
+    compute_score: bool = param(default=False, doc="keep the evidence before each update and at the end in scores_")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    copy_X: bool = param(default=True, doc="no effect: X is never changed")
+    verbose: bool = param(default=False, doc="no effect: use tenfold.progress()")
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.of(block.X, block.y, block.w)

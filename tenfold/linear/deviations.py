@@ -48,8 +48,10 @@ class LeastAbsoluteDeviations(AffineRegressor, Estimator):
     exempt: ClassVar[dict[str, str]] = QuantileRegressor.exempt
 
     _: KW_ONLY
-    method: str = param("exact", one_of=("exact", "irls"), doc="by linear program, or approximately and quicker")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    method: str = param(
+        default="exact", one_of=("exact", "irls"), doc="by linear program, or approximately and quicker"
+    )
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if source.n_rows is not None and source.n_rows < source.n_features + self.fit_intercept:

@@ -54,8 +54,8 @@ class GeneralizedLeastSquares(WithInference, Estimator):
     multi_output: ClassVar[bool] = True
 
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    absolute: bool = param(False, doc="the covariance is the true one, not only known up to a factor")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    absolute: bool = param(default=False, doc="the covariance is the true one, not only known up to a factor")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, covariance: Any = None, factor: Any = None) -> Self:
         """Learn from rows whose noise has this covariance (or this lower triangular factor of it)."""

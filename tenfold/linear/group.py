@@ -48,15 +48,19 @@ class GroupLasso(SparseRegressor, OnePass):
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
 
-    alpha: float = param(1.0, at_least=0, doc="penalty strength")
+    alpha: float = param(default=1.0, at_least=0, doc="penalty strength")
     groups: Any = param(
-        None, doc="a label for each column, or how many neighbours form a group; None: each alone (the lasso)"
+        default=None, doc="a label for each column, or how many neighbours form a group; None: each alone (the lasso)"
     )
     _: KW_ONLY
-    weights: Any = param(None, doc="one number > 0 for each group, in the order of sorted labels; None: √(its columns)")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    max_iter: int = param(1000, at_least=1, doc="sweeps over the working set")
-    tol: float = param(1e-4, at_least=0, doc="NotConverged is told where the duality gap is more than tol Σ s y²")
+    weights: Any = param(
+        default=None, doc="one number > 0 for each group, in the order of sorted labels; None: √(its columns)"
+    )
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    max_iter: int = param(default=1000, at_least=1, doc="sweeps over the working set")
+    tol: float = param(
+        default=1e-4, at_least=0, doc="NotConverged is told where the duality gap is more than tol Σ s y²"
+    )
 
     positive: ClassVar[bool] = False  # coefficients of a group point anywhere
 

@@ -23,14 +23,14 @@ class PathRegressor(AffineRegressor):
     """Mixin: a path of solutions from moments, of which the last is used."""
 
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    verbose: Any = param(False, doc="no effect: see tenfold.monitor")
-    precompute: Any = param("auto", doc="no effect: cross-products are always formed")
-    eps: float = param(EPS, at_least=0, doc="no effect: dependent columns are found by conditioning")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    fit_path: bool = param(True, doc="no effect: the path is always kept")
-    jitter: None = param(None, one_of=(None,), doc="only None: nothing is added to y")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    verbose: Any = param(default=False, doc="no effect: see tenfold.monitor")
+    precompute: Any = param(default="auto", doc="no effect: cross-products are always formed")
+    eps: float = param(default=EPS, at_least=0, doc="no effect: dependent columns are found by conditioning")
+    copy_X: bool = param(default=True, doc="no effect: X is never changed")
+    fit_path: bool = param(default=True, doc="no effect: the path is always kept")
+    jitter: None = param(default=None, one_of=(None,), doc="only None: nothing is added to y")
+    random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.of(block.X, block.y, block.w)
@@ -85,10 +85,10 @@ class LassoLars(PathRegressor, OnePass):
 
     sparse: ClassVar[bool] = True
 
-    alpha: float = param(1.0, at_least=0, doc="penalty strength at which the path ends", before="fit_intercept")
+    alpha: float = param(default=1.0, at_least=0, doc="penalty strength at which the path ends", before="fit_intercept")
     _: KW_ONLY
-    max_iter: int = param(500, at_least=1, doc="no effect: the path is finite and ends by itself", before="eps")
-    positive: bool = param(False, doc="require w >= 0", before="jitter")
+    max_iter: int = param(default=500, at_least=1, doc="no effect: the path is finite and ends by itself", before="eps")
+    positive: bool = param(default=False, doc="require w >= 0", before="jitter")
 
     def _solve(self, stats: Moments) -> dict[str, Any]:
         last = float(self.alpha * stats.weight)
@@ -122,7 +122,7 @@ class Lars(PathRegressor, OnePass):
     sparse: ClassVar[bool] = True
 
     _: KW_ONLY
-    n_nonzero_coefs: int = param(500, at_least=1, doc="columns at most", before="eps")
+    n_nonzero_coefs: int = param(default=500, at_least=1, doc="columns at most", before="eps")
 
     def _solve(self, stats: Moments) -> dict[str, Any]:
         return self._walk(stats, last=0.0, most=int(self.n_nonzero_coefs), lasso=False, positive=False)

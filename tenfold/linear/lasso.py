@@ -26,22 +26,22 @@ class SweepOptions:
     """What coordinate descent takes."""
 
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    precompute: Any = param(False, doc="no effect: cross-products are formed where they are cheaper")
-    max_iter: int = param(1000, at_least=1, doc="sweeps of coordinate descent for each penalty")
-    tol: float = param(1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
-    positive: bool = param(False, doc="require w >= 0")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
-    selection: str = param("cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    precompute: Any = param(default=False, doc="no effect: cross-products are formed where they are cheaper")
+    max_iter: int = param(default=1000, at_least=1, doc="sweeps of coordinate descent for each penalty")
+    tol: float = param(default=1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
+    positive: bool = param(default=False, doc="require w >= 0")
+    random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
+    selection: str = param(default="cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
 
 
 @group
 class PenaltyOptions(SweepOptions):
     """One penalty, given."""
 
-    alpha: float = param(1.0, at_least=0, doc="penalty strength", before="fit_intercept")
+    alpha: float = param(default=1.0, at_least=0, doc="penalty strength", before="fit_intercept")
     _: KW_ONLY
-    warm_start: bool = param(False, doc="no effect: every fit starts anew", before="positive")
+    warm_start: bool = param(default=False, doc="no effect: every fit starts anew", before="positive")
 
 
 class SparseRegressor(AffineRegressor):
@@ -185,7 +185,7 @@ class Lasso(PenaltyOptions, SparseRegressor, OnePass):
     path: ClassVar[str | None] = "alpha"
 
     _: KW_ONLY
-    copy_X: bool = param(True, doc="no effect: X is never changed", before="max_iter")
+    copy_X: bool = param(default=True, doc="no effect: X is never changed", before="max_iter")
 
 
 @estimator
@@ -217,9 +217,13 @@ class ElasticNet(PenaltyOptions, SparseRegressor, OnePass):
 
     _: KW_ONLY
     l1_ratio: float = param(
-        0.5, at_least=0, at_most=1, doc="share of the L1 penalty: 1 is the lasso, 0 ridge", before="fit_intercept"
+        default=0.5,
+        at_least=0,
+        at_most=1,
+        doc="share of the L1 penalty: 1 is the lasso, 0 ridge",
+        before="fit_intercept",
     )
-    copy_X: bool = param(True, doc="no effect: X is never changed", before="tol")
+    copy_X: bool = param(default=True, doc="no effect: X is never changed", before="tol")
 
     def _ratio(self) -> float:
         return float(self.l1_ratio)

@@ -40,15 +40,21 @@ class CrossValidated(SweepOptions, SparseRegressor):
 
     _: KW_ONLY
     eps: float = param(
-        1e-3, at_least=1e-12, at_most=1, doc="last penalty of the grid as a share of the first", before="fit_intercept"
+        default=1e-3,
+        at_least=1e-12,
+        at_most=1,
+        doc="last penalty of the grid as a share of the first",
+        before="fit_intercept",
     )
-    alphas: Any = param(100, doc="how many penalties, or the penalties themselves", before="fit_intercept")
-    precompute: Any = param("auto", doc="no effect: cross-products are formed where they are cheaper")
+    alphas: Any = param(default=100, doc="how many penalties, or the penalties themselves", before="fit_intercept")
+    precompute: Any = param(default="auto", doc="no effect: cross-products are formed where they are cheaper")
     cv: Any = param(
-        None, doc="number of folds (None: 5), a splitter, or pairs of row numbers (train, test)", before="positive"
+        default=None,
+        doc="number of folds (None: 5), a splitter, or pairs of row numbers (train, test)",
+        before="positive",
     )
-    verbose: Any = param(False, doc="no effect: see tenfold.monitor", before="positive")
-    n_jobs: int | None = param(None, doc="no effect: see tenfold.threads", before="positive")
+    verbose: Any = param(default=False, doc="no effect: see tenfold.monitor", before="positive")
+    n_jobs: int | None = param(default=None, doc="no effect: see tenfold.threads", before="positive")
 
     kind: ClassVar[str] = "keeps rows"
     sparse: ClassVar[bool] = True
@@ -262,7 +268,7 @@ class LassoCV(CrossValidated, Estimator):
     """
 
     _: KW_ONLY
-    copy_X: bool = param(True, doc="no effect: X is never changed", before="cv")
+    copy_X: bool = param(default=True, doc="no effect: X is never changed", before="cv")
 
 
 @estimator
@@ -290,9 +296,11 @@ class ElasticNetCV(CrossValidated, Estimator):
     """
 
     _: KW_ONLY
-    l1_ratio: Any = param(0.5, doc="share of the L1 penalty, or several to choose from; from 1e-6 to 1", before="eps")
-    copy_X: bool = param(True, doc="no effect: X is never changed", before="verbose")
-    verbose: Any = param(0, doc="no effect: see tenfold.monitor")
+    l1_ratio: Any = param(
+        default=0.5, doc="share of the L1 penalty, or several to choose from; from 1e-6 to 1", before="eps"
+    )
+    copy_X: bool = param(default=True, doc="no effect: X is never changed", before="verbose")
+    verbose: Any = param(default=0, doc="no effect: see tenfold.monitor")
 
     def _ratios(self) -> Array:
         ratios = positive_numbers("ElasticNetCV(l1_ratio=...)", self.l1_ratio)

@@ -62,17 +62,17 @@ class LinearRegression(Operable, OnePass):
     _by_lsqr: ClassVar[dict[str, Any]] = {"solver_": "lsqr"}
 
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    tol: float = param(1e-6, at_least=0, doc="lsqr: bound on the gradient, relative to its size at w = 0")
-    n_jobs: int | None = param(None, doc="no effect: tenfold.threads(n) sets the number of threads")
-    positive: bool = param(False, doc="require w >= 0")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    copy_X: bool = param(default=True, doc="no effect: X is never changed")
+    tol: float = param(default=1e-6, at_least=0, doc="lsqr: bound on the gradient, relative to its size at w = 0")
+    n_jobs: int | None = param(default=None, doc="no effect: tenfold.threads(n) sets the number of threads")
+    positive: bool = param(default=False, doc="require w >= 0")
     solver: str = param(
-        "auto",
+        default="auto",
         one_of=("auto", "cholesky", "qr", "svd", "lsqr"),
         doc="the algorithm; auto decides by conditioning",
     )
-    max_iter: int = param(1000, at_least=1, doc="lsqr: passes over the data")
+    max_iter: int = param(default=1000, at_least=1, doc="lsqr: passes over the data")
 
     def inference(self) -> Inference:
         """Standard errors, intervals, t, p, R², F, AIC, BIC: from the statistics kept, so also after a stream."""

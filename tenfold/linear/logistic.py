@@ -85,26 +85,28 @@ class LogisticRegression(Classifier, Estimator):
     sparse: ClassVar[bool] = True
 
     penalty: str | None = param(
-        "deprecated",
+        default="deprecated",
         one_of=("deprecated", "l2", None),
         doc="'l2', or None for C=inf; as in scikit-learn, say C instead",
     )
     _: KW_ONLY
-    C: float = param(1.0, at_least=1e-100, at_most=np.inf, doc="inverse of the penalty strength; inf for none")
-    l1_ratio: float | None = param(0.0, at_least=0, at_most=0, doc="must be 0: L1 penalties are not offered yet")
-    dual: bool = param(False, doc="no effect: both problems have the same optimum")
-    tol: float = param(1e-4, above=0, doc="bound on max |gradient| / Σ s")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    intercept_scaling: float = param(1, doc="no effect: the intercept is never penalised")
-    class_weight: dict | str | None = param(
-        None, one_of=("balanced", None), doc="weight of each class; 'balanced': Σ s / (K Σ s of the class)"
+    C: float = param(default=1.0, at_least=1e-100, at_most=np.inf, doc="inverse of the penalty strength; inf for none")
+    l1_ratio: float | None = param(
+        default=0.0, at_least=0, at_most=0, doc="must be 0: L1 penalties are not offered yet"
     )
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
-    solver: str = param("lbfgs", doc="no effect: the method is chosen by the shape of the table")
-    max_iter: int = param(100, at_least=1, doc="most passes over all rows")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    warm_start: bool = param(False, doc="no effect: the optimum does not depend on the start")
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
+    dual: bool = param(default=False, doc="no effect: both problems have the same optimum")
+    tol: float = param(default=1e-4, above=0, doc="bound on max |gradient| / Σ s")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    intercept_scaling: float = param(default=1, doc="no effect: the intercept is never penalised")
+    class_weight: dict | str | None = param(
+        default=None, one_of=("balanced", None), doc="weight of each class; 'balanced': Σ s / (K Σ s of the class)"
+    )
+    random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
+    solver: str = param(default="lbfgs", doc="no effect: the method is chosen by the shape of the table")
+    max_iter: int = param(default=100, at_least=1, doc="most passes over all rows")
+    verbose: int = param(default=0, doc="no effect: use tenfold.progress()")
+    warm_start: bool = param(default=False, doc="no effect: the optimum does not depend on the start")
+    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
 
     def _learn(self, source: Source, start: Array | None = None) -> Generator[Summarize, Any, dict[str, Any]]:
         """`start` (1 or K, p + 1), if given, holds coefficients and intercepts to begin with."""

@@ -55,13 +55,15 @@ class MMRegressor(AffineRegressor, Estimator):
 
     _: KW_ONLY
     tuning: float = param(
-        4.685, at_least=1.548, doc="scales beyond which a row does not count; 4.685: 95 % efficient for Gaussian noise"
+        default=4.685,
+        at_least=1.548,
+        doc="scales beyond which a row does not count; 4.685: 95 % efficient for Gaussian noise",
     )
-    n_subsets: int = param(500, at_least=1, at_most=100_000, doc="random subsets tried for the start")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    max_iter: int = param(200, at_least=1, doc="most steps after the start")
-    tol: float = param(1e-08, at_least=0, doc="bound on the gradient per row, of scaled columns and residuals")
-    random_state: int | None = param(0, doc="seed of the sample and of the subsets")
+    n_subsets: int = param(default=500, at_least=1, at_most=100_000, doc="random subsets tried for the start")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    max_iter: int = param(default=200, at_least=1, doc="most steps after the start")
+    tol: float = param(default=1e-08, at_least=0, doc="bound on the gradient per row, of scaled columns and residuals")
+    random_state: int | None = param(default=0, doc="seed of the sample and of the subsets")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         rng = generator_of(self)

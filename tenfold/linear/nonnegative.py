@@ -51,8 +51,8 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     multi_output: ClassVar[bool] = True
 
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    tol: float = param(1e-9, at_least=0, doc="bound on certificate_, beyond which NotConverged is told")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    tol: float = param(default=1e-9, at_least=0, doc="bound on certificate_, beyond which NotConverged is told")
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.of_block(block)

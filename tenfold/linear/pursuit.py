@@ -53,13 +53,17 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
     path: ClassVar[str | None] = "n_nonzero_coefs"
 
     _: KW_ONLY
-    n_nonzero_coefs: int | None = param(None, at_least=1, doc="columns at most; None: a tenth of them")
-    tol: float | None = param(None, at_least=0, doc="end when Σ s r² is at most this, whatever n_nonzero_coefs says")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    precompute: bool | str = param(
-        "auto", one_of=("auto", True, False), doc="True: from moments; False: keep the rows; auto: by the shape of X"
+    n_nonzero_coefs: int | None = param(default=None, at_least=1, doc="columns at most; None: a tenth of them")
+    tol: float | None = param(
+        default=None, at_least=0, doc="end when Σ s r² is at most this, whatever n_nonzero_coefs says"
     )
-    positive: bool = param(False, doc="require w >= 0")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    precompute: bool | str = param(
+        default="auto",
+        one_of=("auto", True, False),
+        doc="True: from moments; False: keep the rows; auto: by the shape of X",
+    )
+    positive: bool = param(default=False, doc="require w >= 0")
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.of_block(block)

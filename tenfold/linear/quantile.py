@@ -61,15 +61,15 @@ class QuantileRegressor(AffineRegressor, Estimator):
     sparse: ClassVar[bool] = True
 
     _: KW_ONLY
-    quantile: float = param(0.5, above=0, at_most=1, doc="which quantile, above 0 and below 1")
-    alpha: float = param(1.0, at_least=0, doc="penalty strength")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    quantile: float = param(default=0.5, above=0, at_most=1, doc="which quantile, above 0 and below 1")
+    alpha: float = param(default=1.0, at_least=0, doc="penalty strength")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     solver: str = param(
-        "highs",
+        default="highs",
         one_of=("highs", "highs-ds", "highs-ipm", "irls"),
         doc="the linear program, exact; or 'irls': re-weighted least squares alone, approximate",
     )
-    solver_options: dict | None = param(None, doc="no effect: the linear programs are small")
+    solver_options: dict | None = param(default=None, doc="no effect: the linear programs are small")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if self.quantile >= 1:

@@ -68,36 +68,40 @@ class RANSACRegressor(Regressor, Estimator):
     }
 
     estimator: object = param(
-        None,
+        default=None,
         doc="any regressor, also a Pipeline, a CurveFit (whose x are then rows) or a CircleFit (without y); "
         "None: least squares",
     )
     _: KW_ONLY
     min_samples: int | float | None = param(
-        None, above=0, doc="rows in a subset, or their share; None: as many as parameters, where these can be counted"
+        default=None,
+        above=0,
+        doc="rows in a subset, or their share; None: as many as parameters, where these can be counted",
     )
     residual_threshold: float | None = param(
-        None,
+        default=None,
         at_least=0,
         doc="largest loss of an inlier; None: median |y − median y| of the rows drawn from",
     )
-    is_data_valid: object = param(None, doc="function of (X, y) of a subset that says whether to use it")
-    is_model_valid: object = param(None, doc="function of (model, X, y) of a subset that says whether to use it")
-    max_trials: int = param(100, at_least=1, at_most=100_000, doc="most subsets for each model")
-    max_skips: float = param(
-        np.inf, at_least=0, at_most=np.inf, doc="most subsets that may be invalid before the drawing stops"
+    is_data_valid: object = param(default=None, doc="function of (X, y) of a subset that says whether to use it")
+    is_model_valid: object = param(
+        default=None, doc="function of (model, X, y) of a subset that says whether to use it"
     )
-    stop_n_inliers: float = param(np.inf, at_least=0, at_most=np.inf, doc="stop at this weight of inliers")
-    stop_score: float = param(np.inf, at_most=np.inf, doc="no effect: models compete by their inliers")
+    max_trials: int = param(default=100, at_least=1, at_most=100_000, doc="most subsets for each model")
+    max_skips: float = param(
+        default=np.inf, at_least=0, at_most=np.inf, doc="most subsets that may be invalid before the drawing stops"
+    )
+    stop_n_inliers: float = param(default=np.inf, at_least=0, at_most=np.inf, doc="stop at this weight of inliers")
+    stop_score: float = param(default=np.inf, at_most=np.inf, doc="no effect: models compete by their inliers")
     stop_probability: float = param(
-        0.99, at_least=0, at_most=1, doc="probability with which one subset should be free of outliers"
+        default=0.99, at_least=0, at_most=1, doc="probability with which one subset should be free of outliers"
     )
     loss: object = param(
-        "absolute_error",
+        default="absolute_error",
         doc="what the threshold bounds: 'absolute_error', 'squared_error' or a function of (y, predicted)",
     )
-    random_state: int | RandomState | None = param(None, doc="seed of the sample and of the draws from it")
-    n_models: int = param(1, at_least=1, doc="models to look for, one after the other")
+    random_state: int | RandomState | None = param(default=None, doc="seed of the sample and of the draws from it")
+    n_models: int = param(default=1, at_least=1, doc="models to look for, one after the other")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """As `fit` of every learner; with a CircleFit there is no y."""

@@ -58,12 +58,12 @@ class ReweightedLeastSquares(WithInference, Estimator):
 
     _: KW_ONLY
     variance_model: str = param(
-        "columns", one_of=("columns", "power", "groups"), doc="what the variance of the noise depends on"
+        default="columns", one_of=("columns", "power", "groups"), doc="what the variance of the noise depends on"
     )
-    power: float | None = param(None, doc="power: the exponent δ, where it is known; None: estimated")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    tol: float = param(1e-8, at_least=0, doc="bound on the last step, with columns and target of size 1")
-    max_iter: int = param(100, at_least=1, doc="most passes over the rows")
+    power: float | None = param(default=None, doc="power: the exponent δ, where it is known; None: estimated")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    tol: float = param(default=1e-8, at_least=0, doc="bound on the last step, with columns and target of size 1")
+    max_iter: int = param(default=100, at_least=1, doc="most passes over the rows")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from rows; `groups` labels them where variance_model="groups"."""

@@ -49,15 +49,15 @@ class Ridge(Operable, OnePass):
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
 
-    alpha: float = param(1.0, at_least=0, doc="penalty strength")
+    alpha: float = param(default=1.0, at_least=0, doc="penalty strength")
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    copy_X: bool = param(True, doc="no effect: X is never changed")
-    max_iter: int | None = param(None, at_least=1, doc="no effect: the solution is direct")
-    tol: float = param(1e-4, at_least=0, doc="no effect: the solution is direct")
-    solver: str = param("auto", doc="no effect: one direct method serves every case")
-    positive: bool = param(False, doc="require w >= 0")
-    random_state: int | None = param(None, doc="no effect: nothing is drawn")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    copy_X: bool = param(default=True, doc="no effect: X is never changed")
+    max_iter: int | None = param(default=None, at_least=1, doc="no effect: the solution is direct")
+    tol: float = param(default=1e-4, at_least=0, doc="no effect: the solution is direct")
+    solver: str = param(default="auto", doc="no effect: one direct method serves every case")
+    positive: bool = param(default=False, doc="require w >= 0")
+    random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
 
     def _summarize(self, block: Block) -> FewRows | Moments:
         return Moments.of_block(block) if self.positive else rows_or_moments(block)

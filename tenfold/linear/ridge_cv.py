@@ -115,16 +115,17 @@ class RidgeCV(AffineRegressor, Estimator):
     multi_output: ClassVar[bool] = True
     least_rows: ClassVar[int] = 2
 
-    alphas: Any = param((0.1, 1.0, 10.0), doc="the penalties to choose from")
+    alphas: Any = param(default=(0.1, 1.0, 10.0), doc="the penalties to choose from")
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     scoring: Any = param(
-        None, doc="None: squared error, or R² with cv; a name as r2 or neg_mean_absolute_error; or scorer(model, X, y)"
+        default=None,
+        doc="None: squared error, or R² with cv; a name as r2 or neg_mean_absolute_error; or scorer(model, X, y)",
     )
-    cv: Any = param(None, doc="None: leave one out; or a number of folds, a splitter, or pairs of row numbers")
-    gcv_mode: str | None = param(None, doc="no effect: one decomposition serves every case")
-    store_cv_results: bool = param(False, doc="keep what leaving out gave, of every row, in cv_results_")
-    alpha_per_target: bool = param(False, doc="a penalty for each target instead of one for all")
+    cv: Any = param(default=None, doc="None: leave one out; or a number of folds, a splitter, or pairs of row numbers")
+    gcv_mode: str | None = param(default=None, doc="no effect: one decomposition serves every case")
+    store_cv_results: bool = param(default=False, doc="keep what leaving out gave, of every row, in cv_results_")
+    alpha_per_target: bool = param(default=False, doc="a penalty for each target instead of one for all")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         alphas = positive_numbers("RidgeCV(alphas=...)", self.alphas)

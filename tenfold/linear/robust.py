@@ -52,12 +52,12 @@ class HuberRegressor(AffineRegressor, Estimator):
     target: ClassVar[str] = "real"
 
     _: KW_ONLY
-    epsilon: float = param(1.35, at_least=1, doc="residuals beyond this many scales count linearly")
-    max_iter: int = param(100, at_least=1, doc="most passes over the rows")
-    alpha: float = param(0.0001, at_least=0, doc="penalty strength")
-    warm_start: bool = param(False, doc="no effect: the optimum does not depend on the start")
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    tol: float = param(1e-05, at_least=0, doc="bound on the gradient per row, of standardised columns")
+    epsilon: float = param(default=1.35, at_least=1, doc="residuals beyond this many scales count linearly")
+    max_iter: int = param(default=100, at_least=1, doc="most passes over the rows")
+    alpha: float = param(default=0.0001, at_least=0, doc="penalty strength")
+    warm_start: bool = param(default=False, doc="no effect: the optimum does not depend on the start")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    tol: float = param(default=1e-05, at_least=0, doc="bound on the gradient per row, of standardised columns")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         stats = yield _moments

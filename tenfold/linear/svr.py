@@ -64,20 +64,20 @@ class LinearSVR(AffineRegressor, Estimator):
     sparse: ClassVar[bool] = True
 
     _: KW_ONLY
-    epsilon: float = param(0.0, at_least=0, doc="residuals up to this cost nothing")
-    tol: float = param(0.0001, at_least=0, doc="bound on the duality gap over the objective")
-    C: float = param(1.0, above=0, doc="what residuals beyond the margin cost")
+    epsilon: float = param(default=0.0, at_least=0, doc="residuals up to this cost nothing")
+    tol: float = param(default=0.0001, at_least=0, doc="bound on the duality gap over the objective")
+    C: float = param(default=1.0, above=0, doc="what residuals beyond the margin cost")
     loss: str = param(
-        "epsilon_insensitive",
+        default="epsilon_insensitive",
         one_of=("epsilon_insensitive", "squared_epsilon_insensitive"),
         doc="residuals beyond the margin, or their squares",
     )
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    intercept_scaling: float = param(1.0, above=0, doc="the larger, the less is the intercept penalised")
-    dual: bool | str = param("auto", one_of=("auto", True, False), doc="no effect: there is one algorithm")
-    verbose: int = param(0, doc="no effect: use tenfold.progress()")
-    random_state: object = param(None, doc="no effect: nothing is random")
-    max_iter: int = param(1000, at_least=1, doc="most passes over the rows")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    intercept_scaling: float = param(default=1.0, above=0, doc="the larger, the less is the intercept penalised")
+    dual: bool | str = param(default="auto", one_of=("auto", True, False), doc="no effect: there is one algorithm")
+    verbose: int = param(default=0, doc="no effect: use tenfold.progress()")
+    random_state: object = param(default=None, doc="no effect: nothing is random")
+    max_iter: int = param(default=1000, at_least=1, doc="most passes over the rows")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         stats = yield _moments

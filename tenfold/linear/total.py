@@ -54,9 +54,9 @@ class TotalLeastSquares(AffineRegressor, OnePass):
 
     _: KW_ONLY
     scale: Any = param(
-        None, doc="deviations of the errors of the p columns (or of columns and targets); None: all equal"
+        default=None, doc="deviations of the errors of the p columns (or of columns and targets); None: all equal"
     )
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.of_block(block)

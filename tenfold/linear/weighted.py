@@ -170,8 +170,8 @@ class WeightedLeastSquares(WithInference, OnePass):
     multi_output: ClassVar[bool] = True
 
     _: KW_ONLY
-    fit_intercept: bool = param(True, doc="fit b, or fix it at zero")
-    absolute: bool = param(False, doc="the variances are true ones, not only known up to a common factor")
+    fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
+    absolute: bool = param(default=False, doc="the variances are true ones, not only known up to a common factor")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, variance: Any = None) -> Self:
         """Learn from rows; `variance` is that of the noise of each row, None if it is the same for all."""

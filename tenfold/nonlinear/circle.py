@@ -70,10 +70,10 @@ class CircleFit(Transformer, Estimator):
     ([3.0, 1.0], 2.0)
     """
 
-    method: str = param("geometric", one_of=("geometric", "algebraic"), doc="which error is squared")
+    method: str = param(default="geometric", one_of=("geometric", "algebraic"), doc="which error is squared")
     _: KW_ONLY
-    max_iter: int = param(1000, at_least=1, doc="most steps of the geometric fit")
-    tol: float = param(1e-12, at_least=0, doc="bound on the certificate")
+    max_iter: int = param(default=1000, at_least=1, doc="most steps of the geometric fit")
+    tol: float = param(default=1e-12, at_least=0, doc="bound on the certificate")
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         p = self.n_features_in_

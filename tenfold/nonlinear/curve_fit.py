@@ -54,20 +54,24 @@ class CurveFit(Regressor, Protocol):
     missing: ClassVar[bool] = True
     multi_output: ClassVar[bool] = False
 
-    function: object = param(None, doc="f(x, b1, ..., bk): one number for each row of x")
-    start: object = param(None, doc="k numbers where the search begins; must be given")
+    function: object = param(default=None, doc="f(x, b1, ..., bk): one number for each row of x")
+    start: object = param(default=None, doc="k numbers where the search begins; must be given")
     _: KW_ONLY
-    bounds: object = param(None, doc="(lower, upper): numbers or k numbers each; None leaves the parameters free")
+    bounds: object = param(
+        default=None, doc="(lower, upper): numbers or k numbers each; None leaves the parameters free"
+    )
     jacobian: object = param(
-        None,
+        default=None,
         doc="function giving (n, k) derivatives, 'complex' or 'difference'; None: the best that works",
     )
-    method: str = param("levenberg", one_of=("levenberg", "gauss-newton"), doc="damped steps, or plain ones halved")
-    loss: str = param("linear", one_of=tuple(LOSSES), doc="ρ, with SciPy's names")
-    f_scale: float = param(1.0, above=0, doc="size of residuals from which a robust loss counts them less")
-    absolute_sigma: bool = param(False, doc="sigma holds true deviations, not only their ratios")
-    max_iter: int = param(1000, at_least=1, doc="most steps of a search")
-    tol: float = param(1e-12, at_least=0, doc="bound on the certificate")
+    method: str = param(
+        default="levenberg", one_of=("levenberg", "gauss-newton"), doc="damped steps, or plain ones halved"
+    )
+    loss: str = param(default="linear", one_of=tuple(LOSSES), doc="ρ, with SciPy's names")
+    f_scale: float = param(default=1.0, above=0, doc="size of residuals from which a robust loss counts them less")
+    absolute_sigma: bool = param(default=False, doc="sigma holds true deviations, not only their ratios")
+    max_iter: int = param(default=1000, at_least=1, doc="most steps of a search")
+    tol: float = param(default=1e-12, at_least=0, doc="bound on the certificate")
 
     def fit(self, x: Any, y: Any, sample_weight: Any = None, *, sigma: Any = None) -> Self:
         """Fit to rows. Weight k is k copies of a row; sigma (n,) are deviations of y, up to a factor."""

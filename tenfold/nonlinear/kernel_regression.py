@@ -56,12 +56,12 @@ class KernelRegressor(Regressor, Estimator):
     multi_output: ClassVar[bool] = True
 
     bandwidth: object = param(
-        "silverman",
+        default="silverman",
         doc="h: a number, one for each column, 'silverman' (from spread and rows) or 'leave_one_out'",
     )
     _: KW_ONLY
-    degree: int = param(1, at_least=0, at_most=1, doc="0: weighted means, 1: weighted lines")
-    kernel: str = param("gaussian", one_of=KERNELS, doc="K: how weight falls with distance")
+    degree: int = param(default=1, at_least=0, at_most=1, doc="0: weighted means, 1: weighted lines")
+    kernel: str = param(default="gaussian", one_of=KERNELS, doc="K: how weight falls with distance")
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         p = self.n_features_in_

@@ -42,7 +42,7 @@ class AnscombeTransformer(Transformer, OnePass):
     """
 
     inverse: str = param(
-        "unbiased",
+        default="unbiased",
         one_of=("unbiased", "algebraic"),
         doc="inverse of means of z: the mean of the counts, or plain algebra, which is too small",
     )

@@ -48,11 +48,11 @@ class PolynomialFeatures(Transformer, OnePass):
         "column_order": "products are ordered by columns, so other columns first give another order"
     }
 
-    degree: int | tuple = param(2, at_least=0, doc="the highest degree, or a pair (lowest, highest)")
+    degree: int | tuple = param(default=2, at_least=0, doc="the highest degree, or a pair (lowest, highest)")
     _: KW_ONLY
-    interaction_only: bool = param(False, doc="products of different columns only, no powers")
-    include_bias: bool = param(True, doc="the constant column 1 as well")
-    order: str = param("C", one_of=("C", "F"), doc="no effect: rows are made one after the other")
+    interaction_only: bool = param(default=False, doc="products of different columns only, no powers")
+    include_bias: bool = param(default=True, doc="the constant column 1 as well")
+    order: str = param(default="C", one_of=("C", "F"), doc="no effect: rows are made one after the other")
 
     def _summarize(self, block: Block) -> Counts:
         return Counts(np.array([block.w.sum()]))
@@ -194,17 +194,17 @@ class FunctionTransformer(Transformer, OnePass):
     ([[0.0], [1.0]], [[0.0], [1.718282]])
     """
 
-    func: object = param(None, doc="f(X): as many rows as X; None leaves the rows as they are")
-    inverse_func: object = param(None, doc="the inverse of func, for inverse_transform")
+    func: object = param(default=None, doc="f(X): as many rows as X; None leaves the rows as they are")
+    inverse_func: object = param(default=None, doc="the inverse of func, for inverse_transform")
     _: KW_ONLY
-    validate: bool = param(False, doc="no effect: rows are always checked")
-    accept_sparse: bool = param(False, doc="give sparse rows to the function as they are")
-    check_inverse: bool = param(True, doc="no effect: the inverse is believed")
+    validate: bool = param(default=False, doc="no effect: rows are always checked")
+    accept_sparse: bool = param(default=False, doc="give sparse rows to the function as they are")
+    check_inverse: bool = param(default=True, doc="no effect: the inverse is believed")
     feature_names_out: object = param(
-        None, doc="'one-to-one', or a function of self and the old names; None: names if the width stays"
+        default=None, doc="'one-to-one', or a function of self and the old names; None: names if the width stays"
     )
-    kw_args: dict | None = param(None, doc="more arguments of func, by name")
-    inv_kw_args: dict | None = param(None, doc="more arguments of inverse_func, by name")
+    kw_args: dict | None = param(default=None, doc="more arguments of func, by name")
+    inv_kw_args: dict | None = param(default=None, doc="more arguments of inverse_func, by name")
 
     @property
     def sparse(self) -> bool:

@@ -46,19 +46,27 @@ class OneHotEncoder(Encoder):
     """
 
     _: KW_ONLY
-    categories: Any = param("auto", doc=CATEGORIES)
-    drop: Any = param(None, doc="no column for: None, 'first', 'if_binary', or a list with one category a column")
-    sparse_output: bool = param(True, doc="let transform return a CSR matrix; steps of a pipeline get dense rows")
-    dtype: Any = param("float64", doc="no effect: rows of float32 stay float32, all others are float64")
+    categories: Any = param(default="auto", doc=CATEGORIES)
+    drop: Any = param(
+        default=None, doc="no column for: None, 'first', 'if_binary', or a list with one category a column"
+    )
+    sparse_output: bool = param(
+        default=True, doc="let transform return a CSR matrix; steps of a pipeline get dense rows"
+    )
+    dtype: Any = param(default="float64", doc="no effect: rows of float32 stay float32, all others are float64")
     handle_unknown: str = param(
-        "error", one_of=("error", "ignore", "infrequent_if_exist", "warn"), doc="what becomes of categories not met"
+        default="error",
+        one_of=("error", "ignore", "infrequent_if_exist", "warn"),
+        doc="what becomes of categories not met",
     )
     min_frequency: int | float | None = param(
-        None, above=0, doc="categories of less weight (below 1: share) are taken together"
+        default=None, above=0, doc="categories of less weight (below 1: share) are taken together"
     )
-    max_categories: int | None = param(None, at_least=1, doc="most columns for one column, that of rare ones included")
-    feature_name_combiner: str = param("concat", one_of=("concat",), doc="names are column_category")
-    categorical_features: Any = param("all", doc=WHICH)
+    max_categories: int | None = param(
+        default=None, at_least=1, doc="most columns for one column, that of rare ones included"
+    )
+    feature_name_combiner: str = param(default="concat", one_of=("concat",), doc="names are column_category")
+    categorical_features: Any = param(default="all", doc=WHICH)
 
     blank_is_category: ClassVar[bool] = True
 
@@ -229,18 +237,22 @@ class OrdinalEncoder(Encoder):
     """
 
     _: KW_ONLY
-    categories: Any = param("auto", doc=CATEGORIES)
-    dtype: Any = param("float64", doc="no effect: rows of float32 stay float32, all others are float64")
+    categories: Any = param(default="auto", doc=CATEGORIES)
+    dtype: Any = param(default="float64", doc="no effect: rows of float32 stay float32, all others are float64")
     handle_unknown: str = param(
-        "error", one_of=("error", "use_encoded_value"), doc="what becomes of categories not met"
+        default="error", one_of=("error", "use_encoded_value"), doc="what becomes of categories not met"
     )
-    unknown_value: float | None = param(None, one_of=(None, np.nan), doc="the number of categories not met, or NaN")
-    encoded_missing_value: float = param(np.nan, doc="the number of a blank, or NaN")
+    unknown_value: float | None = param(
+        default=None, one_of=(None, np.nan), doc="the number of categories not met, or NaN"
+    )
+    encoded_missing_value: float = param(default=np.nan, doc="the number of a blank, or NaN")
     min_frequency: int | float | None = param(
-        None, above=0, doc="categories of less weight (below 1: share) have one number together"
+        default=None, above=0, doc="categories of less weight (below 1: share) have one number together"
     )
-    max_categories: int | None = param(None, at_least=1, doc="most numbers of one column, that of rare ones included")
-    categorical_features: Any = param("all", doc=WHICH)
+    max_categories: int | None = param(
+        default=None, at_least=1, doc="most numbers of one column, that of rare ones included"
+    )
+    categorical_features: Any = param(default="all", doc=WHICH)
 
     blank_is_category: ClassVar[bool] = False
 

@@ -55,12 +55,12 @@ class SimpleImputer(Transformer, OnePass):
     """
 
     _: KW_ONLY
-    missing_values: float = param(np.nan, doc="what stands for a missing value: NaN or a number")
-    strategy: str = param("mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in")
-    fill_value: float | None = param(None, doc="the constant of strategy='constant'; None: 0")
-    copy: bool = param(True, doc="no effect: X is never changed")
-    add_indicator: bool = param(False, doc="append a 0/1 column for each column that had missing values in fit")
-    keep_empty_features: bool = param(False, doc="keep columns without any value, filled with 0 or fill_value")
+    missing_values: float = param(default=np.nan, doc="what stands for a missing value: NaN or a number")
+    strategy: str = param(default="mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in")
+    fill_value: float | None = param(default=None, doc="the constant of strategy='constant'; None: 0")
+    copy: bool = param(default=True, doc="no effect: X is never changed")
+    add_indicator: bool = param(default=False, doc="append a 0/1 column for each column that had missing values in fit")
+    keep_empty_features: bool = param(default=False, doc="keep columns without any value, filled with 0 or fill_value")
 
     fills: ClassVar[bool] = True  # what comes behind need not take missing values
 

@@ -45,11 +45,11 @@ class Pipeline(Estimator):
     array([0, 1])
     """
 
-    steps: list = param(None, doc="list of (name, learner); 'passthrough' leaves a step out")  # type: ignore[type-arg]
+    steps: list = param(default=None, doc="list of (name, learner); 'passthrough' leaves a step out")  # type: ignore[type-arg]
     _: KW_ONLY
-    transform_input: None = param(None, doc="no effect: metadata are not transformed")
-    memory: None = param(None, doc="no effect: nothing is cached")
-    verbose: bool = param(False, doc="no effect: use tenfold.progress()")
+    transform_input: None = param(default=None, doc="no effect: metadata are not transformed")
+    memory: None = param(default=None, doc="no effect: nothing is cached")
+    verbose: bool = param(default=False, doc="no effect: use tenfold.progress()")
 
     # What the gate asks of a learner is what the first and the last step say.
     @property

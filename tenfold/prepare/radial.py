@@ -54,12 +54,14 @@ class RadialBasisFeatures(Transformer, Estimator):
         "column_order": "rows are chosen by a hash, which reads the columns in their order",
     }
 
-    n_centers: int = param(8, at_least=1, at_most=4096, doc="number of centres, and of columns that come out")
+    n_centers: int = param(default=8, at_least=1, at_most=4096, doc="number of centres, and of columns that come out")
     _: KW_ONLY
-    centers: object = param("kmeans", doc="'kmeans', 'sample' (rows of the table), or the centres, one in each row")
-    bandwidth: object = param(None, doc="h: a number, or one for each column; None: from the centres")
-    kernel: str = param("gaussian", one_of=KERNELS, doc="φ: how the function changes with distance")
-    random_state: int | None = param(0, doc="seed of the rows chosen and of the centres")
+    centers: object = param(
+        default="kmeans", doc="'kmeans', 'sample' (rows of the table), or the centres, one in each row"
+    )
+    bandwidth: object = param(default=None, doc="h: a number, or one for each column; None: from the centres")
+    kernel: str = param(default="gaussian", one_of=KERNELS, doc="φ: how the function changes with distance")
+    random_state: int | None = param(default=0, doc="seed of the rows chosen and of the centres")
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         p = source.n_features

@@ -61,9 +61,9 @@ class StandardScaler(Transformer, OnePass):
     missing = True
 
     _: KW_ONLY
-    copy: bool = param(True, doc="no effect: X is never changed")
-    with_mean: bool = param(True, doc="subtract the mean; False also takes sparse X, which stays sparse")
-    with_std: bool = param(True, doc="divide by the standard deviation")
+    copy: bool = param(default=True, doc="no effect: X is never changed")
+    with_mean: bool = param(default=True, doc="subtract the mean; False also takes sparse X, which stays sparse")
+    with_std: bool = param(default=True, doc="divide by the standard deviation")
 
     @property
     def sparse(self) -> bool:

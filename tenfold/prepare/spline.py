@@ -66,19 +66,19 @@ class SplineTransformer(Transformer, Estimator):
         "column_order": "the splines of a column stand together, so other columns first give another order"
     }
 
-    n_knots: int = param(5, at_least=2, at_most=100_000, doc="knots of each column, its ends included")
-    degree: int = param(3, at_least=0, at_most=50, doc="degree of the polynomials between knots")
+    n_knots: int = param(default=5, at_least=2, at_most=100_000, doc="knots of each column, its ends included")
+    degree: int = param(default=3, at_least=0, at_most=50, doc="degree of the polynomials between knots")
     _: KW_ONLY
-    knots: object = param("uniform", doc="'uniform', 'quantile', or the knots, one column for each column of X")
+    knots: object = param(default="uniform", doc="'uniform', 'quantile', or the knots, one column for each column of X")
     extrapolation: str = param(
-        "constant",
+        default="constant",
         one_of=("error", "constant", "linear", "continue", "periodic"),
         doc="what to do with rows beyond the knots",
     )
-    include_bias: bool = param(True, doc="keep the last spline of each column, so that they add up to one")
-    order: str = param("C", one_of=("C", "F"), doc="no effect: rows are made one after the other")
-    handle_missing: str = param("error", one_of=("error",), doc="missing values are refused")
-    sparse_output: bool = param(False, doc="give sparse rows")
+    include_bias: bool = param(default=True, doc="keep the last spline of each column, so that they add up to one")
+    order: str = param(default="C", one_of=("C", "F"), doc="no effect: rows are made one after the other")
+    handle_missing: str = param(default="error", one_of=("error",), doc="missing values are refused")
+    sparse_output: bool = param(default=False, doc="give sparse rows")
 
     @property
     def kind(self) -> str:

@@ -50,26 +50,28 @@ class PCA(Transformer, OnePass):
     sparse: ClassVar[bool] = True
 
     n_components: int | float | str | None = param(
-        None,
+        default=None,
         at_least=0,
         one_of=(None, "mle"),
         doc='components kept; below 1: share of the variance; "mle": Minka\'s rule; None: all',
     )
     _: KW_ONLY
-    copy: bool = param(True, doc="no effect: X is never changed")
-    whiten: bool = param(False, doc="scale the components of transform to variance 1")
+    copy: bool = param(default=True, doc="no effect: X is never changed")
+    whiten: bool = param(default=False, doc="scale the components of transform to variance 1")
     svd_solver: str = param(
-        "auto",
+        default="auto",
         one_of=("auto", "full", "covariance_eigh", "arpack", "randomized"),
         doc="no effect: the exact leading components are always found",
     )
-    tol: float = param(0.0, at_least=0, doc="no effect: the solution is direct")
-    iterated_power: int | str = param("auto", at_least=0, one_of=("auto",), doc="no effect: the solution is direct")
-    n_oversamples: int = param(10, at_least=1, doc="no effect: the solution is direct")
-    power_iteration_normalizer: str = param(
-        "auto", one_of=("auto", "QR", "LU", "none"), doc="no effect: the solution is direct"
+    tol: float = param(default=0.0, at_least=0, doc="no effect: the solution is direct")
+    iterated_power: int | str = param(
+        default="auto", at_least=0, one_of=("auto",), doc="no effect: the solution is direct"
     )
-    random_state: Any = param(None, doc="no effect: nothing is drawn")
+    n_oversamples: int = param(default=10, at_least=1, doc="no effect: the solution is direct")
+    power_iteration_normalizer: str = param(
+        default="auto", one_of=("auto", "QR", "LU", "none"), doc="no effect: the solution is direct"
+    )
+    random_state: Any = param(default=None, doc="no effect: nothing is drawn")
 
     def _summarize(self, block: Block) -> Table:
         return Table.of(block)

@@ -40,11 +40,11 @@ class TableCoder(Estimator):
     role: ClassVar[str] = "transformer"
 
     least_rows: int = param(
-        LEAST_LEVEL_ROWS,
+        default=LEAST_LEVEL_ROWS,
         at_least=1,
         doc="a level of fewer rows is not kept, so that no single row can be told from it",
     )
-    most_levels: int = param(50, at_least=1, doc="levels kept for one category, the most frequent first")
+    most_levels: int = param(default=50, at_least=1, doc="levels kept for one category, the most frequent first")
 
     def fit(
         self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None, forms: dict[str, str] | None = None

@@ -35,9 +35,9 @@ class TableModel(Estimator):
 
     kind: ClassVar[str] = "one pass"
 
-    coder: object = param(None, doc="a fitted TableCoder")
+    coder: object = param(default=None, doc="a fitted TableCoder")
     pipeline: object = param(
-        None, doc="a fitted pipeline that takes the coder's matrix, or a learner that takes its frame"
+        default=None, doc="a fitted pipeline that takes the coder's matrix, or a learner that takes its frame"
     )
 
     @classmethod

@@ -113,13 +113,15 @@ class AdaBoostClassifier(Classifier, Boosted):
     1.0
     """
 
-    estimator: Any = param(None, doc="the classifier that is boosted; None: stumps, trees of one question")
+    estimator: Any = param(default=None, doc="the classifier that is boosted; None: stumps, trees of one question")
     _: KW_ONLY
-    n_estimators: int = param(50, at_least=1, doc="most rounds")
-    learning_rate: float = param(1.0, above=0, doc="factor of the weight of each member")
-    random_state: int | RandomState | None = param(None, doc="seed of members that draw")
+    n_estimators: int = param(default=50, at_least=1, doc="most rounds")
+    learning_rate: float = param(default=1.0, above=0, doc="factor of the weight of each member")
+    random_state: int | RandomState | None = param(default=None, doc="seed of members that draw")
     algorithm: str = param(
-        "SAMME", one_of=("SAMME", "SAMME.R"), doc="members vote for a class, or tell the probabilities of all (real)"
+        default="SAMME",
+        one_of=("SAMME", "SAMME.R"),
+        doc="members vote for a class, or tell the probabilities of all (real)",
     )
 
     exempt: ClassVar[dict[str, str]] = {}

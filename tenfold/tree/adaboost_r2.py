@@ -52,12 +52,12 @@ class AdaBoostRegressor(Regressor, Boosted):
 
     exempt: ClassVar[dict[str, str]] = {}
 
-    estimator: Any = param(None, doc="the regressor that is boosted; None: trees of depth 3")
+    estimator: Any = param(default=None, doc="the regressor that is boosted; None: trees of depth 3")
     _: KW_ONLY
-    n_estimators: int = param(50, at_least=1, doc="most rounds")
-    learning_rate: float = param(1.0, above=0, doc="factor of the weight of each member")
-    loss: str = param("linear", one_of=("linear", "square", "exponential"), doc="how errors count")
-    random_state: int | RandomState | None = param(None, doc="seed of members that draw")
+    n_estimators: int = param(default=50, at_least=1, doc="most rounds")
+    learning_rate: float = param(default=1.0, above=0, doc="factor of the weight of each member")
+    loss: str = param(default="linear", one_of=("linear", "square", "exponential"), doc="how errors count")
+    random_state: int | RandomState | None = param(default=None, doc="seed of members that draw")
 
     def _default(self) -> Any:
         from tenfold.tree.decision import DecisionTreeRegressor

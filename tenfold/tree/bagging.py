@@ -32,23 +32,23 @@ from tenfold.tree.warm import check_goes_on
 class Bag(Composite):
     """Abstract: draws rows and columns for each member, fits it, and keeps what it says of the rows it has not seen."""
 
-    estimator: Any = param(None, doc="the learner to be fitted to each draw; None: a decision tree")
-    n_estimators: int = param(10, at_least=1, doc="number of members")
+    estimator: Any = param(default=None, doc="the learner to be fitted to each draw; None: a decision tree")
+    n_estimators: int = param(default=10, at_least=1, doc="number of members")
     _: KW_ONLY
     max_samples: int | float | None = param(
-        None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
+        default=None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
     )
-    max_features: int | float = param(1.0, above=0, doc="columns to draw: a number, or a share")
-    bootstrap: bool = param(True, doc="draw rows with replacement")
-    bootstrap_features: bool = param(False, doc="draw columns with replacement")
+    max_features: int | float = param(default=1.0, above=0, doc="columns to draw: a number, or a share")
+    bootstrap: bool = param(default=True, doc="draw rows with replacement")
+    bootstrap_features: bool = param(default=False, doc="draw columns with replacement")
     oob_score: bool | Callable = param(
-        False,
+        default=False,
         doc="a function of (truth, prediction) that is the score on rows not seen; else no effect: it is always there",
     )
-    warm_start: bool = param(False, doc="keep the members of the last fit and add more")
-    n_jobs: int | None = param(None, doc="no effect: use tenfold.threads(n)")
-    random_state: int | RandomState | None = param(None, doc="seed of the draws, and of members that draw")
-    verbose: int | bool = param(0, doc="no effect: use tenfold.progress()")
+    warm_start: bool = param(default=False, doc="keep the members of the last fit and add more")
+    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(default=None, doc="seed of the draws, and of members that draw")
+    verbose: int | bool = param(default=0, doc="no effect: use tenfold.progress()")
 
     kind: ClassVar[str] = "keeps rows"
     path: ClassVar[str | None] = "n_estimators"

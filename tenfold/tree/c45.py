@@ -52,13 +52,15 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     exempt: ClassVar[dict[str, str]] = {}
     shares_blanks: ClassVar[bool] = True
 
-    confidence: float = param(0.25, above=0, at_most=0.5, doc="level of the limit on errors: smaller prunes more")
+    confidence: float = param(
+        default=0.25, above=0, at_most=0.5, doc="level of the limit on errors: smaller prunes more"
+    )
     _: KW_ONLY
-    min_samples_leaf: float = param(2, above=0, doc="weight of rows that at least two branches must have")
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
-    prune: bool = param(True, doc="replace subtrees that are not expected to err less than a leaf")
+    min_samples_leaf: float = param(default=2, above=0, doc="weight of rows that at least two branches must have")
+    max_depth: int | None = param(default=None, at_least=1, doc="most questions on a way; None: no limit")
+    prune: bool = param(default=True, doc="replace subtrees that are not expected to err less than a leaf")
     categorical_features: str | list | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+        default="from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
 
     def _grown(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:

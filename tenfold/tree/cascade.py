@@ -78,16 +78,20 @@ class CascadeClassifier(Classifier, Composite):
     }
 
     estimators: list | None = param(
-        None, doc="classifiers from the cheapest to the dearest; None: AdaBoost of 2, 10, 50 and 200 stumps"
+        default=None, doc="classifiers from the cheapest to the dearest; None: AdaBoost of 2, 10, 50 and 200 stumps"
     )
     _: KW_ONLY
     max_miss: float = param(
-        0.01, at_least=1e-9, at_most=0.99, doc="most of the positive rows that may be rejected, as a share"
+        default=0.01, at_least=1e-9, at_most=0.99, doc="most of the positive rows that may be rejected, as a share"
     )
-    confidence: float = param(0.95, above=0, at_most=0.999999, doc="probability that the miss rate is within max_miss")
-    positive: Any = param(None, doc="the class that is sought; None: the last one")
-    validation_fraction: float = param(0.3, above=0, at_most=0.9, doc="share of the rows held out to set thresholds")
-    random_state: int | RandomState | None = param(None, doc="seed of the choice of rows held out")
+    confidence: float = param(
+        default=0.95, above=0, at_most=0.999999, doc="probability that the miss rate is within max_miss"
+    )
+    positive: Any = param(default=None, doc="the class that is sought; None: the last one")
+    validation_fraction: float = param(
+        default=0.3, above=0, at_most=0.9, doc="share of the rows held out to set thresholds"
+    )
+    random_state: int | RandomState | None = param(default=None, doc="seed of the choice of rows held out")
 
     def _chosen(self) -> list[Any]:
         if self.estimators is None:

@@ -50,15 +50,17 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
 
     _: KW_ONLY
     criterion: str = param(
-        "gini",
+        default="gini",
         one_of=(*GAINS, "gain_ratio"),
         doc="what a split lowers; log_loss is entropy; gain_ratio compares columns by the bits won for each bit told",
         before="splitter",
     )
     class_weight: dict | str | None = param(
-        None, one_of=("balanced",), doc="factors of the classes' weights", before="ccp_alpha"
+        default=None, one_of=("balanced",), doc="factors of the classes' weights", before="ccp_alpha"
     )
-    monotonic_cst: list | None = param(None, doc="−1, 0 or 1 for each column: the second class falls or rises with it")
+    monotonic_cst: list | None = param(
+        default=None, doc="−1, 0 or 1 for each column: the second class falls or rises with it"
+    )
 
     def _grow(self, rows: Presorted, growth: Growth, y: Array, w: Array) -> Trees:
         classes = len(self.classes_)
@@ -111,7 +113,7 @@ class DecisionTreeRegressor(Regressor, OneTree):
 
     _: KW_ONLY
     criterion: str = param(
-        "squared_error",
+        default="squared_error",
         one_of=("squared_error", "friedman_mse", "absolute_error", "poisson"),
         doc="the error of a node; friedman_mse is squared_error",
         before="splitter",

@@ -29,17 +29,24 @@ class Labels(ForestOptions, ShareClassifier, Forest):
     """Abstract: a forest for classes."""
 
     _: KW_ONLY
-    criterion: str = param("gini", one_of=GAINS, doc="the impurity of a node; log_loss is entropy", before="max_depth")
+    criterion: str = param(
+        default="gini", one_of=GAINS, doc="the impurity of a node; log_loss is entropy", before="max_depth"
+    )
     max_features: int | float | str | None = param(
-        "sqrt", above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+        default="sqrt",
+        above=0,
+        one_of=("sqrt", "log2", None),
+        doc="columns drawn for each node: a number, a share, or all",
     )
     class_weight: dict | str | None = param(
-        None,
+        default=None,
         one_of=("balanced", "balanced_subsample"),
         doc="factors of the classes' weights; both words mean all rows",
         before="ccp_alpha",
     )
-    monotonic_cst: list | None = param(None, doc="−1, 0 or 1 for each column: the second class falls or rises with it")
+    monotonic_cst: list | None = param(
+        default=None, doc="−1, 0 or 1 for each column: the second class falls or rises with it"
+    )
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
         codes = y.astype(np.int64)
@@ -77,15 +84,18 @@ class Numbers(ForestOptions, Regressor, Forest):
 
     _: KW_ONLY
     criterion: str = param(
-        "squared_error",
+        default="squared_error",
         one_of=("squared_error", "absolute_error", "friedman_mse", "poisson"),
         doc="the error of a node; friedman_mse is squared_error",
         before="max_depth",
     )
     max_features: int | float | str | None = param(
-        1.0, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+        default=1.0,
+        above=0,
+        one_of=("sqrt", "log2", None),
+        doc="columns drawn for each node: a number, a share, or all",
     )
-    keep_targets: bool = param(False, doc="keep the training targets by leaf, for predict_quantiles")
+    keep_targets: bool = param(default=False, doc="keep the training targets by leaf, for predict_quantiles")
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
         if self.criterion == "poisson" and (y.min() < 0 or y.max() <= 0):
@@ -242,7 +252,7 @@ class ExtraTreesClassifier(Labels):
     random_thresholds: ClassVar[bool] = True
 
     _: KW_ONLY
-    bootstrap: bool = param(False, doc="draw rows for each tree; False: every tree has all rows")
+    bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")
 
 
 @estimator
@@ -276,4 +286,4 @@ class ExtraTreesRegressor(Numbers):
     random_thresholds: ClassVar[bool] = True
 
     _: KW_ONLY
-    bootstrap: bool = param(False, doc="draw rows for each tree; False: every tree has all rows")
+    bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")

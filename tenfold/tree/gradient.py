@@ -29,39 +29,50 @@ class DepthBoosted(Boosted):
     """Abstract: every tree is grown to its depth; rows may be drawn for each tree."""
 
     _: KW_ONLY
-    loss: str = param("log_loss", one_of=("log_loss", "exponential"), doc="what is minimised")
-    learning_rate: float = param(0.1, at_least=0, at_most=1e6, doc="share of each tree that is added")
-    n_estimators: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
-    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
+    loss: str = param(default="log_loss", one_of=("log_loss", "exponential"), doc="what is minimised")
+    learning_rate: float = param(default=0.1, at_least=0, at_most=1e6, doc="share of each tree that is added")
+    n_estimators: int = param(default=100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
+    subsample: float = param(default=1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
     criterion: str = param(
-        "deprecated",
+        default="deprecated",
         one_of=("deprecated", "squared_error", "friedman_mse"),
         doc="no effect: splits are judged by the loss itself",
     )
-    min_samples_split: int | float = param(2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
-    min_samples_leaf: int | float = param(1, above=0, doc=f"rows that a leaf needs, {SHARE}")
-    min_weight_fraction_leaf: float = param(0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs")
-    max_depth: int | None = param(3, at_least=1, doc="most questions on a way; None: no limit")
-    min_impurity_decrease: float = param(0.0, at_least=0, doc="gain that a split needs, by share of weight")
+    min_samples_split: int | float = param(default=2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
+    min_samples_leaf: int | float = param(default=1, above=0, doc=f"rows that a leaf needs, {SHARE}")
+    min_weight_fraction_leaf: float = param(
+        default=0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs"
+    )
+    max_depth: int | None = param(default=3, at_least=1, doc="most questions on a way; None: no limit")
+    min_impurity_decrease: float = param(default=0.0, at_least=0, doc="gain that a split needs, by share of weight")
     init: Any = param(
-        None,
+        default=None,
         one_of=("zero", None),
         doc="what to begin with: the best constant (None), 'zero', or a learner to be fitted",
     )
-    random_state: int | RandomState | None = param(None, doc="seed of the rows and columns drawn")
+    random_state: int | RandomState | None = param(default=None, doc="seed of the rows and columns drawn")
     max_features: int | float | str | None = param(
-        None, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+        default=None,
+        above=0,
+        one_of=("sqrt", "log2", None),
+        doc="columns drawn for each node: a number, a share, or all",
     )
-    verbose: int | bool = param(0, doc="no effect: use tenfold.progress()")
-    max_leaf_nodes: int | None = param(None, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
-    validation_fraction: float = param(0.1, above=0, at_most=0.999, doc="share of rows held out with n_iter_no_change")
+    verbose: int | bool = param(default=0, doc="no effect: use tenfold.progress()")
+    max_leaf_nodes: int | None = param(
+        default=None, at_least=2, doc="most leaves of a tree; the best leaf is split first"
+    )
+    warm_start: bool = param(default=False, doc="fit again adds rounds to those that are there")
+    validation_fraction: float = param(
+        default=0.1, above=0, at_most=0.999, doc="share of rows held out with n_iter_no_change"
+    )
     n_iter_no_change: int | None = param(
-        None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
+        default=None, at_least=1, doc="rounds without gain on held-out rows before it stops; None: none are held out"
     )
-    tol: float = param(1e-4, at_least=0, doc="gain of the held-out loss that counts")
-    ccp_alpha: float = param(0.0, at_least=0, doc="price of a leaf, in gain by share of weight, when a tree is pruned")
-    max_bins: int = param(255, at_least=2, at_most=MOST_WIDE_BINS, doc=BINS)
+    tol: float = param(default=1e-4, at_least=0, doc="gain of the held-out loss that counts")
+    ccp_alpha: float = param(
+        default=0.0, at_least=0, doc="price of a leaf, in gain by share of weight, when a tree is pruned"
+    )
+    max_bins: int = param(default=255, at_least=2, at_most=MOST_WIDE_BINS, doc=BINS)
 
     path: ClassVar[str | None] = "n_estimators"
 
@@ -198,10 +209,12 @@ class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
 
     _: KW_ONLY
     loss: str = param(
-        "squared_error", one_of=("squared_error", "absolute_error", "huber", "quantile"), doc="what is minimised"
+        default="squared_error",
+        one_of=("squared_error", "absolute_error", "huber", "quantile"),
+        doc="what is minimised",
     )
     alpha: float = param(
-        0.9,
+        default=0.9,
         above=0,
         at_most=1,
         doc="the share below (quantile), or the share of residuals that count squared (huber)",

@@ -26,43 +26,47 @@ ROWS_ARE_COUNTED = {"weight_is_copies": "min_samples_leaf counts rows, whatever 
 class HistBoosted(Boosted):
     """Abstract: leaves are split best first; rows may be held out to know when to stop."""
 
-    loss: str = param("log_loss", one_of=("log_loss",), doc="what is minimised")
+    loss: str = param(default="log_loss", one_of=("log_loss",), doc="what is minimised")
     _: KW_ONLY
-    learning_rate: float = param(0.1, above=0, at_most=1e6, doc="share of each tree that is added")
-    max_iter: int = param(100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
-    max_leaf_nodes: int | None = param(31, at_least=2, doc="most leaves of a tree; the best leaf is split first")
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: no limit")
-    min_samples_leaf: int = param(20, at_least=1, doc="rows that a leaf needs")
-    l2_regularization: float = param(
-        0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"
+    learning_rate: float = param(default=0.1, above=0, at_most=1e6, doc="share of each tree that is added")
+    max_iter: int = param(default=100, at_least=1, doc="rounds: a tree each, or one for each of several classes")
+    max_leaf_nodes: int | None = param(
+        default=31, at_least=2, doc="most leaves of a tree; the best leaf is split first"
     )
-    max_features: float = param(1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
-    max_bins: int = param(255, at_least=2, at_most=MOST_WIDE_BINS, doc=BINS)
+    max_depth: int | None = param(default=None, at_least=1, doc="most questions on a way; None: no limit")
+    min_samples_leaf: int = param(default=20, at_least=1, doc="rows that a leaf needs")
+    l2_regularization: float = param(
+        default=0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"
+    )
+    max_features: float = param(default=1.0, above=0, at_most=1, doc="share of the columns drawn for each node")
+    max_bins: int = param(default=255, at_least=2, at_most=MOST_WIDE_BINS, doc=BINS)
     categorical_features: str | list[Any] | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+        default="from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
     monotonic_cst: list[int] | dict[str, int] | None = param(
-        None, doc="−1, 0 or 1 for each column, or by its name: the prediction falls or rises with it"
+        default=None, doc="−1, 0 or 1 for each column, or by its name: the prediction falls or rises with it"
     )
     interaction_cst: str | list[Any] | None = param(
-        None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
+        default=None, doc="columns that may meet on one way: 'pairwise', 'no_interactions', or groups of column numbers"
     )
-    warm_start: bool = param(False, doc="fit again adds rounds to those that are there")
+    warm_start: bool = param(default=False, doc="fit again adds rounds to those that are there")
     early_stopping: str | bool = param(
-        "auto",
+        default="auto",
         one_of=("auto", True, False),
         doc="stop when held-out rows gain no more; 'auto': with more than 10,000 rows",
     )
-    scoring: Any = param("loss", doc="what is watched")
+    scoring: Any = param(default="loss", doc="what is watched")
     validation_fraction: int | float | None = param(
-        0.1, above=0, doc="share (or number) of rows held out for early stopping; None: watch the training rows"
+        default=0.1, above=0, doc="share (or number) of rows held out for early stopping; None: watch the training rows"
     )
-    n_iter_no_change: int = param(10, at_least=1, doc="rounds without gain before it stops")
-    tol: float = param(1e-7, at_least=0, doc="gain of the score that counts")
-    verbose: int | bool = param(0, doc="no effect: use tenfold.progress()")
-    random_state: int | RandomState | None = param(None, doc="seed of the rows held out and of the columns drawn")
-    subsample: float = param(1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
-    l1_regularization: float = param(0.0, at_least=0, doc="penalty on the sizes of leaf values")
+    n_iter_no_change: int = param(default=10, at_least=1, doc="rounds without gain before it stops")
+    tol: float = param(default=1e-7, at_least=0, doc="gain of the score that counts")
+    verbose: int | bool = param(default=0, doc="no effect: use tenfold.progress()")
+    random_state: int | RandomState | None = param(
+        default=None, doc="seed of the rows held out and of the columns drawn"
+    )
+    subsample: float = param(default=1.0, above=0, at_most=1, doc="share of the rows drawn for each round")
+    l1_regularization: float = param(default=0.0, at_least=0, doc="penalty on the sizes of leaf values")
 
     path: ClassVar[str | None] = "max_iter"
     exempt: ClassVar[dict[str, str]] = ROWS_ARE_COUNTED
@@ -212,16 +216,16 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
     """
 
     loss: str = param(
-        "squared_error",
+        default="squared_error",
         one_of=("squared_error", "absolute_error", "gamma", "poisson", "quantile"),
         doc="what is minimised",
     )
     _: KW_ONLY
     quantile: float | None = param(
-        None, at_least=0, at_most=1, doc="the share below, for loss='quantile'", before="learning_rate"
+        default=None, at_least=0, at_most=1, doc="the share below, for loss='quantile'", before="learning_rate"
     )
     scoring: Any = param(
-        "loss", doc="what is watched: 'loss', a score by name, a function scorer(model, X, y), or None for R²"
+        default="loss", doc="what is watched: 'loss', a score by name, a function scorer(model, X, y), or None for R²"
     )
 
 
@@ -256,8 +260,9 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
 
     _: KW_ONLY
     scoring: Any = param(
-        "loss", doc="what is watched: 'loss', a score by name, a function scorer(model, X, y), or None for accuracy"
+        default="loss",
+        doc="what is watched: 'loss', a score by name, a function scorer(model, X, y), or None for accuracy",
     )
     class_weight: dict[Any, float] | str | None = param(
-        None, one_of=("balanced",), doc="factors of the classes' weights", before="subsample"
+        default=None, one_of=("balanced",), doc="factors of the classes' weights", before="subsample"
     )

@@ -45,13 +45,15 @@ class ID3Classifier(ManyWayClassifier, Wording, Estimator):
 
     exempt: ClassVar[dict[str, str]] = {}
 
-    n_bins: int = param(8, at_least=2, at_most=100_000, doc="intervals into which a column of numbers is cut")
+    n_bins: int = param(default=8, at_least=2, at_most=100_000, doc="intervals into which a column of numbers is cut")
     _: KW_ONLY
-    max_depth: int | None = param(None, at_least=1, doc="most questions on a way; None: as many as there are columns")
-    min_samples_split: float = param(2, at_least=0, doc="weight of rows that a node needs to be split")
-    min_gain: float = param(0.0, at_least=0, doc="gain in bits below which a node is not split")
+    max_depth: int | None = param(
+        default=None, at_least=1, doc="most questions on a way; None: as many as there are columns"
+    )
+    min_samples_split: float = param(default=2, at_least=0, doc="weight of rows that a node needs to be split")
+    min_gain: float = param(default=0.0, at_least=0, doc="gain in bits below which a node is not split")
     categorical_features: str | list | None = param(
-        "from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
+        default="from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
 
     def _grown(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:

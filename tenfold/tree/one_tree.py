@@ -40,12 +40,12 @@ class OneTree(TreeOptions, Estimator):
 
     _: KW_ONLY
     splitter: str = param(
-        "best",
+        default="best",
         one_of=("best", "random"),
         doc="the best threshold of a column, or one drawn at random",
         before="max_depth",
     )
-    random_state: int | RandomState | None = param(None, doc="seed of what is drawn", before="max_leaf_nodes")
+    random_state: int | RandomState | None = param(default=None, doc="seed of what is drawn", before="max_leaf_nodes")
 
     kind: ClassVar[str] = "keeps rows"  # while it grows
     missing: ClassVar[bool] = True
