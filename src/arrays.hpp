@@ -144,6 +144,7 @@ Output unfilled(Sizes... sizes) {
 
 // What every module does when it is imported.
 inline void start_module() {
+    nb::set_leak_warnings(false);  // a model that somebody keeps until Python ends is no leak
     const nb::module_ numpy = nb::module_::import_("numpy");
     numpy_zeros = nb::object(numpy.attr("zeros")).release().ptr();
     numpy_empty = nb::object(numpy.attr("empty")).release().ptr();
