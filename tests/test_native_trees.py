@@ -88,7 +88,17 @@ def plain_leaf(trees: Trees, t: int, row: Any) -> int:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
     ("n", "n_trees", "nodes", "p", "outputs"),
-    [(0, 2, 7, 3, 1), (1, 1, 1, 1, 1), (5, 3, 31, 4, 1), (64, 2, 63, 2, 3), (200, 4, 401, 5, 1), (131, 3, 1, 2, 2)],
+    [
+        *[
+            (0, 2, 7, 3, 1),
+            (1, 1, 1, 1, 1),
+            (5, 3, 31, 4, 1),
+            (64, 2, 63, 2, 3),
+            (200, 4, 401, 5, 1),
+            (131, 3, 1, 2, 2),
+        ],
+        *[(700, 2, 13_001, 200, 1), (321, 2, 13_001, 200, 3)],  # larger than the cache: several groups go down a tree
+    ],
 )
 def test_rows_end_where_a_plain_walk_ends(
     level: str, dtype: Any, n: int, n_trees: int, nodes: int, p: int, outputs: int
