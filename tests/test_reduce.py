@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA as TheirPCA
 import tenfold
 from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, BadParameter, CannotForget, Degenerate, NotFitted
-from tenfold.reduce.table import Table
+from tenfold.reduce.table import SPARE, Table, Triangular
 from tenfold.solve.linalg import largest_eigh
 
 TABLES = {
@@ -253,3 +253,16 @@ def test_values_that_cannot_be_squared_are_told() -> None:
         tenfold.PCA(2).fit(TABLES["iris"] * np.array([1, 1, 1, 1e200]))
     with pytest.raises(BadInput, match="3 features"):
         tenfold.PCA(2).fit(TABLES["iris"]).inverse_transform(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("p", [5, 200])
+def test_merged_triangles_lend_their_memory(p: int) -> None:
+    """Pages that were cleared for one block serve the next: clearing new ones takes longer than summing."""
+    X = np.random.default_rng(p).normal(size=(4 * p, p))
+    merged = Table(Triangular.of(X, np.ones(len(X))), ())
+    assert isinstance(merged.moments, Triangular)
+    memory = merged.moments.scatter
+    merged.drop()
+    again = Triangular.of(X, np.ones(len(X)))
+    SPARE.clear()
+    assert np.shares_memory(again.scatter, memory)

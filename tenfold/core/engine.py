@@ -41,9 +41,7 @@ def drive(algorithm: Learning, source: Any, on: Engine, name: str = "") -> dict[
         summarize = next(algorithm)
         while True:
             stats = on.run(summarize, source)
-            if (
-                stopping()
-            ):  # in a thread beside the one that was interrupted: a member of a bag must not learn from half a pass
+            if stopping():  # a thread beside the one that was interrupted: no member of a bag learns from half a pass
                 raise KeyboardInterrupt
             passes.done(stats)
             summarize = algorithm.send(stats)

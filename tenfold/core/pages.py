@@ -11,9 +11,10 @@ from tenfold.core.data import Array
 OWN = 1 << 17  # bytes from which on an array has pages of its own
 
 
-def pages(n_bytes: int) -> Array:
-    """(n_bytes,) uint8, all zero."""
+def pages(count: int, dtype: type = np.uint8) -> Array:
+    """(count,), all zero: no view of another array."""
+    n_bytes = count * np.dtype(dtype).itemsize
     if n_bytes < OWN:
-        return np.zeros(n_bytes, dtype=np.uint8)
+        return np.zeros(count, dtype=dtype)
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    return np.frombuffer(mmap.mmap(-1, n_bytes, **private), dtype=np.uint8)
+    return np.frombuffer(mmap.mmap(-1, n_bytes, **private), dtype=dtype)

@@ -66,7 +66,7 @@ def _zeros(count: int) -> Array:
         if len(found) == count:
             found[:] = 0.0
             return found
-    return np.asarray(pages(8 * count).view(np.float64))
+    return pages(count, np.float64)
 
 
 def _diagonal(p: int) -> Array:
