@@ -21,7 +21,7 @@ import tenfold
 
 from .tables import LEFT_OUT, Table, folds, tables_in
 
-SMALL = 3_000  # rows: below, folds are drawn several times
+SMALL = 5_000  # rows: below, folds are drawn several times
 
 
 def forest(table: Table, trees: int, seed: int) -> Any:
