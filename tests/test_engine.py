@@ -148,7 +148,7 @@ def test_an_error_of_a_block_before_the_reading_error_comes_first() -> None:
 
 
 def test_what_is_no_engine_is_refused() -> None:
-    with pytest.raises(tenfold.BadParameter, match="must have a method run"), tenfold.engine(3):  # type: ignore
+    with pytest.raises(tenfold.BadParameter, match="must have a method run"), tenfold.engine(3):  # type: ignore[arg-type]
         pass
 
 

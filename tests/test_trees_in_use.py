@@ -61,7 +61,9 @@ def test_dependence_on_columns_with_blanks_and_categories():
     assert two.grid_values[0].tolist() == sorted(table["kind"].value_counts().index[:2])
     for one in (found, kinds, two):
         one.plot().figure.canvas.draw()
-    assert [label.get_text() for label in two.plot().get_xticklabels()] == two.grid_values[0].tolist()
+    ax = two.plot()
+    assert [label.get_text() for label in ax.get_xticklabels()] == two.grid_values[0].tolist()
+    assert ax.lines[0].get_linestyle() == "None", "a line between categories says that there is something between them"
 
 
 def test_accumulated_effects_leave_out_rows_with_blanks():

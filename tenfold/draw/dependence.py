@@ -31,11 +31,9 @@ def draw_dependence(found: Any, ax: Any = None, output: int = -1) -> Any:
         rows = found.individual[output]
         chosen = np.linspace(0, len(rows) - 1, min(MOST_CURVES, len(rows))).astype(int)
         for i in chosen:
-            ax.plot(
-                grid, rows[i], color=GREY, alpha=0.3, linewidth=0.7, label="single rows" if i == chosen[0] else None
-            )
-    few = len(grid) <= 30
-    ax.plot(grid, mean, color=BLUE, linewidth=2.2, marker="o" if few else None, markersize=4, label="mean of all rows")
+            label = "single rows" if i == chosen[0] else None
+            ax.plot(grid, rows[i], color=GREY, alpha=0.3, linewidth=0.7, label=label, **_joined(found, len(grid), 2))
+    ax.plot(grid, mean, color=BLUE, linewidth=2.2, label="mean of all rows", **_joined(found, len(grid), 4))
     _ticks(ax, found.spread[0], "x")
     if found.individual is not None:
         ax.legend(fontsize=9)
@@ -47,6 +45,13 @@ def draw_dependence(found: Any, ax: Any = None, output: int = -1) -> Any:
     if found.kind == "accumulated":
         ax.axhline(0, color=GREY, linewidth=1.0, linestyle=":")
     return ax
+
+
+def _joined(found: Any, points: int, size: float) -> dict[str, Any]:
+    """How the points of a curve are drawn: between categories there is nothing, so no line joins them."""
+    if not len(found.spread[0]):
+        return dict(linestyle="none", marker="o", markersize=2 * size)
+    return dict(marker="o" if points <= 30 and size > 2 else None, markersize=size)
 
 
 def _map(ax: Any, found: Any, output: int) -> Any:
@@ -80,6 +85,8 @@ def _places(ax: Any, grid: Any, side: str) -> Any:
         return grid
     axis, places = (ax.xaxis if side == "x" else ax.yaxis), np.arange(len(grid))
     axis.set_ticks(places, [short(str(name), 16) for name in grid])
+    if side == "x" and sum(min(len(str(name)), 16) for name in grid) > 50:  # letters that stand beside each other
+        ax.tick_params(axis="x", rotation=60)
     return places
 
 

@@ -1,0 +1,223 @@
+// Part of the binding of growers: forests, on tables of codes.
+#pragma once
+
+// A binned table with its targets, for any number of trees at once.
+struct Forest {
+    Binned table;
+    Sample sample;
+    Drawing drawing{1.0};
+    std::vector<double> reciprocal;
+    std::string criterion;
+    bool bootstrap = true;
+    std::pair<std::int64_t, std::int64_t> range{0, 0};  // of the targets as whole numbers
+    std::vector<std::uint32_t> by_target;               // rows in rising order of their targets, where medians are asked for
+};
+
+// Columns of codes side by side, one after the other: a byte a value, or two.
+template <class Code>
+void enter_codes(Binned& table, Rows<const Code> codes) {
+    const auto put = [&](auto& to, size_t j, size_t from, size_t end) {
+        using Own = typename std::remove_reference_t<decltype(to)>::value_type;
+        const Code most = static_cast<Code>(table.n_bins[j]);
+        auto* column = &to[table.place[j] * table.n];
+        for (size_t i = from; i < end; ++i) column[i] = static_cast<Own>(std::min(codes[i][j], most));
+    };
+    for (size_t start = 0; start < table.n; start += 512)  // a tile of rows stays in cache while its columns are written
+        for (size_t j = 0; j < table.p; ++j) {
+            const size_t end = std::min(table.n, start + 512);
+            if (table.wide[j]) put(table.wide_codes, j, start, end);
+            else put(table.codes, j, start, end);
+        }
+    for (size_t j = 0; j < table.p; ++j) {
+        const auto has_blanks = [&](const auto& from) {
+            const auto column = from.begin() + static_cast<std::ptrdiff_t>(table.place[j] * table.n);
+            const auto end = column + static_cast<std::ptrdiff_t>(table.n);
+            return std::find(column, end, table.n_bins[j]) != end;
+        };
+        table.missing[j] = table.wide[j] ? has_blanks(table.wide_codes) : has_blanks(table.codes);
+    }
+}
+
+// `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights besides copies, or empty.
+void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
+                  Table<std::int64_t> category_codes, Column<std::uint8_t> categorical, Vector y, std::int64_t classes, Vector factor, Column<std::uint64_t> key,
+                  Integers copies, Integers first, double rate, const std::string& criterion) {
+    const size_t n = y.size(0), p = n_bins.size(0);
+    Input<std::uint8_t, 2> codes;
+    Input<std::uint16_t, 2> wide_codes;
+    const bool wide = !codes.acquire(given.ptr());
+    if (wide && !wide_codes.acquire(given.ptr())) throw nb::type_error("codes must be uint8 or uint16");
+    require(p > 0 && n > 0 && n < (size_t{1} << 31), "there must be columns, and 1 to 2^31 - 1 rows");
+    require((wide ? wide_codes.size(0) : codes.size(0)) == n && (wide ? wide_codes.size(1) : codes.size(1)) >= p,
+            "codes must be (n, at least p)");
+    require(start.size(0) == p, "start must have p values");
+    require(category_codes.size(0) == p && category_codes.size(1) == 256 && categorical.size(0) == p,
+            "category_codes must be (p, 256), categorical (p)");
+    require(factor.size(0) == 0 || factor.size(0) == n, "y and factor must have n values");
+    require(key.size(0) == n && copies.size(0) == n && first.size(0) == n, "key, copies and first must have n values");
+    for (size_t j = 0; j < p; ++j) {
+        const std::int64_t bins = n_bins.data()[j], first = start.data()[j];
+        require(bins >= 0 && bins <= (wide && !categorical.data()[j] ? 65'535 : 255), "a column has too many bins");
+        require(first >= 0 && first + bins < static_cast<std::int64_t>(edges.size(0)), "a column begins beyond the edges");
+        for (size_t b = 0; b < 256; ++b)
+            require(category_codes.data()[j * 256 + b] >= 0 && category_codes.data()[j * 256 + b] < (1 << 30),
+                    "a category is not a number from 0 on");
+    }
+    for (size_t i = 0; classes && i < n; ++i)
+        require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(classes), "a code is not that of a class");
+    nb::gil_scoped_release release;
+    Forest forest;
+    Binned& table = forest.table;
+    table.n = n, table.p = p;
+    table.n_bins.assign(n_bins.span().begin(), n_bins.span().end());
+    size_t count[2] = {0, 0};
+    for (const auto bins : table.n_bins) {
+        table.wide.push_back(bins > 255);
+        table.place.push_back(static_cast<std::uint32_t>(count[bins > 255]++));
+    }
+    table.codes.resize(n * count[0]);
+    table.wide_codes.resize(n * count[1]);
+    table.missing.resize(p);
+    if (wide) enter_codes(table, wide_codes.rows());
+    else enter_codes(table, codes.rows());
+    table.edges.assign(edges.span().begin(), edges.span().end());
+    table.start.assign(start.span().begin(), start.span().end());
+    table.category_codes.assign(category_codes.span().begin(), category_codes.span().end());
+    table.categorical.assign(categorical.span().begin(), categorical.span().end());
+    Sample& sample = forest.sample;
+    sample.n = n;
+    sample.classes = static_cast<size_t>(classes);
+    if (factor.size(0)) set_weights(sample, factor.span());
+    if (classes)
+        sample.code.assign(y.span().begin(), y.span().end());
+    else
+        set_targets(sample, y.span(), factor.span(), criterion == "poisson", 8 * std::accumulate(copies.span().begin(), copies.span().end(), 8.0));
+    if (!classes) {
+        const auto [low, high] = std::minmax_element(sample.s.begin(), sample.s.end());
+        forest.range = {*low, *high};
+    }
+    forest.drawing = Drawing(rate);
+    forest.drawing.key.assign(key.span().begin(), key.span().end());
+    forest.drawing.copies.assign(copies.span().begin(), copies.span().end());
+    forest.drawing.first.assign(first.span().begin(), first.span().end());
+    if (criterion == "absolute_error") forest.by_target = rows_by_target(sample.y, key.span());
+    forest.bootstrap = rate > 0;
+    forest.criterion = criterion;
+    if (factor.size(0) == 0) {
+        forest.reciprocal.resize(std::min<size_t>(4 * n + 64, 1 << 24));
+        for (size_t i = 1; i < forest.reciprocal.size(); ++i) forest.reciprocal[i] = 1.0 / static_cast<double>(i);
+    }
+    new (made) Forest(std::move(forest));
+}
+
+struct Bag {
+    std::vector<Pair> pairs;
+    std::vector<std::uint32_t> drawn, out;
+    std::int64_t weight = 0;
+};
+
+// The rows of one tree; drawn again where none was.
+Bag fill_bag(const Forest& forest, std::uint64_t seed) {
+    const Sample& sample = forest.sample;
+    Bag bag;
+    bag.pairs.resize(sample.n);
+    for (std::uint64_t attempt = 0; bag.drawn.empty(); ++attempt) {
+        bag.out.clear();
+        const bool all = !forest.bootstrap || attempt == 100;
+        for (size_t place = 0; place < sample.n; ++place) {
+            const size_t i = forest.by_target.empty() ? place : forest.by_target[place];
+            const std::int64_t times = all ? forest.drawing.copies[i] : forest.drawing.times(i, mix(seed + attempt * 77));
+            (times ? bag.drawn : bag.out).push_back(static_cast<std::uint32_t>(i));
+            const std::int64_t w = times * sample.weight(i);
+            bag.weight += w;
+            if (!sample.classes) bag.pairs[i] = {times * sample.s[i], w};
+            else bag.pairs[i] = {sample.classes == 2 && forest.criterion == "gini" ? w * sample.code[i] : sample.code[i], w};
+        }
+    }
+    return bag;
+}
+
+// Weight and target of each row in one number: the weight in the bits from `shift` on.
+std::vector<std::uint64_t> packed_cells(const Forest& forest, const Bag& bag, int shift, int target_bits, double& finer) {
+    const Sample& sample = forest.sample;
+    std::vector<std::uint64_t> cells(sample.n, 0);
+    const auto [low, high] = sample.classes ? std::pair<std::int64_t, std::int64_t>{0, 1} : forest.range;
+    const double step = std::max(1.0, static_cast<double>(high - low)) / static_cast<double>((std::uint64_t{1} << target_bits) - 1);
+    for (const auto i : bag.drawn) {
+        const auto w = static_cast<std::uint64_t>(bag.pairs[i].w);
+        const std::uint64_t target = sample.classes ? sample.code[i]
+                                                    : static_cast<std::uint64_t>(static_cast<double>(sample.s[i] - low) / step);
+        cells[i] = w << shift | w * target;
+    }
+    finer = sample.classes ? 1.0 : step * step;
+    return cells;
+}
+
+template <class Targets>
+nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& bag, Targets targets,
+                   const typename Targets::Cell* cells) {
+    Grown grown;
+    std::vector<std::int32_t> leaf_of;
+    {
+        nb::gil_scoped_release release;
+        ForestGrower<Targets> grower(forest.table, by, std::move(targets), forest.sample.classes, bag.pairs, cells, bag.drawn,
+                                     bag.out);
+        grower.grow();
+        grower.describe(forest.sample);
+        grown = std::move(grower.told.grown);
+        leaf_of = std::move(grower.leaf_of);
+    }
+    New<std::int32_t> leaf(leaf_of.size());
+    std::copy(leaf_of.begin(), leaf_of.end(), leaf.data);
+    return nb::make_tuple(arrays_of(grown), leaf.array);
+}
+
+// One tree: its arrays, and the leaf of each row that was not drawn (else -1).
+nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
+                      std::int64_t min_leaf, double min_weight_share, std::int64_t max_features, std::int64_t max_leaves,
+                      double min_decrease, Integers monotonic) {
+    require(min_leaf >= 1 && max_features >= 1, "min_leaf and max_features must be at least 1");
+    require(monotonic.size(0) == 0 || monotonic.size(0) == forest.table.p, "monotonic must have p values");
+    require(monotonic.size(0) == 0 || forest.sample.classes <= 2, "monotone columns are for numbers and for two classes");
+    std::vector<std::int8_t> directions(monotonic.span().begin(), monotonic.span().end());
+    if (forest.sample.classes == 1) directions.clear();
+    const Sample& sample = forest.sample;
+    Bag bag;
+    {
+        nb::gil_scoped_release release;
+        bag = fill_bag(forest, seed);
+    }
+    const double weight = static_cast<double>(bag.weight);
+    const bool whole = static_cast<size_t>(bag.weight) < forest.reciprocal.size();
+    const double* reciprocal = whole && sample.w.empty() ? forest.reciprocal.data() : nullptr;
+    // The gains that the grower compares are in its own whole numbers.
+    double unit = sample.classes == 2 && forest.criterion == "gini" ? 2.0 : 1.0;
+    if (!sample.classes)
+        unit = forest.criterion == "squared_error" ? sample.unit / sample.weight_unit * (sample.unit / sample.weight_unit)
+                                                   : sample.unit / sample.weight_unit;
+    const double min_gain = min_decrease > 0 ? std::max(min_decrease * weight / unit, DBL_MIN) : 0.0;
+    const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
+                            min_gain, directions, seed, &*kernels};
+    const Pair* cells = bag.pairs.data();
+    if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}}, cells);
+    if (forest.criterion == "absolute_error") return run_tree(forest, by, bag, RankedTargets{}, cells);
+    if (forest.criterion == "entropy") return run_tree(forest, by, bag, ClassCounts<true>(sample.classes), cells);
+    if (sample.classes && sample.classes != 2) return run_tree(forest, by, bag, ClassCounts<false>(sample.classes), cells);
+    const int weight_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bag.weight)));
+    const int target_bits = sample.classes ? 1 : std::min(40, 64 - 2 * weight_bits);
+    if (!reciprocal || target_bits < (sample.classes ? 1 : 22) || weight_bits > 30 || !directions.empty())
+        return run_tree(forest, by, bag, SummedTargets<SquaredScore>{{reciprocal}}, cells);
+    double finer;
+    const std::vector<std::uint64_t> packed = packed_cells(forest, bag, 64 - weight_bits, target_bits, finer);
+    return run_tree(forest, by, bag, PackedTargets{reciprocal, static_cast<unsigned>(64 - weight_bits), finer}, packed.data());
+}
+
+void bind_forest(nb::module_& m) {
+    nb::class_<Forest> forest(m, "Forest");
+    forest.def("__init__", &build_forest, "codes"_a, "n_bins"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(),
+               "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a,
+               "factor"_a.noconvert(), "key"_a.noconvert(), "copies"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
+               "criterion"_a);
+    forest.def("tree", &forest_tree, "seed"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a,
+               "min_weight_share"_a, "max_features"_a, "max_leaves"_a, "min_decrease"_a, "monotonic"_a.noconvert());
+}
