@@ -115,7 +115,7 @@ INSIDE = {
 }
 
 # Namespaces of their own: tenfold.evaluate.roc_auc_score, tenfold.draw.draw_roc.
-NAMESPACES = ("evaluate", "draw")
+NAMESPACES = ("evaluate", "score", "draw")
 
 __all__ = ["__version__", *NAMESPACES, *PUBLIC]
 

@@ -1,5 +1,6 @@
 from tenfold import draw as draw
 from tenfold import evaluate as evaluate
+from tenfold import score as score
 from tenfold.advisor.advice import advise as advise
 from tenfold.app.progress import progress as progress
 from tenfold.cluster.kmeans import KMeans as KMeans

@@ -13,8 +13,8 @@ import pytest
 import tenfold
 from tenfold import evaluate as ours
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.blocks import FOLDS, SHORT
-from tenfold.evaluate.metrics import SCORES, find_score
+from tenfold.score.blocks import FOLDS, SHORT
+from tenfold.score.registry import SCORES, find_score
 
 N = 400
 RNG = np.random.default_rng(0)

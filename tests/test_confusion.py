@@ -13,7 +13,7 @@ import sklearn.metrics as theirs
 
 from tenfold import evaluate as ours
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
-from tenfold.evaluate.confusion import Confusion
+from tenfold.score.confusion import Confusion
 
 NAMES = np.array(["ant", "bee", "cat", "dog", "eel"])
 KINDS = {

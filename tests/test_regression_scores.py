@@ -10,7 +10,7 @@ import sklearn.metrics as theirs
 
 from tenfold import evaluate as ours
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
-from tenfold.evaluate.regression import AbsoluteErrors, ValueSums
+from tenfold.score.regression import AbsoluteErrors, ValueSums
 
 NAMES = [
     "r2_score",

@@ -16,7 +16,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import tenfold
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
-from tenfold.evaluate.metrics import SCORES
+from tenfold.score.registry import SCORES
 from tenfold.selection import candidates, run, store
 from tenfold.selection.candidates import Family, families_for, settings_of
 from tenfold.selection.checks import duplicate_groups, leak_suspects

@@ -30,7 +30,7 @@ from tenfold.evaluate import (
 )
 from tenfold.evaluate import importance as importance_module
 from tenfold.evaluate.importance import drops_of
-from tenfold.evaluate.metrics import find_score
+from tenfold.score.registry import find_score
 
 # --- bias and variance ----------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from tenfold.app.show import Json, Quiet, Silent, Text, worth_of
 from tenfold.app.words import clean, counted, file_size, short
 from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.threads import thread_budget
-from tenfold.evaluate.metrics import SCORES
+from tenfold.score.registry import SCORES
 from tenfold.selection.answers import write_answers
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.reading import read_table

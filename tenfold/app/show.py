@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from tenfold.app.progress import Progress
 from tenfold.app.words import clean, counted, figure, metric_name, seconds, short
-from tenfold.evaluate.metrics import SCORES
+from tenfold.score.registry import SCORES
 from tenfold.selection.store import plain
 
 MOST_NOTES = 12

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput
-from tenfold.draw.look import new_axes, short, tool
+from tenfold.draw.look import new_axes, short
+from tenfold.score.confusion import Confusion
 
 
 def draw_confusion(
@@ -30,7 +31,7 @@ def draw_confusion(
         if len(names) != len(matrix):
             raise BadInput(f"there are {len(names)} labels for {len(matrix)} classes: give one for each")
     else:
-        counted = tool("Confusion", "confusion").of(y_true, y_pred, sample_weight)
+        counted = Confusion.of(y_true, y_pred, sample_weight)
         names = counted.labels.tolist() if labels is None else list(labels)
         matrix = counted.matrix(labels)
     k = len(matrix)

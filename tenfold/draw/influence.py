@@ -9,7 +9,8 @@ import numpy as np
 from tenfold.core import check
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
-from tenfold.draw.look import BLUE, GREY, ORANGE, RED, new_axes, titled, tool
+from tenfold.draw.look import BLUE, GREY, ORANGE, RED, new_axes, titled
+from tenfold.score.inputs import truth_and_values
 
 NAMED = 5  # rows that are named in a picture
 
@@ -27,7 +28,7 @@ def draw_qq(y_true: Any, y_pred: Any, *, level: float = 0.95, ax: Any = None) ->
     """
     from scipy.special import betaincinv, ndtri
 
-    truth, value, _ = tool("truth_and_values", "inputs")(y_true, y_pred, None)
+    truth, value, _ = truth_and_values(y_true, y_pred, None)
     rest = np.sort((truth - value).reshape(-1))
     n = len(rest)
     low, middle, high = np.quantile(rest, [0.25, 0.5, 0.75])

@@ -55,9 +55,9 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def tool(name: str, module: str | None = None) -> Any:
-    """A public function of `tenfold.evaluate`, or one of a module of it, found when a picture is made from rows.
+def tool(name: str) -> Any:
+    """A public function of `tenfold.evaluate`, found when a picture is made from rows.
 
     Results of evaluation draw themselves with this package, which therefore lies below and does not import them.
     """
-    return getattr(import_module("tenfold.evaluate" + (f".{module}" if module else "")), name)
+    return getattr(import_module("tenfold.evaluate"), name)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tenfold.core.errors import BadInput
 from tenfold.draw.look import GREY, new_axes, style, tool
+from tenfold.score.ranking import precision_recall_curve, roc_curve
 
 
 def draw_roc(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, ax: Any = None) -> Any:
@@ -25,7 +26,7 @@ def draw_roc(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight:
     ax = new_axes(ax, (5.2, 4.8))
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2, label="guessing")
     for k, (name, truth, score) in enumerate(_curves(y_true, y_score, pos_label)):
-        fpr, tpr, _ = tool("roc_curve")(truth, score, sample_weight=sample_weight)
+        fpr, tpr, _ = roc_curve(truth, score, sample_weight=sample_weight)
         area = float(np.trapezoid(tpr, fpr))
         text = f"{name}AUC {area:.3f}"
         if sample_weight is None and min(truth.sum(), (1 - truth).sum()) >= 10:
@@ -58,7 +59,7 @@ def draw_precision_recall(
     ax = new_axes(ax, (5.2, 4.8))
     levels = []
     for k, (name, truth, score) in enumerate(_curves(y_true, y_score, pos_label)):
-        precision, recall, _ = tool("precision_recall_curve")(truth, score, sample_weight=sample_weight)
+        precision, recall, _ = precision_recall_curve(truth, score, sample_weight=sample_weight)
         area = float(-(np.diff(recall) * precision[:-1]).sum())
         ax.step(recall, precision, where="post", linewidth=1.8, label=f"{name}average precision {area:.3f}", **style(k))
         levels.append(float(np.average(truth, weights=sample_weight)))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import BLUE, GREY, RED, new_axes, tool
+from tenfold.draw.look import BLUE, GREY, RED, new_axes
+from tenfold.score.inputs import truth_and_values
 
 MANY = 5_000  # rows above which points would hide one another: cells are shaded instead
 
@@ -21,7 +22,7 @@ def draw_residuals(y_true: Any, y_pred: Any, *, sample_weight: Any = None, ax: A
     >>> ax.collections[0].get_offsets()[:, 1].tolist()
     [-0.5, 0.0, 0.5]
     """
-    truth, value, w = tool("truth_and_values", "inputs")(y_true, y_pred, sample_weight)
+    truth, value, w = truth_and_values(y_true, y_pred, sample_weight)
     truth, value = truth.reshape(-1), value.reshape(-1)
     rest = truth - value
     w = np.ones(len(rest)) if w is None else np.repeat(w, len(rest) // len(w))

@@ -10,8 +10,8 @@ import numpy as np
 
 from tenfold import _evaluate
 from tenfold.core.errors import BadParameter
-from tenfold.evaluate.inputs import truth_and_one_chance
 from tenfold.evaluate.intervals import wilson
+from tenfold.score.inputs import truth_and_one_chance
 
 Array = np.ndarray[Any, Any]
 

@@ -18,8 +18,8 @@ from scipy.special import expit, logsumexp
 
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import log_softmax
-from tenfold.evaluate.inputs import truth_and_probabilities
 from tenfold.evaluate.isotonic import isotonic_map
+from tenfold.score.inputs import truth_and_probabilities
 
 Array = np.ndarray[Any, Any]
 

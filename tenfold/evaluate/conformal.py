@@ -25,8 +25,8 @@ from tenfold.evaluate.folds import assign_folds
 from tenfold.evaluate.held_out import outputs_of, split_models
 from tenfold.evaluate.leave_out import leave_one_out_coefficients
 from tenfold.evaluate.rounds import Round, folds_round, truth_of
-from tenfold.evaluate.tally import split_choice
 from tenfold.gate.scored import table_of
+from tenfold.score.registry import split_choice
 
 Array = np.ndarray[Any, Any]
 

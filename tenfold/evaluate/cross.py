@@ -21,12 +21,12 @@ from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
 from tenfold.evaluate.held_out import held_out, path_outputs, training_and_folds
 from tenfold.evaluate.memory import in_memory
-from tenfold.evaluate.metrics import Score, find_score, judged_output, largest
 from tenfold.evaluate.result import CrossValidation, ValidationPath
 from tenfold.evaluate.rounds import Round, plan, truth_of
 from tenfold.evaluate.splitting import Splitting, takes_splitting
 from tenfold.evaluate.streamed import folds_of_stream, stream_path_scores, stream_scores
 from tenfold.evaluate.tally import Tally, Unkept
+from tenfold.score.registry import Score, find_score, judged_output, largest
 
 
 @takes_splitting()

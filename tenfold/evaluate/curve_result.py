@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.result import ValidationPath, corrected_error
+from tenfold.score.registry import Score
 
 Array = np.ndarray[Any, Any]
 

@@ -28,9 +28,9 @@ from tenfold.evaluate.held_out import prepared, scores_from_moments
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.memory import read
 from tenfold.evaluate.merges import all_but_one
-from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.rounds import plan, truth_of
 from tenfold.evaluate.splitting import Splitting
+from tenfold.score.registry import Score, find_score
 
 Array = np.ndarray[Any, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.inputs import truth_and_scores
+from tenfold.score.inputs import truth_and_scores
 
 Array = np.ndarray[Any, Any]
 

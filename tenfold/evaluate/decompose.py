@@ -23,7 +23,7 @@ from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.memory import read
-from tenfold.evaluate.tally import split_choice
+from tenfold.score.registry import split_choice
 
 Array = np.ndarray[Any, Any]
 Sampler = Callable[[np.random.Generator], tuple[Any, Any]]

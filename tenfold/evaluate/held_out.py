@@ -17,8 +17,8 @@ from tenfold.core.protocol import fresh
 from tenfold.core.stats import Keyed, Rows
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.leave_out import leave_one_out_outputs, outputs_with_choice
-from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.rounds import Round
+from tenfold.score.registry import Score
 from tenfold.solve.few_rows import target_squares
 
 # Below this share of Σ w y², a squared error computed from moments has lost digits: predict the rows instead.

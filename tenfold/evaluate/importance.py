@@ -21,10 +21,10 @@ from tenfold.evaluate.cross import score_of
 from tenfold.evaluate.held_out import split_models
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.memory import read
-from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
 from tenfold.evaluate.rounds import plan
 from tenfold.evaluate.splitting import Splitting
+from tenfold.score.registry import Score, find_score
 
 Array = np.ndarray[Any, Any]
 

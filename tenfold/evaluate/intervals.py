@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
-from tenfold.evaluate.inputs import truth_and_scores
+from tenfold.score.inputs import truth_and_scores
 
 Array = np.ndarray[Any, Any]
 

@@ -27,11 +27,11 @@ from tenfold.evaluate.cross import _in_memory, score_of
 from tenfold.evaluate.folds import assign_folds
 from tenfold.evaluate.held_out import held_out, outputs_of, prepared, training_statistics
 from tenfold.evaluate.merges import all_but_one, all_but_some
-from tenfold.evaluate.metrics import Score, find_score
 from tenfold.evaluate.result import corrected_error
 from tenfold.evaluate.rounds import Round, folds_round, plan, truth_of
 from tenfold.evaluate.splitting import Splitting, takes_splitting
 from tenfold.evaluate.tally import Tally
+from tenfold.score.registry import Score, find_score
 
 Setting = dict[str, Any]
 

@@ -16,7 +16,7 @@ from tenfold.core.protocol import fresh
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.memory import read
-from tenfold.evaluate.probability import row_surprise
+from tenfold.score.probability import row_surprise
 
 Array = np.ndarray[Any, Any]
 RowLoss = Callable[[Array, Array], Array]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadParameter
-from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.tally import Tally, Unkept
+from tenfold.score.registry import Score
 
 Array = np.ndarray[Any, Any]
 

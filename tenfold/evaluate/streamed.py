@@ -26,9 +26,9 @@ from tenfold.evaluate.folds import hash_folds
 from tenfold.evaluate.held_out import MERGED, prepared, solved_path
 from tenfold.evaluate.leave_out import outputs_with_choice
 from tenfold.evaluate.merges import all_but_one
-from tenfold.evaluate.metrics import Score, judged_output
 from tenfold.evaluate.splits import HashKFold
 from tenfold.evaluate.splitting import Splitting
+from tenfold.score.registry import Score, judged_output
 
 LOCKSTEP = "fitted in lockstep"
 Key = tuple[int, int]  # repeat and fold

@@ -7,13 +7,7 @@ import numpy as np
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput
 from tenfold.core.estimator import softmax
-
-
-def split_choice(output: Array, n_classes: int) -> tuple[Array, Array | None]:
-    """Class scores, and the number of the chosen class where one more column tells it."""
-    if output.shape[1] == n_classes:
-        return output, None
-    return output[:, :n_classes], output[:, n_classes].astype(np.int64)
+from tenfold.score.registry import split_choice
 
 
 class Tally:

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from tenfold.core.data import Array
-from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.result import corrected_error
+from tenfold.score.registry import Score
 from tenfold.selection.candidates import Setting
 from tenfold.selection.race import Race
 

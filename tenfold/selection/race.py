@@ -22,8 +22,8 @@ from tenfold.core.errors import BadParameter, NotConverged, TenfoldError, Tenfol
 from tenfold.core.estimator import log_softmax, softmax
 from tenfold.core.protocol import fresh
 from tenfold.core.threads import single_blas
-from tenfold.evaluate.metrics import Score
 from tenfold.evaluate.splits import assign_folds
+from tenfold.score.registry import Score
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.reading import first_line, pl
 

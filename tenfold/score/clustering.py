@@ -10,8 +10,8 @@ from tenfold.core import check
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
-from tenfold.evaluate.confusion import Confusion
-from tenfold.evaluate.inputs import Array, check_choice, truth_and_groups
+from tenfold.score.confusion import Confusion
+from tenfold.score.inputs import Array, check_choice, truth_and_groups
 
 DISTANCES_AT_ONCE = 2**22
 

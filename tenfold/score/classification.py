@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadParameter
-from tenfold.evaluate.confusion import Confusion
-from tenfold.evaluate.inputs import Array
+from tenfold.score.confusion import Confusion
+from tenfold.score.inputs import Array
 
 
 def confusion_matrix(

@@ -12,7 +12,7 @@ import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.stats import Stats
-from tenfold.evaluate.inputs import Array, Labels, check_choice, truth_and_labels
+from tenfold.score.inputs import Array, Labels, check_choice, truth_and_labels
 
 AVERAGES = ("binary", "micro", "macro", "weighted", None)
 

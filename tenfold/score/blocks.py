@@ -12,17 +12,17 @@ import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Rows
-from tenfold.evaluate.classification import all_shares, beta_of
-from tenfold.evaluate.clusters import Contingency, silhouette_score
-from tenfold.evaluate.confusion import Confusion
-from tenfold.evaluate.gains import gain_sums, normalized_gain_sums
-from tenfold.evaluate.inputs import truth_and_scores
-from tenfold.evaluate.means import Mean
-from tenfold.evaluate.probability import CalibrationBins, brier_sums, log_loss_sums
-from tenfold.evaluate.ranking import auc_of, average_precision_of, precision_recall_curve_of, roc_curve_of
-from tenfold.evaluate.ranks import MOST_DISTINCT, Bounded, RankRows, RankSketch
-from tenfold.evaluate.regression import AbsoluteErrors, ValueSums, poisson_sums
-from tenfold.evaluate.report import Report
+from tenfold.score.classification import all_shares, beta_of
+from tenfold.score.clustering import Contingency, silhouette_score
+from tenfold.score.confusion import Confusion
+from tenfold.score.gains import gain_sums, normalized_gain_sums
+from tenfold.score.inputs import truth_and_scores
+from tenfold.score.means import Mean
+from tenfold.score.probability import CalibrationBins, brier_sums, log_loss_sums
+from tenfold.score.ranking import auc_of, average_precision_of, precision_recall_curve_of, roc_curve_of
+from tenfold.score.ranks import MOST_DISTINCT, Bounded, RankRows, RankSketch
+from tenfold.score.regression import AbsoluteErrors, ValueSums, poisson_sums
+from tenfold.score.report import Report
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.inputs import Array, Scores, check_choice, positive_class, truth_and_scores
-from tenfold.evaluate.ranks import Bounded, Curve, RankRows, RankSketch
+from tenfold.score.inputs import Array, Scores, check_choice, positive_class, truth_and_scores
+from tenfold.score.ranks import Bounded, Curve, RankRows, RankSketch
 
 Ranks = RankRows | RankSketch
 

@@ -17,14 +17,13 @@ from tenfold import _evaluate
 from tenfold.core import check
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import log_softmax, softmax
-from tenfold.evaluate.confusion import Confusion
-from tenfold.evaluate.inputs import Array, Labels, Scores, Values
-from tenfold.evaluate.means import Mean
-from tenfold.evaluate.probability import row_surprise, squared_distance
-from tenfold.evaluate.ranking import auc_of
-from tenfold.evaluate.ranks import RankRows, RankSketch
-from tenfold.evaluate.regression import ValueSums
-from tenfold.evaluate.tally import split_choice
+from tenfold.score.confusion import Confusion
+from tenfold.score.inputs import Array, Labels, Scores, Values
+from tenfold.score.means import Mean
+from tenfold.score.probability import row_surprise, squared_distance
+from tenfold.score.ranking import auc_of
+from tenfold.score.ranks import RankRows, RankSketch
+from tenfold.score.regression import ValueSums
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,13 @@ def largest(scores: Array) -> Array:
     """The number of the largest score of each row."""
     native = scores.dtype == np.float64 and scores.flags.c_contiguous
     return cast(Array, _evaluate.largest_columns(scores)) if native else scores.argmax(axis=1)
+
+
+def split_choice(output: Array, n_classes: int) -> tuple[Array, Array | None]:
+    """Class scores, and the number of the chosen class where one more column tells it."""
+    if output.shape[1] == n_classes:
+        return output, None
+    return output[:, :n_classes], output[:, n_classes].astype(np.int64)
 
 
 def judged_output(judge: Score, output: Array, classes: Array | None) -> Array:

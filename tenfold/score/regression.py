@@ -12,9 +12,9 @@ from scipy.special import xlogy
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.stats import Stats, merge
-from tenfold.evaluate.inputs import Array, Values, truth_and_values
-from tenfold.evaluate.means import Mean
-from tenfold.evaluate.ranks import MOST_DISTINCT, Bounded, Distinct
+from tenfold.score.inputs import Array, Values, truth_and_values
+from tenfold.score.means import Mean
+from tenfold.score.ranks import MOST_DISTINCT, Bounded, Distinct
 
 ROWS_AT_ONCE = 2**15
 

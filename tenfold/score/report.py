@@ -10,11 +10,11 @@ import numpy as np
 
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
-from tenfold.evaluate.confusion import Confusion, Counted
-from tenfold.evaluate.inputs import Array, Labels, truth_and_probabilities
-from tenfold.evaluate.means import Mean
-from tenfold.evaluate.probability import CalibrationBins, squared_distance, surprise
-from tenfold.evaluate.ranks import RankRows
+from tenfold.score.confusion import Confusion, Counted
+from tenfold.score.inputs import Array, Labels, truth_and_probabilities
+from tenfold.score.means import Mean
+from tenfold.score.probability import CalibrationBins, squared_distance, surprise
+from tenfold.score.ranks import RankRows
 
 AVERAGES = ("micro", "macro", "weighted")
 

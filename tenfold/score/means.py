@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.core.stats import Stats
-from tenfold.evaluate.inputs import Array
+from tenfold.score.inputs import Array
 
 
 @dataclass(slots=True)

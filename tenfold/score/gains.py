@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.inputs import Array, truth_and_values
-from tenfold.evaluate.means import Mean
+from tenfold.score.inputs import Array, truth_and_values
+from tenfold.score.means import Mean
 
 
 def dcg_score(

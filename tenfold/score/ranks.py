@@ -16,8 +16,8 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.errors import BadInput
 from tenfold.core.stats import Stats
-from tenfold.evaluate.confusion import joined
-from tenfold.evaluate.inputs import Array, Scores
+from tenfold.score.confusion import joined
+from tenfold.score.inputs import Array, Scores
 
 MOST_DISTINCT = 2**18
 LEAST_DISTINCT = 2**10

@@ -10,8 +10,8 @@ import numpy as np
 from tenfold.core.errors import BadParameter
 from tenfold.core.estimator import log_softmax
 from tenfold.core.stats import Stats
-from tenfold.evaluate.inputs import Array, Scores, check_choice, truth_and_chance, truth_and_probabilities
-from tenfold.evaluate.means import Mean
+from tenfold.score.inputs import Array, Scores, check_choice, truth_and_chance, truth_and_probabilities
+from tenfold.score.means import Mean
 
 LEAST_LOG = float(np.log(np.finfo(float).tiny))
 

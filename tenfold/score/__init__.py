@@ -1,0 +1,47 @@
+"""Scores: each is defined once, as a statistic of rows that merges over blocks. Names are loaded when first used.
+
+from tenfold.score import accuracy_score, r2_score
+"""
+
+from __future__ import annotations
+
+from tenfold.core.lazy import lazy_names
+
+PUBLIC = {
+    "accuracy_score": "classification",
+    "adjusted_rand_score": "clustering",
+    "average_precision_score": "ranking",
+    "balanced_accuracy_score": "classification",
+    "brier_score_loss": "probability",
+    "calibration_error": "probability",
+    "classification_report": "report",
+    "confusion_matrix": "classification",
+    "dcg_score": "gains",
+    "f1_score": "classification",
+    "f_alpha_score": "classification",
+    "fbeta_score": "classification",
+    "log_loss": "probability",
+    "mean_absolute_error": "regression",
+    "mean_pinball_loss": "regression",
+    "mean_poisson_deviance": "regression",
+    "mean_squared_error": "regression",
+    "median_absolute_error": "regression",
+    "mutual_info_score": "clustering",
+    "ndcg_score": "gains",
+    "normalized_mutual_info_score": "clustering",
+    "over": "blocks",
+    "precision_recall_curve": "ranking",
+    "precision_recall_fscore_support": "classification",
+    "precision_score": "classification",
+    "r2_score": "regression",
+    "recall_score": "classification",
+    "roc_auc_score": "ranking",
+    "roc_curve": "ranking",
+    "root_mean_squared_error": "regression",
+    "silhouette_samples": "clustering",
+    "silhouette_score": "clustering",
+    "specificity_score": "classification",
+    "zero_one_loss": "classification",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, PUBLIC)

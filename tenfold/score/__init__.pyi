@@ -1,0 +1,36 @@
+from tenfold.score.blocks import over as over
+from tenfold.score.classification import accuracy_score as accuracy_score
+from tenfold.score.classification import balanced_accuracy_score as balanced_accuracy_score
+from tenfold.score.classification import confusion_matrix as confusion_matrix
+from tenfold.score.classification import f1_score as f1_score
+from tenfold.score.classification import f_alpha_score as f_alpha_score
+from tenfold.score.classification import fbeta_score as fbeta_score
+from tenfold.score.classification import precision_recall_fscore_support as precision_recall_fscore_support
+from tenfold.score.classification import precision_score as precision_score
+from tenfold.score.classification import recall_score as recall_score
+from tenfold.score.classification import specificity_score as specificity_score
+from tenfold.score.classification import zero_one_loss as zero_one_loss
+from tenfold.score.clustering import adjusted_rand_score as adjusted_rand_score
+from tenfold.score.clustering import mutual_info_score as mutual_info_score
+from tenfold.score.clustering import normalized_mutual_info_score as normalized_mutual_info_score
+from tenfold.score.clustering import silhouette_samples as silhouette_samples
+from tenfold.score.clustering import silhouette_score as silhouette_score
+from tenfold.score.gains import dcg_score as dcg_score
+from tenfold.score.gains import ndcg_score as ndcg_score
+from tenfold.score.probability import brier_score_loss as brier_score_loss
+from tenfold.score.probability import calibration_error as calibration_error
+from tenfold.score.probability import log_loss as log_loss
+from tenfold.score.ranking import average_precision_score as average_precision_score
+from tenfold.score.ranking import precision_recall_curve as precision_recall_curve
+from tenfold.score.ranking import roc_auc_score as roc_auc_score
+from tenfold.score.ranking import roc_curve as roc_curve
+from tenfold.score.regression import mean_absolute_error as mean_absolute_error
+from tenfold.score.regression import mean_pinball_loss as mean_pinball_loss
+from tenfold.score.regression import mean_poisson_deviance as mean_poisson_deviance
+from tenfold.score.regression import mean_squared_error as mean_squared_error
+from tenfold.score.regression import median_absolute_error as median_absolute_error
+from tenfold.score.regression import r2_score as r2_score
+from tenfold.score.regression import root_mean_squared_error as root_mean_squared_error
+from tenfold.score.report import classification_report as classification_report
+
+PUBLIC: dict[str, str]
