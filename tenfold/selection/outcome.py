@@ -84,9 +84,9 @@ class Outcome:
             return None
         rounds = race.complete_outer
         taken = [self.guess] * len(rounds) if self.is_guess else search.picks
-        parts = [(c, race.fold == o) for c, o in zip(taken, rounds, strict=True)]
-        answers, losses = (np.concatenate([of[part] for part in parts]) for of in (race.answers, race.losses))
-        return answers, losses
+        parts = [(c, np.flatnonzero(race.fold == o)) for c, o in zip(taken, rounds, strict=True)]
+        answers = np.concatenate([race.outputs[c, rows, 0] for c, rows in parts])
+        return answers, np.concatenate([race.losses(c, rows) for c, rows in parts])
 
     def guess_scores(self) -> dict[str, Array]:
         """The scores of the guess on the complete folds, by metric."""

@@ -28,6 +28,7 @@ from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.reading import first_line, pl
 
 SMALL_ROWS, SMALL_WORK = 2000, 300_000  # up to so many rows, and rows × columns × classes, 10 folds; beyond 5
+MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
 
 
 def front() -> list[tuple[str, Any]]:
@@ -54,6 +55,15 @@ def make_folds(y: Array, folds: int, seed: int, role: str, groups: Array | None)
     return of_group[groups]
 
 
+def held_out_table(settings: int, rows: int, width: int) -> Array:
+    """(settings, rows, outputs), for what each setting says of each row when trained without its fold.
+
+    Half the digits are kept where all of them would take more than MOST_KEPT bytes.
+    """
+    shape = settings, rows, width
+    return np.full(shape, np.nan, np.float64 if 8 * settings * rows * width <= MOST_KEPT else np.float32)
+
+
 class Race:
     """Scores of all settings, filled unit by unit: a unit is one training set."""
 
@@ -77,10 +87,8 @@ class Race:
         self.K = int(fold.max()) + 1
         shape = (len(self.settings), self.K, self.K)
         self.scores = {judge.name: np.full(shape, np.nan) for judge in judges}
-        self.losses = np.full((len(self.settings), len(y)), np.nan)  # of each row, trained without its fold
-        self.answers = np.full(
-            self.losses.shape if families[0].learner.role == "regressor" else (0, 0), np.nan, np.float32
-        )
+        width = int(y.max()) + 1 if families[0].learner.role == "classifier" else 1
+        self.outputs = held_out_table(len(self.settings), len(y), width)
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.units_done = 0
         self.failures: dict[str, str] = {}  # family -> why, once
@@ -165,10 +173,9 @@ class Race:
     def _score(self, c: int, fold: int, other: int, model: Any, Z: Array) -> None:
         classes = model.role == "classifier"
         output = model._scores(Z) if classes else model._predict(Z)
-        rows = self.fold == fold
-        truth = self.y[rows]
-        if not classes:
-            truth, output = truth[:, None], output.reshape(len(output), -1)
+        rows = np.flatnonzero(self.fold == fold)
+        truth = self.truth(rows)
+        output = output.reshape(len(output), -1)
         if not np.isfinite(output).all():
             self.failures.setdefault(self.settings[c].family.title, "its answers are not all finite")
             return
@@ -176,9 +183,15 @@ class Race:
         for judge in self.judges:
             self.scores[judge.name][c, fold, other] = judge.of(truth, output, weights)
         if fold == other:
-            self.losses[c, rows] = row_losses(self.judges[0].name, truth, output)
-            if not classes:
-                self.answers[c, rows] = output[:, 0]
+            self.outputs[c, rows] = output
+
+    def truth(self, rows: Array) -> Array:
+        """The truth of some rows, as a score takes it: codes of classes, or one column of numbers."""
+        return self.y[rows] if self.families[0].learner.role == "classifier" else self.y[rows, None]
+
+    def losses(self, c: int, rows: Array) -> Array:
+        """The loss of each of these rows under setting c, trained without their fold."""
+        return row_losses(self.judges[0].name, self.truth(rows), self.outputs[c, rows])
 
 
 def _told(warning: TenfoldWarning) -> str:
@@ -198,6 +211,6 @@ def row_losses(metric: str, truth: Array, output: Array) -> Array:
             return -np.maximum(log_softmax(output)[rows, truth], np.log(np.finfo(float).tiny))
         if metric == "brier":
             return ((softmax(output) - (np.arange(output.shape[1]) == truth[:, None])) ** 2).sum(axis=1)
-        return output.argmax(axis=1) != truth
+        return (output.argmax(axis=1) != truth).astype(np.float64)
     difference = (truth - output)[:, 0]
     return np.abs(difference) if metric == "mae" else difference**2

@@ -1,0 +1,59 @@
+"""The race of `tenfold.select`: the verdict in the score that was asked for, one engine for all training sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tenfold
+from tenfold.selection import candidates
+
+TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same race, with fewer trees."""
+    monkeypatch.setattr(candidates, "FOREST_TREES", 10)
+    monkeypatch.setattr(candidates, "ROUNDS", (5, 20))
+
+
+# --- the verdict ------------------------------------------------------------------------------------------
+
+
+def rare_class(n: int = 400) -> tuple[pl.DataFrame, np.ndarray]:
+    """One row of ten is of the class "ill", whose columns are higher by one standard deviation: few such rows are more probably ill."""
+    rng = np.random.default_rng(0)
+    ill = np.arange(n) % 10 == 0
+    X = rng.normal(size=(n, 3)) + ill[:, None]
+    return pl.DataFrame({f"x{j}": X[:, j] for j in range(3)}), np.where(ill, "ill", "well")
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "f1_macro", "roc_auc"])
+def test_the_verdict_is_taken_on_the_score_that_was_asked_for(metric: str) -> None:
+    """The share of errors of the best model by these scores is larger than that of always saying "well"."""
+    found = tenfold.select(*rare_class(), metric=metric, folds=5)
+    assert found.signal and "guess" not in found.chosen
+    assert found.search.gain.metric == metric and found.search.gain.low > 0
+    assert found.estimate.value > 0.6
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "f1_macro", "roc_auc"])
+def test_noise_is_noise_by_every_score(metric: str) -> None:
+    """Random labels have a macro-averaged F1 of 1/2, one label for every row 1/3: that is no signal."""
+    heard = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        frame = pl.DataFrame({f"x{j}": rng.normal(size=60) for j in range(3)})
+        found = tenfold.select(frame, rng.permutation(60) % 2, metric=metric, folds=4, seed=seed)
+        heard += bool(found.signal)
+    assert heard <= 1
+
+
+@pytest.mark.skipif(not TABLES.exists(), reason="shared tables are not here")
+def test_mammography_has_a_signal() -> None:
+    found = tenfold.select(TABLES / "mammography.csv.gz", "target", metric="balanced_accuracy", folds=3)
+    assert found.signal and found.estimate.value > 0.8
