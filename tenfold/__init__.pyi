@@ -4,6 +4,15 @@ from tenfold import score as score
 from tenfold.advisor.advice import advise as advise
 from tenfold.app.progress import progress as progress
 from tenfold.cluster.kmeans import KMeans as KMeans
+from tenfold.compose.adaboost import AdaBoostClassifier as AdaBoostClassifier
+from tenfold.compose.adaboost_r2 import AdaBoostRegressor as AdaBoostRegressor
+from tenfold.compose.bagging import BaggingClassifier as BaggingClassifier
+from tenfold.compose.bagging import BaggingRegressor as BaggingRegressor
+from tenfold.compose.calibrated import CalibratedClassifierCV as CalibratedClassifierCV
+from tenfold.compose.cascade import CascadeClassifier as CascadeClassifier
+from tenfold.compose.pipeline import Pipeline as Pipeline
+from tenfold.compose.pipeline import make_pipeline as make_pipeline
+from tenfold.compose.ransac import RANSACRegressor as RANSACRegressor
 from tenfold.core.engine import Local as Local
 from tenfold.core.engine import Threads as Threads
 from tenfold.core.engine import engine as engine
@@ -20,10 +29,9 @@ from tenfold.core.errors import TenfoldError as TenfoldError
 from tenfold.core.errors import TooLarge as TooLarge
 from tenfold.core.monitor import monitor as monitor
 from tenfold.core.threads import threads as threads
-from tenfold.evaluate.calibrated import CalibratedClassifierCV as CalibratedClassifierCV
-from tenfold.evaluate.cross import cross_val_predict as cross_val_predict
-from tenfold.evaluate.cross import cross_validate as cross_validate
-from tenfold.evaluate.cross import validation_path as validation_path
+from tenfold.evaluate.validate.cross import cross_val_predict as cross_val_predict
+from tenfold.evaluate.validate.cross import cross_validate as cross_validate
+from tenfold.evaluate.validate.cross import validation_path as validation_path
 from tenfold.generative.centroid import NearestCentroid as NearestCentroid
 from tenfold.generative.discriminant import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from tenfold.generative.discriminant import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
@@ -44,7 +52,6 @@ from tenfold.linear.mm import MMRegressor as MMRegressor
 from tenfold.linear.nonnegative import NonNegativeLeastSquares as NonNegativeLeastSquares
 from tenfold.linear.pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
 from tenfold.linear.quantile import QuantileRegressor as QuantileRegressor
-from tenfold.linear.ransac import RANSACRegressor as RANSACRegressor
 from tenfold.linear.reweighted import ReweightedLeastSquares as ReweightedLeastSquares
 from tenfold.linear.ridge import Ridge as Ridge
 from tenfold.linear.ridge_cv import RidgeCV as RidgeCV
@@ -61,8 +68,6 @@ from tenfold.prepare.basis import PolynomialFeatures as PolynomialFeatures
 from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder
 from tenfold.prepare.encode import OrdinalEncoder as OrdinalEncoder
 from tenfold.prepare.impute import SimpleImputer as SimpleImputer
-from tenfold.prepare.pipeline import Pipeline as Pipeline
-from tenfold.prepare.pipeline import make_pipeline as make_pipeline
 from tenfold.prepare.radial import RadialBasisFeatures as RadialBasisFeatures
 from tenfold.prepare.scale import StandardScaler as StandardScaler
 from tenfold.prepare.spline import SplineTransformer as SplineTransformer
@@ -72,23 +77,18 @@ from tenfold.saved.files import load as load
 from tenfold.saved.files import save as save
 from tenfold.selection.run import select as select
 from tenfold.sources.cluster import Dask as Dask
-from tenfold.tree.adaboost import AdaBoostClassifier as AdaBoostClassifier
-from tenfold.tree.adaboost_r2 import AdaBoostRegressor as AdaBoostRegressor
-from tenfold.tree.bagging import BaggingClassifier as BaggingClassifier
-from tenfold.tree.bagging import BaggingRegressor as BaggingRegressor
-from tenfold.tree.c45 import C45Classifier as C45Classifier
-from tenfold.tree.cascade import CascadeClassifier as CascadeClassifier
-from tenfold.tree.decision import DecisionTreeClassifier as DecisionTreeClassifier
-from tenfold.tree.decision import DecisionTreeRegressor as DecisionTreeRegressor
-from tenfold.tree.forest import ExtraTreesClassifier as ExtraTreesClassifier
-from tenfold.tree.forest import ExtraTreesRegressor as ExtraTreesRegressor
-from tenfold.tree.forest import RandomForestClassifier as RandomForestClassifier
-from tenfold.tree.forest import RandomForestRegressor as RandomForestRegressor
-from tenfold.tree.gradient import GradientBoostingClassifier as GradientBoostingClassifier
-from tenfold.tree.gradient import GradientBoostingRegressor as GradientBoostingRegressor
-from tenfold.tree.hist_boosting import HistGradientBoostingClassifier as HistGradientBoostingClassifier
-from tenfold.tree.hist_boosting import HistGradientBoostingRegressor as HistGradientBoostingRegressor
-from tenfold.tree.id3 import ID3Classifier as ID3Classifier
+from tenfold.tree.boosting.gradient import GradientBoostingClassifier as GradientBoostingClassifier
+from tenfold.tree.boosting.gradient import GradientBoostingRegressor as GradientBoostingRegressor
+from tenfold.tree.boosting.hist_boosting import HistGradientBoostingClassifier as HistGradientBoostingClassifier
+from tenfold.tree.boosting.hist_boosting import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+from tenfold.tree.forest.forest import ExtraTreesClassifier as ExtraTreesClassifier
+from tenfold.tree.forest.forest import ExtraTreesRegressor as ExtraTreesRegressor
+from tenfold.tree.forest.forest import RandomForestClassifier as RandomForestClassifier
+from tenfold.tree.forest.forest import RandomForestRegressor as RandomForestRegressor
+from tenfold.tree.single.c45 import C45Classifier as C45Classifier
+from tenfold.tree.single.decision import DecisionTreeClassifier as DecisionTreeClassifier
+from tenfold.tree.single.decision import DecisionTreeRegressor as DecisionTreeRegressor
+from tenfold.tree.single.id3 import ID3Classifier as ID3Classifier
 
 PUBLIC: dict[str, str]
 INSIDE: dict[str, str]

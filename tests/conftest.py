@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold
-from tenfold.core.estimator import Estimator
+from tenfold.base.estimator import Estimator
 
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.

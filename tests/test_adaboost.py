@@ -124,7 +124,7 @@ def test_it_ends_early() -> None:
 
 
 def test_interrupted_rounds_are_kept(monkeypatch: Any) -> None:
-    from tenfold.tree.stumps import Stumps
+    from tenfold.tree.single.stumps import Stumps
 
     plain, calls = Stumps.best, []
 

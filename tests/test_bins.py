@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from tenfold.core.check import in_memory
+from tenfold.base.check import in_memory
 from tenfold.core.data import Array
 from tenfold.core.engine import Local, drive
 from tenfold.sources.stream import open_stream
 from tenfold.tree import bins as module
 from tenfold.tree.bins import Bins, learn_bins, smallest_hashes
-from tenfold.tree.coded import values_of
+from tenfold.tree.forest.binned_table import values_of
 
 
 class Unsupervised:

@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer
 import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.tree import hist_boosting
+from tenfold.tree.boosting import hist_boosting
 
 HIST = {"real": tenfold.HistGradientBoostingRegressor, "label": tenfold.HistGradientBoostingClassifier}
 
@@ -163,7 +163,7 @@ def test_rounds_are_a_path_a_warm_start_and_stages(name: str) -> None:
     target = y if cls.target == "real" else label
     path = cls.path
     settings = {"subsample": 0.5, "random_state": 3}
-    source = tenfold.core.check.check_fit(cls(**settings), X, target)
+    source = tenfold.base.check.check_fit(cls(**settings), X, target)
     along = cls(**settings)._fit_path(source, path, [2, 6])
     stages = list(along[1].staged_predict(X))
     warm = cls(**settings, warm_start=True, **{path: 2}).fit(X, target)

@@ -16,7 +16,7 @@ from test_boosting_parts import CASES, Depth, Hist, HistC, InParts, assert_same,
 import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, DataWarning, TooLarge
-from tenfold.tree import room
+from tenfold.tree import memory as room
 from tenfold.tree.bins import Bins
 
 __all__ = ["rows_stay"]  # a fixture that every test takes

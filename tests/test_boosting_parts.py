@@ -11,8 +11,8 @@ import pytest
 
 import tenfold
 from tenfold.core.data import Array
-from tenfold.tree import training
-from tenfold.tree.parts import Whole
+from tenfold.tree.boosting import training
+from tenfold.tree.boosting.rows import Whole
 
 N, P = 2000, 6
 NUMBERS = "baseline_ train_score_ validation_score_ oob_scores_ n_iter_ n_estimators_ feature_importances_"

@@ -19,10 +19,10 @@ from sklearn.isotonic import isotonic_regression as sklearn_isotonic_regression
 
 import tenfold
 from tenfold import CalibratedClassifierCV
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.compose.calibrated import folds_by_content
 from tenfold.evaluate import calibration_curve, fit_calibrator, isotonic_regression
-from tenfold.evaluate.calibrated import folds_by_content
-from tenfold.evaluate.calibrators import calibrator_of, fit_map, inverse_temperature, log_odds
+from tenfold.evaluate.calibrate.maps import calibrator_of, fit_map, inverse_temperature, log_odds
 
 # --- calibration ----------------------------------------------------------------------------------------------------
 

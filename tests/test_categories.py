@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import tenfold
-from tenfold.core import check
-from tenfold.core.estimator import Estimator, OnePass, Regressor
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, OnePass, Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Rows, Spread
 

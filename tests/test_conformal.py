@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.core.estimator import softmax
-from tenfold.core.protocol import fresh
+from tenfold.base.estimator import softmax
+from tenfold.base.sklearn_api import fresh
 from tenfold.evaluate import Conformal
 
 Data = tuple[np.ndarray, np.ndarray]

@@ -8,8 +8,8 @@ import sklearn.model_selection as theirs
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import tenfold
-from tenfold.core import check
-from tenfold.core.protocol import fresh
+from tenfold.base import check
+from tenfold.base.sklearn_api import fresh
 from tenfold.evaluate import (
     GroupKFold,
     RepeatedKFold,
@@ -18,9 +18,9 @@ from tenfold.evaluate import (
     TimeSeriesSplit,
     nested_cross_validate,
 )
-from tenfold.evaluate.held_out import fit_from, start_of
-from tenfold.evaluate.result import ValidationPath, corrected_error
-from tenfold.evaluate.splits import assign_folds
+from tenfold.evaluate.split.splitters import assign_folds
+from tenfold.evaluate.validate.held_out import fit_from, start_of
+from tenfold.evaluate.validate.result import ValidationPath, corrected_error
 
 CLASSIFIERS = [
     tenfold.GaussianNB(),

@@ -17,7 +17,7 @@ from distributed import Client, LocalCluster
 from test_boosting_parts import Depth, Hist, HistC, assert_same, given, made, rows_stay
 
 import tenfold
-from tenfold.tree import spread
+from tenfold.tree.boosting import cluster_rounds as spread
 
 __all__ = ["rows_stay"]  # a fixture that every test takes
 

@@ -74,7 +74,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([\w./-]+\.\w+)\)", text)
     paths = re.findall(
-        r"`((?:tenfold/|core/|gate/|solve/|saved/|sources/|tests/|src/|bench/|docs/|tools/|\.ci/)[\w./]+)`", text
+        r"`((?:tenfold/|core/|base/|gate/|solve/|saved/|sources/|tests/|src/|bench/|docs/|tools/|\.ci/)[\w./]+)`", text
     )
     missing = [name for name in links if not (page.parent / name).exists()]
     paths = [path for path in paths if "NAME" not in path]

@@ -124,7 +124,7 @@ def test_too_few_classes_are_drawn_again_or_told() -> None:
 
 
 def test_interrupted_fits_keep_their_members(monkeypatch: Any) -> None:
-    from tenfold.tree import draws
+    from tenfold.compose import bagging_draws as draws
 
     X, y = DIABETES
     plain, calls = draws.each, []

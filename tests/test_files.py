@@ -19,8 +19,8 @@ from golden.make import table as golden_table
 from mutants import make, without_code
 
 import tenfold
+from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadFile, BadParameter, NotFitted
-from tenfold.core.estimator import Estimator
 from tenfold.saved import files, kinds, statistics
 
 HERE = Path(__file__).parent

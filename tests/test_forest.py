@@ -12,11 +12,11 @@ import sklearn.ensemble
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import tenfold
-import tenfold.tree.grove
+import tenfold.tree.forest.growing
+from tenfold.base.sklearn_api import fresh
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning, NotFitted
-from tenfold.core.protocol import fresh
 from tenfold.core.random import seed_of
-from tenfold.tree import quantiles
+from tenfold.tree.forest import quantiles
 
 Array = np.ndarray[Any, Any]
 
@@ -94,7 +94,7 @@ def test_growing_on_is_growing_at_once() -> None:
 
 
 def test_path_of_sizes_is_one_forest() -> None:
-    from tenfold.core import check
+    from tenfold.base import check
 
     X, y = friedman(200)
     model = tenfold.RandomForestRegressor(random_state=3)
@@ -260,9 +260,9 @@ def test_importance_out_of_bag_by_hand(kind: str, monkeypatch: pytest.MonkeyPatc
     X, y = friedman(200)
     X[::9, 1] = np.nan
     w, target = np.random.default_rng(1).integers(1, 4, 200), y if kind == "Regressor" else np.digitize(y, [10, 18])
-    unseen, pruned = [], tenfold.tree.grove.Forest._pruned
+    unseen, pruned = [], tenfold.tree.forest.growing.Forest._pruned
     monkeypatch.setattr(
-        tenfold.tree.grove.Forest,
+        tenfold.tree.forest.growing.Forest,
         "_pruned",
         lambda *given: unseen.append(np.flatnonzero(given[2] >= 0)) or pruned(*given),
     )
@@ -345,7 +345,7 @@ def test_same_forest_on_any_number_of_threads() -> None:
 
 def test_an_interrupted_batch_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trees of a batch that was not finished are dropped, with what they said out of bag."""
-    from tenfold.tree import grove
+    from tenfold.tree.forest import growing as grove
 
     X, y = friedman(100)
     calls, each = [], grove.each
@@ -380,7 +380,7 @@ def test_importances_do_not_depend_on_the_unit_of_the_target(size: float) -> Non
 
 
 def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tenfold.tree import grove
+    from tenfold.tree.forest import growing as grove
 
     X, y = friedman(100)
     calls, each = [], grove.each

@@ -10,7 +10,7 @@ import sklearn.ensemble
 import sklearn.tree
 
 import tenfold
-from tenfold.core.protocol import fresh
+from tenfold.base.sklearn_api import fresh
 
 Array = np.ndarray[Any, Any]
 

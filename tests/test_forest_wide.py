@@ -10,8 +10,8 @@ import pandas
 import pytest
 
 import tenfold
+from tenfold.base.sklearn_api import fresh
 from tenfold.core.errors import BadParameter
-from tenfold.core.protocol import fresh
 
 Array = np.ndarray[Any, Any]
 

@@ -10,7 +10,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 import tenfold
-from tenfold.evaluate.bayes import (
+from tenfold.evaluate.decide.bayes_error import (
     bayes_error,
     cover_hart,
     estimate_bayes_error,
@@ -18,10 +18,10 @@ from tenfold.evaluate.bayes import (
     most_frequent_error,
     simulated_bayes_error,
 )
-from tenfold.evaluate.comparison import compare, corrected_t, mcnemar
-from tenfold.evaluate.decide import REJECT, likelihood_ratio_test, minimum_risk, risk_curve, threshold
-from tenfold.evaluate.intervals import bootstrap, delong, delong_test, midranks, placements, wilson
-from tenfold.evaluate.winner import bootstrap_bias_correction
+from tenfold.evaluate.decide.risk import REJECT, likelihood_ratio_test, minimum_risk, risk_curve, threshold
+from tenfold.evaluate.validate.comparison import compare, corrected_t, mcnemar
+from tenfold.evaluate.validate.intervals import bootstrap, delong, delong_test, midranks, placements, wilson
+from tenfold.evaluate.validate.selection_bias import bootstrap_bias_correction
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (10, 10), (137, 200)])

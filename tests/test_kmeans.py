@@ -81,7 +81,7 @@ def test_fitted_attributes_belong_together() -> None:
 def test_rows_left_out_have_no_inertia() -> None:
     X = blobs(900, 3, 4)
     model = KMeans(4, random_state=0)
-    source = tenfold.core.check.check_fit(model, X)
+    source = tenfold.base.check.check_fit(model, X)
     model._fit(source.select(np.arange(0, 900, 3)))
     np.testing.assert_allclose(model.inertia_, inertia(X[::3], model.cluster_centers_), rtol=1e-10)
 

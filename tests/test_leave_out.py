@@ -11,12 +11,12 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_diabetes, load_wine
 
 import tenfold
-from tenfold.core import check
-from tenfold.core.estimator import log_softmax
-from tenfold.core.protocol import fresh
+from tenfold.base import check
+from tenfold.base.estimator import log_softmax
+from tenfold.base.sklearn_api import fresh
 from tenfold.evaluate import LeaveOneOut, LeavePOut
-from tenfold.evaluate.leave_out import leave_one_out_coefficients, leave_one_out_outputs, outputs_with_choice
-from tenfold.evaluate.merges import all_but_some
+from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients, leave_one_out_outputs, outputs_with_choice
+from tenfold.evaluate.validate.merges import all_but_some
 
 PRIORS = [0.2, 0.3, 0.5]
 REGRESSORS = [

@@ -11,8 +11,8 @@ from scipy.stats import binom
 from sklearn.datasets import load_iris
 
 import tenfold
-from tenfold.tree.manyway import LEAF, bits
-from tenfold.tree.prune import upper_error
+from tenfold.tree.structure.multiway import LEAF, bits
+from tenfold.tree.structure.prune import upper_error
 
 LOANS = pandas.DataFrame(
     {

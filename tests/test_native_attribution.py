@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from test_native_trees import random_trees
 
-from tenfold.tree.packed import Trees
+from tenfold.tree.structure.arrays import Trees
 
 Array = np.ndarray[Any, Any]
 

@@ -10,9 +10,9 @@ import pytest
 import tenfold
 from tenfold import _grow
 from tenfold.tree.bins import Bins
-from tenfold.tree.coded import native_forest, with_rare
-from tenfold.tree.exact import Growth, Presorted, one_tree
-from tenfold.tree.packed import Trees
+from tenfold.tree.forest.binned_table import native_forest, with_rare
+from tenfold.tree.single.exact import Growth, Presorted, one_tree
+from tenfold.tree.structure.arrays import Trees
 
 Array = np.ndarray[Any, Any]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tenfold import _trees
-from tenfold.tree.packed import Trees
+from tenfold.tree.structure.arrays import Trees
 
 LEVELS = ("baseline", "avx2", "avx512")
 

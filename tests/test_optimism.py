@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.evaluate.optimism import degrees_of_freedom, mallows_cp, noise_variance, optimism_by_sampling, vc_bound
+from tenfold.evaluate.validate.optimism import (
+    degrees_of_freedom,
+    mallows_cp,
+    noise_variance,
+    optimism_by_sampling,
+    vc_bound,
+)
 
 
 def test_degrees_are_the_trace_of_the_hat_matrix() -> None:

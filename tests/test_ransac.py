@@ -10,8 +10,8 @@ from sklearn import linear_model
 from sklearn.tree import DecisionTreeRegressor
 
 import tenfold
-from tenfold.linear.consensus import copy_of
-from tenfold.linear.ransac import n_draws
+from tenfold.compose.consensus import copy_of
+from tenfold.compose.ransac import n_draws
 
 
 def spoiled(share: float, n: int = 1000, seed: int = 0) -> tuple[Any, Any, Any]:

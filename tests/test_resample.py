@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 
 import tenfold
 from tenfold.core.threads import single_blas
-from tenfold.evaluate.resample import LOSSES, _plus, bootstrap_error, no_information
+from tenfold.evaluate.validate.resample import LOSSES, _plus, bootstrap_error, no_information
 
 
 def test_out_of_bag_by_brute_force() -> None:

@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression
 
 import tenfold
 from tenfold import evaluate as ours
-from tenfold.evaluate.folds import assign_parts, grouped, sizes_of
+from tenfold.evaluate.split.folds import assign_parts, grouped, sizes_of
 
 rng = np.random.default_rng(0)
 N = 61

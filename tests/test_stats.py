@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import tenfold
 from tenfold.cluster.kmeans import Survey
+from tenfold.compose.consensus import Agreement
 from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, CannotForget
 from tenfold.core.stats import (
@@ -27,8 +28,7 @@ from tenfold.core.stats import (
     Terms,
     merge,
 )
-from tenfold.evaluate.merges import all_but_one
-from tenfold.linear.consensus import Agreement
+from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.linear.ridge_cv import Errors
 from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed

@@ -91,7 +91,7 @@ def test_all_penalties_from_one_tree() -> None:
     X, y, _, w = table()
     model = tenfold.DecisionTreeRegressor(min_samples_leaf=5)
     alphas = [0.0, 0.003, 0.02, 10.0]
-    from tenfold.core import check
+    from tenfold.base import check
 
     fits = model._fit_path(check.check_fit(model, X, y, w), "ccp_alpha", alphas)
     for alpha, fitted in zip(alphas, fits, strict=True):
@@ -135,7 +135,7 @@ def test_reduced_error_pruning_is_the_best_subtree_on_the_rows_held_out() -> Non
 
 def test_pessimistic_pruning() -> None:
     """Quinlan's example: limits of 0 errors of 6, 0 of 9 and 0 of 1 rows at 25 % add up to more than 1 of 16."""
-    from tenfold.tree.prune import upper_error
+    from tenfold.tree.structure.prune import upper_error
 
     limits = upper_error(np.array([0.0, 0, 0, 1]), np.array([6.0, 9, 1, 16]), 0.25)
     np.testing.assert_allclose(limits / [6, 9, 1, 16], [0.206, 0.143, 0.75, 0.157], rtol=0, atol=3e-3)

@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 import tenfold
-from tenfold.tree.words import among, amount, number, word
+from tenfold.tree.structure.describe import among, amount, number, word
 
 LETTERS = list("abcdefg")
 

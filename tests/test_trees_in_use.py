@@ -176,7 +176,7 @@ def test_thresholds_of_forests_lie_amid_the_values_they_part(kind):
 
 @pytest.mark.parametrize("y", [THREE > 0, THREE], ids=["two", "three"])
 def test_a_cascade_that_is_stopped_keeps_its_stages(monkeypatch, y):
-    from tenfold.tree.stumps import Stumps
+    from tenfold.tree.single.stumps import Stumps
 
     plain, rounds = Stumps.best, []
 

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression as SklearnLogistic
 from sklearn.linear_model import Ridge as SklearnRidge
 
 import tenfold
-from tenfold.core import check
+from tenfold.base import check
 from tenfold.evaluate import (
     GroupKFold,
     accumulated_effects,
@@ -28,8 +28,8 @@ from tenfold.evaluate import (
     permutation_importance,
     validation_curve,
 )
-from tenfold.evaluate import importance as importance_module
-from tenfold.evaluate.importance import drops_of
+from tenfold.evaluate.explain import importance as importance_module
+from tenfold.evaluate.explain.importance import drops_of
 from tenfold.score.registry import find_score
 
 # --- bias and variance ----------------------------------------------------------------------------------------------

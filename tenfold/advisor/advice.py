@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.advisor import evidence
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.linear.least_squares import LinearRegression

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.gate.numbers import check_finite
+from tenfold.core.numbers import check_finite
 
 Array = np.ndarray[Any, Any]
 
@@ -140,7 +140,7 @@ class Source:
 
     def map(self, change: Callable[[Any], Any], n_features: int) -> Source:
         """The same rows with X replaced by change(X), block by block."""
-        from tenfold.sources.mapped import Mapped
+        from tenfold.core.mapped import Mapped
 
         return Mapped(self, change, n_features)
 

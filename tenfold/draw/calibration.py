@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import GREY, new_axes, style, tool
+from tenfold.draw.look import GREY, new_axes, style
+from tenfold.evaluate.calibrate.curve import calibration_curve
 
 
 def draw_calibration(
@@ -33,7 +34,7 @@ def draw_calibration(
     ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2, label="perfectly calibrated")
     settings = dict(n_bins=n_bins, strategy=strategy, pos_label=pos_label, sample_weight=sample_weight)
     several = {} if y_prob is None else y_prob if isinstance(y_prob, dict) else {"": y_prob}
-    curves = {name: tool("calibration_curve")(curve, p, **settings) for name, p in several.items()} or {"": curve}
+    curves = {name: calibration_curve(curve, p, **settings) for name, p in several.items()} or {"": curve}
     for k, (name, found) in enumerate(curves.items()):
         ranges = np.maximum([found.prob_true - found.low, found.high - found.prob_true], 0)
         label = f"{name}{', ' if name else ''}calibration error {found.error:.3f}"

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import Estimator
+from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.draw.look import GREY, ORANGE, new_axes, short, style
@@ -75,15 +77,11 @@ def _fitted_path(model: Any, X: Any, y: Any, alphas: Any) -> tuple[Array, Array,
 def _of_one_penalty(model: Any) -> tuple[Any, float | None]:
     """A learner of one penalty, and the penalty to mark."""
     if getattr(model, "path", None) == "alpha":
-        from tenfold.core.protocol import fresh
-
         return fresh(model), float(model.alpha) or None
     name = type(model).__name__
-    if name.endswith("CV") and hasattr(model, "alpha_"):
-        import tenfold
-
-        more = {"l1_ratio": model.l1_ratio_} if hasattr(model, "l1_ratio_") else {}
-        return getattr(tenfold, name.removesuffix("CV"))(fit_intercept=model.fit_intercept, **more), float(model.alpha_)
+    chosen = model._at_choice() if isinstance(model, Estimator) and "alpha_" in vars(model) else None
+    if chosen is not None:
+        return chosen, float(model.alpha_)
     raise BadInput(f"draw_coefficients: {name} has no penalty alpha to draw along: use Ridge, Lasso or LassoLars")
 
 

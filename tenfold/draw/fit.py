@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.draw.look import BLUE, GREY, RED, new_axes, titled
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.check import check_fitted
+from tenfold.base.check import check_fitted
 from tenfold.core.errors import BadType
 from tenfold.draw.look import BLUE, GREY, new_axes, short
 

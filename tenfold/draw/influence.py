@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.draw.look import BLUE, GREY, ORANGE, RED, new_axes, titled

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#8A8A8A"
@@ -53,11 +52,3 @@ def said(score: str) -> str:
 def amount(value: float) -> str:
     """A number in a picture: three digits, thousands whole."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def tool(name: str) -> Any:
-    """A public function of `tenfold.evaluate`, found when a picture is made from rows.
-
-    Results of evaluation draw themselves with this package, which therefore lies below and does not import them.
-    """
-    return getattr(import_module("tenfold.evaluate"), name)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput
-from tenfold.draw.look import GREY, new_axes, style, tool
+from tenfold.draw.look import GREY, new_axes, style
+from tenfold.evaluate.validate.intervals import delong
 from tenfold.score.ranking import precision_recall_curve, roc_curve
 
 
@@ -30,7 +31,7 @@ def draw_roc(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight:
         area = float(np.trapezoid(tpr, fpr))
         text = f"{name}AUC {area:.3f}"
         if sample_weight is None and min(truth.sum(), (1 - truth).sum()) >= 10:
-            found = tool("delong")(truth, score)
+            found = delong(truth, score)
             text += f" (95%: {found.low:.3f} to {found.high:.3f})"
         ax.plot(fpr, tpr, linewidth=1.8, label=text, **style(k))
     ax.set(

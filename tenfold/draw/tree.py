@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenfold.core.check import check_fitted
+from tenfold.base.check import check_fitted
 from tenfold.core.errors import BadParameter, BadType
 from tenfold.draw.look import AMOUNTS, COLOURS, GREY, new_axes, short
 

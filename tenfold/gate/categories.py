@@ -14,7 +14,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, BadType
-from tenfold.gate.numbers import column_name
+from tenfold.core.numbers import column_name
 
 Categories = list[Array | None]
 TRUTH = np.array([False, True])

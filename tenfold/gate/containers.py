@@ -9,8 +9,8 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
+from tenfold.core.numbers import column_name
 from tenfold.gate.categories import Coder, numbered, short
-from tenfold.gate.numbers import column_name
 
 
 def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Array | None]:

@@ -11,9 +11,9 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.data import Array, Target
 from tenfold.core.errors import BadInput, BadType, DataWarning
+from tenfold.core.numbers import objection, row_number
 from tenfold.gate.categories import short
 from tenfold.gate.containers import listed, to_floats
-from tenfold.gate.numbers import objection, row_number
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
 ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Classifier, OnePass, Transformer
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate
-from tenfold.core.estimator import Classifier, OnePass, Transformer
+from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
-from tenfold.gate.numbers import column_name
 from tenfold.generative.classes import class_priors, log_priors, not_yet, refuse_if_not_yet
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition

@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import Classifier, OnePass, map_rows
+from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import Degenerate
-from tenfold.core.estimator import Classifier, OnePass, map_rows
+from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
-from tenfold.gate.numbers import column_name
 from tenfold.generative.classes import class_priors, log_priors
 from tenfold.solve.columns import SMALLEST_SQUARES, check_magnitude
 

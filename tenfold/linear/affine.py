@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Regressor
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
-from tenfold.core.estimator import Regressor
 from tenfold.core.stats import Moments
 from tenfold.solve.few_rows import FewRows
 

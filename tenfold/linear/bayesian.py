@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import OnePass, map_rows
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import NotConverged
-from tenfold.core.estimator import OnePass, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred

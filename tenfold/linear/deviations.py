@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Rows, Spread
 from tenfold.linear.affine import AffineRegressor

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import Estimator
+from tenfold.core import ops
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, Degenerate
-from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.linear.lasso import keep, stacked
 from tenfold.linear.weighted import WithInference

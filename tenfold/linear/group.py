@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import OnePass
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter
-from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.linear.lasso import SparseRegressor
 from tenfold.solve.coordinate import Found, Products, without_l1

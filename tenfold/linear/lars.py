@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.base.estimator import OnePass
 from tenfold.core.data import Block
 from tenfold.core.errors import Degenerate
-from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred

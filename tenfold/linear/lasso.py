@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator, OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import NotConverged
-from tenfold.core.estimator import Estimator, OnePass
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments, Rows
 from tenfold.linear.affine import AffineRegressor, centred

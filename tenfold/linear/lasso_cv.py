@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Source, block_rows
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
-from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments, merge
 from tenfold.linear import lasso
@@ -270,6 +270,9 @@ class LassoCV(CrossValidated, Estimator):
     _: KW_ONLY
     copy_X: bool = param(default=True, doc="no effect: X is never changed", before="cv")
 
+    def _at_choice(self) -> lasso.Lasso:
+        return lasso.Lasso(self.alpha_, fit_intercept=self.fit_intercept)
+
 
 @estimator
 class ElasticNetCV(CrossValidated, Estimator):
@@ -301,6 +304,9 @@ class ElasticNetCV(CrossValidated, Estimator):
     )
     copy_X: bool = param(default=True, doc="no effect: X is never changed", before="verbose")
     verbose: Any = param(default=0, doc="no effect: see tenfold.monitor")
+
+    def _at_choice(self) -> lasso.ElasticNet:
+        return lasso.ElasticNet(self.alpha_, l1_ratio=self.l1_ratio_, fit_intercept=self.fit_intercept)
 
     def _ratios(self) -> Array:
         ratios = positive_numbers("ElasticNetCV(l1_ratio=...)", self.l1_ratio)

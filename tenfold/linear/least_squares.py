@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import OnePass
+from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, Degenerate
-from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently

@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.base.estimator import Classifier, Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Summarize, Threads, drive
 from tenfold.core.errors import Degenerate, NotConverged
-from tenfold.core.estimator import Classifier, Estimator
+from tenfold.core.mapped import Mapped
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.linear.logistic_terms import Setting, many_classes, two_classes
 from tenfold.solve.class_weights import class_factors
 from tenfold.solve.newton import Loss, Metric, Solution, minimise
-from tenfold.sources.mapped import Mapped
 
 SAMPLE_SHARE = 8  # one block in so many finds the start
 SAMPLE_LEAST = 2048  # a table whose sample has fewer rows is done without one

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tenfold.base.estimator import softmax
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
-from tenfold.core.estimator import softmax
 from tenfold.core.stats import Terms
 
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.base.estimator import OnePass
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate, NotConverged
-from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred

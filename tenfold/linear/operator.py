@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, NotConverged
 from tenfold.linear.affine import AffineRegressor

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator, OnePass
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate
-from tenfold.core.estimator import Estimator, OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred

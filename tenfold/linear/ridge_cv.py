@@ -9,16 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, block_rows
 from tenfold.core.errors import BadParameter
-from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows, Stats, merge
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.linear.folds import splits_of
 from tenfold.linear.lasso import keep, stacked
 from tenfold.linear.lasso_cv import positive_numbers
+from tenfold.linear.ridge import Ridge
 from tenfold.linear.scoring import Score, r2, score_of
 from tenfold.solve.linalg import eigh
 
@@ -126,6 +127,9 @@ class RidgeCV(AffineRegressor, Estimator):
     gcv_mode: str | None = param(default=None, doc="no effect: one decomposition serves every case")
     store_cv_results: bool = param(default=False, doc="keep what leaving out gave, of every row, in cv_results_")
     alpha_per_target: bool = param(default=False, doc="a penalty for each target instead of one for all")
+
+    def _at_choice(self) -> Ridge:
+        return Ridge(self.alpha_, fit_intercept=self.fit_intercept)
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         alphas = positive_numbers("RidgeCV(alphas=...)", self.alphas)

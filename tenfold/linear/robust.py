@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import Estimator
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate, NotConverged
-from tenfold.core.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred

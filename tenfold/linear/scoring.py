@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.sklearn_api import Protocol
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
-from tenfold.core.protocol import Protocol
 
 Score = Callable[[Array, Array, Array], float]  # of targets (n, q), predictions (n, q) and weights (n,)
 

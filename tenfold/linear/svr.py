@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import NotConverged
-from tenfold.core.estimator import Estimator
 from tenfold.core.monitor import note
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats

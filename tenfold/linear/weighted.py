@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import OnePass
+from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Summarize, current_engine
 from tenfold.core.errors import BadInput
-from tenfold.core.estimator import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import single_blas

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, Transformer, map_rows
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import NotConverged
-from tenfold.core.estimator import Estimator, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.solve.linalg import solve_spd

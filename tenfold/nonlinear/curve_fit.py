@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import Regressor
+from tenfold.base.sklearn_api import Protocol
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, Degenerate, NotConverged, not_fitted
-from tenfold.core.estimator import Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.protocol import Protocol
 from tenfold.nonlinear.user_function import UserFunction
 from tenfold.solve.levenberg import LOSSES, Point, Problem, covariance, least_squares
 

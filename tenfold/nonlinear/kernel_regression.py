@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold._local import local_sums
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, Regressor
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize, each
 from tenfold.core.errors import BadParameter
-from tenfold.core.estimator import Estimator, Regressor
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows
 from tenfold.core.threads import patiently

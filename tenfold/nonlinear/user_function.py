@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.check import short
+from tenfold.base.check import short
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.solve.levenberg import complex_step, difference

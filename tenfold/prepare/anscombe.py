@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import OnePass, Transformer, map_rows
 from tenfold.core.data import Array, Block, as_floats
-from tenfold.core.estimator import OnePass, Transformer, map_rows
+from tenfold.core.numbers import check_finite
 from tenfold.core.params import estimator, param
 from tenfold.core.stats import Counts
-from tenfold.gate.numbers import check_finite
 
 SHIFT = 3 / 8
 MOST_ROOT = 8.0  # √λ up to which the mean of the transform is tabulated

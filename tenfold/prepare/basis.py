@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import OnePass, Transformer, map_rows
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, as_floats
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.core.estimator import OnePass, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts
 

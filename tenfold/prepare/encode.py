@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import map_rows
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning
-from tenfold.core.estimator import map_rows
+from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.gate.numbers import column_name
 from tenfold.prepare.encoder import CATEGORIES, WHICH, Encoder
 
 MOST_CELLS = 1 << 30  # of a block of dense rows

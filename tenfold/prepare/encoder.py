@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block, Source, as_floats
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.core.estimator import Estimator, Transformer
+from tenfold.core.numbers import column_name
 from tenfold.core.stats import Counts
-from tenfold.gate.numbers import column_name
 
 INFREQUENT = "infrequent_sklearn"  # what scikit-learn calls the categories that are taken together
 WHICH = "columns of categories: 'all', 'from_dtype' for text, categories and truth values, or a list; others pass"

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import OnePass, Transformer, map_rows
 from tenfold.core.data import Array, Block, as_floats
 from tenfold.core.errors import BadParameter, DataWarning
-from tenfold.core.estimator import OnePass, Transformer, map_rows
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.prepare.scale import column_spreads

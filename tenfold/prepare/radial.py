@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, Transformer
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter, Degenerate
-from tenfold.core.estimator import Estimator, Transformer
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
 from tenfold.solve.lloyd import Clusters, plus_plus, random_rows

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import OnePass, Transformer, map_rows
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, as_floats
-from tenfold.core.estimator import OnePass, Transformer, map_rows
+from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
-from tenfold.gate.numbers import check_finite
 from tenfold.solve.columns import check_magnitude
 
 # A column whose standard deviation is below this share of its mean holds nothing but rounding errors.

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
-from tenfold.core.estimator import Estimator, Transformer
+from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Stats
-from tenfold.gate.numbers import column_name
 from tenfold.solve.columns import Distinct
 
 

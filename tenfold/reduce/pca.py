@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.base.estimator import OnePass, Transformer, map_rows
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, as_floats
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
-from tenfold.core.estimator import OnePass, Transformer, map_rows
+from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.gate.numbers import check_finite
 from tenfold.reduce.table import Table
 from tenfold.solve.columns import check_magnitude
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.core.check import check_fitted, check_params
+from tenfold.base.check import check_fitted, check_params
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.params import domains
 from tenfold.core.stats import Array

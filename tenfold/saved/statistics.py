@@ -29,7 +29,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     5: ("tenfold.reduce.table", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
     6: ("tenfold.prepare.impute", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
     7: (
-        "tenfold.tree.packed",
+        "tenfold.tree.structure.arrays",
         "Trees",
         """
         first=int(*) children_left=int(n) children_right=int(n) feature=int(n) threshold=real(n)
@@ -37,7 +37,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         n_node_samples=int(n) weighted_n_node_samples=float(n)""",
     ),
     8: (
-        "tenfold.tree.manyway",
+        "tenfold.tree.structure.multiway",
         "ManyWay",
         """
         feature=int(n) threshold=real(n) gain=float(n) counts=float(n,k) first=int(n+1) value=real(b) child=int(b)""",

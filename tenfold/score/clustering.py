@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
+from tenfold.base import check
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator

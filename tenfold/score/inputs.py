@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.base import check
+from tenfold.core import ops
 from tenfold.core.errors import BadInput, BadParameter
 
 Array = np.ndarray[Any, Any]

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from tenfold.base.estimator import log_softmax
 from tenfold.core.errors import BadParameter
-from tenfold.core.estimator import log_softmax
 from tenfold.core.stats import Stats
 from tenfold.score.inputs import Array, Scores, check_choice, truth_and_chance, truth_and_probabilities
 from tenfold.score.means import Mean

@@ -14,9 +14,9 @@ from typing import Any, cast
 import numpy as np
 
 from tenfold import _evaluate
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import log_softmax, softmax
 from tenfold.core.errors import BadParameter
-from tenfold.core.estimator import log_softmax, softmax
 from tenfold.score.confusion import Confusion
 from tenfold.score.inputs import Array, Labels, Scores, Values
 from tenfold.score.means import Mean

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.core.protocol import fresh
+from tenfold.base.sklearn_api import fresh
 from tenfold.selection.columns import LEAST_LEVEL_ROWS
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
 
@@ -127,13 +127,14 @@ def _trees(role: str, rows: int, trees: int) -> list[Family]:
     """
     if rows < LEAST_TREE_ROWS:
         return []
-    forest = getattr(tenfold, f"RandomForest{role}")(
+    labels = role == "Classifier"
+    forest = (tenfold.RandomForestClassifier if labels else tenfold.RandomForestRegressor)(
         FOREST_TREES,
         min_samples_leaf=max(LEAST_LEVEL_ROWS, rows // 1000),
-        max_features="sqrt" if role == "Classifier" else 1 / 3,
+        max_features="sqrt" if labels else 1 / 3,
         random_state=0,
     )
-    kind = getattr(tenfold, f"HistGradientBoosting{role}")
+    kind = tenfold.HistGradientBoostingClassifier if labels else tenfold.HistGradientBoostingRegressor
     most = min(MOST_TREES // trees, MOST_TREE_ROWS // rows // trees, rows // 2)
     rounds = tuple(n for n in ROUNDS if n <= max(most, ROUNDS[0]))
     small, larger = (

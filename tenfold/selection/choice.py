@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from tenfold.core.data import Array
-from tenfold.evaluate.result import corrected_error
+from tenfold.evaluate.validate.result import corrected_error
 from tenfold.score.registry import Score
 from tenfold.selection.candidates import Setting
 from tenfold.selection.race import Race

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadInput
-from tenfold.core.estimator import Estimator
 from tenfold.core.params import estimator, param
 from tenfold.selection.columns import LEAST_LEVEL_ROWS, as_texts, finite
 from tenfold.selection.dates import days

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Classifier, OnePass, Regressor
 from tenfold.core.data import Array, Block
-from tenfold.core.estimator import Classifier, OnePass, Regressor
 from tenfold.core.params import estimator
 from tenfold.core.stats import Counts, Spread
 

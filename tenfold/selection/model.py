@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.core.check import check_fitted
+from tenfold.base.check import check_fitted
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, DataWarning
-from tenfold.core.estimator import Estimator
 from tenfold.core.params import estimator, param
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import MISSING_WORDS, as_texts, check_name, counted_cells

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.core import check
+from tenfold.base import check
+from tenfold.base.estimator import log_softmax, softmax
+from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, NotConverged, TenfoldError, TenfoldWarning
-from tenfold.core.estimator import log_softmax, softmax
-from tenfold.core.protocol import fresh
 from tenfold.core.threads import single_blas
-from tenfold.evaluate.splits import assign_folds
+from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.score.registry import Score
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.reading import first_line, pl

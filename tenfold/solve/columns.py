@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput, CannotForget, Degenerate
+from tenfold.core.numbers import column_name
 from tenfold.core.stats import Stats
-from tenfold.gate.numbers import column_name
 
 Array = np.ndarray[Any, Any]
 

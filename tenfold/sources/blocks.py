@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, Target, as_floats, block_rows
 from tenfold.core.errors import BadInput, TenfoldError
-from tenfold.gate.numbers import check_finite
+from tenfold.core.numbers import check_finite
+from tenfold.gate import check
 from tenfold.sources.once import Once
 
 

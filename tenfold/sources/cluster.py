@@ -28,8 +28,8 @@ import numpy as np
 from tenfold.core.data import Arrays, Block, Source, as_floats
 from tenfold.core.engine import Summarize, Tree
 from tenfold.core.errors import BadParameter, TenfoldError
+from tenfold.core.mapped import Mapped
 from tenfold.core.threads import single_blas
-from tenfold.sources.mapped import Mapped
 
 IN_FLIGHT = 4  # blocks of a stream sent ahead, for each thread of the cluster
 

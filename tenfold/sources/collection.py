@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check
 from tenfold.core.data import Array, Block, Source, Target
 from tenfold.core.engine import chosen_engine
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.threads import single_blas
+from tenfold.gate import check
 from tenfold.sources.blocks import Blocks, in_block, union_of_labels
 from tenfold.sources.cluster import Dask, current_client, guarded, received
 from tenfold.sources.stream import is_dask

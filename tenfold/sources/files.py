@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import check, ops
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, Target, block_rows
 from tenfold.core.errors import BadInput
-from tenfold.gate.numbers import check_finite
+from tenfold.core.numbers import check_finite
+from tenfold.gate import check
 from tenfold.sources.formats import Table, polars
 
 BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group

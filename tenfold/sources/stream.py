@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from tenfold.core import check, ops
+from tenfold.core import ops
 from tenfold.core.data import Source
 from tenfold.core.errors import BadInput, BadType, ReadOnce
+from tenfold.gate import check
 from tenfold.sources.blocks import Blocks
 from tenfold.sources.once import Once
 

@@ -11,9 +11,9 @@ import glob
 import os
 from typing import Any
 
-from tenfold.core import check
 from tenfold.core.data import Source
 from tenfold.core.errors import BadFile, BadInput, BadType
+from tenfold.gate import check
 from tenfold.sources.files import Files
 from tenfold.sources.formats import Table
 from tenfold.sources.lines import refuse_repeated

@@ -12,9 +12,9 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter
+from tenfold.core.numbers import column_name
 from tenfold.core.random import generator
 from tenfold.core.stats import Counts
-from tenfold.gate.numbers import column_name
 from tenfold.tree.kept import Kept
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-import tenfold
+import tenfold.score
+from tenfold.base.sklearn_api import Protocol
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
-from tenfold.core.protocol import Protocol
 from tenfold.tree.settings import refuse
 
 Score = Callable[[Array, Array, Array | None], float]  # of targets (n,), raw sums (outputs, n), weights (n,) or None
@@ -114,7 +114,7 @@ def score_of(model: Any) -> Score:
 
 
 def _by_name(model: Any, named: Named) -> Score:
-    function, told = getattr(tenfold.evaluate, named.function), Told(model)
+    function, told = getattr(tenfold.score, named.function), Told(model)
     options = dict(named.options)
     if model.target == "label" and named.given == "shares":
         options["labels"] = np.arange(len(model.classes_))

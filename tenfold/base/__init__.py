@@ -1,0 +1,1 @@
+"""The estimator, its roles and its gate: what every learner inherits."""

@@ -1,0 +1,100 @@
+"""The one gate. What users give is checked here and in the parts of `tenfold.gate`, and nowhere else.
+
+`check_fit` turns whatever the user gave into a `Source` of clean blocks; `check_predict` into an array of the
+right width. What the gate found out (`n_features_in_`, `feature_names_in_`, `classes_`) travels as `source.facts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Source, as_floats
+from tenfold.core.numbers import check_finite
+from tenfold.gate.categories import Categories
+from tenfold.gate.check import (
+    Coder,
+    as_column,
+    as_table,
+    as_target,
+    as_weights,
+    categorical_columns,
+    check_fitted,
+    check_length,
+    check_names,
+    check_params,
+    check_width,
+    coder_of,
+    encode,
+    flat_labels,
+    frame_names,
+    in_memory,
+    is_frame,
+    known_coder,
+    listed,
+    real_target,
+    short,
+    split_target,
+)
+
+# Learners and tools above call all of the gate by this one name.
+__all__ = [
+    "Coder", "as_column", "as_table", "as_target", "as_weights", "categorical_columns", "check_fit", "check_fitted",
+    "check_length", "check_names", "check_params", "check_predict", "check_width", "coder_of", "encode", "flat_labels",
+    "in_memory", "is_frame", "known_coder", "listed", "real_target", "short", "split_target",
+]  # fmt: skip
+
+
+def check_fit(
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    classes: Any = None,
+    categories: Categories | None = None,
+) -> Source:
+    """Everything a learner needs to fit, as a source of clean blocks; `classes` and `categories` where they are known before."""
+    check_params(learner)
+    categories = getattr(learner, "given_categories", None) if categories is None else categories
+    elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
+    return in_memory(learner, X, y, sample_weight, classes, categories) if elsewhere is None else elsewhere
+
+
+def _opened(learner: Any, X: Any, *given: Any, plain: bool = False) -> Source | None:
+    """The source of rows in files, blocks or Dask collections; None for a table in memory."""
+    if type(X) is np.ndarray:
+        return None
+    from tenfold.sources import stream, tables
+
+    if tables.is_path(X):
+        return tables.open_files(learner, X, *given, plain=plain)
+    if stream.is_dask(X):
+        from tenfold.sources.collection import open_collection
+
+        return open_collection(learner, X, *given, plain=plain)
+    return stream.open_stream(learner, X, *given, plain=plain) if stream.is_stream(X) else None
+
+
+def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
+    """X as the learner was fitted on it: names, width, type, finite. Paths and streams become a Source."""
+    check_fitted(learner)
+    if isinstance(X, Source):
+        return X  # rows on their way from one step of a pipeline to the next: they have been here
+    width = learner.n_features_in_ if width is None else width
+    source = _opened(learner, X, plain=True)
+    if source is not None:
+        return source
+    check_names(learner, frame_names(X))
+    X, _ = as_table(learner, X, known_coder(learner))
+    check_width(learner, X.shape[1], width)
+    if X.dtype == np.float64 or X.dtype == np.float32:
+        if not ops.is_sparse(X):
+            X = np.ascontiguousarray(X)
+            X = X if X.flags.aligned else X.copy()
+    else:
+        X = as_floats(X)
+    if not ops.all_usable(X):
+        check_finite(X, slice(0, None), getattr(learner, "feature_names_in_", None), learner.missing)
+    return X

@@ -1,0 +1,83 @@
+"""What learners made of other learners have in common: the one they copy, what it takes, and how a copy is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Estimator
+from tenfold.base.member import OfMember
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array
+from tenfold.core.errors import BadParameter
+from tenfold.core.params import domains
+
+
+class Composite(OfMember, Estimator):  # type: ignore[override]
+    """Abstract: made of fitted copies of `estimator`, and takes the rows that it takes."""
+
+    def _default(self) -> Any:
+        """The learner that stands for `estimator=None`."""
+        raise NotImplementedError
+
+    @property
+    def _member(self) -> Any:
+        given = self._default() if self.estimator is None else self.estimator
+        if not isinstance(given, Estimator) or getattr(given, "role", "") != self.role:
+            raise BadParameter(
+                f"{type(self).__name__}(estimator={type(given).__name__}): must be a {self.role} of Tenfold, or None"
+            )
+        return given
+
+    @property
+    def least_classes(self) -> int:  # type: ignore[override]
+        return int(self._member.least_classes)
+
+    def _copy(self, seed: int) -> Any:
+        """A fresh member with a seed of its own where it draws."""
+        return copy_of(self._member, seed)
+
+
+def copy_of(learner: Any, seed: int = 0) -> Any:
+    """A fresh learner with this seed where it draws."""
+    member = fresh(learner)
+    if "random_state" in domains(member) and member.random_state is None:
+        member.random_state = seed
+    return member
+
+
+def fit_member(member: Any, X: Array, y: Array, w: Array | None, category: Array) -> Any:
+    """Fit to rows whose columns `category` hold codes of categories: the codes that have weight are the member's categories."""
+    if not category.any():
+        return member.fit(X, y, w)
+    if w is not None:
+        there = w > 0
+        X, y, w = X[there], y[there], w[there]
+    known = [
+        np.unique(X[np.isfinite(X[:, j]), j]).astype(np.float64) if one else None for j, one in enumerate(category)
+    ]
+    return member._fit(check.check_fit(member, X, y, w, None, known))
+
+
+def takes_numbers(member: Any) -> bool:
+    """Whether a fitted learner has no columns of categories, which its gate would code."""
+    return all(one is None for one in vars(member).get("categories_") or ())
+
+
+def shares_of(member: Any, X: Array, n_classes: int) -> Array:
+    """(rows, classes): the probabilities of a member that was fitted to numbers of classes, of which it may have met only some."""
+    direct = takes_numbers(member) and hasattr(member, "_probabilities")
+    shares = member._probabilities(X) if direct else member.predict_proba(X)
+    if len(member.classes_) == n_classes:
+        return np.asarray(shares, dtype=np.float64)
+    said = np.zeros((len(X), n_classes))
+    said[:, member.classes_] = shares
+    return said
+
+
+def values_of(member: Any, X: Array) -> Array:
+    """(rows, targets): the predictions of a member."""
+    said = member._predict(X) if takes_numbers(member) else member.predict(X)
+    return np.asarray(said, dtype=np.float64).reshape(len(X), -1)

@@ -1,0 +1,186 @@
+"""Roles: what a fitted learner does with rows. Mixins that stand beside an Estimator and add its public verbs.
+
+Regressor     _predict(X)
+Classifier    _scores(X): unnormalised log posteriors, one column for each class
+Clusterer     _assign(X): the number of the cluster
+Transformer   _transform(X), _names_out(), and _inverse(X) where it exists
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.scored import rows_and_truth
+from tenfold.core.data import Array, Arrays, Source, Target, block_rows
+from tenfold.core.engine import Threads, current_engine
+from tenfold.core.stats import Rows
+from tenfold.core.threads import single_blas
+
+if TYPE_CHECKING:  # Python need not know what a mixin stands beside
+    from tenfold.base.estimator import Estimator as _Beside
+else:
+    _Beside = object
+
+
+class Regressor(_Beside):
+    """Mixin: predicts numbers."""
+
+    role: ClassVar[str] = "regressor"
+    target: ClassVar[str] = "real"
+
+    def _predict(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """The predicted target of each row."""
+        return map_rows(self._predict, check.check_predict(self, X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R²: 1 − Σ w (y − ŷ)² / Σ w (y − ȳ)², averaged over several targets; 1 is perfect, 0 is the mean."""
+        X, y = rows_and_truth(self, X, y)
+        predicted = np.asarray(self.predict(X))
+        predicted = predicted.reshape(len(predicted), -1)
+        truth = check.real_target(y, len(predicted))
+        w = check.as_weights(sample_weight, len(truth))
+        w = np.ones(len(truth)) if w is None else w
+        rest = w @ (truth - predicted) ** 2
+        spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
+        flat = spread == 0  # a constant target: perfect or not, nothing in between
+        return float(np.mean(np.where(flat, np.where(rest == 0, 1.0, 0.0), 1 - rest / np.where(flat, 1.0, spread))))
+
+
+class Classifier(_Beside):
+    """Mixin: predicts labels, with probabilities where `_scores` are log posteriors."""
+
+    role: ClassVar[str] = "classifier"
+    target: ClassVar[str] = "label"
+
+    def _scores(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        return map_rows(lambda X: self.classes_[first_largest(self._scores(X))], check.check_predict(self, X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the classes; for two classes, how much the second one leads."""
+        scores = map_rows(self._decisions, check.check_predict(self, X))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _decisions(self, X: Any) -> Array:
+        """What `decision_function` tells: the scores, where no other unit is in use."""
+        return self._scores(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, in the order of `classes_`."""
+        return map_rows(self._probabilities, check.check_predict(self, X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithm of `predict_proba`, without the loss of small probabilities."""
+        return map_rows(self._log_probabilities, check.check_predict(self, X))
+
+    def _probabilities(self, X: Any) -> Array:
+        return softmax(self._scores(X), X.dtype)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        return log_softmax(self._scores(X), X.dtype)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted right."""
+        X, y = rows_and_truth(self, X, y)
+        predicted = np.asarray(self.predict(X))
+        check.check_length("y", y.size, len(predicted))
+        right = predicted == y.reshape(-1)
+        return float(np.average(right, weights=check.as_weights(sample_weight, len(right))))
+
+
+class Clusterer(_Beside):
+    """Mixin: finds groups of rows."""
+
+    role: ClassVar[str] = "clusterer"
+
+    def _assign(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """The number of the cluster of each row."""
+        return map_rows(self._assign, check.check_predict(self, X))
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and return `labels_`."""
+        labels: Array = self.fit(X, y, sample_weight).labels_
+        return labels
+
+    def _finish(self, source: Source) -> None:
+        """`labels_`: one last pass, if the rows can be read again."""
+        if not source.rereadable:
+            vars(self)["absent_"] = {
+                "labels_": "labels_ is absent: the rows could be read only once; call predict on them"
+            }
+            return
+        vars(self)["labels_"] = map_rows(self._assign, source.whole())
+
+
+class Transformer(_Beside):
+    """Mixin: turns rows into other rows."""
+
+    role: ClassVar[str] = "transformer"
+
+    def _transform(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def _names_out(self) -> list[str] | None:
+        """Names of the new columns; None keeps the old ones."""
+        return None
+
+    def transform(self, X: Any) -> Any:
+        """The rows in their new form; `set_output` chooses the container."""
+        return self._dressed(map_rows(self._transform, check.check_predict(self, X)), X)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, then transform the same rows."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+
+FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are answered at once
+
+
+def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
+    """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed."""
+    if hasattr(X, "lazily"):
+        return X.lazily(function)  # type: ignore[no-any-return]
+    if not isinstance(X, Source):
+        if X.shape[0] <= block_rows(X.shape[1]):
+            if X.shape[0] < FEW_ROWS:
+                return function(X)
+            with single_blas:
+                return function(X)
+        source: Source = Arrays(X, None, None, Target("none"), {}, trusted=True)
+    else:
+        source = X
+    with single_blas:
+        on = Threads() if isinstance(source, Arrays) else current_engine(source)
+        whole: Array = on.run(lambda block: Rows.of(function(block.X)), source).whole()
+    return whole
+
+
+def first_largest(scores: Array) -> Array:
+    """The number of the largest score of each row, the first of equal ones."""
+    return (scores[:, 1] > scores[:, 0]).view(np.int8) if scores.shape[1] == 2 else scores.argmax(axis=1)
+
+
+def softmax(scores: Array, dtype: Any = np.float64) -> Array:
+    """exp(s) / Σ exp(s) by rows; only differences of scores are rounded to `dtype`."""
+    p = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
+    p /= p.sum(axis=1, keepdims=True)
+    return np.asarray(p)
+
+
+def log_softmax(scores: Array, dtype: Any = np.float64) -> Array:
+    """s − log Σ exp(s) by rows."""
+    shifted = (scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))

@@ -1,0 +1,142 @@
+"""What scikit-learn and Python expect of an object that learns: parameters, tags, repr, output containers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tenfold.core.errors import BadParameter
+from tenfold.core.params import domains
+
+
+class Protocol:
+    """Abstract: the part of a learner that has nothing to do with learning."""
+
+    role: ClassVar[str] = ""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; with `deep`, those of learners inside too, as `step__name`."""
+        params = {name: getattr(self, name) for name in domains(self)}
+        if deep:
+            for name, inner in self._parts_inside().items():
+                params[name] = inner
+                if hasattr(inner, "get_params"):
+                    params.update({f"{name}__{key}": value for key, value in inner.get_params().items()})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; `step__name` reaches into a learner inside."""
+        inside = self._parts_inside()
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if rest and name in inside:
+                inside[name].set_params(**{rest: value})
+            elif key in inside and key not in domains(self):
+                self._replace_inside(key, value)
+            elif name in domains(self) and not rest:
+                setattr(self, name, value)
+                inside = self._parts_inside()
+            else:
+                known = [*domains(self), *inside]
+                raise BadParameter(
+                    f"Invalid parameter {key!r} for estimator {type(self).__name__}: valid parameters are {known}"
+                )
+        return self
+
+    def _parts_inside(self) -> dict[str, Any]:
+        """Learners held as parameters, by name."""
+        return {
+            name: value
+            for name in domains(self)
+            if hasattr(value := getattr(self, name), "get_params") and not isinstance(value, type)
+        }
+
+    def _replace_inside(self, name: str, learner: Any) -> None:
+        raise BadParameter(f"{type(self).__name__} holds no learner {name!r}")
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name, d in domains(self).items()
+            if not same(getattr(self, name), d.default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        fitted = "fitted" if "n_features_in_" in vars(self) else "not fitted"
+        kind = getattr(self, "kind", "")
+        return f"<pre>{html.escape(repr(self))}   <i>{kind}, {fitted}</i></pre>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "n_features_in_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags, TransformerTags
+
+        mine: Any = self
+        tags = Tags(
+            estimator_type=None if self.role == "transformer" else self.role,
+            target_tags=TargetTags(required=mine.target != "none", multi_output=mine.multi_output, single_output=True),
+            input_tags=InputTags(sparse=mine.sparse, allow_nan=mine.missing, categorical=mine.categorical),
+        )
+        if self.role == "classifier":
+            tags.classifier_tags = ClassifierTags()
+        if self.role == "regressor":
+            tags.regressor_tags = RegressorTags()
+        if hasattr(self, "transform"):
+            tags.transformer_tags = TransformerTags(preserves_dtype=["float64", "float32"])
+        return tags
+
+    # --- containers of transformed rows ---
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Let `transform` return "pandas" or "polars" frames, or arrays ("default")."""
+        if transform not in (None, "default", "pandas", "polars"):
+            raise BadParameter(f"set_output(transform={transform!r}): must be 'default', 'pandas' or 'polars'")
+        if transform is not None:
+            vars(self)["_output"] = transform
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
+        """The names of the columns that `transform` returns."""
+        from tenfold.base.output import names_out
+
+        return names_out(self, input_features)
+
+    def _dressed(self, rows: Any, X: Any) -> Any:
+        """The transformed rows in the container the user asked for."""
+        container = vars(self).get("_output", "default")
+        if container == "default":
+            return rows
+        from tenfold.base.output import framed
+
+        return framed(rows, container, [str(name) for name in self.get_feature_names_out()], getattr(X, "index", None))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equality of parameter values: arrays element by element, NaN equal to NaN."""
+    if a is b:
+        return True
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    try:
+        return bool(a == b) or bool(a != a and b != b)
+    except (TypeError, ValueError):
+        return bool(np.array_equal(np.asarray(a), np.asarray(b)))
+
+
+def fresh(learner: Any) -> Any:
+    """An unfitted learner with the same parameters; learners inside are made fresh too."""
+    if isinstance(learner, list):
+        return [fresh(item) for item in learner]
+    if isinstance(learner, tuple):
+        return tuple(fresh(item) for item in learner)
+    if not isinstance(learner, Protocol):
+        return learner
+    return type(learner)(**{name: fresh(getattr(learner, name)) for name in domains(learner)})

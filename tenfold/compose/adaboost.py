@@ -1,0 +1,215 @@
+"""AdaBoost: learners one after the other, each on rows weighted by how often those before it erred on them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.random import RandomState
+
+from tenfold.base import check
+from tenfold.base.estimator import Classifier, softmax
+from tenfold.base.members import Composite, shares_of
+from tenfold.base.scored import rows_and_truth, table_of
+from tenfold.base.sklearn_api import fresh
+from tenfold.compose.samme import Boosting, WeakLearners, WeakStumps, WeakTrees, leanings, votes
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadType
+from tenfold.core.monitor import Passes, keep_on_interrupt
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.tree.kept import Kept
+from tenfold.tree.settings import generator_of
+from tenfold.tree.structure.arrays import Trees
+
+
+class Boosted(Composite):
+    """Abstract: a sequence of members, of which the first few are a model too."""
+
+    kind: ClassVar[str] = "keeps rows"
+    path: ClassVar[str | None] = "n_estimators"
+    _trees: Trees
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        kept = yield Kept.of
+        X, y, w = kept.arrays()
+        return self._boosted(X, y, w, check.categorical_columns(self, source))
+
+    def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _rounds(self, rounds: Iterator[float]) -> None:
+        """Run them, one record each; Ctrl-C keeps those that are done."""
+        passes, done = Passes(type(self).__name__, self.n_estimators), 0
+        try:
+            for loss in rounds:
+                done += 1
+                passes.done(SimpleNamespace(loss=loss))
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            keep_on_interrupt(f"{done} of {self.n_estimators} rounds of {type(self).__name__} are done")
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        """All numbers of rounds from one fit: fewer are the first ones."""
+        if name != self.path:
+            return super()._fit_path(source, name, values)
+        whole: Any = fresh(self).set_params(n_estimators=max(values))
+        check.check_params(whole)
+        whole._fit(source)
+        return [whole._first(int(value)) for value in values]
+
+    def _first(self, n: int) -> Self:
+        """A fitted learner of the first n members."""
+        other: Any = fresh(self).set_params(n_estimators=n)
+        cut = ("estimator_weights_", "estimator_errors_", "estimators_", "_trees")
+        fitted = {key: value for key, value in vars(self).items() if key not in self._domains}
+        vars(other).update({key: value[:n] if key in cut else value for key, value in fitted.items()})
+        return other  # type: ignore[no-any-return]
+
+    @property
+    def trees_(self) -> Trees:
+        """The trees of all rounds, packed; only where no `estimator` was given."""
+        check.check_fitted(self)
+        return self._trees
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each column in what the splits won, averaged with the weights of the members."""
+        check.check_fitted(self)
+        if "_trees" in vars(self):
+            each = [self._trees[t].importances(self.n_features_in_) for t in range(len(self._trees))]
+        else:
+            each = [member.feature_importances_ for member in self.estimators_]
+        return np.asarray(np.average(each, axis=0, weights=self.estimator_weights_))
+
+
+@estimator
+class AdaBoostClassifier(Classifier, Boosted):
+    """AdaBoostClassifier: a vote of weak classifiers, each trained on what those before it got wrong.
+
+    Model       score of class k = Σₜ aₜ [hₜ(x) = k];  SAMME.R: Σₜ (K − 1)(log pₜₖ(x) − mean over classes)
+    Objective   greedy descent of the exponential loss Σᵢ sᵢ exp(−yᵢ f(xᵢ)); for K classes its multi-class form
+    Algorithm   weights of rows that a member errs on grow by e^a, a = learning_rate (log((1 − ε)/ε) + log(K − 1)) with ε its
+                weighted error; it ends when ε is 0, or no better than guessing; for two classes the training error after T rounds
+                is at most Π 2 √(εₜ(1 − εₜ)). Stumps (the default) are the best of all thresholds of columns sorted once,
+                with whole numbers for weights, so that neither threads nor the order of rows matter
+    Cost        O(n p log n) to sort, O(n p) a round for stumps; the rows are kept while it learns
+    Fails when  labels are wrong (their rows get ever more weight): use a learning_rate below 1, or fewer rounds
+    Reference   Freund & Schapire 1997; Zhu, Zou, Rosset & Hastie 2009
+
+    Fitted      estimator_weights_ (T,), estimator_errors_ (T,), trees_ (the stumps) or estimators_ (list of members, fitted to
+                numbers of classes), feature_importances_ (p,), classes_, categories_, n_features_in_, absent_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(30.0)[:, None]
+    >>> y = (X[:, 0] > 9) & (X[:, 0] < 20)
+    >>> model = tenfold.AdaBoostClassifier(n_estimators=10).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    """
+
+    estimator: Any = param(default=None, doc="the classifier that is boosted; None: stumps, trees of one question")
+    _: KW_ONLY
+    n_estimators: int = param(default=50, at_least=1, doc="most rounds")
+    learning_rate: float = param(default=1.0, above=0, doc="factor of the weight of each member")
+    random_state: int | RandomState | None = param(default=None, doc="seed of members that draw")
+    algorithm: str = param(
+        default="SAMME",
+        one_of=("SAMME", "SAMME.R"),
+        doc="members vote for a class, or tell the probabilities of all (real)",
+    )
+
+    exempt: ClassVar[dict[str, str]] = {}
+
+    def _default(self) -> Any:
+        from tenfold.tree.single.decision import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(max_depth=1)
+
+    def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
+        generator_of(self)  # refuses what is no seed, also where nothing is drawn
+        total, K = float(w.sum()), len(self.classes_)
+        if self.estimator is not None:
+            weak: Any = WeakLearners(self, X, y, total, category)
+        else:
+            weak = WeakTrees(X, y, total, K, category) if category.any() else WeakStumps(X, y, w, K)
+        boosting = Boosting(self, weak, y, w)
+        self._rounds(boosting.rounds())
+        fitted = dict(
+            estimator_weights_=np.array(boosting.weights),
+            estimator_errors_=np.array(boosting.errors),
+            **weak.fitted(boosting),
+        )
+        if self.estimator is None:
+            fitted["absent_"] = {"estimators_": "estimators_ is absent: the stumps of all rounds are packed in trees_"}
+        return fitted
+
+    def _stages(self, X: Array) -> Iterator[Array]:
+        """Scores after each round."""
+        total = np.cumsum(self.estimator_weights_)
+        if "_trees" in vars(self):
+            for weight, sums in zip(total, self._trees.stages(X), strict=True):
+                yield sums / weight
+            return
+        sums = np.zeros((len(X), len(self.classes_)))
+        for member, a, weight in zip(self.estimators_, self.estimator_weights_, total, strict=True):
+            sums = sums + a * self._says(member, X)
+            yield sums / weight
+
+    def _says(self, member: Any, X: Array) -> Array:
+        shares = shares_of(member, X, len(self.classes_))
+        return votes(shares.argmax(axis=1), shares.shape[1]) if self.algorithm == "SAMME" else leanings(shares)
+
+    def _decisions(self, X: Any) -> Array:
+        if "_trees" in vars(self):
+            return np.asarray(self._trees.sums(X) / self.estimator_weights_.sum())
+        *_, last = self._stages(X)
+        return last
+
+    def _scores(self, X: Any) -> Array:
+        return self._decisions(X) / max(len(self.classes_) - 1, 1)
+
+    def _explained(self) -> tuple[list[Trees], float, Any, str]:
+        """What attributions explain: scale * (sums over these trees) + offset, and its unit."""
+        check.check_fitted(self)
+        if "_trees" not in vars(self):
+            raise BadType(
+                f"AdaBoostClassifier(estimator={type(self.estimator).__name__}): only stumps can be explained"
+            )
+        both = 2.0 if len(self.classes_) == 2 else 1.0  # decision_function is what the second class leads by
+        return [self._trees], both / float(self.estimator_weights_.sum()), 0.0, "score"
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
+    # --- after each round ---
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """`decision_function` after each round."""
+        for scores in self._stages(table_of(self, X)):
+            yield scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """`predict` after each round."""
+        for scores in self._stages(table_of(self, X)):
+            yield self.classes_[scores.argmax(axis=1)]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """`predict_proba` after each round."""
+        for scores in self._stages(table_of(self, X)):
+            yield softmax(scores / max(len(self.classes_) - 1, 1))
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """The share of rows that are classified right after each round."""
+        X, y = rows_and_truth(self, X, y)
+        for predicted in self.staged_predict(X):
+            check.check_length("y", y.size, len(predicted))
+            right = predicted == y.reshape(-1)
+            yield float(np.average(right, weights=check.as_weights(sample_weight, len(right))))

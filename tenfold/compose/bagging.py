@@ -1,0 +1,250 @@
+"""Bagging: the mean of learners of any kind, each fitted to rows drawn from the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.random import RandomState
+
+from tenfold.base import check
+from tenfold.base.estimator import Regressor
+from tenfold.base.members import Composite, shares_of, takes_numbers, values_of
+from tenfold.base.sklearn_api import fresh
+from tenfold.compose.bagging_draws import Bagging, Distinct, columns_of
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize, current_engine, drive
+from tenfold.core.errors import BadParameter, BadType
+from tenfold.core.monitor import pass_on_interrupt
+from tenfold.core.params import KW_ONLY, estimator, group, param
+from tenfold.core.random import seed_of
+from tenfold.core.threads import single_blas
+from tenfold.tree.kept import Kept
+from tenfold.tree.settings import generator_of, own_score
+from tenfold.tree.structure.arrays import Trees
+from tenfold.tree.structure.shares import ShareClassifier
+from tenfold.tree.warm_start import check_goes_on
+
+
+@group
+class Bag(Composite):
+    """Abstract: draws rows and columns for each member, fits it, and keeps what it says of the rows it has not seen."""
+
+    estimator: Any = param(default=None, doc="the learner to be fitted to each draw; None: a decision tree")
+    n_estimators: int = param(default=10, at_least=1, doc="number of members")
+    _: KW_ONLY
+    max_samples: int | float | None = param(
+        default=None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
+    )
+    max_features: int | float = param(default=1.0, above=0, doc="columns to draw: a number, or a share")
+    bootstrap: bool = param(default=True, doc="draw rows with replacement")
+    bootstrap_features: bool = param(default=False, doc="draw columns with replacement")
+    oob_score: bool | Callable = param(
+        default=False,
+        doc="a function of (truth, prediction) that is the score on rows not seen; else no effect: it is always there",
+    )
+    warm_start: bool = param(default=False, doc="keep the members of the last fit and add more")
+    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
+    random_state: int | RandomState | None = param(default=None, doc="seed of the draws, and of members that draw")
+    verbose: int | bool = param(default=0, doc="no effect: use tenfold.progress()")
+
+    kind: ClassVar[str] = "keeps rows"
+    path: ClassVar[str | None] = "n_estimators"
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "rows are drawn by a hash of their content, which reads the columns in their order",
+    }
+
+    def _say(self, member: Any, X: Array) -> Array:
+        """(rows, outputs): what a member says of rows."""
+        raise NotImplementedError
+
+    def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _fit(self, source: Source) -> Self:
+        before = vars(self).get("estimators_") if self.warm_start else None
+        if before is not None:
+            if len(before) > self.n_estimators:
+                raise BadParameter(
+                    f"{type(self).__name__}(n_estimators={self.n_estimators}): with warm_start it must be at least "
+                    f"the {len(before)} members that are there"
+                )
+            check_goes_on(self, source)
+            vars(self)["_before"] = (before, self.estimators_features_, self._seed)
+        try:
+            return super()._fit(source)
+        finally:
+            vars(self).pop("_before", None)
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        stages = yield from self._bagged(source, [self.n_estimators])
+        return stages[0]
+
+    def _bagged(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, Any]:
+        """The fitted attributes with each number of members."""
+        kept = yield Kept.of
+        X, y, w = kept.arrays()
+        members, columns, seed = vars(self).get("_before", ([], [], None))
+        if seed is None:
+            seed = vars(self)["_seed"] = seed_of(generator_of(self))
+        rows = Distinct.of(X.astype(np.float64, copy=False), y, w, seed)
+        category = check.categorical_columns(self, source)
+        return Bagging(self, rows, X.dtype, category, seed).stages(list(members), list(columns), sizes)
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        """The members are fitted once: fewer of them are the first ones."""
+        if name != self.path:
+            return super()._fit_path(source, name, values)
+        sizes = sorted({int(value) for value in values})
+        largest: Any = fresh(self).set_params(n_estimators=sizes[-1])
+        check.check_params(largest)
+        vars(largest).update(source.facts)
+        with single_blas:
+            stages: Any = drive(largest._bagged(source, sizes), source, current_engine(source), type(self).__name__)
+        pass_on_interrupt()
+        learners = []
+        for value in values:
+            one: Any = fresh(self).set_params(n_estimators=value)
+            vars(one).update(source.facts, _seed=largest._seed, **stages[sizes.index(int(value))])
+            learners.append(one)
+        return learners
+
+    def _explained(self) -> tuple[list[Trees], float, Any, str]:
+        """What attributions explain: scale * (sums over these trees) + offset, and its unit."""
+        check.check_fitted(self)
+        if not all(
+            hasattr(one, "tree_") and isinstance(one.tree_, Trees) and takes_numbers(one) for one in self.estimators_
+        ):
+            raise BadType(
+                f"{type(self).__name__}: exact attributions are for bags of decision trees on columns of numbers"
+            )
+        width = len(self.classes_) if self.role == "classifier" else 1
+        parts = [
+            _widened(one, columns, width)
+            for one, columns in zip(self.estimators_, self.estimators_features_, strict=True)
+        ]
+        unit = "probability" if self.role == "classifier" else "prediction"
+        return [Trees.joined(parts)], 1 / len(parts), 0.0, unit
+
+    def _mean(self, X: Any) -> Array:
+        total: Any = 0.0
+        for member, columns in zip(self.estimators_, self.estimators_features_, strict=True):
+            total = total + self._say(member, columns_of(X, columns))
+        return np.asarray(total / len(self.estimators_))
+
+
+def _widened(member: Any, columns: Array, width: int) -> Trees:
+    """The tree of a member in terms of all columns and classes of the table."""
+    tree: Trees = member.tree_
+    feature = np.where(tree.feature < 0, tree.feature, columns[np.maximum(tree.feature, 0)]).astype(np.int32)
+    value = np.zeros((len(feature), width))
+    value[:, member.classes_ if hasattr(member, "classes_") else [0]] = tree.value
+    return replace(tree, feature=feature, value=value)
+
+
+@estimator
+class BaggingClassifier(ShareClassifier, Bag):
+    """BaggingClassifier: the mean of the class probabilities of learners fitted to drawn rows.
+
+    Model       P(class k | x) = (1/T) Σₜ Pₜ(class k | x)
+    Objective   that of the members, each on rows drawn with replacement (or without) and perhaps some of the columns
+    Algorithm   equal rows are taken together and sorted by a hash of their content; member t draws how often it sees each
+                with the seed (random_state, t), so that neither order, blocks nor repetition of rows matter; whole
+                weights count as copies of rows, others as chances; threads run over members
+    Cost        n_estimators fits; the rows are kept while they run
+    Fails when  members are stable (linear models): the mean is then no better than one of them
+    Reference   Breiman 1996
+
+    Fitted      estimators_ (list of learners, fitted to numbers of classes), estimators_features_ (list of column numbers),
+                oob_score_ (accuracy on rows that a member has not seen), oob_decision_function_ (n, K; NaN where all members have
+                seen a row), classes_, categories_, n_features_in_; absent_ names those of them that cannot be had
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(40.0)[:, None]
+    >>> model = tenfold.BaggingClassifier(tenfold.GaussianNB(), random_state=0).fit(X, X[:, 0] > 20)
+    >>> model.predict([[3.0], [33.0]])
+    array([False,  True])
+    >>> bool(model.oob_score_ > 0.9)
+    True
+    """
+
+    def _default(self) -> Any:
+        from tenfold.tree.single.decision import DecisionTreeClassifier
+
+        return DecisionTreeClassifier()
+
+    def _target(self, y: Array) -> Array:
+        return y
+
+    def _enough(self, y: Array) -> bool:
+        return len(y) >= self.least_rows and len(np.unique(y)) >= self.least_classes
+
+    def _say(self, member: Any, X: Array) -> Array:
+        return shares_of(member, X, len(self.classes_))
+
+    def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
+        said = mean[~seen].argmax(axis=1)
+        score = float(np.average(said == rows.y[~seen], weights=rows.weight[~seen]))
+        if callable(self.oob_score):
+            here = rows.number[~seen[rows.number]]
+            score = own_score(self, self.classes_[rows.y[here]], self.classes_[mean[here].argmax(axis=1)])
+        return dict(oob_score_=score, oob_decision_function_=mean[rows.number])
+
+    def _class_shares(self, X: Any) -> Array:
+        return self._mean(X)
+
+
+@estimator
+class BaggingRegressor(Regressor, Bag):
+    """BaggingRegressor: the mean of the predictions of learners fitted to drawn rows.
+
+    Model       ŷ(x) = (1/T) Σₜ ŷₜ(x)
+    Objective   that of the members, each on rows drawn with replacement (or without) and perhaps some of the columns
+    Algorithm   as BaggingClassifier: draws depend on the content of the rows and on random_state alone
+    Cost        n_estimators fits; the rows are kept while they run
+    Fails when  members are stable (linear models): the mean is then no better than one of them
+    Reference   Breiman 1996
+
+    Fitted      estimators_ (list of learners), estimators_features_ (list of column numbers), oob_score_ (R² on rows that a member
+                has not seen), oob_prediction_ (n,; NaN where all members have seen a row), categories_,
+                n_features_in_; absent_ names those of them that cannot be had
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(40.0)[:, None]
+    >>> model = tenfold.BaggingRegressor(tenfold.Ridge(), random_state=0).fit(X, 2 * X[:, 0])
+    >>> model.predict([[3.0]]).round(1)
+    array([6.])
+    """
+
+    def _default(self) -> Any:
+        from tenfold.tree.single.decision import DecisionTreeRegressor
+
+        return DecisionTreeRegressor()
+
+    def _target(self, y: Array) -> Array:
+        return y[:, 0]
+
+    def _enough(self, y: Array) -> bool:
+        return len(y) >= self.least_rows
+
+    def _say(self, member: Any, X: Array) -> Array:
+        return values_of(member, X)
+
+    def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
+        w, truth = rows.weight[~seen], rows.y[~seen]
+        rest = w @ (truth - mean[~seen]) ** 2
+        spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
+        score = float(np.mean(1 - rest / np.where(spread > 0, spread, np.inf)))
+        if callable(self.oob_score):
+            here = rows.number[~seen[rows.number]]
+            score = own_score(self, rows.y[here, 0], mean[here, 0])
+        return dict(oob_score_=score, oob_prediction_=mean[rows.number, 0])
+
+    def _predict(self, X: Any) -> Array:
+        return self._mean(X)[:, 0].astype(X.dtype, copy=False)

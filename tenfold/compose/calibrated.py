@@ -1,0 +1,174 @@
+"""A classifier whose probabilities keep their word: maps fitted to what models say of rows they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Classifier, Estimator
+from tenfold.base.member import OfMember
+from tenfold.base.sklearn_api import fresh
+from tenfold.core import ops
+from tenfold.core.data import Array, Arrays, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Rows
+from tenfold.evaluate.calibrate.maps import METHODS, Calibrator, calibrator_of
+from tenfold.evaluate.split.folds import check_class_sizes
+from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
+from tenfold.evaluate.split.splitting import Splitting
+from tenfold.evaluate.validate.held_out import outputs_of, split_models
+from tenfold.evaluate.validate.memory import as_arrays
+
+DEFAULT_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class CalibratedMember:
+    """A fitted classifier with the map of its scores."""
+
+    estimator: Any
+    calibrator: Calibrator
+
+    def log_probabilities(self, X: Any) -> Array:
+        return self.calibrator.log_probabilities(self.estimator._scores(X))
+
+
+@estimator
+class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[misc]
+    """CalibratedClassifierCV: a classifier whose probabilities are made honest by maps fitted on held-out rows.
+
+    Model       P(class | x) = mean over folds of map(scores of the model of that fold at x); or, with ensemble=False, one
+                map of the scores of the model of all rows
+    Objective   the model's own; for a map, log loss (sigmoid, temperature, beta) or squared error (isotonic) of rows
+                held out
+    Algorithm   scores of every row from a model of the other folds (merged statistics where the model is one-pass),
+                then a map for each class, or one temperature for all
+    Cost        a cross-validation of the model, and O(n K) for the maps (isotonic: O(n K log n)); the rows are kept
+                while it is fitted
+    Fails when  rows are few (prefer temperature: it has one number to fit); a class has fewer than two distinct rows
+                (refused)
+    Reference   Platt 1999; Zadrozny & Elkan 2002 (isotonic); Guo et al. 2017 (temperature); Kull et al. 2017 (beta)
+
+    Fitted      estimators_ (fitted classifiers: of each fold, or one of all rows), maps_ (their maps: numbers, or knots and
+                values), calibrated_classifiers_ (both, in pairs), classes_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(400, 1)); y = (x[:, 0] + rng.normal(size=400) > 0).astype(int)
+    >>> same = np.repeat(x, 5, axis=1)                   # five copies of one column: naive Bayes is far too sure
+    >>> sure = tenfold.GaussianNB().fit(same, y)
+    >>> honest = tenfold.CalibratedClassifierCV(tenfold.GaussianNB()).fit(same, y)
+    >>> bool(honest.predict_proba(same).max(axis=1).mean() < sure.predict_proba(same).max(axis=1).mean())
+    True
+    """
+
+    kind: ClassVar[str] = "keeps rows"
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "folds are made by a hash of the rows, which reads the columns in their order",
+    }
+
+    estimator: Any = param(default=None, doc="the classifier to calibrate; None: LogisticRegression()")
+    _: KW_ONLY
+    method: str = param(
+        default="sigmoid", one_of=METHODS, doc="the map: sigmoid (Platt's), isotonic, temperature or beta"
+    )
+    cv: Any = param(
+        default=None,
+        doc="number of folds (None: 5), each with its share of every class and without copies in others; or a splitter",
+    )
+    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
+    ensemble: bool | str = param(
+        default="auto",
+        one_of=(True, False, "auto"),
+        doc="the mean over the models of the folds (auto: too), or one model of all rows",
+    )
+
+    @property
+    def _member(self) -> Any:
+        if self.estimator is None:
+            from tenfold.linear.logistic import LogisticRegression
+
+            return LogisticRegression()
+        if getattr(self.estimator, "role", None) != "classifier" or not isinstance(self.estimator, Estimator):
+            raise BadParameter(
+                f"CalibratedClassifierCV(estimator={type(self.estimator).__name__}): must be a classifier of Tenfold, or None"
+            )
+        return self.estimator
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return bool(self._member.sparse)
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        member = self._member
+        check.check_params(member)
+        rows = source if isinstance(source, Arrays) else as_arrays((yield Rows.of), source, member.missing)
+        codes, w = truth_of(rows)
+        one = self._folds(member, rows, codes)
+        models, _ = split_models(member, rows, one)
+        tests = [one.test_rows(k) for k in range(len(one))]
+        scores = [said[:, : len(rows.facts["classes_"])] for said in outputs_of(models, rows, tests)]
+        if self.ensemble:
+            maps = [calibrator_of(self.method, codes[t], s, w[t]) for t, s in zip(tests, scores, strict=True)]
+        else:
+            models, test = [fresh(member)._fit(rows)], np.concatenate(tests)
+            maps = [calibrator_of(self.method, codes[test], np.concatenate(scores), w[test])]
+        flat = [part for one_map in maps for part in one_map.parameters]
+        return {"estimators_": models, "maps_": flat}
+
+    def _folds(self, member: Any, rows: Arrays, codes: Array) -> Round:
+        number = isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool)
+        if (number and self.cv < 2) or isinstance(self.cv, (bool, float)):
+            raise BadParameter(
+                f"CalibratedClassifierCV(cv={self.cv!r}): must be at least 2, or None for {DEFAULT_FOLDS}"
+            )
+        if self.cv is None or number:
+            return folds_round(folds_by_content(rows, codes, DEFAULT_FOLDS if self.cv is None else int(self.cv)))
+        try:
+            found = plan(member, rows, Splitting(folds=self.cv))
+        except (BadInput, BadParameter) as failure:
+            raise BadParameter(f"CalibratedClassifierCV(cv={check.short(self.cv)}): {failure}") from None
+        if len(found) > 1 or (not self.ensemble and found[0].kind != "folds"):
+            raise BadParameter(
+                "CalibratedClassifierCV(cv=...): test sets must make up all rows once; give a number of folds"
+            )
+        return found[0]
+
+    @property
+    def calibrated_classifiers_(self) -> list[CalibratedMember]:
+        """The fitted classifiers, each with its map."""
+        models, K = self.estimators_, len(self.classes_)
+        step = len(self.maps_) // len(models)
+        maps = [self.maps_[i * step : (i + 1) * step] for i in range(len(models))]
+        return [CalibratedMember(m, Calibrator(self.method, one, K)) for m, one in zip(models, maps, strict=True)]
+
+    def _scores(self, X: Any) -> Array:
+        members = self.calibrated_classifiers_
+        if len(members) == 1:
+            return members[0].log_probabilities(X)
+        total = sum(np.exp(member.log_probabilities(X)) for member in members)
+        return np.asarray(np.log(np.maximum(total / len(members), np.finfo(float).tiny)))
+
+
+def folds_by_content(rows: Arrays, codes: Array, folds: int) -> Array:
+    """Folds that depend on what the rows hold, not on their order: within each class rows are sorted by a hash, equal rows
+    are one, and every `folds`-th is of the same fold.
+    """
+    hashes = np.concatenate(
+        [ops.hash_rows(rows.load(part).X, 0) for part in rows.parts()]
+    )  # what may not be there is told
+    order = np.lexsort((hashes, codes))
+    new = np.append(True, (np.diff(codes[order]) != 0) | (np.diff(hashes[order]) != 0))
+    check_class_sizes(codes[order][new], rows.facts["classes_"])
+    place = np.cumsum(new) - 1  # number of the distinct row
+    fold = np.empty(len(codes), dtype=np.int64)
+    fold[order] = place % folds  # goes on from class to class, so that folds are even in size
+    return np.unique(fold, return_inverse=True)[1].reshape(-1)

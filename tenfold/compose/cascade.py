@@ -1,0 +1,287 @@
+"""Cascades: cheap classifiers reject most rows, dear ones see only what is left, and few of the rows sought are lost."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+
+from tenfold.base import check
+from tenfold.base.estimator import Classifier, Estimator, map_rows
+from tenfold.base.members import Composite, copy_of, fit_member, shares_of
+from tenfold.base.sklearn_api import same
+from tenfold.compose.adaboost import AdaBoostClassifier
+from tenfold.core import ops
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.monitor import keep_on_interrupt
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.random import seed_of
+from tenfold.tree.kept import Kept
+from tenfold.tree.settings import generator_of
+from tenfold.tree.structure.shares import SMALLEST
+
+ROUNDS = (2, 10, 50, 200)  # stumps of the stages where no estimators are given
+MOST = 2**40  # rows that are counted one by one
+EDGE = 1e-3  # scores of rows that pass and of rows that do not are at least twice this apart
+
+
+@dataclass(slots=True)
+class Part:
+    """Some rows: those that stages learn from, or those that set their thresholds."""
+
+    X: Array
+    sought: Array  # (n) 1 for the positive class, else 0
+    w: Array
+
+    def only(self, rows: Array) -> Part:
+        return Part(self.X[rows], self.sought[rows], self.w[rows])
+
+
+@estimator
+class CascadeClassifier(Classifier, Composite):
+    """CascadeClassifier: stages of growing cost, each of which rejects rows that are surely not of the class sought.
+
+    Model       a row is of the positive class if it passes every stage: pₜ(x) >= thresholdₜ for t = 1, ..., T; a row that fails is
+                rejected there, and later stages never see it
+    Objective   at most max_miss of the positive rows are rejected by all stages together; as many of the others as can be
+    Algorithm   stage t learns from the rows that passed those before it, both sides with equal weight. Its threshold is the
+                k-th smallest score of positive rows held out: k is such that the total miss rate, which then has a Beta distribution
+                whatever the scores are, is below max_miss with probability `confidence`
+    Cost        training: the sum of the stages on ever fewer rows, which are kept; prediction: cost_ questions a row on average
+    Fails when  few positive rows are held out: 0.01 at confidence 0.95 takes 299 of them (warns Degenerate, and uses the
+                lowest score it has)
+    Reference   Viola & Jones 2001; order statistics: Wilks 1941
+
+    Fitted      estimators_ (list: the stages), thresholds_ (T,), positive_ (the class sought), miss_bound_ (upper limit of the
+                miss rate), held_out_miss_ (miss rate of the rows held out), pass_rate_ (T,) (share of the other held-out rows that
+                passes up to each stage), stage_costs_ (T,), cost_ (mean cost of a held-out row), others_ (with
+                more than two classes: the last estimator, fitted to tell the other classes apart), classes_, categories_, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.random.default_rng(0).normal(size=(4000, 2))
+    >>> y = np.where((X > 0.5).all(axis=1), "face", "background")
+    >>> model = tenfold.CascadeClassifier(max_miss=0.1, positive="face", random_state=0).fit(X, y)
+    >>> bool(np.mean(model.predict(X[y == "face"]) == "face") > 0.9), bool(model.cost_ < 100)
+    (True, True)
+    """
+
+    kind: ClassVar[str] = "keeps rows"
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "rows are held out by a hash of their content, which reads the columns in their order",
+    }
+
+    estimators: list | None = param(
+        default=None, doc="classifiers from the cheapest to the dearest; None: AdaBoost of 2, 10, 50 and 200 stumps"
+    )
+    _: KW_ONLY
+    max_miss: float = param(
+        default=0.01, at_least=1e-9, at_most=0.99, doc="most of the positive rows that may be rejected, as a share"
+    )
+    confidence: float = param(
+        default=0.95, above=0, at_most=0.999999, doc="probability that the miss rate is within max_miss"
+    )
+    positive: Any = param(default=None, doc="the class that is sought; None: the last one")
+    validation_fraction: float = param(
+        default=0.3, above=0, at_most=0.9, doc="share of the rows held out to set thresholds"
+    )
+    random_state: int | RandomState | None = param(default=None, doc="seed of the choice of rows held out")
+
+    def _chosen(self) -> list[Any]:
+        if self.estimators is None:
+            return [AdaBoostClassifier(n_estimators=n) for n in ROUNDS]
+        given = self.estimators if isinstance(self.estimators, (list, tuple)) else []
+        if not given or any(not isinstance(one, Estimator) or one.role != "classifier" for one in given):
+            raise BadParameter("CascadeClassifier(estimators): must be a list of classifiers of Tenfold, or None")
+        return list(given)
+
+    @property
+    def _member(self) -> Any:
+        """The stage that takes least: what it does not take, the cascade does not."""
+        return min(self._chosen(), key=lambda one: (one.missing, one.categorical))
+
+    @property
+    def least_classes(self) -> int:  # type: ignore[override]
+        return 2
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # few of the rows sought are missed, at the price of accuracy
+        return tags
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        positive = self._positive()
+        kept = yield Kept.of
+        X, y, w = kept.arrays()
+        seed = seed_of(generator_of(self))
+        rows = Part(X, (y == positive).astype(np.int64), w)
+        held = ops.hash_rows(X, seed) < np.uint64(self.validation_fraction * 2.0**64)
+        if not all(_both(rows.only(part)) for part in (held, ~held)):
+            held = np.ones(len(y), dtype=bool)  # too few rows to hold any out
+        learning = rows.only(~held) if not held.all() else rows
+        category, fitted = check.categorical_columns(self, source), dict[str, Any](positive_=self.classes_[positive])
+        if len(self.classes_) > 2:  # first: stages may be stopped
+            rest, others = y != positive, copy_of(self._chosen()[-1])
+            fitted["others_"] = fit_member(others, X[rest], y[rest], w[rest], category)
+        return {**fitted, **_Stages(self, category).fit(learning, rows.only(held), held.all())}
+
+    def _positive(self) -> int:
+        if self.positive is None:
+            return len(self.classes_) - 1
+        found = [k for k, label in enumerate(self.classes_.tolist()) if same(label, self.positive)]
+        if not found:
+            raise BadParameter(
+                f"CascadeClassifier(positive={check.short(self.positive)}): must be one of the classes "
+                f"{check.short(self.classes_.tolist())}"
+            )
+        return found[0]
+
+    def _scores(self, X: Any) -> Array:
+        """For the class sought: how far above the last threshold, or below the one where the row was rejected."""
+        left, margin = _walk(self.estimators_, self.thresholds_, X)
+        positive, K, S = (
+            int(np.flatnonzero(self.classes_ == self.positive_)[0]),
+            len(self.classes_),
+            len(self.thresholds_),
+        )
+        scores = np.zeros((len(X), K))
+        if K > 2:
+            logs = np.log(np.maximum(shares_of(self.others_, X, K), SMALLEST))
+            scores = logs - logs.max(axis=1, keepdims=True)
+        scores[:, positive] = np.where(left == S, EDGE + margin, -EDGE + margin - (S - 1 - left))
+        return scores
+
+    def exits(self, X: Any) -> Array:
+        """The stage (from 0) that rejects each row; T for rows that pass all T stages."""
+        X = check.check_predict(self, X)
+        return map_rows(lambda block: _walk(self.estimators_, self.thresholds_, block)[0], X)
+
+    def costs(self, X: Any) -> Array:
+        """What the decision about each row costs: the sum of `stage_costs_` of the stages that see it."""
+        seen = np.minimum(self.exits(X), len(self.thresholds_) - 1)
+        return np.asarray(np.cumsum(self.stage_costs_)[seen])
+
+
+def _both(part: Part) -> bool:
+    return bool(part.sought.any() and not part.sought.all())
+
+
+def _walk(stages: list[Any], thresholds: Array, X: Array) -> tuple[Array, Array]:
+    """For each row the stage that rejects it (or their number), and its distance from the last threshold it met."""
+    left = np.full(len(X), len(stages), dtype=np.int64)
+    margin = np.zeros(len(X))
+    going = np.arange(len(X))
+    for t, (stage, threshold) in enumerate(zip(stages, thresholds, strict=True)):
+        if not len(going):
+            break
+        margin[going] = shares_of(stage, X[going], 2)[:, 1] - threshold
+        out = margin[going] < 0
+        left[going[out]] = t
+        going = going[~out]
+    return left, margin
+
+
+class _Stages:
+    """The training of a cascade."""
+
+    def __init__(self, model: CascadeClassifier, category: Array) -> None:
+        self.model, self.category = model, category
+
+    def fit(self, learn: Part, held: Part, same: bool) -> dict[str, Any]:
+        chosen = self.model._chosen()
+        m, size = _counted(held.w[held.sought == 1])
+        budget = self._budget(m, same)
+        chosen = chosen[-max(1, min(len(chosen), budget)) :]  # each threshold spends one row at least
+        spend = [budget // len(chosen) + (t < budget % len(chosen)) for t in range(len(chosen))]
+        stages, thresholds, passing, spent = list[Any](), list[float](), list[float](), 0
+        others = held.w[held.sought == 0].sum()
+        missed, cost, costs = 0.0, 0.0, list[float]()
+        for learner, count in zip(chosen, spend, strict=True):
+            if not _both(learn) or not held.sought.any():
+                break
+            try:
+                stage = self._fitted(learner, learn)
+            except KeyboardInterrupt:
+                if not stages:
+                    raise
+                keep_on_interrupt(f"{len(stages)} of {len(chosen)} stages of CascadeClassifier are fitted")
+                break
+            scores = shares_of(stage, held.X, 2)[:, 1]
+            threshold = _threshold(scores[held.sought == 1], size * held.w[held.sought == 1], count)
+            stages.append(stage)
+            thresholds.append(threshold)
+            costs.append(_cost_of(stage))
+            cost += float(held.w.sum()) * costs[-1]
+            missed += float(held.w[(held.sought == 1) & (scores < threshold)].sum())
+            spent += count
+            held = held.only(scores >= threshold)
+            passing.append(float(held.w[held.sought == 0].sum() / others) if others > 0 else 0.0)
+            learn = learn.only(shares_of(stage, learn.X, 2)[:, 1] >= threshold)
+        total = missed + float(held.w[held.sought == 1].sum())
+        return dict(
+            estimators_=stages,
+            thresholds_=np.array(thresholds),
+            miss_bound_=_upper(spent, m, self.model.confidence),
+            held_out_miss_=missed / total,
+            pass_rate_=np.array(passing),
+            stage_costs_=np.array(costs),
+            cost_=float(cost / (total + others)),
+        )
+
+    def _fitted(self, learner: Any, learn: Part) -> Any:
+        """Both sides count the same, whatever their number."""
+        sides = np.bincount(learn.sought, learn.w, 2)
+        w = learn.w * (sides.sum() / 2 / sides)[learn.sought]
+        return fit_member(copy_of(learner), learn.X, learn.sought, w, self.category)
+
+    def _budget(self, m: int, same: bool) -> int:
+        """How many of m positive rows held out the thresholds may spend in all."""
+        low, high = 0, m + 1  # the limit grows with what is spent
+        while high - low > 1:
+            middle = (low + high) // 2
+            within = _upper(middle, m, self.model.confidence) <= self.model.max_miss
+            low, high = (middle, high) if within else (low, middle)
+        if low > 0 and not same:
+            return low
+        needed = int(np.ceil(np.log(1 - self.model.confidence) / np.log1p(-self.model.max_miss)))
+        warnings.warn(
+            f"CascadeClassifier: {0 if same else m} positive rows are held out, too few to show a miss rate of "
+            f"{self.model.max_miss:g} with confidence {self.model.confidence:g}: give {needed} or more, or allow more misses",
+            Degenerate,
+            stacklevel=2,
+        )
+        return 1
+
+
+def _counted(w: Array) -> tuple[int, float]:
+    """How many rows these weights stand for, and the factor that makes the weights add up to it."""
+    if (w == np.round(w)).all():
+        return int(min(w.sum(), MOST)), 1.0
+    effective = max(1, int(w.sum() ** 2 / (w @ w)))
+    return effective, effective / float(w.sum())
+
+
+def _upper(spent: Any, m: int, confidence: float) -> Any:
+    """The limit that a miss rate with the distribution Beta(spent, m − spent + 1) does not exceed, with this confidence."""
+    from scipy.special import betaincinv
+
+    return betaincinv(spent, m - spent + 1, confidence)
+
+
+def _threshold(scores: Array, w: Array, count: int) -> float:
+    """The count-th smallest score, rows counted by their weights: those below it are lost, that one is not."""
+    order = np.argsort(scores, kind="stable")
+    place = int(np.searchsorted(np.cumsum(w[order]), count * (1 - 1e-9)))
+    return float(scores[order[min(place, len(order) - 1)]])
+
+
+def _cost_of(stage: Any) -> float:
+    """Stumps ask one question each; of other learners nothing is known, so they count 1."""
+    return float(len(stage.estimator_weights_)) if isinstance(stage, AdaBoostClassifier) else 1.0

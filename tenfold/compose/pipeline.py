@@ -1,0 +1,306 @@
+"""Pipelines: transformers, then a last learner, as one learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, map_rows
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Arrays, Block, Source, Target
+from tenfold.core.engine import Summarize, current_engine, drive
+from tenfold.core.errors import BadParameter
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.threads import single_blas
+
+# What a pipeline can do is what its last step can do.
+BY_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
+
+# What the gate tells a step that has no use for the target.
+COLUMN_FACTS = ("n_features_in_", "feature_names_in_", "categories_")
+
+
+@estimator
+class Pipeline(Estimator):
+    """Pipeline: transformers in a row, then a last learner, as one learner.
+
+    Model       last(transformer_k(... transformer_1(x)))
+    Objective   each step its own, given the steps before it
+    Algorithm   the passes of the steps one after the other; rows are transformed block by block, no second table is made
+    Cost        the sum of the steps; a transformer's work is done again in each pass of the steps behind it
+    Fails when  a step but the last cannot transform (refused)
+    Reference   Buitinck et al. 2013 (the interface)
+
+    Fitted      the fitted attributes are those of the steps: pipeline[-1], pipeline.named_steps["ridge"]
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X, y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 0, 1, 1, 1])
+    >>> model = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.LogisticRegression()).fit(X, y)
+    >>> model.predict([[0.0, 1.0], [10.0, 11.0]])
+    array([0, 1])
+    """
+
+    steps: list = param(default=None, doc="list of (name, learner); 'passthrough' leaves a step out")  # type: ignore[type-arg]
+    _: KW_ONLY
+    transform_input: None = param(default=None, doc="no effect: metadata are not transformed")
+    memory: None = param(default=None, doc="no effect: nothing is cached")
+    verbose: bool = param(default=False, doc="no effect: use tenfold.progress()")
+
+    # What the gate asks of a learner is what the first and the last step say.
+    @property
+    def role(self) -> str:  # type: ignore[override]
+        return self._last.role
+
+    @property
+    def target(self) -> str:  # type: ignore[override]
+        wanted = [step.target for _, step in self._active() if step.target != "none"]
+        return wanted[-1] if wanted else "none"
+
+    @property
+    def missing(self) -> bool:  # type: ignore[override]
+        """Missing values pass if every step takes them, up to one that fills them."""
+        for _, step in self._active():
+            if not step.missing or getattr(step, "fills", False):
+                return bool(step.missing)
+        return True
+
+    @property
+    def categorical(self) -> bool:  # type: ignore[override]
+        """Categories pass if every step takes them, up to one that codes them as numbers."""
+        return all(step.categorical for step in self._up_to_codes())
+
+    @property
+    def codes(self) -> bool:
+        """Whether a step codes categories as numbers."""
+        return any(getattr(step, "codes", False) for _, step in self._active())
+
+    @property
+    def fills(self) -> bool:
+        """Whether a step leaves no missing values."""
+        return any(getattr(step, "fills", False) for _, step in self._active())
+
+    def _categories_out(self) -> Any:
+        """The categories of the new columns, None where they are all numbers."""
+        return self._last._categories_out() if hasattr(self._last, "_categories_out") else None
+
+    def _up_to_codes(self) -> list[Any]:
+        """The steps that meet categories: up to the one that codes them, or all."""
+        steps = [step for _, step in self._active()]
+        coding = [i for i, step in enumerate(steps) if getattr(step, "codes", False)]
+        return steps[: coding[0] + 1] if coding else steps
+
+    def _said_of_categories(self, name: str) -> list[Any]:
+        """What the steps that meet categories say of them, for the gate."""
+        return [getattr(step, name) for step in self._up_to_codes() if hasattr(step, name)]
+
+    @property
+    def categorical_features(self) -> Any:
+        """The columns of categories as the first step says that does not leave it to their types."""
+        said = self._said_of_categories("categorical_features")
+        return next((one for one in said if not (isinstance(one, str) and one == "from_dtype")), "from_dtype")
+
+    @property
+    def unseen(self) -> str:
+        """What the gate makes of categories that fit has not seen."""
+        return next(iter(self._said_of_categories("unseen")), "missing")
+
+    @property
+    def given_categories(self) -> Any:
+        """The categories that a step was given."""
+        return next((one for one in self._said_of_categories("given_categories") if one is not None), None)
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return self._active()[0][1].sparse
+
+    @property
+    def multi_output(self) -> bool:  # type: ignore[override]
+        return self._last.multi_output
+
+    @property
+    def least_rows(self) -> int:  # type: ignore[override]
+        return max(step.least_rows for _, step in self._active())
+
+    def _active(self) -> list[tuple[str, Any]]:
+        """The steps that do something, after a look at whether they fit together."""
+        if not isinstance(self.steps, (list, tuple)) or not self.steps:
+            raise BadParameter("Pipeline(steps): must be a list of (name, learner) pairs")
+        names = [name for name, _ in self.steps]
+        if len(set(names)) < len(names) or any("__" in name for name in names):
+            raise BadParameter(f"Pipeline(steps): names must differ and be without '__', not {names}")
+        active = [(name, step) for name, step in self.steps if step is not None and step != "passthrough"]
+        for place, (name, step) in enumerate(active):
+            if not isinstance(step, Estimator):
+                raise BadParameter(
+                    f"Pipeline step {name!r} is a {type(step).__name__}: steps must be learners of Tenfold; "
+                    "scikit-learn's Pipeline takes both kinds"
+                )
+            if place < len(active) - 1 and not hasattr(step, "_transform"):
+                raise BadParameter(
+                    f"Pipeline step {name!r} ({type(step).__name__}) cannot transform: only the last step may be without"
+                )
+        if not active:
+            raise BadParameter("Pipeline(steps): at least one step must be a learner")
+        return active
+
+    @property
+    def _last(self) -> Any:
+        return self._active()[-1][1]
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        self._mapped = yield from self._learn_front(source)
+        yield from _learn_step(self._last, self._mapped, self._changes())
+        return {}
+
+    def _learn_front(self, source: Source) -> Generator[Summarize, Any, Source]:
+        """Fit the transformers; returns the rows as the last step sees them."""
+        for i, (_, step) in enumerate(self._active()[:-1]):
+            yield from _learn_step(step, source, self._changes(i))
+            if "absent_" in vars(step):
+                step._finish(source)  # there are too few rows for it: refused as in its own fit
+            found = source.facts.get("categories_")
+            source = source.map(step._transform, len(step.get_feature_names_out()))
+            if found is not None:
+                left = step._categories_out() if hasattr(step, "_categories_out") else None
+                source.facts.pop("categories_") if left is None else source.facts.update(categories_=left)
+        return source
+
+    def _changes(self, stop: int = -1) -> tuple[Callable[[Any], Any], ...]:
+        return tuple(step._transform for _, step in self._active()[:stop])
+
+    def _finish(self, source: Source) -> None:
+        self._last._finish(vars(self).pop("_mapped"))
+
+    def _through(self, X: Any) -> Any:
+        for _, step in self._active()[:-1]:
+            X = step._transform(X)
+        return X
+
+    def _transform(self, X: Any) -> Any:
+        return self._last._transform(self._through(X))
+
+    def _predict(self, X: Any) -> Any:
+        return self._last._predict(self._through(X))
+
+    def _scores(self, X: Any) -> Any:
+        return self._last._scores(self._through(X))
+
+    @property
+    def path(self) -> str | None:  # type: ignore[override]
+        name, last = self._active()[-1]
+        return None if last.path is None else f"{name}__{last.path}"
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Any]:
+        """The transformers are fitted once; the last step serves all values of its path."""
+        step, _, inner = name.partition("__")
+        key, last = self._active()[-1]
+        if step != key or not inner:
+            return super()._fit_path(source, name, values)
+        front = fresh(self)
+        with single_blas:
+            mapped = drive(front._learn_front(source), source, current_engine(), type(self).__name__)
+        return [front._with_last(key, one, source.facts) for one in fresh(last)._fit_path(mapped, inner, values)]
+
+    def _with_last(self, key: str, last: Any, facts: dict[str, Any]) -> Any:
+        """A pipeline that shares these fitted transformers."""
+        other = type(self)([(name, last if name == key else step) for name, step in self.steps])
+        vars(other).update(facts)
+        return other
+
+    def _by_rows(self, verb: str, X: Any) -> Any:
+        function = getattr(self._last, verb)
+        rows = map_rows(lambda block: function(self._for_last(block)), check.check_predict(self, X))
+        return self._dressed(rows, X) if verb == "transform" else rows
+
+    def _for_last(self, X: Any) -> Any:
+        """The rows as the last step takes them: as a source where it knows categories, which are codes by now."""
+        Z = self._through(X)
+        if "categories_" not in vars(self._last):
+            return Z
+        return Arrays(Z, None, None, Target("none"), {}, missing=True, trusted=True)
+
+    def _names_out(self) -> list[str]:
+        return list(self._last.get_feature_names_out())
+
+    def _score_of_last(self, X: Any, y: Any = None, **more: Any) -> float:
+        score: float = self._last.score(self._for_last(check.check_predict(self, X)), y, **more)
+        return score
+
+    def __getattr__(self, name: str) -> Any:
+        if name in BY_ROWS or name in ("score", "fit_predict", "fit_transform"):
+            last = self._last
+            if not hasattr(last, "predict" if name == "fit_predict" else name):
+                raise AttributeError(f"this Pipeline has no {name}: its last step, {type(last).__name__}, has none")
+            if name in BY_ROWS:
+                return partial(self._by_rows, name)
+            if name == "score" and last.role not in ("regressor", "classifier"):
+                return self._score_of_last
+            return partial(getattr(type(last), name), self)  # in the mixins, in terms of fit, predict and transform
+        if name in ("classes_", "labels_") and name not in vars(self) and "steps" in vars(self):
+            return getattr(self._last, name)
+        return super().__getattr__(name)
+
+    # --- steps by name and place ---
+
+    @property
+    def named_steps(self) -> dict[str, Any]:
+        """The steps by name."""
+        return dict(self.steps)
+
+    def __getitem__(self, place: int | str | slice) -> Any:
+        if isinstance(place, slice):
+            return type(self)(self.steps[place])
+        return self.named_steps[place] if isinstance(place, str) else self.steps[place][1]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def _parts_inside(self) -> dict[str, Any]:
+        pairs = self.steps if isinstance(self.steps, (list, tuple)) else []
+        return {pair[0]: pair[1] for pair in pairs if isinstance(pair, tuple) and len(pair) == 2}
+
+    def _replace_inside(self, name: str, learner: Any) -> None:
+        self.steps = [(key, learner if key == name else step) for key, step in self.steps]
+
+
+def _learn_step(
+    step: Any, source: Source, changes: tuple[Callable[[Any], Any], ...]
+) -> Generator[Summarize, Any, None]:
+    """Fit one step in place; `changes` are the transformers before it."""
+    check.check_params(step)
+    step._forget_fit()
+    facts = source.facts if step.target != "none" else {k: v for k, v in source.facts.items() if k in COLUMN_FACTS}
+    vars(step).update(facts)
+    vars(step).update((yield from _behind(changes, step._learn(source))))
+
+
+def _behind(
+    changes: tuple[Callable[[Any], Any], ...], algorithm: Generator[Summarize, Any, dict[str, Any]]
+) -> Generator[Summarize, Any, dict[str, Any]]:
+    """The passes of a step, asked of rows that go through the steps before it first."""
+    try:
+        summarize = next(algorithm)
+        while True:
+            summarize = algorithm.send((yield partial(_summarize_behind, changes, summarize)))
+    except StopIteration as done:
+        fitted: dict[str, Any] = done.value
+        return fitted
+
+
+def _summarize_behind(changes: tuple[Callable[[Any], Any], ...], summarize: Summarize, block: Block) -> Any:
+    X = block.X
+    for change in changes:
+        X = change(X)
+    return summarize(replace(block, X=X))
+
+
+def make_pipeline(*steps: Any, memory: None = None, verbose: bool = False) -> Pipeline:
+    """A Pipeline whose steps are named after their classes, in lower case, numbered where a class comes twice."""
+    kinds = [type(step).__name__.lower() for step in steps]
+    names = [kind if kinds.count(kind) == 1 else f"{kind}-{kinds[: i + 1].count(kind)}" for i, kind in enumerate(kinds)]
+    return Pipeline(list(zip(names, steps, strict=True)), memory=memory, verbose=verbose)

@@ -1,0 +1,197 @@
+"""Maps from the scores of a classifier to probabilities that keep their word.
+
+    temperature   softmax(s / T)                             one number for all classes
+    sigmoid       1 / (1 + exp(−(a f + b)))                  f: the log-odds of a class
+    beta          1 / (1 + exp(−(a ln p − b ln(1 − p) + c)))  p: the probability of a class; a, b ≥ 0
+    isotonic      any function of f that never falls
+
+The last three are made for each class against the rest, and the probabilities of a row divided by their sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logsumexp
+
+from tenfold.base.estimator import log_softmax
+from tenfold.core.errors import BadParameter
+from tenfold.evaluate.calibrate.isotonic import isotonic_map
+from tenfold.score.inputs import truth_and_probabilities
+
+Array = np.ndarray[Any, Any]
+
+METHODS = ("sigmoid", "isotonic", "temperature", "beta")
+STEEPEST = 1e3  # bound on 1/T and on log-odds: classes that are separated perfectly ask for infinity
+WEAK = 1e-9  # share of the curvature added, so that a map that is not unique is one of the least
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """A fitted map. `calibrator(probabilities)` gives new ones; `parameters` are what was fitted."""
+
+    method: str
+    parameters: list[Array] = field(repr=False)  # of each class, or one for all; isotonic: knots and values (2, k)
+    n_classes: int
+
+    def __call__(self, probabilities: Any) -> Array:
+        """Calibrated probabilities, of the same shape: (n, k), or (n,) for the second of two classes."""
+        p = np.asarray(probabilities, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            both = np.log(np.column_stack([1 - p, p]) if p.ndim == 1 else p)
+        found = np.exp(self.log_probabilities(np.maximum(both, -STEEPEST)))
+        return found[:, 1] if p.ndim == 1 else found
+
+    def log_probabilities(self, scores: Array) -> Array:
+        """From class scores (n, k): unnormalised log probabilities."""
+        scores = np.asarray(scores, dtype=np.float64)
+        if self.method == "temperature":
+            return log_softmax(self.parameters[0] * scores)
+        odds = log_odds(scores)
+        if self.n_classes == 2:
+            second = apply_map(self.method, self.parameters[0], odds[:, 1])
+            P = np.column_stack([1 - second, second])
+        else:
+            columns = [apply_map(self.method, one, odds[:, k]) for k, one in enumerate(self.parameters)]
+            P = np.column_stack(columns)
+            P[P.sum(axis=1) == 0] = 1.0  # no class is believed in: all alike
+            P /= P.sum(axis=1, keepdims=True)
+        return np.log(np.maximum(P, np.finfo(float).tiny))
+
+
+def fit_calibrator(
+    y_true: Any, y_proba: Any, method: str = "temperature", *, sample_weight: Any = None, labels: Any = None
+) -> Calibrator:
+    """A map that makes probabilities honest, from rows that the classifier has not learned.
+
+    method: "temperature" (keeps the predicted classes), "sigmoid" (Platt's), "beta", or "isotonic" (needs some thousand rows; may
+    say 0 or 1). y_proba: (n, k), or (n,) for the second of two classes.
+
+    >>> import numpy as np
+    >>> from tenfold.evaluate import fit_calibrator
+    >>> rng = np.random.default_rng(0); p = rng.random(2000); y = (rng.random(2000) < p).astype(int)
+    >>> boasting = p**3 / (p**3 + (1 - p) ** 3)
+    >>> round(1 / fit_calibrator(y, boasting).parameters[0].item())
+    3
+    """
+    if method not in METHODS:
+        raise BadParameter(f"method={method!r}: must be one of {', '.join(METHODS)}")
+    checked = truth_and_probabilities(y_true, y_proba, sample_weight, labels)
+    with np.errstate(divide="ignore"):
+        scores = np.maximum(np.log(checked.scores.astype(np.float64)), -STEEPEST)
+    w = np.ones(len(scores)) if checked.w is None else checked.w
+    return calibrator_of(method, checked.truth, scores, w)
+
+
+def calibrator_of(method: str, codes: Array, scores: Array, w: Array) -> Calibrator:
+    """The map of a method from class scores (n, k) and true classes."""
+    k = scores.shape[1]
+    if method == "temperature":
+        return Calibrator(method, [np.array([inverse_temperature(codes, scores, w)])], k)
+    odds = log_odds(scores)
+    chosen = [1] if k == 2 else list(range(k))
+    return Calibrator(method, [fit_map(method, odds[:, c], codes == c, w) for c in chosen], k)
+
+
+def log_odds(scores: Array) -> Array:
+    """ln p/(1 − p) of each class: its score less the log of the sum of the others."""
+    if scores.shape[1] == 2:
+        lead = np.clip(scores[:, 1] - scores[:, 0], -STEEPEST, STEEPEST)
+        return np.column_stack([-lead, lead])
+    others = [logsumexp(np.delete(scores, k, axis=1), axis=1) for k in range(scores.shape[1])]
+    return np.clip(scores - np.column_stack(others), -STEEPEST, STEEPEST)
+
+
+def inverse_temperature(codes: Array, scores: Array, w: Array) -> float:
+    """1/T with the least log loss:  min over β of  Σ w (log Σₖ exp(β sₖ) − β s_y),  by Newton inside a bracket."""
+    two = scores.shape[1] == 2
+    lead = scores[:, 1] - scores[:, 0] if two else scores - scores.max(axis=1, keepdims=True)
+    own = lead * codes if two else lead[np.arange(len(codes)), codes]
+    low, high, beta = 0.0, STEEPEST, 1.0
+    for _ in range(100):
+        if two:
+            p = expit(beta * lead)
+            mean, spread = p * lead, p * (1 - p) * lead**2
+        else:
+            P = np.exp(log_softmax(beta * lead))
+            mean = (P * lead).sum(axis=1)
+            spread = (P * lead**2).sum(axis=1) - mean**2
+        slope, curvature = w @ (mean - own), w @ spread
+        if slope < 0:
+            low = beta
+        else:
+            high = beta
+        step = beta - slope / curvature if curvature > 0 else np.inf
+        new = step if low < step < high else (low + high) / 2
+        if abs(new - beta) <= 1e-8 * beta:  # Newton doubles the digits: what is left is rounding
+            return float(new)
+        beta = new
+    return float(beta)
+
+
+def fit_map(method: str, odds: Array, positive: Array, w: Array) -> Array:
+    """The map of one class: coefficients, or knots."""
+    target = positive.astype(np.float64)
+    if method == "isotonic":
+        return np.stack(isotonic_map(odds, target, w))
+    if method == "sigmoid":
+        # Platt's targets, as if one more row of each class had been seen: finite even if the classes are separated.
+        hit, miss = w @ target, w @ (1 - target)
+        target = np.where(positive, (hit + 1) / (hit + 2), 1 / (miss + 2))
+        return logistic(np.column_stack([odds, np.ones_like(odds)]), target, w)
+    columns = beta_columns(odds)
+    found = logistic(columns, target, w)
+    for j in (0, 1):  # a falling map is refused: that column is left out (Kull et al. 2017)
+        if found[j] < 0:
+            columns[:, j] = 0.0
+            found = logistic(columns, target, w)
+    return np.maximum(found, [0.0, 0.0, -np.inf])
+
+
+def beta_columns(odds: Array) -> Array:
+    """[ln p, −ln(1 − p), 1]."""
+    return np.column_stack([-np.logaddexp(0, -odds), np.logaddexp(0, odds), np.ones_like(odds)])
+
+
+def apply_map(method: str, fitted: Any, odds: Array) -> Array:
+    """The calibrated probability of a class."""
+    if method == "isotonic":
+        return np.interp(odds, *fitted)
+    columns = np.column_stack([odds, np.ones_like(odds)]) if method == "sigmoid" else beta_columns(odds)
+    return expit(columns @ fitted)
+
+
+def logistic(Z: Array, target: Array, w: Array) -> Array:
+    """min over θ of  Σ w (log(1 + exp(z·θ)) − t z·θ)  by Newton's method, halving steps that do not help."""
+    scale = np.maximum(np.abs(Z).max(axis=0), np.finfo(float).tiny)
+    Z = Z / scale
+    theta = np.zeros(Z.shape[1])
+
+    def loss(at: Array) -> float:
+        eta = Z @ at
+        return float(w @ (np.logaddexp(0, eta) - target * eta))
+
+    now = loss(theta)
+    for _ in range(100):
+        p = expit(Z @ theta)
+        gradient = Z.T @ (w * (p - target))
+        curvature = (Z * (w * p * (1 - p))[:, None]).T @ Z
+        curvature += WEAK * max(np.trace(curvature), np.finfo(float).tiny) * np.eye(len(theta))
+        step = np.linalg.solve(curvature, gradient)
+        if (
+            gradient @ step <= 1e-9 * now
+        ):  # twice what a quadratic has still to fall: this step is the last, and a full one
+            theta = theta - step
+            break
+        size, new = 1.0, theta - step
+        while (after := loss(new)) > now and size > 1e-6:
+            size /= 2
+            new = theta - size * step
+        if after > now:
+            break
+        theta, now = new, after
+        if np.abs(theta).max() > STEEPEST:
+            break
+    return theta / scale

@@ -1,0 +1,1 @@
+"""Decisions from probabilities, and the least error there can be."""

@@ -1,0 +1,262 @@
+"""Dependence: how the predictions change with one column or two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tenfold.base.check import as_weights
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.evaluate.explain.response import Response, altered, response_of
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """A response along a grid of one or two columns.
+
+    grid_values  of each column; of a column of categories their names
+    average      (outputs, points) or (outputs, points, points)
+    individual   the same for each row, (outputs, n, points, ...), where asked for: the curves of the rows (ICE)
+    """
+
+    kind: str  # "partial" or "accumulated"
+    columns: list[str]
+    outputs: list[str]
+    grid_values: list[Array]
+    average: Array
+    individual: Array | None = field(repr=False)
+    spread: list[Array] = field(repr=False)  # deciles of the columns, to see where rows are; of categories none
+
+    def plot(self, ax: Any = None, output: int = -1) -> Any:
+        """The curve, or the map of two columns; returns the axes."""
+        from tenfold.draw.dependence import draw_dependence
+
+        return draw_dependence(self, ax, output)
+
+
+def partial_dependence(
+    model: Any,
+    X: Any,
+    features: Any,
+    *,
+    sample_weight: Any = None,
+    percentiles: tuple[float, float] = (0.05, 0.95),
+    grid_resolution: int = 100,
+    individual: bool = False,
+) -> Dependence:
+    """The mean prediction if all rows had one value in some columns (Friedman 2001):  PD(v) = Σ w f(v, rest) / Σ w.
+
+    features: one column or a pair, by number or name. The grid holds the distinct values of a column, or
+    `grid_resolution` values between its percentiles; of categories the most frequent ones. Rows whose value is missing
+    count as the others do. individual=True keeps the curve of every row (Goldstein et al. 2015). model: fitted, of
+    Tenfold or of another library, or a function of rows. Where columns are correlated it is asked about rows that
+    cannot be: use `accumulated_effects`.
+
+    >>> import numpy as np
+    >>> from tenfold.evaluate import partial_dependence
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = partial_dependence(lambda rows: 3 * rows[:, 0], X, 0)
+    >>> slopes = np.diff(found.average[0]) / np.diff(found.grid_values[0])
+    >>> bool(np.allclose(slopes, 3, rtol=1e-9))
+    True
+    """
+    response, columns, w = _begin(model, X, features, sample_weight)
+    grids = [_grid(response, j, percentiles, grid_resolution) for j in columns]
+    points = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, len(columns))
+    shape = tuple(len(grid) for grid in grids)
+    if individual:
+        every = altered(response, columns, points)  # (points, n, outputs)
+        mean = np.tensordot(every, w, axes=([1], [0]))
+        rows = every.transpose(2, 1, 0).reshape(every.shape[2], every.shape[1], *shape)
+    else:
+        mean, rows = altered(response, columns, points, w), None
+    return _dressed("partial", response, columns, grids, mean.T.reshape(-1, *shape), rows)
+
+
+def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any = None, bins: int = 20) -> Dependence:
+    """Accumulated local effects (Apley & Zhu 2020): like partial dependence, but asked only about rows that can be.
+
+    One column, with bin edges z at its quantiles:  ALE(zₖ) = Σ over bins up to k of the mean over the rows in the bin
+    of  f(zₖ, rest) − f(zₖ₋₁, rest),  less its mean over all rows. Two columns: the same with differences in both
+    directions, less the effects of each alone, so that only what they do together is left. A cell without rows takes
+    the effect of the nearest one. Rows whose value is missing are left out.
+
+    >>> import numpy as np
+    >>> from tenfold.evaluate import accumulated_effects
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> found = accumulated_effects(lambda rows: 3 * rows[:, 0] + rows[:, 1] ** 2, X, 0)
+    >>> bool(np.allclose(np.diff(found.average[0]), 3 * np.diff(found.grid_values[0]), rtol=1e-9))
+    True
+    """
+    if not isinstance(bins, (int, np.integer)) or bins < 1:
+        raise BadParameter(f"bins={bins!r}: must be a whole number of at least 1")
+    response, columns, w = _known(*_begin(model, X, features, sample_weight))
+    edges = [_edges(response.X[:, j], w, int(bins)) for j in columns]
+    place = [_bin_of(response.X[:, j], edge) for j, edge in zip(columns, edges, strict=True)]
+    effect = (
+        _one_way(response, columns[0], edges[0], place[0], w)
+        if len(columns) == 1
+        else _two_way(response, columns, edges, place, w)
+    )
+    return _dressed("accumulated", response, columns, edges, effect, None)
+
+
+def _begin(model: Any, X: Any, features: Any, sample_weight: Any) -> tuple[Response, list[int], Array]:
+    response = response_of(model, X)
+    names = [features] if isinstance(features, (str, int, np.integer)) else list(features)
+    columns = [response.column(name) for name in names]
+    if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
+        raise BadInput(f"features={features!r}: give one column, or two that differ")
+    bad = np.argwhere(np.isinf(response.X[:, columns]))
+    if len(bad):
+        row, which = (int(i) for i in bad[0])
+        raise BadInput(f"column {response.columns[columns[which]]!r} is infinite in row {row}: replace or drop it")
+    for j in columns:
+        if np.isnan(response.X[:, j]).all():
+            raise BadInput(f"column {response.columns[j]!r} is missing in every row: give rows where it is known")
+    w = as_weights(sample_weight, len(response.X))
+    return response, columns, np.full(len(response.X), 1 / len(response.X)) if w is None else w / w.sum()
+
+
+def _known(response: Response, columns: list[int], w: Array) -> tuple[Response, list[int], Array]:
+    """The rows whose values in these columns are known."""
+    here = ~np.isnan(response.X[:, columns]).any(axis=1) & (w > 0)
+    if not here.any():
+        raise BadInput("no row has a value in both columns: nothing is left to accumulate")
+    return (
+        (response, columns, w)
+        if here.all()
+        else (replace(response, X=response.X[here]), columns, w[here] / w[here].sum())
+    )
+
+
+def _dressed(
+    kind: str, response: Response, columns: list[int], grids: list[Array], average: Array, rows: Array | None
+) -> Dependence:
+    names = [response.columns[j] for j in columns]
+    deciles = [
+        np.nanquantile(response.X[:, j], np.arange(1, 10) / 10) if response.categories[j] is None else np.empty(0)
+        for j in columns
+    ]
+    told = [_told(response.categories[j], grid) for j, grid in zip(columns, grids, strict=True)]
+    return Dependence(kind, names, response.outputs, told, average, rows, deciles)
+
+
+def _told(categories: Array | None, grid: Array) -> Array:
+    """The grid as it is read: names of categories instead of their codes."""
+    return grid if categories is None else np.asarray(categories)[grid.astype(np.int64)]
+
+
+def _grid(response: Response, column: int, percentiles: tuple[float, float], resolution: int) -> Array:
+    if not isinstance(resolution, (int, np.integer)) or resolution < 2:
+        raise BadParameter(f"grid_resolution={resolution!r}: must be a whole number of at least 2")
+    low, high = percentiles
+    if not 0 <= low < high <= 1:
+        raise BadParameter(f"percentiles={percentiles!r}: must be two numbers from 0 to 1, in ascending order")
+    values, categories = response.X[:, column], response.categories[column]
+    values = values[~np.isnan(values)]
+    distinct, counts = np.unique(values, return_counts=True)
+    if categories is not None:
+        frequent = np.argsort(-counts, kind="stable")[: int(resolution)]
+        return np.sort(distinct[frequent])
+    if len(distinct) < resolution:
+        return distinct
+    ends = [_quantile(values, share) for share in (low, high)]
+    if ends[0] == ends[1]:
+        raise BadInput(
+            f"the percentiles {low:g} and {high:g} of the column are both {ends[0]:g}: take them farther apart"
+        )
+    return np.linspace(ends[0], ends[1], int(resolution))
+
+
+def _quantile(values: Array, share: float) -> float:
+    """Cunnane's quantile, as scikit-learn's grids have it: the value at place (n + 0.2) share + 0.4, counted from 1."""
+    ordered, n = np.sort(values), len(values)
+    place = (n + 0.2) * share + 0.4
+    k = int(np.clip(np.floor(place), 1, n - 1))
+    part = float(np.clip(place - k, 0.0, 1.0))
+    return float((1 - part) * ordered[k - 1] + part * ordered[k])
+
+
+def _edges(values: Array, w: Array, bins: int) -> Array:
+    """Bin edges at quantiles that occur among the values, each once."""
+    kept = values[w > 0]
+    inner = np.quantile(kept, np.arange(1, bins) / bins, weights=w[w > 0], method="inverted_cdf")
+    edges = np.unique(np.concatenate([[kept.min()], inner, [kept.max()]]))
+    if len(edges) < 2:
+        raise BadInput("the column is constant: it has no effect to accumulate")
+    return edges
+
+
+def _bin_of(values: Array, edges: Array) -> Array:
+    """The bin of each value: (z₀, z₁], (z₁, z₂], ..., the first one with its left end."""
+    return np.clip(np.searchsorted(edges, values, side="left") - 1, 0, len(edges) - 2)
+
+
+def _moved(response: Response, columns: list[int], values: list[Array]) -> Array:
+    """The response (n, outputs) with each row's own values in some columns."""
+    rows = response.X.copy()
+    for j, value in zip(columns, values, strict=True):
+        rows[:, j] = value
+    return response.of(rows)
+
+
+def _sums(cells: Array, n_cells: int, w: Array, values: Array) -> Array:
+    """Weighted sums (outputs, cells)."""
+    return np.array([np.bincount(cells, w * column, minlength=n_cells) for column in values.T])
+
+
+def _one_way(response: Response, column: int, edges: Array, place: Array, w: Array) -> Array:
+    """(outputs, edges)."""
+    rise = _moved(response, [column], [edges[place + 1]]) - _moved(response, [column], [edges[place]])
+    weight = np.bincount(place, w, minlength=len(edges) - 1)
+    step = _sums(place, len(weight), w, rise) / np.where(weight > 0, weight, 1.0)
+    total = np.concatenate([np.zeros((len(step), 1)), step.cumsum(axis=1)], axis=1)
+    middle = (total[:, :-1] + total[:, 1:]) / 2
+    return total - (middle @ weight)[:, None]
+
+
+def _two_way(response: Response, columns: list[int], edges: list[Array], place: list[Array], w: Array) -> Array:
+    """(outputs, edges, edges): second differences, accumulated both ways, less the main effects they hold."""
+    (a, b), (k, m) = edges, place
+    corner = {
+        (i, j): _moved(response, columns, [a[k + i], b[m + j]])
+        for i in (0, 1)
+        for j in (0, 1)
+    }  # fmt: skip
+    twist = corner[1, 1] - corner[0, 1] - corner[1, 0] + corner[0, 0]
+    shape = (len(a) - 1, len(b) - 1)
+    cells = k * shape[1] + m
+    weight = np.bincount(cells, w, minlength=shape[0] * shape[1])
+    step = _sums(cells, len(weight), w, twist) / np.where(weight > 0, weight, 1.0)
+    step = step[:, _nearest_filled(weight.reshape(shape) > 0)].reshape(-1, *shape)
+    total = np.zeros((len(step), len(a), len(b)))
+    total[:, 1:, 1:] = step.cumsum(axis=1).cumsum(axis=2)
+    share = weight.reshape(shape)
+    for axis in (1, 2):
+        total = total - _main_effect(total, share if axis == 1 else share.T, axis)
+    centre = (total[:, :-1, :-1] + total[:, 1:, :-1] + total[:, :-1, 1:] + total[:, 1:, 1:]) / 4
+    return total - (centre * share).sum(axis=(1, 2))[:, None, None]
+
+
+def _main_effect(total: Array, share: Array, axis: int) -> Array:
+    """What the accumulated differences hold of one column alone: the means over the rows of its bins, accumulated."""
+    table = total if axis == 1 else total.transpose(0, 2, 1)
+    rise = np.diff(table, axis=1)  # (outputs, bins, edges of the other)
+    middle = (rise[:, :, :-1] + rise[:, :, 1:]) / 2
+    here = share.sum(axis=1)
+    step = (middle * share).sum(axis=2) / np.where(here > 0, here, 1.0)
+    effect = np.concatenate([np.zeros((len(step), 1)), step.cumsum(axis=1)], axis=1)
+    return effect[:, :, None] if axis == 1 else effect[:, None, :]
+
+
+def _nearest_filled(filled: Array) -> Array:
+    """For each cell, the number of the nearest cell that holds rows (in cells; itself if it does)."""
+    from scipy.ndimage import distance_transform_edt
+
+    index = distance_transform_edt(~filled, return_distances=False, return_indices=True)
+    return (index[0] * filled.shape[1] + index[1]).reshape(-1)

@@ -1,0 +1,123 @@
+"""A fitted predictor as a plain function of rows: what importance and dependence look at from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import map_rows, softmax
+from tenfold.core import ops
+from tenfold.core.errors import BadInput
+
+Array = np.ndarray[Any, Any]
+
+ROWS_AT_ONCE = 65_536  # altered copies of rows are made in batches of about so many
+
+
+@dataclass(frozen=True)
+class Response:
+    """`of(X)` has a column for each output: values, the probability of the second of two classes, or of every class."""
+
+    of: Callable[[Array], Array] = field(repr=False)
+    X: Array = field(repr=False)  # (n, p) float64
+    columns: list[str]
+    outputs: list[str]
+    categories: list[Array | None]  # of columns whose numbers are codes: what they stand for
+
+    def column(self, which: Any) -> int:
+        """The number of a column given by number or name."""
+        if isinstance(which, (int, np.integer)) and not isinstance(which, bool):
+            if not -len(self.columns) <= which < len(self.columns):
+                raise BadInput(f"there is no column {which}: the rows have {len(self.columns)} columns, counted from 0")
+            return int(which) % len(self.columns)
+        if which not in self.columns:
+            raise BadInput(f"there is no column {which!r}: the columns are {', '.join(self.columns[:10])}")
+        return self.columns.index(which)
+
+
+def response_of(model: Any, X: Any) -> Response:
+    """The response of a fitted learner, of a fitted learner of another library, or of a function of rows."""
+    if getattr(model, "role", None) in ("classifier", "regressor"):
+        table = check.check_predict(model, X)
+        if ops.is_sparse(table) or not isinstance(table, np.ndarray):
+            raise BadInput(
+                "columns are altered one by one, which takes a dense table in memory: use X.toarray() or read it first"
+            )
+        names = getattr(model, "feature_names_in_", None) if "feature_names_in_" in vars(model) else None
+        function: Callable[[Array], Array] = partial(_values if model.role == "regressor" else _chances, model)
+        classes = model.classes_ if model.role == "classifier" else None
+        categories = vars(model).get("categories_")
+    else:
+        function, classes = _foreign(model, X)
+        names, table, categories = getattr(X, "columns", None), X, None
+    try:
+        rows = np.array(table, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise BadInput("X holds values that are not numbers: encode text and categories first") from None
+    if rows.ndim != 2 or not rows.size:
+        raise BadInput(f"X has shape {rows.shape}: give a table of at least one row and one column")
+    columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
+    width = function(rows[:1]).shape[1]
+    outputs = [f"output {k}" for k in range(width)]
+    if classes is not None:
+        outputs = [f"P({label})" for label in (classes[1:] if len(classes) == 2 else classes)]
+    elif width == 1:
+        outputs = ["prediction"]
+    return Response(function, rows, columns, outputs, list(categories or [None] * len(columns)))
+
+
+def _values(model: Any, rows: Array) -> Array:
+    return _as_columns(map_rows(model._predict, rows))
+
+
+def _chances(model: Any, rows: Array) -> Array:
+    return _without_first(softmax(map_rows(model._scores, rows)))
+
+
+def _foreign(model: Any, X: Any) -> tuple[Callable[[Array], Array], Any]:
+    """The response of what is not of Tenfold; a model of pandas frames gets frames."""
+
+    def given(rows: Array) -> Any:
+        return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
+
+    if hasattr(model, "predict_proba"):
+        return lambda rows: _without_first(np.asarray(model.predict_proba(given(rows)))), model.classes_
+    if hasattr(model, "predict"):
+        return lambda rows: _as_columns(np.asarray(model.predict(given(rows)))), None
+    if callable(model):
+        return lambda rows: _as_columns(np.asarray(model(rows), dtype=np.float64)), None
+    raise BadInput(
+        f"{type(model).__name__} predicts nothing: give a fitted classifier or regressor, or a function of rows"
+    )
+
+
+def _as_columns(values: Array) -> Array:
+    return values.reshape(len(values), -1)
+
+
+def _without_first(probabilities: Array) -> Array:
+    """Of two probabilities, the second says it all."""
+    return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
+
+
+def altered(response: Response, columns: list[int], points: Array, w: Array | None = None) -> Array:
+    """The response (points, n, outputs) of all rows with `columns` set to each of the `points` (points, columns).
+
+    With weights w, its weighted sum over the rows instead, (points, outputs).
+    """
+    n = len(response.X)
+    together = min(max(1, ROWS_AT_ONCE // n), len(points))
+    copies = np.tile(response.X, (together, 1))  # only the altered columns are written again
+    answers = []
+    for start in range(0, len(points), together):
+        some = points[start : start + together]
+        rows = copies[: n * len(some)]
+        rows[:, columns] = np.repeat(some, n, axis=0)
+        answer = response.of(rows).reshape(len(some), n, -1)
+        answers.append(answer if w is None else np.tensordot(answer, w, axes=([1], [0])))
+    return np.concatenate(answers)

@@ -1,0 +1,1 @@
+"""Which rows are trained on and which are held out."""

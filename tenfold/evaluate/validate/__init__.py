@@ -1,0 +1,1 @@
+"""Cross-validation, resampling, and what their numbers are worth."""

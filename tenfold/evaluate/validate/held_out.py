@@ -1,0 +1,198 @@
+"""Models of the splits, and what they say of the rows they have not seen: by merging, in closed form, or by
+fitting again.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold.base.estimator import OnePass
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array, Arrays, Block, Source
+from tenfold.core.engine import Threads, current_engine, drive, each
+from tenfold.core.stats import Keyed, Rows
+from tenfold.core.threads import single_blas
+from tenfold.evaluate.split.plan import Round
+from tenfold.evaluate.validate.leave_out import leave_one_out_outputs, outputs_with_choice
+from tenfold.score.registry import Score
+from tenfold.solve.few_rows import target_squares
+
+# Below this share of Σ w y², a squared error computed from moments has lost digits: predict the rows instead.
+SMALLEST_SHARE = 1e-6
+MERGED, CLOSED, REFITTED = "merged statistics", "closed form", "refitted"
+
+
+def held_out(model: Any, source: Arrays, one: Round) -> tuple[list[Array], str]:
+    """The outputs for the rows of each of the round's parts by models that have not seen them, and how these
+    were made.
+    """
+    with single_blas:
+        if one.single:
+            outputs = leave_one_out_outputs(fresh(model)._fit(source), source)
+            if outputs is not None:
+                return [outputs], CLOSED
+        models, method = split_models(model, source, one)
+        return test_outputs(models, source, one), method
+
+
+def training_and_folds(model: Any, source: Arrays, one: Round) -> tuple[Array, list[Array], str]:
+    """Outputs for all rows, of the fit to all rows and of each fold's model; and how the latter were made."""
+    everything = np.arange(source.n_rows or 0)
+    with single_blas:
+        models, method = split_models(model, source, one)
+        whole = outputs_of([fresh(model)._fit(source)], source, [everything])[0]
+        everywhere = [outputs_of([fitted], source, [everything])[0] for fitted in models]
+    return whole, everywhere, method
+
+
+def path_outputs(
+    model: Any, source: Arrays, one: Round, name: str, values: list[Any], judge: Score
+) -> tuple[Array | None, list[list[Array]]]:
+    """For each value of a parameter the outputs of each split; or scores (values, splits), where moments give
+    them at once.
+    """
+    with single_blas:
+        if one.single:
+            outputs = [leave_one_out_outputs(full, source) for full in full_fits(model, source, name, values)]
+            if all(output is not None for output in outputs):
+                return None, [[output] for output in outputs if output is not None]
+        template = prepared(model, source)
+        trained = training_statistics(template, source, one) if name == model.path else None
+        if trained is None:
+            rows = [one.train_rows(k) for k in range(len(one))]
+            paths = each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows)
+        else:
+            tested = trained[0] if one.kind == "folds" and not one.single else [None] * len(one)
+            solve = partial(solved_path, template, values, judge)
+            fits, scores = zip(*each(solve, list(zip(trained[1], tested, strict=True))), strict=True)
+            if all(score is not None for score in scores):
+                return np.array(scores).T, []
+            paths = [
+                [template._like(fit, **{name: value}) for value, fit in zip(values, path, strict=True)] for path in fits
+            ]
+        return None, [test_outputs([path[v] for path in paths], source, one) for v in range(len(values))]
+
+
+def full_fits(model: Any, source: Arrays, name: str, values: list[Any]) -> list[Any]:
+    """The fit to all rows for each value of a parameter, with its statistics."""
+    if name != model.path or not isinstance(model, OnePass):
+        return fresh(model)._fit_path(source, name, values)
+    first = fresh(model).set_params(**{name: values[0]})._fit(source)
+    if "stats_" not in vars(first):
+        return first._fit_path(source, name, values)
+    fits = first._solve_path(first.stats_, values)
+    return [first._like(dict(fit, stats_=first.stats_), **{name: v}) for v, fit in zip(values, fits, strict=True)]
+
+
+def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str]:
+    """A fitted model for each split, and how they were made."""
+    template = prepared(model, source)
+    with single_blas:
+        trained = training_statistics(template, source, one)
+        if trained is not None:
+            return each(lambda stats: template._like(template._solve(stats)), trained[1]), MERGED
+        rows = [one.train_rows(k) for k in range(len(one))]
+        start = start_of(model, source) if one.kind != "reversed" and len(one) > 2 else None
+        return each(lambda train: fit_from(model, source.select(train), start), rows), REFITTED
+
+
+def training_statistics(template: Any, source: Arrays, one: Round) -> tuple[list[Any], list[Any]] | None:
+    """Statistics of each group of rows and of each training set; None where they would not be exact, or not
+    pay.
+    """
+    if not isinstance(template, OnePass) or not one.merges:
+        return None
+    keyed = source.by_key(list(enumerate(one.groups)))
+    stats = current_engine().run(partial(_summarize_keyed, template._summarize), keyed)
+    by_group = [stats[k] for k in range(len(one.groups))]
+    training = one.training(by_group)
+    return (by_group, training) if all(map(template._exact, training)) else None
+
+
+def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
+    return Keyed({block.key: summarize(block)})
+
+
+def start_of(model: Any, source: Arrays) -> Array | None:
+    """The solution for all rows, near which that of every training set lies, if the learner can start
+    somewhere.
+    """
+    if "start" not in inspect.signature(model._learn).parameters:
+        return None
+    full = fresh(model)._fit(source)
+    return np.column_stack([full.coef_, full.intercept_])
+
+
+def fit_from(model: Any, source: Source, start: Array | None) -> Any:
+    """A fit that begins at `start`. Where it ends does not depend on it."""
+    learner = fresh(model)
+    if start is None:
+        return learner._fit(source)
+    vars(learner).update(source.facts)
+    with single_blas:
+        on = current_engine(source)
+        vars(learner).update(drive(learner._learn(source, start=start), source, on, type(learner).__name__))
+        learner._finish(source)
+    return learner
+
+
+def solved_path(template: Any, values: list[Any], judge: Score, statistics: Any) -> tuple[list[dict[str, Any]], Any]:
+    """The fits of one training set along a path, and their scores on held-out rows where the moments of those tell them.
+
+    `statistics` are those of the training set and of the rows held out, or None.
+    """
+    training, tested = statistics
+    fits = template._solve_path(training, values)
+    return fits, None if tested is None else score_from_moments(template, tested, fits, judge)
+
+
+def scores_from_moments(
+    template: Any, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score
+) -> Array | None:
+    """`score_from_moments` of every fold (values, folds); None where one of them has none."""
+    scores = [score_from_moments(template, stats, path, judge) for stats, path in zip(held_out, fits, strict=True)]
+    return None if any(score is None for score in scores) else np.array(scores).T
+
+
+def score_from_moments(template: Any, stats: Any, fits: list[dict[str, Any]], judge: Score) -> Array | None:
+    """Squared errors on held-out rows from those rows' own moments; None for other scores, and where digits
+    would be lost.
+    """
+    if judge.name not in ("mse", "rmse", "r2") or not hasattr(template, "_held_out_squares"):
+        return None
+    squares, share = template._held_out_squares(stats, fits)
+    spreads = target_squares(stats, template.n_features_in_)
+    q = len(spreads)
+    if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (judge.name == "r2" and q > 1):
+        return None
+    mse = squares / stats.weight / q
+    spread = spreads[0] / stats.weight
+    if judge.name == "r2" and spread == 0:
+        return None
+    return {"mse": mse, "rmse": np.sqrt(mse), "r2": 1 - mse / (spread or 1.0)}[judge.name]  # type: ignore[no-any-return]
+
+
+def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> list[Array]:
+    """The outputs of each model for its rows: one pass over all of them, on all threads."""
+    keyed = source.by_key(list(enumerate(parts)))
+    rows = Threads().run(lambda block: Rows.of(outputs_with_choice(models[block.key], block.X)), keyed).whole()
+    return np.split(rows.astype(np.float64, copy=False), np.cumsum([len(part) for part in parts])[:-1])
+
+
+def test_outputs(models: list[Any], source: Arrays, one: Round) -> list[Array]:
+    """The outputs of each model for its test rows, arranged as the round's parts."""
+    outputs = outputs_of(models, source, [one.test_rows(k) for k in range(len(one))])
+    if not one.single:
+        return outputs
+    return [np.concatenate(outputs)[np.argsort(one.order())]]
+
+
+def prepared(model: Any, source: Source) -> Any:
+    """An unfitted copy that knows the facts of the gate."""
+    template = fresh(model)
+    vars(template).update(source.facts)
+    return template

@@ -1,0 +1,247 @@
+"""Nested cross-validation: what to expect of a learner whose parameters are chosen by cross-validation.
+
+In each outer fold the parameters are chosen on the other folds alone, and the winner, fitted to these, is
+judged on the outer fold. By default the inner folds are the other outer folds: a model trained without folds
+k and j serves both k (with j as its inner fold) and j (with k), so that k folds cost k (k − 1)/2 inner fits;
+a one-pass learner merges them from the statistics of the folds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array, Arrays
+from tenfold.core.engine import each
+from tenfold.core.errors import BadParameter
+from tenfold.core.threads import single_blas
+from tenfold.evaluate.split.folds import assign_folds
+from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
+from tenfold.evaluate.split.splitting import Splitting, takes_splitting
+from tenfold.evaluate.validate.cross import _in_memory, score_of
+from tenfold.evaluate.validate.held_out import held_out, outputs_of, prepared, training_statistics
+from tenfold.evaluate.validate.merges import all_but_one, all_but_some
+from tenfold.evaluate.validate.outputs import Tally
+from tenfold.evaluate.validate.result import corrected_error
+from tenfold.score.registry import Score, find_score
+
+Setting = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class NestedCrossValidation:
+    """Scores of the whole procedure, choice of parameters included, one for each outer fold."""
+
+    model: str
+    score: Score
+    scores: Array  # (repeats, outer folds)
+    chosen: list[Setting]  # of each outer fold, repeat after repeat
+    settings: list[Setting]
+    inner_scores: Array = field(repr=False)  # (repeats x outer folds, settings): means over inner folds
+    fold: Array = field(repr=False)
+    predictions: Array = field(repr=False)
+    probabilities: Array | None = field(repr=False)
+    method: str
+    seconds: float
+
+    @property
+    def mean(self) -> float:
+        """The mean score over outer folds."""
+        return float(self.scores.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean, corrected for the overlap of training sets."""
+        return corrected_error(self.scores, self.scores.shape[1])
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.model}   nested, {self.scores.shape[1]} outer folds, {len(self.settings)} settings, "
+            f"{self.method}, {self.seconds:.3g} s",
+            f"{self.score.name:>10}  {self.mean:.4f} ± {self.standard_error:.4f}   "
+            "(outer folds; ± one corrected standard error)",
+        ]
+        for k, (score, setting) in enumerate(zip(self.scores.reshape(-1), self.chosen, strict=True)):
+            told = ", ".join(
+                f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value!r}"
+                for name, value in setting.items()
+            )
+            lines.append(f"{'fold ' + str(k + 1):>10}  {score:.4f}  {told}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+@takes_splitting("kind")
+def nested_cross_validate(
+    model: Any,
+    X: Any,
+    y: Any,
+    grid: dict[str, Any],
+    *,
+    splitting: Splitting,
+    inner: int | None = None,
+    score: Any = None,
+    sample_weight: Any = None,
+) -> NestedCrossValidation:
+    """Choose parameters in each outer fold by an inner cross-validation, and judge the choice on the outer
+    fold.
+
+    grid: values for each parameter, {"alpha": [0.1, 1.0]}; all combinations are tried, and the first of the
+    best is taken. folds: outer folds, a number or a splitter whose test sets make up all rows. inner: number
+    of inner folds, made anew in each outer fold; None takes the other outer folds (needs at least 3 of them).
+
+    >>> import numpy as np, tenfold
+    >>> from tenfold.evaluate import nested_cross_validate
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)); y = X @ [1.0, 2.0, 3.0]
+    >>> result = nested_cross_validate(tenfold.Ridge(), X, y, {"alpha": [0.01, 100.0]}, folds=5)
+    >>> [setting["alpha"] for setting in result.chosen]
+    [0.01, 0.01, 0.01, 0.01, 0.01]
+    """
+    source = _in_memory(model, X, y, sample_weight)
+    settings = settings_of(model, grid)
+    judge = find_score(score, model.role)
+    began = time.perf_counter()
+    rounds = plan(model, source, splitting)
+    if any(one.kind != "folds" or one.single for one in rounds):
+        raise BadParameter("nested: folds must be a number, or test sets of several rows that make up all rows")
+    if inner is None and len(rounds[0]) < 3:
+        raise BadParameter("folds=2: the inner folds are the other outer folds; take at least 3, or give inner=")
+    tally = Tally(source)
+    scores, chosen, tables = [], [], []
+    for one in rounds:
+        table, outer, method = _one_round(model, source, one, settings, judge, inner)
+        best = np.argmax(judge.sign * table, axis=1)
+        outputs = outputs_of([outer(k, best[k]) for k in range(len(one))], source, one.parts)
+        scores.append([score_of(judge, source, rows, out) for rows, out in zip(one.parts, outputs, strict=True)])
+        for rows, output in zip(one.parts, outputs, strict=True):
+            tally.add(rows, output)
+        chosen += [settings[i] for i in best]
+        tables.append(table)
+    return NestedCrossValidation(
+        repr(model),
+        judge,
+        np.array(scores),
+        chosen,
+        settings,
+        np.concatenate(tables),
+        np.concatenate([one.label(source.n_rows or 0) for one in rounds]),
+        tally.predictions(),
+        tally.probabilities(),
+        method,
+        time.perf_counter() - began,
+    )
+
+
+def settings_of(model: Any, grid: dict[str, Any]) -> list[Setting]:
+    """All combinations of the values, each looked at by the gate."""
+    if not isinstance(grid, dict) or not grid:
+        raise BadParameter("grid: give values for at least one parameter, as {'alpha': [0.1, 1.0]}")
+    columns = {}
+    for name, values in grid.items():
+        columns[name] = [v.item() if isinstance(v, np.generic) else v for v in values] if np.iterable(values) else []
+        if not columns[name] or isinstance(values, str):
+            raise BadParameter(f"grid: {name}={values!r} must be a list of at least one value")
+    found = [dict(zip(columns, values, strict=True)) for values in product(*columns.values())]
+    for setting in found:
+        check.check_params(fresh(model).set_params(**setting))
+    return found
+
+
+def _one_round(
+    model: Any, source: Arrays, one: Round, settings: list[Setting], judge: Score, inner: int | None
+) -> tuple[Array, Any, str]:
+    """Inner scores (outer folds, settings), a function that gives the model of an outer fold and setting, and
+    the method.
+    """
+    with single_blas:
+        if inner is not None:
+            table = np.array([_inner_scores(model, source, one, k, settings, judge, inner) for k in range(len(one))])
+            return table, _outer_by_fitting(model, source, one, settings), f"{inner} inner folds"
+        table = np.zeros((len(one), len(settings)))
+        outer: dict[tuple[int, int], Any] = {}
+        merged = True
+        for where, fits, of_folds in _fits(model, source, one, settings):
+            merged = merged and of_folds is not None
+            for (k, j), models in zip(combinations(range(len(one)), 2), fits, strict=True):
+                for rows_of, for_fold in ((k, j), (j, k)):  # tested on fold k it counts for outer fold j
+                    rows = one.parts[rows_of]
+                    outputs = outputs_of(models, source, [rows] * len(models))
+                    table[for_fold, where] += [score_of(judge, source, rows, out) / (len(one) - 1) for out in outputs]
+            if of_folds is not None:
+                outer.update(
+                    {(k, i): m for k, models in enumerate(of_folds) for i, m in zip(where, models, strict=True)}
+                )
+        if merged:
+            return table, lambda k, i: outer[k, i], "merged statistics"
+        return table, _outer_by_fitting(model, source, one, settings), "refitted"
+
+
+def _outer_by_fitting(model: Any, source: Arrays, one: Round, settings: list[Setting]) -> Any:
+    return lambda k, i: fresh(model).set_params(**settings[i])._fit(source.select(one.train_rows(k)))
+
+
+def _fits(
+    model: Any, source: Arrays, one: Round, settings: list[Setting]
+) -> Iterator[tuple[list[int], list[list[Any]], list[list[Any]] | None]]:
+    """For settings that differ in the path parameter only: where they are, the models without each pair of
+    folds, and those without each fold (None where they have to be fitted)."""
+    path = model.path
+    families: dict[str, list[int]] = {}
+    for i, setting in enumerate(settings):
+        rest = {name: value for name, value in setting.items() if name != path}
+        families.setdefault(repr(rest), []).append(i)
+    for where in families.values():
+        rest = {name: value for name, value in settings[where[0]].items() if name != path}
+        varied = path is not None and path in settings[where[0]]
+        values = [settings[i][path] for i in where] if varied else []
+        learner = fresh(model).set_params(**rest)
+        template = prepared(learner, source)
+        trained = training_statistics(template, source, one)
+        pairs = None if trained is None else all_but_some(trained[0], 2)
+        if trained is None or pairs is None or not all(map(template._exact, pairs)):
+            rows = [_without(one, pair) for pair in combinations(range(len(one)), 2)]
+            yield where, each(partial(_fitted, learner, source, path, values), rows), None
+            continue
+        solve = partial(_solved, template, path, values)
+        yield where, each(solve, pairs), each(solve, all_but_one(trained[0]))
+
+
+def _solved(template: Any, path: str | None, values: list[Any], stats: Any) -> list[Any]:
+    if not values:
+        return [template._like(template._solve(stats))]
+    fits = template._solve_path(stats, values)
+    return [template._like(fit, **{str(path): value}) for value, fit in zip(values, fits, strict=True)]
+
+
+def _fitted(learner: Any, source: Arrays, path: str | None, values: list[Any], rows: Array) -> list[Any]:
+    if not values:
+        return [fresh(learner)._fit(source.select(rows))]
+    return fresh(learner)._fit_path(source.select(rows), str(path), values)
+
+
+def _without(one: Round, pair: tuple[int, ...]) -> Array:
+    return np.sort(np.concatenate([rows for k, rows in enumerate(one.parts) if k not in pair]))
+
+
+def _inner_scores(
+    model: Any, source: Arrays, one: Round, k: int, settings: list[Setting], judge: Score, inner: int
+) -> list[float]:
+    """Mean inner scores of all settings within the training rows of outer fold k, by folds of their own."""
+    rows = one.train_rows(k)
+    here = source.select(rows)
+    codes = truth_of(here)[0] if model.role == "classifier" else None
+    split = folds_round(assign_folds(len(rows), inner, np.random.default_rng(k), codes=codes))
+    means = []
+    for setting in settings:
+        outputs, _ = held_out(fresh(model).set_params(**setting), here, split)
+        means.append(float(np.mean([score_of(judge, here, r, o) for r, o in zip(split.parts, outputs, strict=True)])))
+    return means

@@ -1,0 +1,62 @@
+"""Held-out outputs, gathered row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenfold.base.estimator import softmax
+from tenfold.core.data import Array, Arrays
+from tenfold.core.errors import BadInput
+from tenfold.score.registry import split_choice
+
+
+class Tally:
+    """Held-out outputs, put together row by row when asked for: a row may be held out often, or never."""
+
+    def __init__(self, source: Arrays) -> None:
+        self.n, self.classes, self.flat = source.n_rows or 0, source.target.classes, source.target.flat
+        self.parts: list[tuple[Array, Array]] = []
+
+    def add(self, rows: Array, output: Array) -> None:
+        self.parts.append((rows, output))
+
+    def count(self) -> Array:
+        """How often each row was held out."""
+        return np.bincount(np.concatenate([rows for rows, _ in self.parts]), minlength=self.n)
+
+    def rows(self) -> Array | None:
+        """Rows that were held out; None if all were."""
+        count = self.count()
+        return None if count.all() else np.flatnonzero(count)
+
+    def predictions(self) -> Array:
+        """The mean output over the times a row was held out, as labels or values."""
+        if self.classes is None:
+            mean = self._mean([output for _, output in self.parts])
+            return mean[:, 0] if self.flat else mean
+        split = [split_choice(output, len(self.classes)) for _, output in self.parts]
+        told = all(codes is not None for _, codes in split)  # a class that has not the largest score: votes
+        votes = [np.eye(len(self.classes))[codes] if told else scores for scores, codes in split]
+        return self.classes[self._mean(votes).argmax(axis=1)]
+
+    def probabilities(self) -> Array | None:
+        """The mean probabilities of the classes."""
+        if self.classes is None:
+            return None
+        return self._mean([softmax(split_choice(output, len(self.classes))[0]) for _, output in self.parts])
+
+    def _mean(self, outputs: list[Array]) -> Array:
+        total, count = np.zeros((self.n, outputs[0].shape[1])), self.count()
+        for (rows, _), output in zip(self.parts, outputs, strict=True):
+            total[rows] += output  # the rows of one part differ
+        seen = count > 0
+        return total / count[:, None] if seen.all() else total[seen] / count[seen, None]
+
+
+class Unkept:
+    """Stands for the outputs of rows that were read block by block: they are not there."""
+
+    def predictions(self) -> Array:
+        raise BadInput("predictions of a stream are not kept: read the table into memory, or use cross_val_predict")
+
+    probabilities = predictions

@@ -1,0 +1,299 @@
+"""Gradient boosting on histograms: what all boosted learners share."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Classifier, Estimator, Regressor, map_rows
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize, current_engine
+from tenfold.core.errors import BadInput, BadType
+from tenfold.core.monitor import Passes, keep_on_interrupt
+from tenfold.core.random import seed_of
+from tenfold.solve.class_weights import class_factors
+from tenfold.tree.bins import learn_bins
+from tenfold.tree.boosting.cluster_rounds import SpreadRounds
+from tenfold.tree.boosting.losses import loss_of
+from tenfold.tree.boosting.rounds import LocalRounds, Plan, Rounds, record
+from tenfold.tree.boosting.rows import class_sums
+from tenfold.tree.boosting.training import Training, training_rows
+from tenfold.tree.memory import tell_memory
+from tenfold.tree.settings import directions, generator_of, refuse
+from tenfold.tree.structure.arrays import Trees
+from tenfold.tree.warm_start import check_goes_on
+
+BINS = (
+    "most bins of a column, up to 65,535 (above 255 codes take two bytes; categories 255); missing values have one more"
+)
+
+
+class Boosted(Estimator):
+    """Abstract: a sum of trees, each grown on the gradients of what the ones before it leave over."""
+
+    kind: ClassVar[str] = "keeps rows"  # while the trees grow, a byte or two a value; on a cluster where they are
+    missing: ClassVar[bool] = True
+    categorical: ClassVar[bool] = True
+    _trees: Trees  # class by class, round by round
+    _before: ClassVar[dict[str, Any]] = {}  # of the fit that `warm_start` goes on with
+
+    # --- what a learner says of itself ---
+
+    def _plan(self, n: int, p: int, weight: float) -> Plan:
+        """The limits of its trees, for a table of n rows with this weight."""
+        raise NotImplementedError
+
+    def _holds_out(self, n: int | None) -> bool:
+        """Whether some rows are held out to know when to stop."""
+        raise NotImplementedError
+
+    def _boost(self, rounds: Rounds, done: int) -> dict[str, Any]:
+        """Run the rounds; returns the scores that were taken on the way."""
+        raise NotImplementedError
+
+    # --- fit ---
+
+    def _fit(self, source: Source) -> Self:
+        """With `warm_start` the trees of the fit before stay, and more are added."""
+        before = vars(self) if self.warm_start and "n_features_in_" in vars(self) else {}
+        if before:
+            check_goes_on(self, source)
+        vars(self)["_before"] = {
+            key: value for key, value in before.items() if key.endswith("_") or key in ("_trees", "_seed")
+        }
+        try:
+            return super()._fit(source)
+        finally:
+            del vars(self)["_before"]
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        before = self._before
+        trees, outputs = before.get("_trees"), self._outputs()
+        self._check_rounds(outputs)
+        rng = generator_of(self)
+        seed = before.get("_seed", seed_of(rng))
+        bins = yield from learn_bins(source, int(self.max_bins), check.categorical_columns(self, source))
+        rows_are_here = self._gathers() or not hasattr(current_engine(source), "resident")
+        tell_memory(self, (source.n_rows or 0) if rows_are_here else 0, bins, outputs)
+        draws = self._holds_out(source.n_rows) or getattr(self, "subsample", 1.0) < 1
+        table = yield from training_rows(source, bins, seed if draws else None, trees, outputs, self._gathers())
+        self._weigh(table)
+        holds = self._holds_out(len(table))
+        if holds or draws:
+            classes = len(self.classes_) if self.target == "label" else 0
+            table.mark(self._held_share(len(table)) if holds else None, classes)
+        plan = replace(self._plan(len(table), source.n_features, table.weight()), seed=seed)
+        start = before["baseline_"] if before else self._start(table, plan, outputs)
+        first = yield from self._begin(source, table, seed)
+        order = directions(self, source.n_features) if hasattr(self, "monotonic_cst") else np.empty(0, dtype=np.int64)
+        kind = LocalRounds if table.here else SpreadRounds
+        rounds = kind(table, bins, plan, outputs, start, order, self._together(source.n_features))
+        done = 0 if trees is None else len(trees) // outputs
+        scores = self._boost(rounds, done)
+        return dict(_trees=rounds.trees(trees), baseline_=start, _seed=seed, **first, **scores)
+
+    def _check_rounds(self, outputs: int) -> None:
+        """A warm start takes no rounds away."""
+        if not self._before:
+            return
+        wanted, done = getattr(self, str(self.path)), len(self._before["_trees"]) // outputs
+        if wanted < done:
+            raise refuse(self, str(self.path), f"must be at least {done}, the rounds that are there (warm_start=True)")
+
+    def _outputs(self) -> int:
+        """How many sums of trees there are: one, or one for each of several classes."""
+        return len(self.classes_) if self.target == "label" and len(self.classes_) > 2 else 1
+
+    def _weigh(self, table: Training) -> None:
+        """The weights of classes, and targets that the loss cannot take."""
+        factors = None
+        if self.target == "label" and getattr(self, "class_weight", None) is not None:
+            factors = class_factors(self, table.class_weights(len(self.classes_)))
+        if self.loss == "poisson" and (table.lowest < 0 or table.highest == 0):
+            raise BadInput("loss='poisson' needs targets that are not negative, and not all zero")
+        if self.loss == "gamma" and table.lowest <= 0:
+            raise BadInput("loss='gamma' needs targets above zero")
+        table.weigh(factors)
+
+    def _gathers(self) -> bool:
+        """Whether the rows must come here from a cluster: leaves may be quantiles of what is left in them."""
+        return loss_of(self).renews
+
+    def _start(self, table: Training, plan: Plan, outputs: int) -> Array:
+        return table.start(plan.loss, plan.parameter, outputs)
+
+    def _begin(self, source: Source, table: Training, seed: int) -> Generator[Summarize, Any, dict[str, Any]]:
+        """Add what another learner says of the rows to their raw sums; returns it as a fitted attribute."""
+        yield from ()
+        return {}
+
+    def _base(self, X: Any) -> Array:
+        """(outputs,) or (rows, outputs): what the trees are added to."""
+        return np.asarray(self.baseline_)
+
+    def _together(self, p: int) -> Array:
+        """Groups of columns that may meet on one way down a tree, (groups, p)."""
+        return np.empty((0, p), dtype=np.uint8)
+
+    def _held_share(self, n: int) -> float:
+        """The share of the rows that is held out; scikit-learn also takes a number of rows."""
+        share = self.validation_fraction
+        if not isinstance(share, (int, np.integer)) and share >= 1:
+            raise refuse(self, "validation_fraction", "a share of the rows must be below 1")
+        return float(share / n if isinstance(share, (int, np.integer)) else share)
+
+    def _grow_while(self, rounds: Rounds, done: int, wanted: int, after: Any) -> None:
+        """Rounds until there are as many as wanted, or `after(round)` says to stop. Ctrl-C keeps the trees that are there."""
+        passes = Passes(type(self).__name__, wanted - done)
+        try:
+            for number in range(done, wanted):
+                rounds.step(number)
+                loss, stop = after(number)
+                passes.done(record(loss))
+                if stop:
+                    return
+        except KeyboardInterrupt:
+            if done + rounds.n_done == 0:
+                raise
+            rounds.grown = [trees[: rounds.n_done] for trees in rounds.grown]
+            keep_on_interrupt(f"{done + rounds.n_done} of {wanted} rounds of {type(self).__name__} are done")
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        """All numbers of rounds from one fit."""
+        if name != self.path or min(values) < 1 or self.warm_start:
+            return super()._fit_path(source, name, values)
+        longest: Self = fresh(self).set_params(**{name: max(values)})._fit(source)
+        return [longest._after(value) for value in values]
+
+    def _after(self, n: int) -> Self:
+        """This fitted learner as it was after n rounds."""
+        other: Self = fresh(self).set_params(**{str(self.path): n})
+        fitted = {key: value for key, value in vars(self).items() if key.endswith("_") or key in ("_flat", "_seed")}
+        outputs, rounds = len(self.baseline_), len(self._trees) // len(self.baseline_)
+        n = min(n, rounds)
+        parts = [self._trees[k * rounds : k * rounds + n] for k in range(outputs)]
+        fitted.update(self._scores_after(n), _trees=parts[0] if outputs == 1 else Trees.joined(parts))
+        vars(other).update(fitted)
+        return other
+
+    def _scores_after(self, n: int) -> dict[str, Any]:
+        raise NotImplementedError
+
+    # --- what the trees say ---
+
+    def _explained(self) -> tuple[list[Trees], float, Any, str]:
+        """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
+        check.check_fitted(self)
+        if "init_" in vars(self):
+            raise BadType(f"{type(self).__name__}: attributions explain trees alone, not the learner of init besides")
+        outputs = len(self.baseline_)
+        rounds = len(self._trees) // outputs
+        unit = "log-odds" if self.target == "label" else "prediction"
+        if self.target == "real" and self.loss in ("poisson", "gamma"):
+            unit = "logarithm of the prediction"
+        return [self._trees[k * rounds : (k + 1) * rounds] for k in range(outputs)], 1.0, self.baseline_, unit
+
+    def _raw(self, X: Any) -> Array:
+        """(rows, outputs): the constant and the sums of the trees."""
+        outputs = len(self.baseline_)
+        return np.asarray(self._base(X) + class_sums(self._trees, X, outputs, 0, len(self._trees) // outputs))
+
+    def _staged(self, X: Any, read: Any) -> Iterator[Array]:
+        """read(raw, dtype) after each round."""
+        X = check.check_predict(self, X)
+        if not isinstance(X, np.ndarray):
+            raise BadInput("predictions round by round need a table in memory: use predict on files and streams")
+        outputs = len(self.baseline_)
+        raw = np.broadcast_to(self._base(X), (len(X), outputs))
+        for number in range(len(self._trees) // outputs):
+            raw = raw + map_rows(partial(self._added, number=number), X)
+            yield read(raw, X.dtype)
+
+    def _added(self, X: Array, number: int) -> Array:
+        """What one round adds to the sums."""
+        return class_sums(self._trees, X, len(self.baseline_), number, number + 1)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each column in what the splits won."""
+        check.check_fitted(self)
+        return self._trees.importances(self.n_features_in_)
+
+
+# The mixins stand beside Boosted; the type checker is told so.
+if TYPE_CHECKING:
+
+    class _Number(Regressor, Boosted):
+        loss: str
+
+    class _Label(Classifier, Boosted):
+        loss: str
+else:
+    _Number, _Label = Regressor, Classifier
+
+
+class BoostedRegressor(_Number):
+    """Mixin: reads the sum of the trees as a number."""
+
+    def _predict(self, X: Any) -> Array:
+        return self._read(self._raw(X), X.dtype)
+
+    def _read(self, raw: Array, dtype: Any) -> Array:
+        return loss_of(self).read(raw[:, 0]).astype(dtype, copy=False)
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The predictions after each round."""
+        return self._staged(X, self._read)
+
+
+class BoostedClassifier(_Label):
+    """Mixin: reads the sums of the trees as scores of classes."""
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
+    def _scores(self, X: Any) -> Array:
+        return self._sharpness() * self._decisions(X)
+
+    def _decisions(self, X: Any) -> Array:
+        return self._class_scores(self._raw(X))
+
+    def _class_scores(self, raw: Array) -> Array:
+        return np.hstack([np.zeros_like(raw), raw]) if raw.shape[1] == 1 else raw
+
+    def _probabilities(self, X: Any) -> Array:
+        return self._shares(self._raw(X), X.dtype)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        scores = self._scores(X)
+        shifted = (scores - scores.max(axis=1, keepdims=True)).astype(X.dtype, copy=False)
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+    def _sharpness(self) -> float:
+        """Scores times this are logarithms of probabilities, up to a constant."""
+        return 2.0 if self.loss == "exponential" else 1.0
+
+    def _shares(self, raw: Array, dtype: Any) -> Array:
+        scores = self._sharpness() * self._class_scores(raw)
+        shares = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The predicted classes after each round."""
+        return self._staged(X, lambda raw, dtype: self.classes_[self._class_scores(raw).argmax(1)])
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """The probabilities after each round."""
+        return self._staged(X, self._shares)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """The scores after each round."""
+        return self._staged(X, lambda raw, dtype: raw[:, 0] if raw.shape[1] == 1 else raw)

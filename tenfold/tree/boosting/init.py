@@ -1,0 +1,73 @@
+"""The learner that gradient boosting begins with (`init`): the trees add what it leaves over."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from tenfold.base.estimator import Estimator
+from tenfold.base.members import copy_of, fit_member
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadInput
+from tenfold.tree.boosting.losses import loss_of
+from tenfold.tree.boosting.training import Training
+from tenfold.tree.settings import refuse, rows_in_memory
+
+SMALLEST = float(np.finfo(np.float32).eps)  # of a share that is turned into a raw sum, and of what it lacks to 1
+
+
+def given_learner(model: Any) -> Any:
+    """The learner that `init` holds, or None where it asks for a constant."""
+    given = model.init
+    if given is None or isinstance(given, str):
+        return None
+    verbs = ("fit", "predict_proba" if model.role == "classifier" else "predict")
+    fits = not isinstance(given, type) and all(hasattr(given, verb) for verb in verbs)
+    if not fits or (isinstance(given, Estimator) and given.role not in (model.role, "")):
+        raise refuse(model, "init", f"must be 'zero', None, or a {model.role} with {' and '.join(verbs)}")
+    return given
+
+
+def begin(
+    model: Any, source: Source, table: Training, category: Array, seed: int, fitted: Any
+) -> Generator[Summarize, Any, Any]:
+    """Fit `init` to the training rows (or take the one `fitted` before), and add what it says to the raw sums of all rows."""
+    X, _, _ = yield from rows_in_memory(source)
+    if fitted is None:
+        train, y, w = table.gathered()
+        fitted = _fitted(model, X[train], y, w, category, seed)
+    table.add(raw_of(model, fitted, X).T)
+    return fitted
+
+
+def _fitted(model: Any, X: Array, y: Array, w: Array | None, category: Array, seed: int) -> Any:
+    given = given_learner(model)
+    target = y.astype(np.int64) if model.target == "label" else y
+    if isinstance(given, Estimator):
+        if category.any() and not given.categorical:
+            raise refuse(model, "init", "does not take columns of categories: use a tree, or encode them before")
+        return fit_member(copy_of(given, seed), X, target, w, category)
+    member = deepcopy(given)
+    return member.fit(X, target) if w is None else member.fit(X, target, sample_weight=w)
+
+
+def raw_of(model: Any, member: Any, X: Array) -> Array:
+    """(rows, outputs): what a fitted learner says, as sums that trees may be added to."""
+    if model.target == "real":
+        said = np.asarray(member.predict(X), dtype=np.float64).reshape(len(X), 1)
+    else:
+        shares = np.zeros((len(X), len(model.classes_)))
+        shares[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
+        logs = np.log(np.clip(shares, SMALLEST, 1 - SMALLEST))
+        if shares.shape[1] > 2:
+            said = logs - logs.mean(axis=1, keepdims=True)
+        else:
+            logit = logs[:, 1:] - np.log1p(-np.clip(shares[:, 1:], SMALLEST, 1 - SMALLEST))
+            said = logit / 2 if loss_of(model).link == "half logit" else logit
+    if not np.isfinite(said).all():
+        raise BadInput(f"{type(model).__name__}(init={type(member).__name__}): it predicts numbers that are not finite")
+    return said

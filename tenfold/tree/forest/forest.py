@@ -1,0 +1,289 @@
+"""Random forests and extremely randomised trees."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Regressor, map_rows
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadInput, NotFitted
+from tenfold.core.params import KW_ONLY, estimator, group, param
+from tenfold.solve.class_weights import class_factors
+from tenfold.tree.forest.binned_table import Table
+from tenfold.tree.forest.growing import Forest
+from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
+from tenfold.tree.options import GAINS, ForestOptions
+from tenfold.tree.settings import own_score
+from tenfold.tree.single.decision import DecisionTreeClassifier, DecisionTreeRegressor
+from tenfold.tree.structure.arrays import Trees
+from tenfold.tree.structure.shares import ShareClassifier
+
+
+@group
+class Labels(ForestOptions, ShareClassifier, Forest):
+    """Abstract: a forest for classes."""
+
+    _: KW_ONLY
+    criterion: str = param(
+        default="gini", one_of=GAINS, doc="the impurity of a node; log_loss is entropy", before="max_depth"
+    )
+    max_features: int | float | str | None = param(
+        default="sqrt",
+        above=0,
+        one_of=("sqrt", "log2", None),
+        doc="columns drawn for each node: a number, a share, or all",
+    )
+    class_weight: dict | str | None = param(
+        default=None,
+        one_of=("balanced", "balanced_subsample"),
+        doc="factors of the classes' weights; both words mean all rows",
+        before="ccp_alpha",
+    )
+    monotonic_cst: list | None = param(
+        default=None, doc="−1, 0 or 1 for each column: the second class falls or rises with it"
+    )
+
+    def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
+        codes = y.astype(np.int64)
+        factors = class_factors(self, np.bincount(codes, w, len(self.classes_)))
+        return None if factors is None else factors[codes], len(self.classes_)
+
+    def _oob(self, mean: Array, y: Array, w: Array) -> float:
+        said = mean.argmax(axis=1)
+        if callable(self.oob_score):
+            return own_score(self, self.classes_[y.astype(np.int64)], self.classes_[said])
+        return float(np.average(said == y, weights=w))
+
+    @property
+    def oob_decision_function_(self) -> Array:
+        """(n, K): the probabilities of the training rows from trees that have not seen them; NaN where all have."""
+        return self._said_out_of_bag("oob_decision_function_")
+
+    def _tree_class(self) -> Any:
+        return DecisionTreeClassifier
+
+    def _errors(self, said: Array, y: Any) -> Array:
+        return (self.classes_[said.argmax(axis=1)] == np.asarray(y)).astype(np.float64)
+
+    @staticmethod
+    def _losses(said: Array, y: Array) -> Array:
+        return np.asarray(said.argmax(axis=1) != y, dtype=np.float64)
+
+    def _class_shares(self, X: Any) -> Array:
+        return self._mean(X)
+
+
+@group
+class Numbers(ForestOptions, Regressor, Forest):
+    """Abstract: a forest for numbers."""
+
+    _: KW_ONLY
+    criterion: str = param(
+        default="squared_error",
+        one_of=("squared_error", "absolute_error", "friedman_mse", "poisson"),
+        doc="the error of a node; friedman_mse is squared_error",
+        before="max_depth",
+    )
+    max_features: int | float | str | None = param(
+        default=1.0,
+        above=0,
+        one_of=("sqrt", "log2", None),
+        doc="columns drawn for each node: a number, a share, or all",
+    )
+    keep_targets: bool = param(default=False, doc="keep the training targets by leaf, for predict_quantiles")
+
+    def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
+        if self.criterion == "poisson" and (y.min() < 0 or y.max() <= 0):
+            raise BadInput(
+                f"{type(self).__name__}(criterion='poisson') needs targets that are not negative nor all zero: "
+                f"y goes from {y.min():g} to {y.max():g}, so use squared_error"
+            )
+        return None, 0
+
+    def _oob(self, mean: Array, y: Array, w: Array) -> float:
+        if callable(self.oob_score):
+            return own_score(self, y, mean[:, 0])
+        rest = float(w @ (y - mean[:, 0]) ** 2)
+        spread = float(w @ (y - np.average(y, weights=w)) ** 2)
+        return 1 - rest / spread if spread > 0 else float(rest == 0)
+
+    @property
+    def oob_prediction_(self) -> Array:
+        """(n,): the predictions of the training rows from trees that have not seen them; NaN where all have."""
+        return self._said_out_of_bag("oob_prediction_")[:, 0]
+
+    def _tree_class(self) -> Any:
+        return DecisionTreeRegressor
+
+    def _errors(self, said: Array, y: Any) -> Array:
+        return said[:, 0] - check.real_target(check.as_column(y), len(said))[:, 0]
+
+    @staticmethod
+    def _losses(said: Array, y: Array) -> Array:
+        return np.asarray((said[:, 0] - y) ** 2)
+
+    def _predict(self, X: Any) -> Array:
+        return self._mean(X)[:, 0].astype(X.dtype, copy=False)
+
+    def _stages(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, list[dict[str, Any]]]:
+        for name in (*KEPT, "_leaf_targets"):  # of an earlier fit
+            vars(self).pop(name, None)
+        return (yield from super()._stages(source, sizes))
+
+    def _kept(self, trees: Trees, table: Table) -> dict[str, Any]:
+        return targets_by_leaf(trees, table) if self.keep_targets else {}
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:
+        """(rows, quantiles): quantiles of the training targets that share leaves with a row; (rows,) for one number.
+
+        All training rows count by their weights, and every tree counts alike (Meinshausen 2006). Needs keep_targets=True.
+        O(trees · rows of a leaf) time for each row that is asked for; where leaves are large O(trees · log² n) for each quantile,
+        and weights that differ take 8 n bytes for each tree.
+        """
+        X = check.check_predict(self, X)
+        levels = as_levels(quantiles, type(self).__name__)
+        if not set(KEPT) <= set(vars(self)):
+            raise NotFitted(
+                f"{type(self).__name__}.predict_quantiles needs the training targets: fit with keep_targets=True"
+            )
+        kept = vars(self).get("_leaf_targets")
+        if kept is None:  # checked once: forests may have millions of nodes
+            kept = vars(self)["_leaf_targets"] = LeafTargets(self._trees, *(vars(self)[name] for name in KEPT))
+        flat = levels.ndim == 0
+
+        def block(X: Any) -> Array:
+            said = kept.quantiles(X, np.atleast_1d(levels)).astype(X.dtype, copy=False)
+            return said[:, 0] if flat else said
+
+        return map_rows(block, X)
+
+
+@estimator
+class RandomForestClassifier(Labels):
+    """RandomForestClassifier: the mean of many trees, each grown on rows and columns drawn for it.
+
+    Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
+    Objective   that of DecisionTreeClassifier at each node, over max_features columns drawn for the node
+    Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
+                whole weight k is k rows), the best of the drawn columns' thresholds;
+                missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
+                monotone columns by bounds on the values below a split; threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
+    Fails when  few of many columns matter (raise max_features); the truth is linear far beyond the training rows
+    Reference   Breiman 2001
+
+    Fitted      oob_score_ (accuracy on rows that a tree has not seen), oob_decision_function_ (n, K), feature_importances_ (p,),
+                trees_, estimators_, categories_, classes_, n_features_in_; absent_ names what cannot be had
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> model = tenfold.RandomForestClassifier(20, random_state=0).fit(X, X[:, 0] > 100)
+    >>> model.predict([[3.0, 4.0], [190.0, 191.0]])
+    array([False,  True])
+    >>> bool(model.oob_score_ > 0.9)
+    True
+    """
+
+
+@estimator
+class RandomForestRegressor(Numbers):
+    """RandomForestRegressor: the mean of many trees, each grown on rows drawn for it.
+
+    Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
+    Objective   that of DecisionTreeRegressor at each node, over max_features columns drawn for the node
+    Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
+                whole weight k is k rows), the best of the drawn columns' thresholds;
+                missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
+                monotone columns by bounds on the values below a split; threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node, for medians too; n p bytes, and the trees; with
+                keep_targets 4 n bytes more for each tree
+    Fails when  few of many columns matter (raise max_features); outside the range of the training rows
+    Reference   Breiman 2001; Meinshausen 2006 (predict_quantiles)
+
+    Fitted      oob_score_ (R² on rows that a tree has not seen), oob_prediction_ (n,), feature_importances_ (p,), trees_,
+                estimators_, categories_, n_features_in_; absent_ names what cannot be had
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> model = tenfold.RandomForestRegressor(20, random_state=0).fit(X, X[:, 0])
+    >>> bool(abs(model.predict([[50.0, 51.0]])[0] - 50) < 5)
+    True
+    """
+
+
+@estimator
+class ExtraTreesClassifier(Labels):
+    """ExtraTreesClassifier: the mean of many trees whose thresholds are drawn at random.
+
+    Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
+    Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
+    Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
+                whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
+                missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
+                monotone columns by bounds on the values below a split; threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
+    Fails when  few of many columns matter (raise max_features)
+    Reference   Geurts, Ernst & Wehenkel 2006
+
+    Fitted      oob_score_ and oob_decision_function_ (n, K) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
+                categories_, classes_, n_features_in_; absent_ names those of them that cannot be had
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> model = tenfold.ExtraTreesClassifier(20, random_state=0).fit(X, X[:, 0] > 100)
+    >>> model.predict([[3.0, 4.0], [190.0, 191.0]])
+    array([False,  True])
+    """
+
+    random_thresholds: ClassVar[bool] = True
+
+    _: KW_ONLY
+    bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")
+
+
+@estimator
+class ExtraTreesRegressor(Numbers):
+    """ExtraTreesRegressor: the mean of many trees whose thresholds are drawn at random.
+
+    Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
+    Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
+    Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
+                whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
+                missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
+                monotone columns by bounds on the values below a split; threads run over trees
+    Cost        O(n k) time for each level of a tree with k columns a node, for medians too; n p bytes, and the trees; with
+                keep_targets 4 n bytes more for each tree
+    Fails when  few of many columns matter (raise max_features); outside the range of the training rows
+    Reference   Geurts, Ernst & Wehenkel 2006; Meinshausen 2006 (predict_quantiles)
+
+    Fitted      oob_score_ and oob_prediction_ (n,) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
+                categories_, n_features_in_; absent_ names those of them that cannot be had
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> model = tenfold.ExtraTreesRegressor(20, random_state=0).fit(X, X[:, 0])
+    >>> bool(abs(model.predict([[50.0, 51.0]])[0] - 50) < 5)
+    True
+    """
+
+    random_thresholds: ClassVar[bool] = True
+
+    _: KW_ONLY
+    bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")

@@ -1,0 +1,1 @@
+"""Single trees: exact thresholds, stumps, ID3, C4.5."""

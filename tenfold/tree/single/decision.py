@@ -1,0 +1,141 @@
+"""Decision trees with exact thresholds. What a presorted table offers to other learners is in tenfold/tree/single/exact.py."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Regressor
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.solve.class_weights import class_factors
+from tenfold.tree.options import GAINS
+from tenfold.tree.single.exact import Growth, Presorted
+from tenfold.tree.single.tree import OneTree
+from tenfold.tree.structure.arrays import Trees
+from tenfold.tree.structure.shares import ShareClassifier
+
+
+@estimator
+class DecisionTreeClassifier(ShareClassifier, OneTree):
+    """DecisionTreeClassifier: a tree of questions about single columns, with class shares at its leaves.
+
+    Model       P(class k | x) = the share of class k among the training rows in the leaf of x
+    Objective   at each node the split with the largest loss of impurity (Gini: 1 − Σ pₖ²; entropy: −Σ pₖ log₂ pₖ),
+                weights included; gain_ratio: of the columns whose best loss of entropy is at least their mean, the one with
+                the largest loss / entropy of the two sides; then fewest leaves at the price ccp_alpha each
+    Algorithm   every column is sorted once; a split parts the sorted lists, so that no node sorts again; thresholds half
+                way between neighbours; missing values go to the side where they help more; categories are ordered by the
+                share of the second class (of more classes: of the most frequent in the node) and cut as numbers are;
+                of equal splits the first column and the lowest threshold win
+    Cost        O(n p log n) time to sort and O(n p) for each level, O(n p) memory; the rows are kept while the tree grows
+    Fails when  it is grown to the end on noisy rows (limit its leaves, or prune); many categories are mistaken for few
+    Reference   Breiman, Friedman, Olshen & Stone 1984; gain ratio: Quinlan 1993
+
+    Fitted      tree_ (arrays with scikit-learn's names), feature_importances_ (p,), max_features_, classes_,
+                categories_, blank_ (p,) columns with blanks, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> model = tenfold.DecisionTreeClassifier().fit(X, ["low", "low", "high", "high"])
+    >>> print(model.export_text())
+    x0 <= 2.50: low (2)
+    x0 > 2.50: high (2)
+    """
+
+    _: KW_ONLY
+    criterion: str = param(
+        default="gini",
+        one_of=(*GAINS, "gain_ratio"),
+        doc="what a split lowers; log_loss is entropy; gain_ratio compares columns by the bits won for each bit told",
+        before="splitter",
+    )
+    class_weight: dict | str | None = param(
+        default=None, one_of=("balanced",), doc="factors of the classes' weights", before="ccp_alpha"
+    )
+    monotonic_cst: list | None = param(
+        default=None, doc="−1, 0 or 1 for each column: the second class falls or rises with it"
+    )
+
+    def _grow(self, rows: Presorted, growth: Growth, y: Array, w: Array) -> Trees:
+        classes = len(self.classes_)
+        factors = class_factors(self, np.bincount(y, w, classes))
+        growth, weight = self._weighed(growth, w if factors is None else w * factors[y])
+        return rows.grow(growth, y, weight, classes)
+
+    def _class_shares(self, X: Any) -> Array:
+        return self._trees.sums(X)
+
+    def _errors(self, y: Any) -> Array:
+        _, codes = check.encode(check.flat_labels(check.as_column(y), len(y)), self.classes_)
+        return np.eye(len(self.classes_))[codes]
+
+    def _as_leaves(self, sums: Array) -> Array:
+        told = self._trees.value.argmax(axis=1)
+        return np.asarray(sums.sum(axis=1) - sums[np.arange(len(sums)), told])
+
+
+@estimator
+class DecisionTreeRegressor(Regressor, OneTree):
+    """DecisionTreeRegressor: a tree of questions about single columns, with a number at each leaf.
+
+    Model       ŷ(x) = the mean (absolute_error: the median) of the training targets in the leaf of x
+    Objective   at each node the split with the largest loss of squared error (or of absolute error, or of Poisson
+                deviance), weights included; then fewest leaves at the price ccp_alpha each
+    Algorithm   every column is sorted once; a split parts the sorted lists, so that no node sorts again; thresholds half
+                way between neighbours; missing values go to the side where they help more; categories are ordered by the
+                mean of their targets and cut as numbers are; of equal splits the first column and the lowest threshold win
+    Cost        O(n p log n) time to sort and O(n p) for each level (absolute_error: O(n p log n)), O(n p) memory; the rows
+                are kept while the tree grows
+    Fails when  it is grown to the end on noisy rows (limit its leaves, or prune); outside the range of the training rows
+    Reference   Breiman, Friedman, Olshen & Stone 1984
+
+    Fitted      tree_ (arrays with scikit-learn's names), feature_importances_ (p,), max_features_, categories_,
+                blank_ (p,) columns with blanks, n_features_in_
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> model = tenfold.DecisionTreeRegressor(max_depth=1).fit(X, [1.0, 1.0, 5.0, 7.0])
+    >>> model.rules()
+    ['if x0 <= 2.50 then 1.00 (2)', 'if x0 > 2.50 then 6.00 (2)']
+    """
+
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "of columns that split a node equally well the first is taken",
+    }
+
+    _: KW_ONLY
+    criterion: str = param(
+        default="squared_error",
+        one_of=("squared_error", "friedman_mse", "absolute_error", "poisson"),
+        doc="the error of a node; friedman_mse is squared_error",
+        before="splitter",
+    )
+
+    def _grow(self, rows: Presorted, growth: Growth, y: Array, w: Array) -> Trees:
+        target = y[:, 0]
+        if self.criterion == "poisson" and (target.min() < 0 or target.max() <= 0):
+            raise BadInput(
+                "DecisionTreeRegressor(criterion='poisson') needs targets that are not negative nor all zero: "
+                f"y goes from {target.min():g} to {target.max():g}, so use squared_error"
+            )
+        growth, weight = self._weighed(growth, w)
+        return rows.grow(growth, target, weight)
+
+    def _predict(self, X: Any) -> Array:
+        return self._trees.sums(X)[:, 0].astype(X.dtype, copy=False)
+
+    def _errors(self, y: Any) -> Array:
+        y = check.real_target(check.as_column(y), len(y))[:, 0]
+        return np.column_stack([np.ones(len(y)), y, y * y])
+
+    def _as_leaves(self, sums: Array) -> Array:
+        value = self._trees.value[:, 0]
+        return np.asarray(np.maximum(sums[:, 2] - 2 * value * sums[:, 1] + value * value * sums[:, 0], 0.0))

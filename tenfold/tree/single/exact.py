@@ -1,0 +1,108 @@
+"""Exact trees: every distinct threshold, on columns that are sorted once.
+
+    sorted_once = Presorted(X)                                         (n, p) float32 or float64, C-contiguous; NaN is missing
+    trees = sorted_once.grow(Growth("gini", max_depth=1), y, w, classes=3)     codes of classes 0, ..., 2
+    trees = sorted_once.grow(Growth("squared_error"), y, w)                    numbers
+
+The same `Presorted` serves any number of trees with other targets, weights and settings: boosting with stumps sorts once. `w` is
+None where every row counts 1. The result is a `Trees` of one tree; its values are shares of classes, or means.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tenfold import _grow
+from tenfold.core import ops
+from tenfold.core.data import Array
+from tenfold.core.threads import thread_budget
+from tenfold.tree.structure.arrays import NODE, Trees
+
+LONG = 1_000_000  # values of a table; with more than these Ctrl-C is listened to while a tree grows
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a tree grows; limits are absolute numbers, −1 where there is none."""
+
+    criterion: str  # gini, entropy, gain_ratio; squared_error, absolute_error, poisson
+    random: bool = False  # one threshold at random for each column, instead of the best
+    max_depth: int = -1
+    min_split: int = 2
+    min_leaf: int = 1
+    min_weight_leaf: float = 0.0
+    max_features: int = 0  # columns looked at in a node; 0: all
+    max_leaves: int = -1
+    min_gain: float = 0.0  # loss of impurity times weight
+    monotonic: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    categorical: Array = field(default_factory=lambda: np.empty(0, dtype=np.uint8))
+    seed: int = 0
+
+
+class Presorted:
+    """A table and the order of its rows by each column. With `once` the first tree takes this order, and no other can grow."""
+
+    def __init__(self, X: Array, once: bool = False) -> None:
+        self.X, self.once = X, once
+        self._lists = while_listening(X.size, lambda: _grow.Presorted(X, thread_budget()))
+
+    def grow(self, by: Growth, y: Array, w: Array | None = None, classes: int = 0) -> Trees:
+        """One tree for these targets and weights."""
+        target = np.ascontiguousarray(y, dtype=np.int64 if classes and y.dtype == np.int64 else np.float64)
+        weight = np.empty(0) if w is None else np.ascontiguousarray(w, dtype=np.float64)
+        limits = (
+            by.random,
+            by.max_depth,
+            by.min_split,
+            by.min_leaf,
+            by.min_weight_leaf,
+            by.max_features,
+            by.max_leaves,
+        )
+        more = (by.min_gain, by.monotonic, by.categorical, by.seed, thread_budget(), self.once)
+        arrays = while_listening(
+            self.X.size, lambda: self._lists.grow(self.X, target, weight, classes, by.criterion, *limits, *more)
+        )
+        return one_tree(arrays)
+
+
+def one_tree(arrays: tuple[Array, ...]) -> Trees:
+    """The arrays of a grower as trees."""
+    nodes, subset, bits, value, impurity, gain, samples, weight = arrays
+    return Trees.of_nodes(
+        np.array([0, len(value)], dtype=np.int64), nodes.view(NODE), subset, bits=bits, value=value, impurity=impurity,
+        gain=gain, n_node_samples=samples, weighted_n_node_samples=weight,
+    )  # fmt: skip
+
+
+def while_listening(size: int, work: Callable[[], Any]) -> Any:
+    """work(), in a thread of its own where it is long: so that Ctrl-C is heard, and stops it."""
+    if size < LONG or threading.current_thread() is not threading.main_thread():
+        return work()
+    done: list[Any] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as failure:
+            failed.append(failure)
+
+    thread = threading.Thread(target=run, name="tenfold-tree")
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        ops.interrupt(True)
+        raise
+    finally:
+        thread.join()
+        ops.interrupt(False)
+    if failed:
+        raise failed[0]
+    return done[0]

@@ -1,0 +1,219 @@
+"""One tree with exact thresholds: how it grows, what it looks like, how it is pruned."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.random import RandomState
+
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, map_rows
+from tenfold.base.scored import rows_and_truth
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import Summarize
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.params import KW_ONLY, group, param
+from tenfold.core.random import seed_of
+from tenfold.tree.options import CRITERIA, TreeOptions
+from tenfold.tree.settings import columns_to_draw, directions, generator_of, rows_in_memory, rows_needed
+from tenfold.tree.single.exact import Growth, Presorted
+from tenfold.tree.structure.arrays import Trees
+from tenfold.tree.structure.describe import MOST_NAMED, blank_columns
+from tenfold.tree.structure.prune import (
+    PruningPath,
+    bottom_up,
+    cost_complexity_path,
+    cost_complexity_pruned,
+    cut,
+    sums_over_nodes,
+    upper_error,
+)
+from tenfold.tree.structure.text import Style, outline_of, rules_of, text_of
+
+
+@group
+class OneTree(TreeOptions, Estimator):
+    """Abstract: one tree with exact thresholds."""
+
+    _: KW_ONLY
+    splitter: str = param(
+        default="best",
+        one_of=("best", "random"),
+        doc="the best threshold of a column, or one drawn at random",
+        before="max_depth",
+    )
+    random_state: int | RandomState | None = param(default=None, doc="seed of what is drawn", before="max_leaf_nodes")
+
+    kind: ClassVar[str] = "keeps rows"  # while it grows
+    missing: ClassVar[bool] = True
+    categorical: ClassVar[bool] = True
+    least_classes: ClassVar[int] = 1
+    path: ClassVar[str | None] = "ccp_alpha"
+    _trees: Trees
+
+    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        category = check.categorical_columns(self, source)
+        X, y, w = yield from rows_in_memory(source)
+        growth, blank = self._growth(len(y), X.shape[1], category), blank_columns(X)
+        trees = self._grow(Presorted(X, once=True), growth, y, w)
+        if self.ccp_alpha > 0:
+            (trees,) = cost_complexity_pruned(trees, [self.ccp_alpha])
+        return dict(_trees=trees, max_features_=growth.max_features or X.shape[1], blank_=blank)
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        """All penalties from one tree."""
+        if name != "ccp_alpha" or min(values) < 0:
+            return super()._fit_path(source, name, values)
+        whole: Self = fresh(self).set_params(ccp_alpha=0.0)._fit(source)
+        pruned = cost_complexity_pruned(whole._trees, values)
+        return [whole._with(trees, ccp_alpha=alpha) for trees, alpha in zip(pruned, values, strict=True)]
+
+    def _with(self, trees: Trees, **changed: Any) -> Self:
+        """A fitted learner like this one with another tree."""
+        other: Self = fresh(self).set_params(**changed)
+        fitted = {key: value for key, value in vars(self).items() if key.endswith("_") or key == "_flat"}
+        vars(other).update(fitted, _trees=trees)
+        return other
+
+    def _growth(self, n: int, p: int, category: Array) -> Growth:
+        return Growth(
+            criterion=CRITERIA.get(self.criterion, self.criterion),
+            random=self.splitter == "random",
+            max_depth=-1 if self.max_depth is None else min(int(self.max_depth), 2**40),
+            min_split=rows_needed(self, "min_samples_split", n, 2),
+            min_leaf=rows_needed(self, "min_samples_leaf", n, 1),
+            max_features=columns_to_draw(self, p),
+            max_leaves=-1 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            monotonic=directions(self, p),
+            categorical=category.astype(np.uint8),
+            seed=seed_of(generator_of(self)),
+        )
+
+    def _grow(self, rows: Presorted, growth: Growth, y: Array, w: Array) -> Trees:
+        raise NotImplementedError
+
+    def _weighed(self, growth: Growth, w: Array) -> tuple[Growth, Array | None]:
+        """Limits that depend on the weights; and no weights where all are 1."""
+        total = float(w.sum())
+        limits = dict(
+            min_weight_leaf=float(self.min_weight_fraction_leaf) * total,
+            min_gain=float(self.min_impurity_decrease) * total,
+        )
+        return Growth(**{**vars(growth), **limits}), None if (w == 1).all() else w
+
+    # --- what the tree looks like ---
+
+    @property
+    def tree_(self) -> Trees:
+        """The tree, node by node; the names are those of scikit-learn."""
+        check.check_fitted(self)
+        return self._trees
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each column in the loss of impurity."""
+        return self.tree_.importances(self.n_features_in_)
+
+    def _explained(self) -> tuple[list[Trees], float, Any, str]:
+        """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
+        check.check_fitted(self)
+        return [self._trees], 1.0, 0.0, "probability" if self.target == "label" else "prediction"
+
+    @property
+    def n_outputs_(self) -> int:
+        """The number of target columns: one."""
+        check.check_fitted(self)
+        return 1
+
+    def get_depth(self) -> int:
+        """The depth of the tree: 0 for a single leaf."""
+        return int(self.tree_.depths().max())
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        return int(self.tree_.leaves().sum())
+
+    def apply(self, X: Any) -> Array:
+        """The number of the leaf of each row."""
+        X = check.check_predict(self, X)
+        return map_rows(self._leaf, X)
+
+    def _leaf(self, X: Any) -> Array:
+        leaves: Array = self._trees._packed.leaves(X, 0, 1)[:, 0]
+        return leaves
+
+    def decision_path(self, X: Any) -> Any:
+        """(rows, nodes) CSR matrix of ones: the nodes that each row passes."""
+        return self.tree_.paths(self.apply(X)[:, None])
+
+    def export_text(
+        self, *, decimals: int = 2, max_depth: int | None = None, max_categories: int | None = MOST_NAMED
+    ) -> str:
+        """The tree as indented text: one line for each condition, with value and weight at the leaves.
+
+        It says where blanks go in columns in which fit saw some; so does a category that fit has not seen. Of a set of
+        categories `max_categories` are named.
+        """
+        check.check_fitted(self)
+        return text_of(self, Style(decimals, max_categories), max_depth)
+
+    def rules(self, *, decimals: int = 2, max_categories: int | None = MOST_NAMED) -> list[str]:
+        """One readable rule for each leaf, in the words of `export_text`."""
+        check.check_fitted(self)
+        return rules_of(self, Style(decimals, max_categories))
+
+    def _outline(self, place: Any) -> Any:
+        return outline_of(self, place)
+
+    # --- pruning ---
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
+        """The penalties at which the best subtree changes (`ccp_alphas`), with the impurity of each subtree."""
+        whole = fresh(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        return cost_complexity_path(whole.tree_)
+
+    def pruned(self, how: str, X: Any = None, y: Any = None, *, confidence: float = 0.25) -> Self:
+        """A fitted tree with fewer leaves.
+
+        "reduced_error": a node becomes a leaf where that does not raise the error on the rows X, y, which fit has not seen.
+        "pessimistic": where it does not raise the upper limit of the error at this `confidence` (C4.5; classifiers only).
+        """
+        check.check_fitted(self)
+        if how == "reduced_error":
+            if X is None or y is None:
+                raise BadInput("pruned('reduced_error') needs rows that the tree has not seen: give X and y")
+            X, y = rows_and_truth(self, X, y)
+            errors = sums_over_nodes(self._trees, self.apply(X), self._errors(y))
+            return self._with(cut(self._trees, bottom_up(self._trees, self._as_leaves(errors))))
+        if how == "pessimistic" and self.role == "classifier" and 0 < confidence < 1:
+            weight = self._trees.weighted_n_node_samples
+            wrong = weight * (1 - self._trees.value.max(axis=1))
+            return self._with(cut(self._trees, bottom_up(self._trees, upper_error(wrong, weight, confidence))))
+        raise BadParameter(
+            f"pruned({how!r}, confidence={confidence:g}): must be 'reduced_error', or 'pessimistic' for a classifier with a "
+            "confidence between 0 and 1"
+        )
+
+    def _errors(self, y: Any) -> Array:
+        """(rows, columns): what must be summed over rows to know the error of a node as a leaf."""
+        raise NotImplementedError
+
+    def _as_leaves(self, sums: Array) -> Array:
+        """The error of each node as a leaf, from these sums."""
+        raise NotImplementedError
+
+
+def as_learners(model: Any, kind: type[OneTree]) -> list[Any]:
+    """The packed trees of a fitted model as learners of their own, one after the other."""
+    check.check_fitted(model)
+    names = ["n_features_in_", "feature_names_in_", "categories_"] + (["classes_"] if kind.target == "label" else [])
+    facts = {name: vars(model)[name] for name in names if name in vars(model)}
+    if kind.target == "real":
+        facts["_flat"] = True
+    members = [kind() for _ in range(len(model._trees))]
+    for t, member in enumerate(members):
+        vars(member).update(facts, _trees=model._trees[t], max_features_=model.n_features_in_)
+    return members

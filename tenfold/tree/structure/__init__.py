@@ -1,0 +1,1 @@
+"""Trees as arrays: their store, pruning, and description in words."""

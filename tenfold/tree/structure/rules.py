@@ -1,0 +1,161 @@
+"""A tree of any number of branches in words: indented text, and rules.
+
+Values that fit saw in a column, but not among the rows of a node that asks for it, have no branch: they are answered as the node itself
+would be, and told with a weight of 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.tree.structure.describe import (
+    BLANK,
+    MOST_NAMED,
+    among,
+    categories_of,
+    class_verdict,
+    had_blanks,
+    interval,
+    name_of,
+    purity,
+    word,
+)
+from tenfold.tree.structure.multiway import LEAF, MISSING, ManyWay
+from tenfold.tree.structure.text import Style
+
+
+class Wording:
+    """Mixin: `export_text` and `rules` for a learner with a `tree_` of any number of branches."""
+
+    shares_blanks = False  # whether a row with a blank goes down every branch with part of its weight
+
+    def export_text(self, decimals: int = 2, *, max_categories: int | None = MOST_NAMED) -> str:
+        """The tree as indented text: one line for each branch, with class and weight at the leaves.
+
+        A weight of 0: values that fit saw, but in no row of that node. Of a set of categories `max_categories` are named.
+        """
+        check.check_fitted(self)
+        return "\n".join(_lines(self, 0, Style(decimals, max_categories), ""))
+
+    def rules(self, decimals: int = 2, *, max_categories: int | None = MOST_NAMED) -> list[str]:
+        """One readable rule for each leaf: `if colour = red and 2 < size <= 3 then ripe (12 of 13)`.
+
+        A weight of 0: values that fit saw, but in no row of that node. Of a set of categories `max_categories` are named.
+        """
+        check.check_fitted(self)
+        style = Style(decimals, max_categories)
+        return [_rule(self, *way, style) for way in _ways(self, 0, [], style)]
+
+    def _outline(self, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
+        """For a picture: what a node says and asks, its class and purity, and its branches."""
+        tree: ManyWay = self.tree_  # type: ignore[attr-defined]
+        node = place or 0
+        said, branches = class_verdict(self, tree.counts[node]), []
+        if tree.feature[node] != LEAF:
+            name = name_of(self, int(tree.feature[node]))
+            said += f"\n{name}"
+            for value, child in tree.branches(node):
+                condition = _condition(self, node, value, None)
+                label = condition.removeprefix(name).removeprefix(" = ").replace(f" < {name} <= ", " to ")
+                branches.append((label.strip(), child))
+        return said, purity(tree.counts[node]), branches
+
+
+def _lines(model: Any, node: int, style: Style, indent: str) -> Iterator[str]:
+    tree: ManyWay = model.tree_
+    if tree.feature[node] == LEAF:  # the root alone
+        yield indent + class_verdict(model, tree.counts[node])
+        return
+    for value, child in tree.branches(node):
+        line = indent + _condition(model, node, value, style.decimals)
+        if tree.feature[child] == LEAF:
+            yield f"{line}: {class_verdict(model, tree.counts[child])}"
+        else:
+            yield line
+            yield from _lines(model, child, style, indent + "|   ")
+    for others in _without_branch(model, node, style):
+        yield f"{indent}{others}: {_class(model, node)} (0)"
+    column = int(tree.feature[node])
+    if model.shares_blanks and had_blanks(model, column):
+        yield f"{indent}{name_of(model, column)} is blank: all of these, by their weights"
+
+
+def _ways(model: Any, node: int, path: list[tuple[int, float]], style: Style) -> Iterator[tuple[Any, str, str]]:
+    """Each leaf: the (node, value) of the branches that lead to it, what else is asked, and what it says."""
+    tree: ManyWay = model.tree_
+    if tree.feature[node] == LEAF:
+        yield path, "", class_verdict(model, tree.counts[node])
+        return
+    for value, child in tree.branches(node):
+        yield from _ways(model, child, [*path, (node, value)], style)
+    for others in _without_branch(model, node, style):
+        yield path, others, f"{_class(model, node)} (0)"
+
+
+def _rule(model: Any, path: list[tuple[int, float]], others: str, verdict: str, style: Style) -> str:
+    """Thresholds of one column met on the way become one interval."""
+    tree: ManyWay = model.tree_
+    said: dict[Any, str] = {}
+    bounds: dict[int, list[float]] = {}
+    for node, value in path:
+        column = int(tree.feature[node])
+        if np.isnan(tree.threshold[node]):
+            said[column, "value"] = _condition(model, node, value, style.decimals)
+            continue
+        low, high = bounds.setdefault(column, [-np.inf, np.inf])
+        cut = float(tree.threshold[node])
+        bounds[column] = [low, min(high, cut)] if value == 0 else [max(low, cut), high]
+        said[column, "interval"] = interval(name_of(model, column), *bounds[column], style.decimals)
+    conditions = " and ".join([*said.values(), *([others] if others else [])])
+    return f"if {conditions} then {verdict}" if conditions else verdict
+
+
+def _condition(model: Any, node: int, value: float, decimals: int | None) -> str:
+    tree: ManyWay = model.tree_
+    column = int(tree.feature[node])
+    name, cut = name_of(model, column), float(tree.threshold[node])
+    if not np.isnan(cut):
+        return interval(name, -np.inf, cut, decimals) if value == 0 else interval(name, cut, np.inf, decimals)
+    if value == MISSING:
+        return f"{name} is blank"
+    edges = model._edges_of(column)
+    if edges is not None:
+        return _between(name, edges, int(value), int(value), decimals)
+    return f"{name} = {word(categories_of(model, column)[int(value)])}"
+
+
+def _between(name: str, edges: Any, first: int, last: int, decimals: int | None) -> str:
+    """Intervals first, ..., last of those that the edges part."""
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    low, high = ends[first], ends[last + 1]
+    return f"{name} is known" if low == -high else interval(name, low, high, decimals)
+
+
+def _without_branch(model: Any, node: int, style: Style) -> Iterator[str]:
+    """Values that fit saw in the column of a node, but not there."""
+    tree: ManyWay = model.tree_
+    if not np.isnan(tree.threshold[node]):
+        return
+    column = int(tree.feature[node])
+    name, here = name_of(model, column), {value for value, _ in tree.branches(node)}
+    blank = had_blanks(model, column) and not model.shares_blanks and MISSING not in here
+    edges = model._edges_of(column)
+    if edges is None:
+        words = [word(one) for code, one in enumerate(categories_of(model, column)) if code not in here]
+        if words or blank:
+            yield among(name, [*words, BLANK] if blank else words, style.most)
+        return
+    gaps = np.array([i for i in range(len(edges) + 1) if i not in here], dtype=np.int64)
+    for run in np.split(gaps, np.flatnonzero(np.diff(gaps) > 1) + 1):
+        if len(run):
+            yield _between(name, edges, int(run[0]), int(run[-1]), style.decimals)
+    if blank:
+        yield f"{name} is blank"
+
+
+def _class(model: Any, node: int) -> str:
+    return word(model.classes_[model.tree_.counts[node].argmax()])

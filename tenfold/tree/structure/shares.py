@@ -1,0 +1,36 @@
+"""Classifiers that tell shares: of the classes in a leaf, or the mean of what many say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.base.estimator import Classifier
+from tenfold.core.data import Array
+
+SMALLEST = 1e-300  # share whose logarithm stands for that of zero
+
+
+class ShareClassifier(Classifier):
+    """Mixin: probabilities are shares, which may be zero."""
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
+    def _class_shares(self, X: Any) -> Array:
+        """(rows, classes) float64: the shares of the classes for each row."""
+        raise NotImplementedError
+
+    def _probabilities(self, X: Any) -> Array:
+        return self._class_shares(X).astype(X.dtype, copy=False)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._probabilities(X)))
+
+    def _scores(self, X: Any) -> Array:
+        """Logarithms that stay finite."""
+        return np.asarray(np.log(np.maximum(self._class_shares(X), SMALLEST)))

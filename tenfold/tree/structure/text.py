@@ -1,0 +1,193 @@
+"""A tree of two branches in words: indented text, and rules that are true of the rows of a leaf and of no others.
+
+A `Way` is what is known of a column on the way down: an interval of numbers or some categories, and whether a blank may still come
+this way. A category that fit has not seen goes where blanks go. Blanks are spoken of in columns where fit saw some; elsewhere sets of
+categories are told so that unseen ones are on the right side of "in" and "not in".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.core.errors import BadParameter
+from tenfold.tree.structure.arrays import Trees
+from tenfold.tree.structure.describe import (
+    BLANK,
+    among,
+    amount,
+    categories_of,
+    class_verdict,
+    had_blanks,
+    interval,
+    name_of,
+    number,
+    purity,
+    word,
+)
+
+LABEL = 30  # letters on a line of a picture
+HUGE = 1e300  # a threshold beyond this has every number on the left, and blanks on the right
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What is known of a column: low < x <= high, or x in `codes`; `blank` where a blank may be here."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    codes: Array | None = None
+    blank: bool = True
+
+
+Ways = dict[int, Way]  # by column; a column that was not asked for is not there
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How numbers and sets are written."""
+
+    decimals: int | None = 2
+    most: int | None = None  # categories named of a set; None: all
+
+    def __post_init__(self) -> None:
+        if self.decimals is not None and not (isinstance(self.decimals, (int, np.integer)) and self.decimals >= 0):
+            raise BadParameter(f"decimals={self.decimals!r}: must be a whole number of at least 0")
+
+
+def text_of(model: Any, style: Style, max_depth: int | None) -> str:
+    """The tree of a fitted learner as indented text, one line for each condition."""
+    return "\n".join(_lines(model, 0, {}, "", style, np.inf if max_depth is None else max_depth))
+
+
+def rules_of(model: Any, style: Style) -> list[str]:
+    """One rule for each leaf: `if 2 < size <= 3 and colour in {red} then ripe (12)`."""
+    rules, either = [], re.compile(r" or blank$| is blank or not ")
+    for ways, leaf in _leaves(model, 0, {}):
+        said = [_whole(model, j, way, style) for j, way in ways.items()]
+        if len(said) > 1:
+            said = [f"({one})" if either.search(one) else one for one in said]
+        rules.append(f"if {' and '.join(said) or 'anything'} then {_verdict(model, leaf, style)}")
+    return rules
+
+
+def outline_of(model: Any, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
+    """For a picture: what a node says and asks, its class and purity (or None and its value), and its branches."""
+    tree: Trees = model.tree_
+    node, ways = place or (0, {})
+    value, style = tree.value[node], Style(None, 3)
+    shade = (None, float(value[0])) if model.role == "regressor" else purity(value)
+    said, branches = _verdict(model, node, style), []
+    if tree.children_left[node] >= 0:
+        name = name_of(model, int(tree.feature[node]))
+        said += f"\n{name}"
+        longer, shorter = _sides(model, node, ways, style), _sides(model, node, ways, Style(None, 2))
+        for (long, child, below), (brief, _, _) in zip(longer, shorter, strict=True):
+            label = long if len(long) - len(name) <= LABEL else brief
+            branches.append((label.removeprefix(name).strip(), (child, below)))
+    return said, shade, branches
+
+
+def _lines(model: Any, node: int, ways: Ways, indent: str, style: Style, deepest: float) -> Iterator[str]:
+    tree: Trees = model.tree_
+    if tree.children_left[node] < 0:
+        yield f"{indent}{_verdict(model, node, style)}"
+        return
+    if deepest <= 0:
+        yield f"{indent}... ({_verdict(model, node, style)})"
+        return
+    for condition, child, below in _sides(model, node, ways, style):
+        if tree.children_left[child] < 0:
+            yield f"{indent}{condition}: {_verdict(model, child, style)}"
+        else:
+            yield indent + condition
+            yield from _lines(model, child, below, indent + "|   ", style, deepest - 1)
+
+
+def _leaves(model: Any, node: int, ways: Ways) -> Iterator[tuple[Ways, int]]:
+    """Each leaf, with what is known of the columns there."""
+    tree: Trees = model.tree_
+    if tree.children_left[node] < 0:
+        yield ways, node
+        return
+    j = int(tree.feature[node])
+    for child, way in _parted(model, node, ways):
+        yield from _leaves(model, child, {**ways, j: way})
+
+
+def _sides(model: Any, node: int, ways: Ways, style: Style) -> Iterator[tuple[str, int, Ways]]:
+    """Left and right: the condition that leads there, the child, and what is known below."""
+    tree: Trees = model.tree_
+    j = int(tree.feature[node])
+    name, before = name_of(model, j), ways.get(j, Way())
+    parts = _parted(model, node, ways)
+    for (child, here), (_, there) in (parts, parts[::-1]):
+        first = child == parts[0][0]
+        if here.codes is None:
+            step = replace(here, low=-np.inf) if first else replace(here, high=np.inf)
+            condition = _numbers(name, step, here.blank and had_blanks(model, j), style)
+        else:
+            condition = _set(model, j, (here, there), before.blank, first, style)
+        yield condition, child, {**ways, j: here}
+
+
+def _parted(model: Any, node: int, ways: Ways) -> list[tuple[int, Way]]:
+    """The children of a node, with what is known there of the column it asks for."""
+    tree: Trees = model.tree_
+    j, threshold = int(tree.feature[node]), float(tree.threshold[node])
+    way = ways.get(j, Way())
+    to_left = bool(tree.missing_go_to_left[node])
+    left, right = replace(way, blank=way.blank and to_left), replace(way, blank=way.blank and not to_left)
+    if tree.subset[node] >= 0:
+        codes = np.arange(len(categories_of(model, j))) if way.codes is None else way.codes
+        goes = np.isin(codes, tree.categories_left(node))
+        left, right = replace(left, codes=codes[goes]), replace(right, codes=codes[~goes])
+    elif threshold > HUGE:
+        right = replace(right, low=np.inf)  # no number is there
+    else:
+        left, right = replace(left, high=min(way.high, threshold)), replace(right, low=max(way.low, threshold))
+    return [(int(tree.children_left[node]), left), (int(tree.children_right[node]), right)]
+
+
+def _whole(model: Any, j: int, way: Way, style: Style) -> str:
+    """All that is known of a column at a leaf."""
+    if way.codes is None:
+        return _numbers(name_of(model, j), way, way.blank and had_blanks(model, j), style)
+    others = np.setdiff1d(np.arange(len(categories_of(model, j))), way.codes)
+    return _set(model, j, (way, Way(codes=others, blank=not way.blank)), True, True, style)
+
+
+def _numbers(name: str, way: Way, blank: bool, style: Style) -> str:
+    if way.low == np.inf:
+        return f"{name} is blank"
+    if way.low == -np.inf and way.high == np.inf:
+        return f"{name} is known"
+    return interval(name, way.low, way.high, style.decimals) + (" or blank" if blank else "")
+
+
+def _set(model: Any, j: int, sides: tuple[Way, Way], blank: bool, first: bool, style: Style) -> str:
+    """Categories of this side against those of the other: the fewer ones are named, of equally many those of the `first` side."""
+    name, known, told = name_of(model, j), categories_of(model, j), had_blanks(model, j)
+    here, there = (side.codes if side.codes is not None else np.empty(0, dtype=np.int64) for side in sides)
+    inside = len(here) < len(there) + first
+    if blank and not told:  # whatever fit has not seen is "not in"
+        inside = not sides[0].blank
+    words = [word(known[code]) for code in (here if inside else there)]
+    in_set = sides[0 if inside else 1].blank and blank and told
+    condition = among(name, [*words, BLANK] if in_set else words, style.most, inside)
+    if not (sides[0].blank and blank and told) or inside:
+        return condition
+    return f"{name} is blank or {condition.removeprefix(name).replace(' is', '', 1).strip()}"
+
+
+def _verdict(model: Any, node: int, style: Style) -> str:
+    tree: Trees = model.tree_
+    weight = float(tree.weighted_n_node_samples[node])
+    if model.role == "regressor":
+        return f"{number(float(tree.value[node, 0]), style.decimals)} ({amount(weight)})"
+    return class_verdict(model, tree.value[node] * weight)
