@@ -21,7 +21,15 @@ from tenfold.linear.affine import centred
 from tenfold.linear.operator import Operable
 from tenfold.solve.few_rows import FewRows, are_few, least_norm, rows_or_moments
 from tenfold.solve.least_squares import Triangle, conjugate_gradients, refine, solve_triangle, triangle_of
-from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition
+from tenfold.solve.linalg import (
+    SINGULAR,
+    cholesky,
+    cholesky_solve,
+    least_norm_spd,
+    lengths,
+    nonnegative,
+    reciprocal_condition,
+)
 
 if TYPE_CHECKING:
     from tenfold.linear.inference import Inference
@@ -128,10 +136,10 @@ class LinearRegression(Operable, OnePass):
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         if self.positive:
             return dict(self._fitted(mean, nonnegative(Sxx, Sxy)), rank_=len(Sxx), solver_="active set")
-        scale = _lengths(Sxx)
+        scale = lengths(Sxx)
         L = cholesky(Sxx / scale[:, None] / scale)
         rcond = 0.0 if L is None else reciprocal_condition(Sxx / scale[:, None] / scale, L)
-        if L is None or rcond < 1e-14:  # the squared condition is beyond double precision: solve by eigenvalues
+        if L is None or rcond < SINGULAR:  # the squared condition is beyond double precision: solve by eigenvalues
             return self._deficient(mean, Sxx, Sxy)
         coef = cholesky_solve(L, Sxy / scale[:, None]) / scale[:, None]
         return dict(
@@ -151,16 +159,10 @@ class LinearRegression(Operable, OnePass):
 
     def _deficient(self, mean: Array, Sxx: Array, Sxy: Array) -> dict[str, Any]:
         """Least norm from the cross-products alone."""
-        values, vectors = patiently(np.linalg.eigh, Sxx)
-        keep = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
-        coef = vectors[:, keep] @ ((vectors[:, keep].T @ Sxy) / values[keep, None])
-        self._tell(int(keep.sum()), len(values))
+        coef, rank = least_norm_spd(Sxx, Sxy)
+        self._tell(rank, len(Sxx))
         return dict(
-            self._fitted(mean, coef),
-            rank_=int(keep.sum()),
-            singular_=_singular(Sxx),
-            condition_=np.inf,
-            solver_="cholesky",
+            self._fitted(mean, coef), rank_=rank, singular_=_singular(Sxx), condition_=np.inf, solver_="cholesky"
         )
 
     def _refine(self, source: Source, stats: Stats) -> Generator[Any, Any, dict[str, Any]]:
@@ -172,13 +174,15 @@ class LinearRegression(Operable, OnePass):
         if whole.rank < p or fitted["rank_"] < self.n_features_in_:
             return fitted
         B = yield from refine(triangle.R, whole.coef, whole.condition, self.fit_intercept)
+        if B is None:
+            return self._deficient(*centred(stats, self.n_features_in_, self.fit_intercept))
         return dict(fitted, **self._from_augmented(B.astype(np.float64)), solver_="qr, refined")
 
     def _from_triangle(self, stats: Triangle) -> dict[str, Any]:
         """With [1 X y] = Q R, the rows of R below the first are the R of the centred columns."""
         first, p = int(self.fit_intercept), self.n_features_in_
-        lengths = np.sqrt((stats.R[:, first : first + p] ** 2).sum(axis=0))
-        found = solve_triangle(stats.R[first:, first:], p, lengths)
+        before = np.sqrt((stats.R[:, first : first + p] ** 2).sum(axis=0))
+        found = solve_triangle(stats.R[first:, first:], p, before)
         if found.rank < p:
             self._tell(found.rank, p)
         top = stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])  # the means, to the accuracy of R
@@ -204,7 +208,7 @@ class LinearRegression(Operable, OnePass):
         return dict(self._fitted(np.concatenate([m, t]), B), n_iter_=n_iter, solver_="lsqr")
 
     def _condition(self, Sxx: Array) -> float:
-        scale = _lengths(Sxx)
+        scale = lengths(Sxx)
         scaled = Sxx / scale[:, None] / scale
         L = cholesky(scaled)
         rcond = 0.0 if L is None else reciprocal_condition(scaled, L)
@@ -218,12 +222,6 @@ class LinearRegression(Operable, OnePass):
             Degenerate,
             stacklevel=2,
         )
-
-
-def _lengths(S: Array) -> Array:
-    """Lengths of the columns behind a cross-product matrix, 1 for a zero column."""
-    size = np.sqrt(np.maximum(np.diagonal(S), 0.0))
-    return np.where(size > 0, size, 1.0)
 
 
 def _singular(Sxx: Array) -> Array:

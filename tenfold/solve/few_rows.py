@@ -75,7 +75,8 @@ class FewRows(Stats):
         p, mean, root = self.X.shape[1], self.mean, np.sqrt(self.w)[:, None]
         shift = mean if fit_intercept else np.zeros_like(mean)
         Z, t = (self.X - shift[:p]) * root, (self.y - shift[p:]) * root
-        if fit_intercept:
+        if fit_intercept:  # once more: a mean is rounded to its own size, which may be far above that of what is left
+            Z, t = (part - root * (root[:, 0] @ part / self.weight) for part in (Z, t))
             Z[:, (Z * Z).sum(axis=0) <= self.weight * (ROUNDING * np.abs(mean[:p])) ** 2] = 0.0
         return mean, Z, t
 

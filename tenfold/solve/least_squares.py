@@ -17,12 +17,14 @@ from tenfold.core.errors import NotConverged
 from tenfold.core.monitor import note
 from tenfold.core.stats import Stats
 from tenfold.core.threads import patiently
+from tenfold.solve.linalg import rounding
 
 Array = np.ndarray[Any, Any]
 Passes = Generator[Any, Any, Any]
 
 # Beyond this condition a correction by RᵀR no longer contracts, and the error of R itself must be measured.
 HARD = 1e7
+BLURRED = 1e-3  # an eigenvalue of G below this: R⁻¹ has a direction that is nothing but rounding
 EPS = float(np.finfo(float).eps)
 
 
@@ -80,38 +82,48 @@ class TriangleSolution:
 def solve_triangle(R: Array, p: int, lengths: Array) -> TriangleSolution:
     """Least squares from R; the solution of least norm where the columns are dependent.
 
-    Rank is judged with every column scaled to length 1, so that units do not matter: R D⁻¹ = U S Vᵀ. `lengths` are those
-    of the columns before centring: what is left of a constant column is rounding, and counts as zero.
+    Rank is judged with every column scaled to length 1, so that units do not matter: R D⁻¹ = U S Vᵀ. `lengths` are those of the
+    columns before centring, to which rounding is relative: a direction v counts as zero where S is within `rounding` of ‖lengths D⁻¹ v‖,
+    and what is left of a constant column is nothing.
     """
-    Z, rest = R[:p, :p].copy(), R[:p, p:]
-    Z[:, np.sqrt((Z * Z).sum(axis=0)) <= 8 * max(p, 8) * EPS * lengths] = 0.0
-    if len(Z) < p:  # fewer rows than columns
-        Z, rest = np.vstack([Z, np.zeros((p - len(Z), p))]), np.vstack([rest, np.zeros((p - len(rest), rest.shape[1]))])
+    Z, rest = R[:p, :p], R[:p, p:]
     size = np.sqrt((Z * Z).sum(axis=0))
-    size = np.where(size > 0, size, 1.0)
-    U, S, Vt = patiently(np.linalg.svd, Z / size)
-    rank = int((S.max(initial=0.0) * EPS * max(Z.shape) < S).sum())
-    singular = patiently(np.linalg.svd, Z, compute_uv=False)
+    used = size > rounding(p) * lengths
+    singular = patiently(np.linalg.svd, Z * used, compute_uv=False)
+    singular = np.pad(singular, (0, p - len(singular)))
+    Z, size = Z[:, used], size[used]
+    U, S, Vt = patiently(np.linalg.svd, Z / size, full_matrices=False)
+    noise = np.sqrt((Vt * Vt) @ np.maximum(lengths[used] / size, 1.0) ** 2)
+    rank = int((np.maximum(rounding(p) * noise, EPS * p * S.max(initial=0.0)) < S).sum())
+    coef = np.zeros((p, rest.shape[1]))
     if rank == p:
-        coef = solve_triangular(Z, rest)
+        coef[used] = solve_triangular(Z, rest)
         return TriangleSolution(coef, rank, float(S[0] / S[-1]), singular)
-    coef = (Vt[:rank].T @ ((U[:, :rank].T @ rest) / S[:rank, None])) / size[:, None]
-    # directions that change nothing: take their part out
-    null, _ = patiently(np.linalg.qr, Vt[rank:].T / size[:, None])
-    return TriangleSolution(coef - null @ (null.T @ coef), rank, float("inf"), singular)
+    along = (U[:, :rank].T @ rest) / S[:rank, None]
+    if len(Z) < Z.shape[1]:  # fewer rows than columns: of all b with Vᵀ D b = along, the one that is a sum of rows
+        rows, T = patiently(np.linalg.qr, Vt[:rank].T * size[:, None])
+        coef[used] = rows @ solve_triangular(T, along, trans=1)
+    else:  # directions that change nothing: take their part out
+        inside = (Vt[:rank].T @ along) / size[:, None]
+        null, _ = patiently(np.linalg.qr, Vt[rank:].T / size[:, None])
+        coef[used] = inside - null @ (null.T @ inside)
+    return TriangleSolution(coef, rank, float("inf"), singular)
 
 
 def refine(R: Array, coef: Array, condition: float, fit_intercept: bool, max_iter: int = 12) -> Passes:
     """Iterative refinement: b ← b + M Zᵀ(y − Z b), residual and gradient in double-double, one pass a step.
 
     M = (RᵀR)⁻¹ for moderate condition. For a hard one, one pass measures G = R⁻ᵀZᵀZ R⁻¹, which would be the identity if
-    R had no error, and M = R⁻¹ G⁻¹ R⁻ᵀ.  (Björck 1987, corrected semi-normal equations)
+    R had no error, and M = R⁻¹ G⁻¹ R⁻ᵀ.  (Björck 1987, corrected semi-normal equations)  None where G shows that Z has no full rank.
     """
     p = len(coef)
     R, inner = np.ascontiguousarray(R[:p, :p]), np.eye(p)
     if condition > HARD:
         gram = yield partial(extended_gram, R=R, fit_intercept=fit_intercept)
-        inner = patiently(np.linalg.inv, gram.value[:p, :p].astype(np.float64))
+        G = gram.value[:p, :p].astype(np.float64)
+        if patiently(np.linalg.eigvalsh, G)[0] < BLURRED:  # rounding passed for the last directions of R
+            return None
+        inner = patiently(np.linalg.inv, G)
     B, last = coef.astype(np.longdouble), np.inf
     for _ in range(max_iter):
         hi = B.astype(np.float64)

@@ -18,6 +18,9 @@ from tenfold.core.threads import is_long, patiently
 
 Array = np.ndarray[Any, Any]
 
+EPS = float(np.finfo(float).eps)
+SINGULAR = 1e-14  # 1 / condition of a matrix of products, columns scaled, from which no digit of its inverse can be had
+
 
 def cholesky(A: Array) -> Array | None:
     """Lower triangular L with A = L Lᵀ, or None if A is not positive definite to working precision."""
@@ -45,18 +48,43 @@ def reciprocal_condition(A: Array, L: Array) -> float:
 
 
 def solve_spd(A: Array, b: Array, what: str) -> Array:
-    """x with A x = b for symmetric A ⪰ 0. Where A is singular: the least-norm solution, told."""
-    scale = np.sqrt(np.diagonal(A))
-    scale = np.where(scale > 0, scale, 1.0)  # equilibrate: units of the columns must not look like dependence
+    """x with A x = b for symmetric A ⪰ 0. Where A is singular: the least-norm solution, with a warning."""
+    scale = lengths(A)
     scaled = A / scale[:, None] / scale
     L = cholesky(scaled)
-    if L is not None and reciprocal_condition(scaled, L) > 1e-14:
+    if L is not None and reciprocal_condition(scaled, L) > SINGULAR:
         return (cholesky_solve(L, (b.T / scale).T).T / scale).T
     told = f"{what}: the columns are linearly dependent; returned the solution of least norm"
     warnings.warn(told, Degenerate, stacklevel=2)
-    values, vectors = eigh(A)
-    keep = values > values.max(initial=0.0) * len(values) * np.finfo(float).eps
-    return vectors[:, keep] @ ((vectors[:, keep].T @ b).T / values[keep]).T
+    return least_norm_spd(A, b)[0]
+
+
+def least_norm_spd(A: Array, b: Array) -> tuple[Array, int]:
+    """The x of least norm with A x = b, and the rank of A, for an A ⪰ 0 that is known to be singular to working precision.
+
+    Rank is judged with every column scaled to length 1 (units must not look like dependence): D⁻¹ A D⁻¹ = V diag(e) Vᵀ.
+    """
+    x, used = np.zeros_like(b, dtype=np.float64), np.flatnonzero(np.diagonal(A) > 0)
+    scale = lengths(A)[used]
+    values, vectors = eigh(A[np.ix_(used, used)] / scale[:, None] / scale)
+    keep = values > rounding(len(A)) * values.max(initial=0.0)
+    keep[:1] &= len(used) < len(A)  # known to be singular: at least one direction is rounding
+    V = vectors[:, keep]
+    inside = ((V @ ((V.T @ (b[used].T / scale).T).T / values[keep]).T).T / scale).T
+    null, _ = patiently(np.linalg.qr, vectors[:, ~keep] / scale[:, None])  # changes nothing: take its part out
+    x[used] = inside - null @ (null.T @ inside)
+    return x, int(keep.sum())
+
+
+def lengths(A: Array) -> Array:
+    """Lengths of the columns behind a matrix of their products, 1 for a column of zeros."""
+    size = np.sqrt(np.maximum(np.diagonal(A), 0.0))
+    return np.where(size > 0, size, 1.0)
+
+
+def rounding(p: int) -> float:
+    """What rounding may leave of a zero, relative to the lengths of the p columns, in a triangle or in products of them."""
+    return 8 * max(p, 8) * EPS
 
 
 def eigh(A: Array) -> tuple[Array, Array]:
