@@ -19,17 +19,18 @@ from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
 from tenfold.score.registry import SCORES
 from tenfold.selection import candidates, run, store
 from tenfold.selection.candidates import Family, families_for, settings_of
+from tenfold.selection.cells import as_numbers
 from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate, reaches_of
 from tenfold.selection.coder import TableCoder
-from tenfold.selection.columns import as_numbers, look_at_columns
-from tenfold.selection.figures import COMMAS, DOTS, writes_commas
+from tenfold.selection.columns import Asked, look_at_columns
 from tenfold.selection.guess import MeanGuess
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.race import Race, make_folds
 from tenfold.selection.reading import read_table
 from tenfold.selection.task import find_task
+from tenfold.selection.written_numbers import COMMAS, DOTS, writes_commas
 
 PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
 
@@ -42,7 +43,7 @@ def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def kinds(frame: pl.DataFrame, typed: bool = False, **asked: list[str]) -> dict[str, str]:
-    return {column.name: column.kind for column in look_at_columns(frame, typed, **asked)[0]}
+    return {column.name: column.kind for column in look_at_columns(frame, typed, Asked(**asked))[0]}
 
 
 def two_classes(n: int, seed: int, strength: float = 1.0) -> tuple[pl.DataFrame, np.ndarray]:
@@ -114,7 +115,7 @@ def test_columns_are_told_apart() -> None:
         "dropped",
     )
     with pytest.raises(BadParameter, match="did you mean 'category'"):
-        look_at_columns(frame, False, drop=["categry"])
+        Asked(drop=["categry"]).check(frame.columns)
 
 
 def test_types_of_a_frame_are_respected() -> None:
@@ -193,8 +194,8 @@ def test_coder_blanks_and_many_levels() -> None:
     )
     coder = TableCoder().fit(frame)
     names = coder.names_out()
-    assert names[:3] == ["x", "x is blank", "same"]  # blanks in the same rows are told once
-    assert "c=(blank)" in names and "c=b" not in names and "c=a" in names
+    assert names[:3] == ["x", "x is missing", "same"]  # blanks in the same rows are told once
+    assert "c=(missing)" in names and "c=b" not in names and "c=a" in names
     assert sum(name.startswith("many=") for name in names) == 50 and "many=(other)" in names
     X = coder.transform(frame)
     np.testing.assert_array_equal(X[:, 1], np.arange(n) % 4 == 0)
@@ -652,7 +653,7 @@ def test_new_rows_with_unknown_cells(tmp_path: Path) -> None:
     with pytest.warns(DataWarning) as told:
         share = found.predict_proba(tmp_path / "new.csv")
     assert sorted(str(one.message) for one in told) == [
-        "column 'body_mass_g': 1 cell such as 'heavy' is not a number, and counts as blank",
+        "column 'body_mass_g': 1 cell such as 'heavy' is not a number, and counts as missing",
         "column 'island': 1 cell such as 'Atlantis' is new to the model, and counts as 'Biscoe'",
     ]
     np.testing.assert_allclose(share.sum(axis=1), 1.0, rtol=1e-12)
@@ -662,8 +663,8 @@ def test_new_rows_with_unknown_cells(tmp_path: Path) -> None:
 
 def test_numbers_as_people_write_them() -> None:
     def read(*cells: str | None, comma: bool = False) -> Any:
-        numbers, _, form = as_numbers(pl.Series("x", cells), comma)
-        return None if numbers is None else (numbers.to_list(), form)
+        found = as_numbers(pl.Series("x", cells), comma)
+        return None if found is None else (found.values.to_list(), found.form)
 
     assert read("1,234", "-56", "7,654,321.5") == ([1234.0, -56.0, 7654321.5], COMMAS)
     assert read("$1,200", "€ 3.50", None, "n/a", "5") == ([1200.0, 3.5, None, None, 5.0], COMMAS)
@@ -711,7 +712,7 @@ def test_a_european_file(tmp_path: Path) -> None:
     )
     (tmp_path / "odd.csv").write_text("x;price\n1.5;20.000\n")
     with pytest.warns(
-        DataWarning, match=r"'x': 1 cell such as '1.5' is not a number as in training, and counts as blank"
+        DataWarning, match=r"'x': 1 cell such as '1.5' is not a number as in training, and counts as missing"
     ):
         models[1].predict(tmp_path / "odd.csv")
 
@@ -728,8 +729,8 @@ def test_new_rows_with_unknown_dates_and_levels() -> None:
     with pytest.warns(DataWarning) as told:
         model.predict(new)
     assert sorted(str(one.message) for one in told) == [
-        "column 'day': 1 cell such as 'soon' is not a date as in training, and counts as blank",
-        "column 'kind': 2 cells such as 'z' are new to the model, and count as blank",
+        "column 'day': 1 cell such as 'soon' is not a date as in training, and counts as missing",
+        "column 'kind': 2 cells such as 'z' are new to the model, and count as missing",
     ]
 
 

@@ -24,8 +24,8 @@ from tenfold.app.words import clean, counted, file_size, short
 from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.score.registry import SCORES
-from tenfold.selection.answers import write_answers
 from tenfold.selection.outcome import NothingFitted
+from tenfold.selection.predictions import write_predictions
 from tenfold.selection.reading import read_table
 from tenfold.selection.run import coded_regression, select
 from tenfold.selection.store import MODEL, check_folder, open_run, record_of
@@ -149,7 +149,7 @@ def predict_command(
     if out is not None and out.exists() and file.exists() and out.samefile(file):
         raise BadParameter(f"--out {out} is the table itself: choose another name for the answers")
     model = open_run(folder)
-    rows = write_answers(model, file, out, raw)
+    rows = write_predictions(model, file, out, raw)
     if out is not None:
         print(clean(f"{counted(rows, 'answer')} written to {out}"))
     return 0

@@ -69,7 +69,7 @@ class Text(Silent):
         width = max((len(short(column["name"], 30)) for column in told), default=0)
         lines = ["COLUMNS  " + ", ".join(_kinds(kind, kinds.count(kind)) for kind in dict.fromkeys(kinds))]
         for column in told[:MOST_NOTES]:
-            undo = f"   (--keep {_typed(column['name'])})" if column["kept_by_asking"] else ""
+            undo = f"   (--{column['undo']} {_typed(column['name'])})" if column["undo"] else ""
             lines.append(f"  ! {short(column['name'], 30):<{width}}   {column['note']}{undo}")
         more = len(told) - MOST_NOTES
         return lines + ([f"    and {more} more, all in run.json"] if more > 0 else [])

@@ -9,10 +9,11 @@ import numpy as np
 from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadInput
 from tenfold.core.params import estimator, param
-from tenfold.selection.columns import LEAST_LEVEL_ROWS, as_texts, finite
+from tenfold.selection.cells import as_texts, finite
+from tenfold.selection.columns import LEAST_LEVEL_ROWS
 from tenfold.selection.dates import days
-from tenfold.selection.figures import PATTERNS, read_figures
 from tenfold.selection.reading import pl
+from tenfold.selection.written_numbers import PATTERNS, read_number
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +25,7 @@ HUGE, TINY = 1e100, 1e-100  # beyond these the squares of a column leave the ran
 class TableCoder(Estimator):
     """TableCoder: a frame of numbers and categories as a matrix of numbers.
 
-    Model       a number stays itself (NaN where missing), with a column 0/1 for "is blank" if enough are; a date is days;
+    Model       a number stays itself (NaN where missing), with a column 0/1 for "is missing" if enough are; a date is days;
                 a category becomes one column 0/1 for each level but the most frequent one
     Objective   none: the target is not looked at, so the list of levels may come from the whole table
     Algorithm   counts levels; those of fewer than least_rows rows, and all beyond most_levels, become "other"
@@ -49,7 +50,7 @@ class TableCoder(Estimator):
     def fit(
         self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None, forms: dict[str, str] | None = None
     ) -> Self:
-        """Learn levels, blanks and scales from a frame of Float64 and String columns (look_at_columns).
+        """Learn levels, missing values and scales from a frame of Float64 and String columns (look_at_columns).
 
         `forms` says how the dates or numbers of a column were written before they became floats.
         """
@@ -58,7 +59,7 @@ class TableCoder(Estimator):
         counted = [
             self._levels(column) if text else ("", [], False) for column, text in zip(columns, category, strict=True)
         ]
-        blank = np.array(_blanks_that_tell(columns, self.least_rows)) & ~category
+        blank = np.array(_missing_that_tell(columns, self.least_rows)) & ~category
         scale = [1.0 if text else _safe_scale(column) for column, text in zip(columns, category, strict=True)]
         vars(self).update(
             n_features_in_=X.width,
@@ -74,7 +75,7 @@ class TableCoder(Estimator):
         return self
 
     def _levels(self, column: pl.Series) -> tuple[str, list[str], bool]:
-        """The reference level, those with a column, and whether the others have one. A blank is level ""."""
+        """The reference level, those with a column, and whether the others have one. A missing value is level ""."""
         counts = column.fill_null("").value_counts(sort=False).sort(by=["count", column.name], descending=[True, False])
         kept = counts.filter(pl.col("count") >= self.least_rows)[column.name].to_list()[: self.most_levels]
         if not kept:
@@ -97,7 +98,7 @@ class TableCoder(Estimator):
         return out
 
     def frame(self, X: pl.DataFrame) -> pl.DataFrame:
-        """The columns as they are, for learners that take categories and blanks; levels that are not kept are "(other)"."""
+        """The columns as they are, for learners that take categories and missing values; levels that are not kept are "(other)"."""
         return pl.DataFrame(
             [
                 self._levels_only(column, i) if self.category_[i] else self._numbers(column, i)
@@ -119,7 +120,7 @@ class TableCoder(Estimator):
         """Column i, trimmed, as the numbers or dates that it held in fit; null where it holds something else."""
         form = self.form_of(i)
         if column.dtype == pl.String and (not form or form in PATTERNS):
-            return read_figures(column, form)
+            return read_number(column, form)
         return column if not form or form in PATTERNS else days(column, form)
 
     def form_of(self, i: int) -> str:
@@ -127,7 +128,7 @@ class TableCoder(Estimator):
         return str(self.date_[i]) if "date_" in vars(self) else ""
 
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
-        """A category with its kept levels alone, blanks as they are."""
+        """A category with its kept levels alone, missing values as they are."""
         texts = as_texts(column)
         known = texts.is_in([self.reference_[i], *self.levels_[i]]) | texts.is_null()
         return texts.set(~known, OTHER if self.pooled_[i] else None)
@@ -151,23 +152,23 @@ class TableCoder(Estimator):
         names = []
         for i, name in enumerate(self.feature_names_in_):
             if self.category_[i]:
-                names += [f"{name}={level or '(blank)'}" for level in self.levels_[i]]
+                names += [f"{name}={level or '(missing)'}" for level in self.levels_[i]]
                 names += [f"{name}={OTHER}"] if self.pooled_[i] else []
             else:
-                names += [str(name), f"{name} is blank"] if self.blank_[i] else [str(name)]
+                names += [str(name), f"{name} is missing"] if self.blank_[i] else [str(name)]
         return names
 
 
-def _blanks_that_tell(columns: list[pl.Series], least_rows: int) -> list[bool]:
-    """Columns with enough blanks for a column of their own, and not in the rows of an earlier column's."""
+def _missing_that_tell(columns: list[pl.Series], least_rows: int) -> list[bool]:
+    """Columns with enough missing values for a column of their own, and not in the rows of an earlier column's."""
     seen: set[bytes] = set()
-    told = []
+    found = []
     for column in columns:
         pattern = np.packbits(column.is_null().to_numpy()).tobytes() if column.dtype != pl.String else b""
         rows = column.null_count()
-        told.append(least_rows <= rows <= len(column) - least_rows and pattern not in seen)
+        found.append(least_rows <= rows <= len(column) - least_rows and pattern not in seen)
         seen.add(pattern)
-    return told
+    return found
 
 
 def _safe_scale(column: pl.Series) -> float:

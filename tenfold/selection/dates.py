@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.selection.cells import mostly_values
 from tenfold.selection.reading import pl
 
 DATE = r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?$|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?$"
@@ -15,18 +16,24 @@ FORMS = (
 DAY = 86_400
 
 
+def looks_like_dates(texts: pl.Series) -> bool:
+    """Whether the cells are dates, up to a few that are missing or odd."""
+    return mostly_values(texts, texts.set(~texts.str.contains(DATE).fill_null(False), None), codes=False) and bool(
+        texts.str.contains(DATE).any()
+    )
+
+
 def form_of(texts: pl.Series) -> str | None:
     """How the dates of a column are written; None where they are no dates, or of mixed form."""
-    present = texts.drop_nulls()
-    if not len(present) or not present.str.contains(DATE).all():
-        return None
-    return next((form for form in FORMS if days(present, form).null_count() == 0), None)
+    written = texts.filter(texts.str.contains(DATE))
+    return next((form for form in FORMS if len(written) and days(written, form).null_count() == 0), None)
 
 
 def other_form(texts: pl.Series, form: str) -> str | None:
-    """Another form with day and month changed places that reads every cell too."""
+    """Another form with day and month changed places that reads every date too."""
     swapped = form.translate(str.maketrans("dm", "md"))
-    there = swapped != form and swapped in FORMS and days(texts.drop_nulls(), swapped).null_count() == 0
+    written = texts.filter(texts.str.contains(DATE))
+    there = swapped != form and swapped in FORMS and days(written, swapped).null_count() == 0
     return swapped if there else None
 
 

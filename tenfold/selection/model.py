@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +9,12 @@ import numpy as np
 from tenfold.base.check import check_fitted
 from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, DataWarning
+from tenfold.core.errors import BadInput
 from tenfold.core.params import estimator, param
 from tenfold.selection.coder import TableCoder
-from tenfold.selection.columns import MISSING_WORDS, as_texts, check_name, counted_cells
-from tenfold.selection.reading import pl, read_table
+from tenfold.selection.columns import check_name
+from tenfold.selection.new_rows import check_new_rows
+from tenfold.selection.reading import read_table
 
 
 @estimator
@@ -94,31 +94,5 @@ class TableModel(Estimator):
             check_name(name, raw.frame.columns, f" in {raw.name}, which the model needs")
         coder: Any = self.coder
         trees = bool(self.pipeline.categorical)  # type: ignore[attr-defined]
-        for i, name in enumerate(self.feature_names_in_):
-            _tell_unread(raw.frame[name], coder, i, trees)
+        check_new_rows(raw.frame, coder, trees)
         return coder.frame(raw.frame) if trees else coder.transform(raw.frame)
-
-
-def _tell_unread(column: pl.Series, coder: TableCoder, i: int, trees: bool) -> None:
-    """Cells that are not what the column held in the training table: what is made of them is told."""
-    if column.dtype != pl.String:
-        return
-    texts = as_texts(column)
-    if coder.category_[i]:
-        if coder.pooled_[i]:
-            return  # it is "other", as rare levels were in training
-        bad = texts.filter(texts.is_not_null() & ~texts.is_in([coder.reference_[i], *coder.levels_[i]]))
-        what, instead = "new to the model", "blank" if trees or not coder.reference_[i] else repr(coder.reference_[i])
-    else:
-        bad = texts.filter(texts.is_not_null() & coder.read(texts, i).is_null())
-        bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_WORDS)))
-        form = coder.form_of(i)
-        what, instead = f"not a {'date' if '%' in form else 'number'}{' as in training' if form else ''}", "blank"
-    if len(bad):
-        one = len(bad) == 1
-        warnings.warn(
-            f"column {column.name!r}: {counted_cells(len(bad))} such as {bad[0][:40]!r} {'is' if one else 'are'} {what}, and "
-            f"{'counts' if one else 'count'} as {instead}",
-            DataWarning,
-            stacklevel=4,
-        )

@@ -8,6 +8,8 @@ import re
 import time
 import warnings
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ try:
 except ImportError:  # polars belongs to the extra "app"
     raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
 
-NUMBER = re.compile(r"\s*[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?\s*(_duplicated_\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
+REPEATED = re.compile(r"_duplicated_\d+$")  # what polars adds to a name that is there already
+HEAD = 1000  # rows that are looked at to tell a header from data
 LARGEST_LOOKED_AT = 1 << 26  # bytes of a file whose lines are counted
 UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
@@ -85,8 +89,7 @@ def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
         raise BadFile(f"{path} is text in UTF-16: save it again as CSV in UTF-8")
     if b"\0" in start:
         raise BadFile(f"{path} is not a text file: give a CSV or Parquet file")
-    header = start.lstrip().splitlines()[0].decode("utf-8", "replace")
-    separator = separator_in(header)
+    separator = separator_in(start.lstrip().splitlines()[0].decode("utf-8", "replace"))
     try:
         frame, encoding = _parsed(path, separator)
     except pl.exceptions.PolarsError:
@@ -94,22 +97,63 @@ def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
         if reason is None:
             raise
         raise reason from None
-    if frame.height and frame.width > 1 and all(NUMBER.fullmatch(name) for name in frame.columns):
-        shown = ", ".join(frame.columns[:3])
-        told = (
-            f"{path.name!r}: the first line ({shown}, ...) is taken for the names of the columns: put a header above it"
-        )
-        warnings.warn(told, DataWarning, stacklevel=2)
+    header = looks_like_header(frame)
+    if header is not True:
+        shown = ", ".join(frame.columns[:3]) + (", ..." if frame.width > 3 else "")
+        _warn_no_header(path.name, shown, frame.width, kept=header is False)
+    if header is False:
+        frame = _parsed(path, separator, header=False)[0]
+        frame.columns = [f"column_{i + 1}" for i in range(frame.width)]
     if frame.width > 1 and frame.to_series(-1).null_count() and path.stat().st_size < LARGEST_LOOKED_AT:
         tell_short_lines(path, separator)
-    about = f"{SEPARATORS[separator]}, header row" + (", Windows-1252" if encoding == "cp1252" else "")
-    return frame, False, about, check_header(path, frame.columns, separator)
+    about = f"{SEPARATORS[separator]}, {'no ' if header is False else ''}header row" + (
+        ", Windows-1252" if encoding == "cp1252" else ""
+    )
+    return frame, False, about, set() if header is False else check_header(path, frame.columns, separator)
 
 
-def _parsed(path: Path, separator: str) -> tuple[pl.DataFrame, str]:
+def _warn_no_header(name: str, shown: str, width: int, kept: bool) -> None:
+    if kept:
+        done = f"looks like data, not like names: it is kept as a row, and the columns are called column_1 to column_{width}"
+        remedy = "if these are names, put letters into them"
+    else:
+        done, remedy = "is taken for the names of the columns", "if it is data, put a line of names above it"
+    warnings.warn(f"{name!r}: the first line ({shown}) {done}; {remedy}", DataWarning, stacklevel=5)
+
+
+def looks_like_header(frame: pl.DataFrame) -> bool | None:
+    """Whether the names that were read are names, and not the first row of data; None where nobody can tell.
+
+    A first row has a number above every column of numbers, and above a column of texts one of its texts. Numbers that go up
+    in equal steps are names (years, or the numbers of the columns).
+    """
+    if frame.height == 0 or frame.width < 2:
+        return True
+    names = {name: REPEATED.sub("", name).strip() for name in frame.columns}
+    texts, numbers = [], []
+    for column in frame.head(HEAD).iter_columns():
+        cells = column.str.strip_chars()
+        present = cells.filter((cells != "").fill_null(False))
+        numeric = len(present) > 0 and 2 * int(present.str.contains(f"^{NUMBER.pattern}$").sum()) > len(present)
+        (numbers if numeric else texts).append(column.name)
+    above = [names[name] for name in numbers]
+    if not any(above) or not all(NUMBER.fullmatch(name) or not name for name in above):
+        return True
+    steps = {
+        round(float(b.replace(",", ".")) - float(a.replace(",", ".")), 9) for a, b in pairwise(filter(None, above))
+    }
+    if len(steps) == 1 and max(steps) > 0 and len(above) > 2:
+        return True
+    if not texts or any(names[name] and (frame[name].str.strip_chars() == names[name]).any() for name in texts):
+        return False
+    return None
+
+
+def _parsed(path: Path, separator: str, header: bool = True) -> tuple[pl.DataFrame, str]:
     """The cells, and the encoding of the file: UTF-8, or else what Windows writes in western Europe."""
+    read = partial(pl.read_csv, separator=separator, infer_schema=False, has_header=header)
     try:
-        frame = pl.read_csv(path, separator=separator, infer_schema=False)
+        frame = read(path)
         if not any(UNREADABLE in name for name in frame.columns):  # of a header polars does not complain
             return frame, "utf8"
     except pl.exceptions.PolarsError as reason:
@@ -117,9 +161,9 @@ def _parsed(path: Path, separator: str) -> tuple[pl.DataFrame, str]:
             raise
     try:
         text = _bytes_of(path).decode("cp1252").encode()
-        return pl.read_csv(text, separator=separator, infer_schema=False), "cp1252"
+        return read(text), "cp1252"
     except UnicodeDecodeError:
-        return pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy"), "utf8-lossy"
+        return read(path, encoding="utf8-lossy"), "utf8-lossy"
 
 
 def _bytes_of(path: Path, most: int = -1) -> bytes:

@@ -16,19 +16,20 @@ import numpy as np
 import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
-from tenfold.score.registry import SCORES, Score, find_score
+from tenfold.score.registry import SCORES, Score
 from tenfold.selection.candidates import families_for
 from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import Estimate, Nested
 from tenfold.selection.coder import TableCoder
-from tenfold.selection.columns import Column, check_name, look_at_columns
-from tenfold.selection.figures import writes_commas
+from tenfold.selection.columns import Asked, Column, check_name, look_at_columns
+from tenfold.selection.metric import find_metric
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.race import Race, count_folds, front, make_folds
 from tenfold.selection.reading import Raw, pl, read_table
 from tenfold.selection.store import MARK, write_run
-from tenfold.selection.task import Task, find_task
+from tenfold.selection.task import Task, find_task, task_name
+from tenfold.selection.written_numbers import writes_commas
 from tenfold.sources.lines import refuse_repeated
 
 Listener = Callable[..., None]
@@ -48,6 +49,7 @@ def select(
     seed: int = 0,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    category: Sequence[str] = (),
     listen: Listener | None = None,
     finish_early: bool = False,
 ) -> Run:
@@ -55,13 +57,21 @@ def select(
 
     table: path to a CSV or Parquet file, or a data frame. target: the name of a column, or its values.
     task: "classes" or "number". metric: see tenfold.cross_validate. folds: 10 for small tables, else 5.
-    drop, keep: columns to leave out, or to use although they look useless. listen: called as
-    listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
+    drop, keep: columns to leave out, or to use although they look useless. category: columns whose numbers are names of
+    categories; a target that is named here has its texts for classes, also those that would stand for a missing value. listen:
+    called as listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise BadParameter(f"seed={seed!r}: must be a whole number of at least 0")
-    settings = dict(task=task, metric=metric, folds=folds, seed=int(seed), drop=list(drop), keep=list(keep))
+    columns = {name: _names(name, value) for name, value in dict(drop=drop, keep=keep, category=category).items()}
+    settings = dict(task=task_name(task), metric=metric, folds=folds, seed=int(seed), **columns)
     return _Job(listen or _silent, finish_early, settings).run(table, target)
+
+
+def _names(option: str, names: Any) -> list[str]:
+    if isinstance(names, str):  # a text is a sequence too, of letters
+        raise BadParameter(f"{option}={names!r}: must be a list of names of columns, such as [{names!r}]")
+    return list(names)
 
 
 def _silent(event: str, **facts: Any) -> None:
@@ -127,11 +137,13 @@ class _Job:
         check_name(target, frame.columns)
         refuse_repeated(raw.name, set(raw.repeated), [target])
         comma = _comma(raw)
-        task = find_task(frame[target], raw.typed, asked["task"], comma)
-        judge = find_score(asked["metric"] or METRICS[task.role][0], task.role)
+        named = Asked(asked["keep"], asked["drop"], asked["category"])
+        named.check(frame.columns, target)
+        task = find_task(frame[target], raw.typed, asked["task"], comma, target in named.category)
+        judge = find_metric(asked["metric"], task.role)
         self.tell("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
-        columns, used = look_at_columns(rest, raw.typed, asked["keep"], asked["drop"], comma)
+        columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)
         self.tell("columns", columns=[asdict(column) for column in columns])
         coder = coder_for(columns, used) if used.width else None
         if coder is None or not coder.names_out():
@@ -222,13 +234,13 @@ class _Job:
 
 
 def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
-    """The columns of a table as numbers, blanks filled with means; a target that is a number; what was done, in words."""
+    """The columns of a table as numbers, missing values filled with means; a target that is a number; notes of what was done."""
     raw = read_table(table)
     check_name(target, raw.frame.columns)
     refuse_repeated(raw.name, set(raw.repeated), [target])
     comma = _comma(raw)
     task = find_task(raw.frame[target], raw.typed, "number", comma)
-    columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed, comma=comma)
+    columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed, comma=comma, rows=task.rows)
     if not used.width:
         raise BadInput(_why_no_columns(columns, target))
     X = coder_for(columns, used).transform(used)

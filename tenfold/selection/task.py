@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.selection.columns import as_numbers, as_texts, finite
+from tenfold.selection.cells import FEW_INTEGERS, Odd, as_numbers, as_texts, finite, without_missing_words
 from tenfold.selection.reading import pl
 
 Array = np.ndarray[Any, Any]
 
 TASKS = ("classes", "number")
-FEW_INTEGERS = 10  # a target of whole numbers with at most so many different values is taken for classes
+SYNONYMS = {
+    **dict.fromkeys(("classification", "classifier", "class", "binary", "multiclass"), "classes"),
+    **dict.fromkeys(("regression", "regressor", "numbers", "numeric"), "number"),
+}
 LEAST_ROWS = 10
 SMALLEST, LARGEST = 1e-100, 1e100
 LEAST_CLASS_ROWS = 3  # with two folds left out at a time, three rows leave one to learn from
@@ -54,29 +57,46 @@ class Task:
         return [(str(value), int(count)) for value, count in zip(values, counts, strict=True)]
 
 
-def find_task(series: pl.Series, typed: bool, asked: str | None = None, comma: bool = False) -> Task:
-    """Classes or a number, and the rows that have a target. `comma`: the table writes commas before decimals."""
-    if asked is not None and asked not in TASKS:
-        raise BadParameter(f"task={asked!r}: must be 'classes' or 'number'")
+def task_name(asked: str | None) -> str | None:
+    """`classes` or `number`, also by the names that others use."""
+    name = SYNONYMS.get(asked.lower(), asked.lower()) if asked is not None else None
+    if name is not None and name not in TASKS:
+        raise BadParameter(f"task={asked!r}: must be 'classes' or 'number' (also: classification, regression)")
+    return name
+
+
+def find_task(
+    series: pl.Series, typed: bool, asked: str | None = None, comma: bool = False, as_written: bool = False
+) -> Task:
+    """Classes or a number, and the rows that have a target.
+
+    `comma`: the table writes commas before decimals. `as_written`: every text is a class, also a word for a missing value.
+    """
+    asked = "classes" if as_written and asked is None else task_name(asked)
     name = series.name
-    numbers, texts, written = _numbers_and_texts(series, comma)
-    kind, why = _kind(name, numbers, texts, asked)
-    present = texts if numbers is None else numbers
+    target = _read(series, comma, as_written)
+    numbers = target.numbers
+    kind, why = _kind(name, target, asked)
+    present = target.texts if numbers is None else numbers
     rows = np.flatnonzero(present.is_not_null().to_numpy())
-    notes = [f"{name!r}: {written}"] if written and kind == "number" else []
+    notes = [f"{name!r}: {target.form}"] if target.form and kind == "number" else []
     if len(rows) < len(series):
-        gone = len(series) - len(rows)
-        notes.append(f"{gone:,} row{'s' if gone > 1 else ''} without a value of {name!r} left out")
+        notes.append(_without_value(name, len(series) - len(rows), target.odd, numbers is None))
     if len(rows) == 0:
         raise BadInput(f"the target column {name!r} holds no values")
     if len(rows) < LEAST_ROWS:
-        raise BadInput(f"only {len(rows)} rows have a value of {name!r}: at least {LEAST_ROWS} are needed")
-    y = _labels(None if written else numbers, texts)[rows] if kind == "classes" else numbers.to_numpy()[rows]  # type: ignore[union-attr]
+        have = "1 row has" if len(rows) == 1 else f"{len(rows)} rows have"
+        raise BadInput(f"only {have} a value of {name!r}: at least {LEAST_ROWS} are needed")
     if kind == "classes":
-        y, rows = _without_tiny_classes(name, y, rows, notes)
-    elif y.min() == y.max():
+        y, rows = _without_tiny_classes(
+            name, _labels(None if target.form else numbers, target.texts)[rows], rows, notes
+        )
+        return Task(kind, name, np.ascontiguousarray(y), rows, why, notes)
+    assert numbers is not None
+    y = numbers.to_numpy()[rows]
+    if y.min() == y.max():
         raise BadInput(f"the target column {name!r} is {y[0]:g} in every row: there is nothing to predict")
-    elif not SMALLEST < np.abs(y).max() < LARGEST:
+    if not SMALLEST < np.abs(y).max() < LARGEST:
         raise BadInput(
             f"the target column {name!r} has values of size {np.abs(y).max():.0e}, whose squares leave the "
             "range of floats: give it in another unit"
@@ -84,21 +104,48 @@ def find_task(series: pl.Series, typed: bool, asked: str | None = None, comma: b
     return Task(kind, name, np.ascontiguousarray(y), rows, why, notes)
 
 
-def _numbers_and_texts(series: pl.Series, comma: bool) -> tuple[pl.Series | None, pl.Series, str | None]:
-    """The cells as numbers if they are, as texts, and how the numbers are written if not as computers do."""
+@dataclass(frozen=True)
+class _Target:
+    """The cells of the target as texts, as numbers if they are, and what was read as missing."""
+
+    texts: pl.Series
+    numbers: pl.Series | None = None
+    odd: Odd | None = None
+    form: str | None = None  # how numbers are written, if not as computers do
+
+
+def _read(series: pl.Series, comma: bool, as_written: bool) -> _Target:
     kind = series.dtype
     if kind.is_temporal() or kind.is_nested() or kind in (pl.Binary, pl.Object):
         raise BadInput(f"the target column {series.name!r} holds {kind}: give a column of numbers or classes")
     texts = as_texts(series)
+    if as_written or kind == pl.Boolean or texts.null_count() == len(texts):
+        return _Target(texts)
     if kind.is_numeric() or kind.is_decimal():
-        return finite(series)[0], texts, None
-    if kind == pl.Boolean or not len(texts.drop_nulls()):
-        return None, texts, None
-    numbers, told, form = as_numbers(texts, comma)
-    return numbers, texts, told if form else None
+        return _Target(texts, *finite(series))
+    found = as_numbers(texts, comma)
+    if found is not None:
+        return _Target(texts, found.values, found.odd, found.as_written)
+    return _Target(*_classes(texts))
 
 
-def _kind(name: str, numbers: pl.Series | None, texts: pl.Series, asked: str | None) -> tuple[str, str | None]:
+def _classes(texts: pl.Series) -> tuple[pl.Series, None, Odd | None]:
+    """Texts as classes: of words for a missing value there are none, unless every cell is one."""
+    present, odd = without_missing_words(texts)
+    return (texts, None, None) if present.null_count() == len(texts) else (present, None, odd)
+
+
+def _without_value(name: str, gone: int, odd: Odd | None, texts: bool) -> str:
+    """Of the rows that are left out: how many, an example, and how to use them if they have a class after all."""
+    note = f"{gone:,} row{'s' if gone > 1 else ''} without a value of {name!r} left out"
+    if odd is None:
+        return note
+    example = f"{note} (such as {odd.example[:40]!r} in row {odd.row + 1:,}, read as missing"
+    return example + (f"; --category {name} makes it a class)" if texts else ")")
+
+
+def _kind(name: str, target: _Target, asked: str | None) -> tuple[str, str | None]:
+    numbers, texts = target.numbers, target.texts
     if numbers is None:
         if asked == "number":
             bad = texts.filter(texts.cast(pl.Float64, strict=False).is_null() & texts.is_not_null())

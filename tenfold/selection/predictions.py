@@ -15,7 +15,7 @@ from tenfold.selection.reading import pl
 FORMULA = r"^[=+\-@\t\r\x00]"  # a spreadsheet would run a cell that starts so
 
 
-def write_answers(model: TableModel, table: Any, out: Path | None, raw: bool = False) -> int:
+def write_predictions(model: TableModel, table: Any, out: Path | None, raw: bool = False) -> int:
     """A line for each row: the answer, and its range or the probability of each class. Returns the number of rows."""
     rows = model.coded(table)
     pipeline: Any = model.pipeline

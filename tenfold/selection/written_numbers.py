@@ -22,7 +22,7 @@ PATTERNS = {COMMAS: _pattern(",", r"\."), DOTS: _pattern(r"\.", ",")}
 TYPICAL = r"^[+-]?(0|\d+),(\d{1,2}|\d{4,})$|^[+-]?0,\d+$|^\d{4,},\d+$"  # cannot be thousands: a comma before decimals
 
 
-def read_figures(texts: pl.Series, form: str) -> pl.Series:
+def read_number(texts: pl.Series, form: str) -> pl.Series:
     """Trimmed texts as floats, null where a cell is not written so."""
     if not form:
         return texts.cast(pl.Float64, strict=False)

@@ -1,0 +1,131 @@
+"""The cells of a column: which are missing, and the others as texts or numbers.
+
+A cell is missing if it is empty or holds one of the words below. In a column whose other cells are numbers (or dates) more
+words stand for a missing value than in a column of texts, where "none" or "-" may well be a class; and a few cells of any
+other text (a remark, a value below the limit of detection) are read as missing too, so that they do not cost the column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tenfold.selection.reading import pl
+from tenfold.selection.written_numbers import forms_of, read_number
+
+# Compared in lower case. What no class is called: a missing value also where the other cells are texts.
+MISSING = (
+    "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "-nan", "nat", "null", "(null)", "?", "#value!", "#ref!",
+    "#div/0!", "#num!", "#name?", "#null!",
+)  # fmt: skip
+MISSING_IN_NUMBERS = (
+    *MISSING, "none", "nil", "missing", "unknown", "undefined", "not available", "not applicable", "n.d.", "blank",
+    "(blank)", "-", "--", "---", "–", "—", ".", "..", "...", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity", "∞", "+∞", "-∞",
+)  # fmt: skip
+OVERFLOW = r"^[+-]?\d+(\.\d*)?[eE]\+?\d+$"  # 1e400 is a number, but no float
+BOUND = r"^[<>≤≥~≈]=?\s*[+-]?\d"  # "<0.01": a number that is known up to a bound
+MOST_WORDS = 0.5  # of the cells: with more missing values than numbers a column is not one of numbers
+MOST_ODD = 0.1  # of the cells may be texts of any other kind
+FEW_INTEGERS = (
+    10  # whole numbers with at most so many different values may be codes, and a text beside them one of the codes
+)
+FLOAT_WHOLE = 2.0**53
+
+
+@dataclass(frozen=True)
+class Odd:
+    """Cells that were read as missing although something is written in them."""
+
+    count: int
+    example: str
+    row: int  # of the example, from 0
+
+    def __str__(self) -> str:
+        shown = self.example if len(self.example) <= 40 else self.example[:39] + "…"
+        return f"{counted_cells(self.count)} such as {shown!r} in row {self.row + 1:,} read as missing"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column read as numbers: null where a cell is missing or odd; `form` is how they are written."""
+
+    values: pl.Series
+    form: str = ""
+    odd: Odd | None = None
+    as_written: str | None = None  # an example, where people write numbers so and computers do not
+
+
+def as_texts(series: pl.Series) -> pl.Series:
+    """Trimmed texts; an empty one is missing. A whole number is written without decimals, whatever its type is."""
+    if series.dtype.is_float():
+        whole = (series == series.round()) & (series.abs() < FLOAT_WHOLE)
+        written = series.set(~whole.fill_null(False), None).cast(pl.Int64).cast(pl.String)
+        return written.fill_null(series.set(~series.is_finite().fill_null(False), None).cast(pl.String))
+    texts = series.cast(pl.String).str.strip_chars()
+    return texts.set(texts == "", None)
+
+
+def without_missing_words(texts: pl.Series) -> tuple[pl.Series, Odd | None]:
+    """Texts with null for the words that no class is called, and what they were."""
+    missing = texts.str.to_lowercase().is_in(list(MISSING)).fill_null(False)
+    return texts.set(missing, None), _odd(texts, missing)
+
+
+def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
+    """The cells as numbers, in the form that most of them have; None where the column holds other texts.
+
+    `comma`: the table writes commas before decimals.
+    """
+    best: Numbers | None = None
+    for form in forms_of(texts, comma):
+        values, _ = finite(read_number(texts, form))
+        if (best is None or values.null_count() < best.values.null_count()) and mostly_values(texts, values):
+            best = Numbers(values, form, odd_cells(texts, values))
+            if best.odd is None:
+                break
+    if best is None or not best.form:
+        return best
+    unusual = texts.cast(pl.Float64, strict=False).is_null() & best.values.is_not_null()
+    first = int(unusual.arg_max() or 0)
+    return replace(best, as_written=f"numbers such as {texts[first]!r}, read as {best.values[first]:.12g}")
+
+
+def odd_cells(texts: pl.Series, values: pl.Series) -> Odd | None:
+    """The cells with a text that was not read as a value."""
+    return _odd(texts, (values.is_null() & texts.is_not_null()).fill_null(False))
+
+
+def _odd(texts: pl.Series, which: pl.Series) -> Odd | None:
+    count = int(which.sum())
+    if count == 0:
+        return None
+    first = int(which.arg_max() or 0)
+    return Odd(count, str(texts[first]), first)
+
+
+def mostly_values(texts: pl.Series, values: pl.Series, codes: bool = True) -> bool:
+    """Whether a column holds numbers (or dates) in spite of its odd cells; `codes`: whole numbers may be the names of classes."""
+    present = len(texts) - texts.null_count()
+    odd = texts.filter(values.is_null() & texts.is_not_null())
+    if len(odd) == 0:
+        return True
+    known = odd.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)) | odd.str.contains(OVERFLOW)
+    strange = int((~known).sum())
+    bounds = int(odd.str.contains(BOUND).sum())
+    if len(odd) > MOST_WORDS * present or strange - bounds > MOST_ODD * present:
+        return False
+    return strange == 0 or not (codes and _are_codes(values.drop_nulls()))
+
+
+def _are_codes(numbers: pl.Series) -> bool:
+    return numbers.n_unique() <= FEW_INTEGERS and bool((numbers == numbers.round()).all())
+
+
+def finite(numbers: pl.Series) -> tuple[pl.Series, Odd | None]:
+    """Float64 with infinities and NaN as missing; what was infinite."""
+    values = numbers.cast(pl.Float64, strict=False)
+    infinite = values.is_infinite().fill_null(False)
+    return values.set(~values.is_finite().fill_null(True), None), _odd(values.cast(pl.String), infinite)
+
+
+def counted_cells(count: int) -> str:
+    return f"{count:,} cell{'s' if count != 1 else ''}"

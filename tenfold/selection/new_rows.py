@@ -1,0 +1,80 @@
+"""The cells of new rows that are not what their columns held in training: warned of, or refused."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from tenfold.core.errors import BadInput, DataWarning
+from tenfold.selection.cells import MISSING_IN_NUMBERS, as_texts, counted_cells
+from tenfold.selection.columns import MOST_NAMES
+from tenfold.selection.reading import pl
+
+if TYPE_CHECKING:
+    from tenfold.selection.coder import TableCoder
+
+
+def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
+    """Warn of cells that count as something else; refuse a table whose numbers cannot be read.
+
+    `trees`: the model takes missing values as they are, so that a new level is a missing value.
+    """
+    unread: dict[str, pl.Series] = {}  # numbers and dates, of which not one cell can be read
+    readable = False
+    for i, name in enumerate(coder.feature_names_in_):
+        column = frame[name]
+        if column.dtype != pl.String:
+            readable |= not coder.category_[i] and column.null_count() < len(column)
+            continue
+        texts = as_texts(column)
+        if coder.category_[i]:
+            _warn_new_levels(texts, coder, i, trees)
+            continue
+        values = coder.read(texts, i)
+        bad = texts.filter(texts.is_not_null() & values.is_null())
+        bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)))
+        if len(bad) and values.null_count() == len(values):
+            unread[name] = bad
+        readable |= values.null_count() < len(values)
+        _warn(bad, _what(coder, i), "missing")
+    hopeless = [name for name, bad in unread.items() if len(bad) > 1 or not readable]
+    if hopeless:
+        raise BadInput(_refusal(hopeless, unread, coder))
+
+
+def _warn_new_levels(texts: pl.Series, coder: TableCoder, i: int, trees: bool) -> None:
+    if coder.pooled_[i]:
+        return  # it is "other", as rare levels were in training
+    reference = coder.reference_[i]
+    new = texts.filter(texts.is_not_null() & ~texts.is_in([reference, *coder.levels_[i]]))
+    _warn(new, "new to the model", "missing" if trees or not reference else repr(reference))
+
+
+def _what(coder: TableCoder, i: int) -> str:
+    form = coder.form_of(i)
+    return f"not a {'date' if '%' in form else 'number'}{' as in training' if form else ''}"
+
+
+def _warn(bad: pl.Series, what: str, instead: str) -> None:
+    if len(bad):
+        be, count = ("is", "counts") if len(bad) == 1 else ("are", "count")
+        warnings.warn(
+            f"column {bad.name!r}: {counted_cells(len(bad))} such as {bad[0][:40]!r} {be} {what}, and {count} as {instead}",
+            DataWarning,
+            stacklevel=5,
+        )
+
+
+def _refusal(names: list[str], unread: dict[str, pl.Series], coder: TableCoder) -> str:
+    """Which columns cannot be read in any row, with an example and how they were written in training."""
+    known = list(coder.feature_names_in_)
+    shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    first = names[0]
+    form = coder.form_of(known.index(first))
+    like = "as in training" + (f" ({form.replace('%', '')})" if "%" in form else f" (like {form})" if form else "")
+    many = "columns" if len(names) > 1 else "column"
+    return (
+        f"no row can be read in the {many} {shown}{more}: {str(unread[first][0])[:40]!r} in {first!r} is "
+        f"{_what(coder, known.index(first)).removesuffix(' as in training')} {like}; write the values in that way"
+    )
