@@ -67,8 +67,10 @@ def test_names_and_the_order_of_importance_are_printed() -> None:
 
 def test_what_cannot_be_explained_is_told() -> None:
     X, y = DIABETES
-    with pytest.raises(BadType, match="Ridge is not made of trees"):
-        attributions(tenfold.Ridge().fit(X, y), X)
+    with pytest.raises(BadType, match="neither made of trees nor a sum over its columns"):
+        attributions(tenfold.QuadraticDiscriminantAnalysis().fit(X, y > y.mean()), X)
+    with pytest.raises(BadType, match="KMeans predicts no target"):
+        attributions(tenfold.KMeans(2).fit(X), X)
     model = tenfold.DecisionTreeRegressor(max_depth=2).fit(X, y)
     with pytest.raises(BadInput, match="features"):
         attributions(model, X[:, :3])
@@ -76,6 +78,29 @@ def test_what_cannot_be_explained_is_told() -> None:
         attributions(model, X[:5], X[:, :3])
     with pytest.raises(tenfold.NotFitted):
         attributions(tenfold.DecisionTreeRegressor(), X)
+
+
+def test_sums_over_columns_have_exact_values() -> None:
+    """Of a linear model: coefficient times (value − mean); of all: what is left out is right in sum, and zero on average."""
+    X, y = DIABETES
+    ridge = tenfold.Ridge().fit(X, y)
+    found = attributions(ridge, X, X[:50])
+    np.testing.assert_allclose(found.values, ridge.coef_ * (X - X[:50].mean(axis=0)), rtol=0, atol=1e-9)
+    three = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
+    front = tenfold.StandardScaler()
+    for model in [
+        tenfold.GaussianNB(),
+        tenfold.make_pipeline(front, tenfold.LogisticRegression()),
+        tenfold.NearestCentroid(),
+    ]:
+        for target in (three, three > 0):
+            scores = model.fit(X, target)._scores(X)
+            found = attributions(model, X)
+            wanted = (
+                scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores - scores.mean(axis=1, keepdims=True)
+            )
+            np.testing.assert_allclose(found.base + found.values.sum(axis=1), wanted, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(found.values.mean(axis=0), 0, atol=1e-9)
 
 
 def test_pictures_show_the_values() -> None:

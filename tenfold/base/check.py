@@ -57,6 +57,8 @@ def check_fit(
 ) -> Source:
     """Everything a learner needs to fit, as a source of clean blocks; `classes` and `categories` where they are known before."""
     check_params(learner)
+    if learner.input == "table":
+        return learner._source(X, y, sample_weight, classes)  # type: ignore[no-any-return]
     categories = getattr(learner, "given_categories", None) if categories is None else categories
     elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
     return in_memory(learner, X, y, sample_weight, classes, categories) if elsewhere is None else elsewhere
@@ -82,6 +84,8 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     check_fitted(learner)
     if isinstance(X, Source):
         return X  # rows on their way from one step of a pipeline to the next: they have been here
+    if learner.input == "table":
+        return learner._rows(X)
     width = learner.n_features_in_ if width is None else width
     source = _opened(learner, X, plain=True)
     if source is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.roles import Classifier, Clusterer, Regressor, Transformer, log_softmax, map_rows, softmax
 from tenfold.base.sklearn_api import Protocol, fresh, same
-from tenfold.core.data import Source
+from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, current_engine, drive
 from tenfold.core.errors import BadInput, NotFitted, TooLarge, not_fitted, too_large
 from tenfold.core.monitor import pass_on_interrupt
@@ -37,6 +37,7 @@ class Estimator(Protocol):
     missing: ClassVar[bool] = False  # takes NaN
     categorical: ClassVar[bool] = False  # takes text, categories and truth values, as codes; needs `missing` too
     multi_output: ClassVar[bool] = False
+    input: ClassVar[str] = "rows"  # of fixed width; or "table": it reads files and frames itself (`_rows`, `_source`)
     least_rows: ClassVar[int] = 1
     least_classes: ClassVar[int] = 2
     exempt: ClassVar[dict[str, str]] = {}  # laws of tests/laws.py that do not hold, each with the reason
@@ -67,6 +68,18 @@ class Estimator(Protocol):
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         """One fitted learner for each value of a parameter."""
         return [fresh(self).set_params(**{name: value})._fit(source) for value in values]
+
+    def _rows(self, table: Any) -> Array:
+        """The rows of a table as numbers (n, p), by a learner whose input is "table"."""
+        raise NotImplementedError
+
+    def _source(self, table: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
+        """The same with targets and weights, to fit on."""
+        raise NotImplementedError
+
+    def _explained(self) -> Any:
+        """What exact attributions are made of: parts of trees, scale, offset, unit; None for other learners."""
+        return None
 
     def _at_choice(self) -> Estimator | None:
         """Unfitted, with the parameters that the fit has chosen; None for a learner that chooses none."""

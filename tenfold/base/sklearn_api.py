@@ -14,6 +14,7 @@ class Protocol:
     """Abstract: the part of a learner that has nothing to do with learning."""
 
     role: ClassVar[str] = ""
+    frozen: ClassVar[bool] = False  # a fitted part that is a setting of a learner: copies of that keep it as it is
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with `deep`, those of learners inside too, as `step__name`."""
@@ -137,6 +138,6 @@ def fresh(learner: Any) -> Any:
         return [fresh(item) for item in learner]
     if isinstance(learner, tuple):
         return tuple(fresh(item) for item in learner)
-    if not isinstance(learner, Protocol):
+    if not isinstance(learner, Protocol) or learner.frozen:
         return learner
     return type(learner)(**{name: fresh(getattr(learner, name)) for name in domains(learner)})

@@ -55,6 +55,14 @@ def draw_attributions(found: Any, ax: Any = None, most: int = 15) -> Any:
     return ax
 
 
+def _cell(found: Any, row: int, j: int) -> str:
+    """The value of a cell, with the name of a category instead of its code."""
+    value, names = float(found.rows[row, j]), None if found.categories is None else found.categories[j]
+    if names is None:
+        return "missing" if value != value else str(amount(value))
+    return "missing" if not 0 <= value < len(names) else short(str(names[int(value)]), 20)
+
+
 def draw_one_row(found: Any, row: int, ax: Any = None, most: int = 10) -> Any:
     """From the base to what is said of one row: a bar for each column, the largest first, the rest together."""
     if found.values.ndim == 3:
@@ -64,7 +72,7 @@ def draw_one_row(found: Any, row: int, ax: Any = None, most: int = 10) -> Any:
     values = found.values[row]
     order = np.argsort(-np.abs(values), kind="stable")
     shown, rest = order[:most], order[most:]
-    labels = [f"{short(found.columns[j], 20)} = {amount(float(found.rows[row, j]))}" for j in shown]
+    labels = [f"{short(found.columns[j], 20)} = {_cell(found, row, j)}" for j in shown]
     steps = list(values[shown])
     if len(rest):
         labels.append(f"{len(rest)} more columns")

@@ -24,6 +24,7 @@ from tenfold.saved.archive import require
 from tenfold.saved.forms import names_in, objection
 
 VERSION = 1
+IN_RUN = "model.tenfold"  # the model in the folder of a run
 NOT_FINITE = {"nan": np.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -57,14 +58,14 @@ def save(model: Any, path: Any, resumable: bool = False) -> None:
 
 
 def load(path: Any) -> Any:
-    """The learner that was saved. No code from the file is run; a file that is not sound is refused."""
-    with archive.opened(path) as file:
+    """The learner that was saved in a file, or in the folder of a run. No code from the file is run; an unsound file is refused."""
+    with archive.opened(_in_folder(path)) as file:
         return _Reader(file).model()
 
 
 def inspect(path: Any) -> Contents:
     """What is inside a saved model, without loading it."""
-    with archive.opened(path) as file:
+    with archive.opened(_in_folder(path)) as file:
         reader = _Reader(file)
         names = [kind_name(one) for one in reader.objects]
         fitted = reader.objects[-1]["fitted"]
@@ -83,6 +84,16 @@ def inspect(path: Any) -> Contents:
             arrays=file.declared,
             sha256=file.sha256,
         )
+
+
+def _in_folder(path: Any) -> str:
+    """The file of a model: the path itself, or what `tenfold select` has written into the folder."""
+    path = os.fsdecode(path)
+    if not os.path.isdir(path):
+        return path
+    if not os.path.isfile(os.path.join(path, IN_RUN)):
+        raise BadFile(f"{path} is a folder without {IN_RUN}: give a saved model, or a folder that tenfold select has made")
+    return os.path.join(path, IN_RUN)
 
 
 class _Writer:

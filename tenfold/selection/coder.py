@@ -39,6 +39,7 @@ class TableCoder(Estimator):
 
     kind: ClassVar[str] = "one pass"
     role: ClassVar[str] = "transformer"
+    frozen: ClassVar[bool] = True
 
     least_rows: int = param(
         default=LEAST_LEVEL_ROWS,

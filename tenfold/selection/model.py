@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.base.check import check_fitted
-from tenfold.base.estimator import Estimator
-from tenfold.core.data import Array
+from tenfold.base.check import check_fitted, check_predict, in_memory
+from tenfold.base.estimator import Classifier, Estimator, Regressor
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput
 from tenfold.core.params import estimator, param
+from tenfold.gate.categories import Categories
+from tenfold.selection.cells import as_numbers, as_texts, finite
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import check_name
+from tenfold.selection.indicators import folded, kept_levels, levels_of, unfolded
 from tenfold.selection.new_rows import check_new_rows
-from tenfold.selection.reading import read_table
+from tenfold.selection.reading import pl, read_table
 
 
 @estimator
@@ -23,7 +28,7 @@ class TableModel(Estimator):
 
     Model       pipeline(coder(row)), the pipeline behind a matrix of numbers or, for trees, a frame with categories
     Objective   that of the pipeline's last step
-    Algorithm   made by `tenfold.select`, which fits coder and pipeline; it has no fit of its own
+    Algorithm   made by `tenfold.select`, which fits coder and pipeline; `fit` fits the pipeline anew, the coder stays as it is
     Cost        coding and prediction, one pass
     Fails when  a column the model needs is missing (refused)
     Reference   none
@@ -34,6 +39,8 @@ class TableModel(Estimator):
     """
 
     kind: ClassVar[str] = "one pass"
+    input: ClassVar[str] = "table"
+    missing: ClassVar[bool] = True
 
     coder: object = param(default=None, doc="a fitted TableCoder")
     pipeline: object = param(
@@ -58,9 +65,38 @@ class TableModel(Estimator):
         return str(self.pipeline.role)  # type: ignore[attr-defined]
 
     @property
+    def target(self) -> str:  # type: ignore[override]
+        return str(self.pipeline.target)  # type: ignore[attr-defined]
+
+    @property
     def classes_(self) -> Array:
         """The classes, in the order of `predict_proba`."""
+        if self.role != "classifier":
+            raise AttributeError("this model predicts numbers: it has no classes_")
         return self.pipeline.classes_  # type: ignore[attr-defined]
+
+    @property
+    def categories_(self) -> Categories:
+        """The categories of each column, in the order of their codes in `_rows`; None for numbers."""
+        coder: Any = self.coder
+        if not self._keeps_categories:
+            return levels_of(coder)
+        fitted = vars(self.pipeline).get("categories_")
+        return kept_levels(coder) if fitted is None else fitted  # type: ignore[no-any-return]
+
+    @property
+    def _keeps_categories(self) -> bool:
+        """Whether the pipeline takes categories as they are (trees do), and not the coder's matrix."""
+        return bool(self.pipeline.categorical)  # type: ignore[attr-defined]
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy keeps the fitted coder, which has not looked at the target; `fit` fits its pipeline."""
+        return fresh(self)  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
 
     def predict(self, table: Any) -> Array:
         """The predicted class or number of each row of a file or frame."""
@@ -69,6 +105,33 @@ class TableModel(Estimator):
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
         return np.asarray(self.pipeline.predict_proba(self.coded(table)))  # type: ignore[attr-defined]
+
+    def score(self, table: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted right, or R²; `y` is in the table, in the column it was in, if not given."""
+        check_fitted(self)
+        if y is None or isinstance(y, str):
+            raw = read_table(table)
+            name = self.target_ if y is None else y
+            check_name(name, raw.frame.columns, f" in {raw.name}, to score predictions by")
+            y, table = self._truth(raw.frame[name]), raw.frame
+        role: Any = Classifier if self.role == "classifier" else Regressor
+        found: float = role.score(self, table, y, sample_weight)
+        return found
+
+    def _truth(self, column: pl.Series) -> Array:
+        """A column of a table as targets: numbers, or labels as the classes are; new classes as texts or numbers."""
+        texts = as_texts(column)
+        read = as_numbers(texts) if column.dtype == pl.String else None
+        numbers = read.values if read is not None else finite(column)[0] if column.dtype.is_numeric() else None
+        labels = vars(self._last).get("classes_") if self.role == "classifier" else np.empty(0)
+        numeric = numbers is not None if labels is None else labels.dtype.kind in "iuf"
+        found = texts if not numeric else texts.cast(pl.Float64, strict=False) if numbers is None else numbers
+        missing = found.is_null()
+        if missing.any():
+            row = int(missing.arg_max() or 0)
+            raise BadInput(f"the target column {column.name!r} has no usable value in row {row}: leave such rows out")
+        values = found.to_numpy() if numeric else found.to_numpy().astype(str)
+        return values.astype(np.int64) if numeric and self.role == "classifier" and (values % 1 == 0).all() else values
 
     def predict_interval(self, table: Any) -> Array:
         """(rows, 2): a range around each predicted number that holds the truth of 90 % of new rows."""
@@ -96,3 +159,60 @@ class TableModel(Estimator):
         trees = bool(self.pipeline.categorical)  # type: ignore[attr-defined]
         check_new_rows(raw.frame, coder, trees)
         return coder.frame(raw.frame) if trees else coder.transform(raw.frame)
+
+    # --- one number for each cell, for tools that alter columns and for fits on some of the rows ---
+
+    def _rows(self, table: Any) -> Array:
+        coded = self.coded(table)
+        if self._keeps_categories:
+            return check_predict(self.pipeline, coded)  # type: ignore[no-any-return]
+        return folded(self.coder, coded)  # type: ignore[arg-type]
+
+    def _source(self, table: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
+        frame = read_table(table).frame
+        if isinstance(y, str):
+            check_name(y, frame.columns)
+            frame, y = frame.drop(y), self._truth(frame[y])
+        coder: Any = self.coder
+        if self._keeps_categories:
+            source = in_memory(self.pipeline, coder.frame(frame), y, sample_weight, classes, self.categories_)
+        else:
+            source = in_memory(self, folded(coder, coder.transform(frame)), y, sample_weight, classes)
+        source.facts.update(feature_names_in_=coder.feature_names_in_, categories_=self.categories_)
+        return source
+
+    def _fit(self, source: Source) -> Self:
+        pipeline: Any = fresh(self.pipeline)
+        coder: Any = self.coder
+        target = vars(self).get("target_", "target")
+        if self._keeps_categories:
+            pipeline._fit(source)
+        else:
+            matrix = source.map(partial(unfolded, coder), len(coder.names_out()))
+            matrix.facts.pop("categories_")
+            pipeline._fit(matrix)
+        self._forget_fit()
+        self.pipeline = pipeline
+        vars(self).update(
+            n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
+        )
+        return self
+
+    def _through(self, rows: Array) -> Array:
+        """Rows as the last learner takes them."""
+        if self._keeps_categories:
+            return rows
+        return self.pipeline._through(unfolded(self.coder, rows))  # type: ignore[attr-defined,arg-type,no-any-return]
+
+    @property
+    def _last(self) -> Any:
+        return self.pipeline if self._keeps_categories else self.pipeline._last  # type: ignore[attr-defined]
+
+    def _predict(self, rows: Array) -> Array:
+        return self._last._predict(self._through(rows))  # type: ignore[no-any-return]
+
+    def _scores(self, rows: Array) -> Array:
+        return self._last._scores(self._through(rows))  # type: ignore[no-any-return]
+
+    def _explained(self) -> Any:
+        return self._last._explained() if self._keeps_categories else None

@@ -127,7 +127,7 @@ def permutation_importance(
     known: tuple[Any, Any] = (None, None)
     if folds is None:
         check.check_predict(model, X)
-        known = vars(model).get("classes_"), vars(model).get("categories_")
+        known = getattr(model, "classes_", None), getattr(model, "categories_", None)
     source = read(model, X, y, sample_weight, *known)
     if ops.is_sparse(source.X):
         raise BadInput("columns are shuffled one by one, which takes a dense table: use X.toarray()")

@@ -51,7 +51,7 @@ def response_of(model: Any, X: Any) -> Response:
         names = getattr(model, "feature_names_in_", None) if "feature_names_in_" in vars(model) else None
         function: Callable[[Array], Array] = partial(_values if model.role == "regressor" else _chances, model)
         classes = model.classes_ if model.role == "classifier" else None
-        categories = vars(model).get("categories_")
+        categories = getattr(model, "categories_", None)
     else:
         function, classes = _foreign(model, X)
         names, table, categories = getattr(X, "columns", None), X, None
