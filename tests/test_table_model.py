@@ -182,5 +182,5 @@ def test_the_folder_of_a_run_is_loaded_and_inspected(tmp_path: Path, monkeypatch
     model = tenfold.load(tmp_path / "run")
     assert isinstance(model, TableModel) and np.array_equal(model.predict(table()), run.predict(table()))
     assert tenfold.inspect(tmp_path / "run").kind == "TableModel"
-    with pytest.raises(BadFile, match="a folder without model"):
+    with pytest.raises(BadFile, match="holds no model"):
         tenfold.load(tmp_path)

@@ -92,7 +92,7 @@ def _in_folder(path: Any) -> str:
     if not os.path.isdir(path):
         return path
     if not os.path.isfile(os.path.join(path, IN_RUN)):
-        raise BadFile(f"{path} is a folder without {IN_RUN}: give a saved model, or a folder that tenfold select has made")
+        raise BadFile(f"{path}: is not a file, nor a folder of tenfold select: it holds no {IN_RUN}")
     return os.path.join(path, IN_RUN)
 
 
