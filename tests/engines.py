@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tenfold.core.engine import Summarize, Tree
+from tenfold.core.engine import MergeTree, Summarize
 
 
 class Lost(Exception):
@@ -22,7 +22,7 @@ class Shuffled:
         self.seed, self.threads, self.delay, self.lose = seed, threads, delay, lose
 
     def run(self, summarize: Summarize, source: Any) -> Any:
-        chance, tree = random.Random(self.seed), Tree()
+        chance, tree = random.Random(self.seed), MergeTree()
         jobs = [(i, part, chance.random()) for i, part in enumerate(source.parts())]
         chance.shuffle(jobs)
         with ThreadPoolExecutor(self.threads) as pool:
@@ -30,7 +30,7 @@ class Shuffled:
                 done.result()
         return tree.result()
 
-    def _job(self, summarize: Summarize, source: Any, tree: Tree, i: int, part: Any, luck: float) -> None:
+    def _job(self, summarize: Summarize, source: Any, tree: MergeTree, i: int, part: Any, luck: float) -> None:
         time.sleep(self.delay * luck)
         for attempt in range(2):
             try:

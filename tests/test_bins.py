@@ -9,7 +9,8 @@ import pytest
 
 from tenfold.base.check import in_memory
 from tenfold.core.data import Array
-from tenfold.core.engine import Local, drive
+from tenfold.core.engine import Local
+from tenfold.core.learning import drive
 from tenfold.sources.stream import open_stream
 from tenfold.tree import bins as module
 from tenfold.tree.bins import Bins, learn_bins, smallest_hashes

@@ -11,6 +11,7 @@ import pytest
 
 import tenfold
 from tenfold.core.data import Array
+from tenfold.core.resident import Resident
 from tenfold.tree.boosting import training
 from tenfold.tree.boosting.rows import Whole
 
@@ -19,7 +20,7 @@ NUMBERS = "baseline_ train_score_ validation_score_ oob_scores_ n_iter_ n_estima
 NODES = "first children_left feature threshold missing_go_to_left subset bits value gain n_node_samples weighted_n_node_samples"
 
 
-class Parts:
+class Parts(Resident):
     """Rows in three parts, which know nothing of each other; what they are told and what they tell travels as bytes."""
 
     def __init__(self, blocks: list[Any], begin: Callable[[Any], Any], join: Callable[[list[Any]], Any]) -> None:
@@ -60,7 +61,9 @@ class InParts(tenfold.Local):
 
     rows: Parts | None = None
 
-    def resident(self, source: Any, begin: Any, join: Any) -> Parts:
+    local = False
+
+    def reside(self, source: Any, begin: Any, join: Any) -> Parts:
         pieces = source.finer(300)
         self.rows = Parts([pieces.load(part) for part in pieces.parts()], begin, join)
         return self.rows

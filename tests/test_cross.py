@@ -19,7 +19,7 @@ from tenfold.evaluate import (
     nested_cross_validate,
 )
 from tenfold.evaluate.split.splitters import assign_folds
-from tenfold.evaluate.validate.held_out import fit_from, start_of
+from tenfold.evaluate.validate.held_out import start_of
 from tenfold.evaluate.validate.result import ValidationPath, corrected_error
 
 CLASSIFIERS = [
@@ -473,7 +473,7 @@ def test_a_start_near_the_solution_leads_to_the_same_end(n_classes: int) -> None
     start = start_of(model, source)
     assert start is not None and start_of(tenfold.GaussianNB(), source) is None
     part = source.select(np.arange(500))
-    warm, cold = fit_from(model, part, start), fit_from(model, part, None)
+    warm, cold = fresh(model)._fit(part, start), fresh(model)._fit(part)
     np.testing.assert_allclose(warm.coef_, cold.coef_, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(warm.intercept_, cold.intercept_, rtol=1e-6, atol=1e-8)
     assert warm.n_iter_[0] <= cold.n_iter_[0]

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import tenfold
 from tenfold.core import threads
 from tenfold.core.data import Arrays, Target, block_rows
-from tenfold.core.engine import Local, Threads, Tree, current_engine
+from tenfold.core.engine import Local, MergeTree, Threads, current_engine
 from tenfold.core.errors import BadInput
 from tenfold.core.stats import Moments
 from tenfold.core.threads import thread_budget
@@ -75,14 +75,14 @@ def whole_tree(low: int, high: int) -> str:
 @given(order=st.integers(1, 150).flatmap(lambda n: st.permutations(range(n))))
 @settings(max_examples=150, deadline=None)
 def test_the_tree_is_the_same_for_any_order_of_arrival(order: list[int]) -> None:
-    tree = Tree()
+    tree = MergeTree()
     for i in order:
         tree.put(i, Text(i))
     assert tree.result() == whole_tree(0, len(order))
 
 
 def test_the_tree_keeps_few_partial_results() -> None:
-    tree = Tree()
+    tree = MergeTree()
     for i in range(1000):
         tree.put(i, Text(""))
         assert len(tree.alive()) <= 4

@@ -15,7 +15,7 @@ from tenfold.base import check
 from tenfold.base.estimator import log_softmax
 from tenfold.base.sklearn_api import fresh
 from tenfold.evaluate import LeaveOneOut, LeavePOut
-from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients, leave_one_out_outputs, outputs_with_choice
+from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients, leave_one_out_outputs
 from tenfold.evaluate.validate.merges import all_but_some
 
 PRIORS = [0.2, 0.3, 0.5]
@@ -58,7 +58,7 @@ def refitted(model: Any, X: Any, y: Any, w: Any = None) -> np.ndarray:
     for i in range(len(y)):
         k = np.arange(len(y)) != i
         fitted = fresh(model).fit(X[k], y[k], None if w is None else w[k])
-        rows.append(outputs_with_choice(fitted, np.ascontiguousarray(X[i : i + 1]))[0])
+        rows.append(fitted._outputs(np.ascontiguousarray(X[i : i + 1]))[0])
     return np.array(rows)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
-from tenfold.core.data import Source, as_floats
+from tenfold.core.data import Source, Target, as_floats
 from tenfold.core.numbers import check_finite
 from tenfold.gate.categories import Categories
 from tenfold.gate.check import (
@@ -38,6 +38,7 @@ from tenfold.gate.check import (
     short,
     split_target,
 )
+from tenfold.gate.inputs import entries_of, source_of
 
 # Learners and tools above call all of the gate by this one name.
 __all__ = [
@@ -57,7 +58,7 @@ def check_fit(
 ) -> Source:
     """Everything a learner needs to fit, as a source of clean blocks; `classes` and `categories` where they are known before."""
     check_params(learner)
-    if learner.input == "table":
+    if learner.accepts == "table":
         return learner._source(X, y, sample_weight, classes)  # type: ignore[no-any-return]
     categories = getattr(learner, "given_categories", None) if categories is None else categories
     elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
@@ -66,7 +67,7 @@ def check_fit(
 
 def _opened(learner: Any, X: Any, *given: Any, plain: bool = False) -> Source | None:
     """The source of rows in files, blocks or Dask collections; None for a table in memory."""
-    if type(X) is np.ndarray:
+    if type(X) is np.ndarray or learner.accepts != "rows":
         return None
     from tenfold.sources import stream, tables
 
@@ -84,9 +85,12 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     check_fitted(learner)
     if isinstance(X, Source):
         return X  # rows on their way from one step of a pipeline to the next: they have been here
-    if learner.input == "table":
+    if learner.accepts == "table":
         return learner._rows(X)
     width = learner.n_features_in_ if width is None else width
+    if learner.accepts != "rows":
+        entries, _ = entries_of(learner, X, width)
+        return source_of(learner, entries, None, None, Target("none"), {"n_features_in_": width})
     source = _opened(learner, X, plain=True)
     if source is not None:
         return source

@@ -9,8 +9,9 @@ and none is deeper than two. The protocol of scikit-learn (`get_params`, tags, `
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -18,14 +19,18 @@ from tenfold.base import check
 from tenfold.base.roles import Classifier, Clusterer, Regressor, Transformer, log_softmax, map_rows, softmax
 from tenfold.base.sklearn_api import Protocol, fresh, same
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize, current_engine, drive
+from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, NotFitted, TooLarge, not_fitted, too_large
+from tenfold.core.learning import Learner, drive
 from tenfold.core.monitor import pass_on_interrupt
+from tenfold.core.params import domains
 from tenfold.core.threads import single_blas
 
 __all__ = [
     "Classifier", "Clusterer", "Estimator", "OnePass", "Regressor", "Transformer", "log_softmax", "map_rows", "softmax",
 ]  # fmt: skip
+
+Result = TypeVar("Result")
 
 
 class Estimator(Protocol):
@@ -33,52 +38,96 @@ class Estimator(Protocol):
 
     kind: ClassVar[str] = "many passes"  # or "one pass", "keeps rows", "sequential"
     target: ClassVar[str] = "none"  # or "real", "label"
+    accepts: ClassVar[str] = "rows"  # of fixed width; others are in `gate.inputs`
     sparse: ClassVar[bool] = False  # takes CSR
     missing: ClassVar[bool] = False  # takes NaN
     categorical: ClassVar[bool] = False  # takes text, categories and truth values, as codes; needs `missing` too
     multi_output: ClassVar[bool] = False
-    input: ClassVar[str] = "rows"  # of fixed width; or "table": it reads files and frames itself (`_rows`, `_source`)
     least_rows: ClassVar[int] = 1
     least_classes: ClassVar[int] = 2
     exempt: ClassVar[dict[str, str]] = {}  # laws of tests/laws.py that do not hold, each with the reason
     path: ClassVar[str | None] = None  # a parameter all of whose values come from one fit
+    _before: ClassVar[dict[str, Any]] = {}  # what a warm start goes on with, during the fit
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows: an array, frame, sparse matrix, path to CSV or Parquet, Dask collection, or blocks of rows."""
         return self._fit(check.check_fit(self, X, y, sample_weight))
 
-    def _fit(self, source: Source) -> Self:
+    def _fit(self, source: Source, start: Any = None) -> Self:
+        """Fit to rows that have passed the gate; `start` is what `_solution` of a fit to nearly the same rows says."""
+        before = self._warm(source)
         self._forget_fit()
-        vars(self).update(source.facts)
+        if before:
+            vars(self)["_before"] = before
         try:
+            learn = self._learn if start is None else partial(self._learn_from, start=start)
+            vars(self).update(self._driven(learn, source))
             with single_blas:
-                vars(self).update(drive(self._learn(source), source, current_engine(source), type(self).__name__))
                 self._finish(source)
-        except BaseException as error:
+        except BaseException:
             self._forget_fit()
-            if isinstance(error, MemoryError) and not isinstance(error, TooLarge):
-                raise too_large(type(self).__name__, source.n_rows, source.n_features, error) from error
             raise
+        finally:
+            vars(self).pop("_before", None)
         pass_on_interrupt()
         return self
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _driven(self, learn: Callable[[Source], Learner[Result]], source: Source) -> Result:
+        """What a generator of this learner returns, driven where the rows are; the facts of the gate are known to it."""
+        vars(self).update(source.facts)
+        try:
+            with single_blas:
+                return drive(learn(source), source, current_engine(source), type(self).__name__)
+        except MemoryError as error:
+            if isinstance(error, TooLarge):
+                raise
+            raise too_large(type(self).__name__, source.n_rows, source.n_features, error) from error
+
+    # --- what a learner says of itself; evaluation, composition and selection ask nothing else ---
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        """Yields what it wants to know of the rows (`core.learning`); returns the fitted attributes."""
         raise NotImplementedError
+
+    def _learn_from(self, source: Source, start: Any) -> Learner[dict[str, Any]]:
+        """As `_learn`, from a `_solution` that may be near. Where it ends must not depend on it."""
+        return self._learn(source)
+
+    def _warm(self, source: Source) -> dict[str, Any]:
+        """What this fit goes on with from the one before, as `_before`; empty for a fresh start (`warm_start` is off)."""
+        return {}
+
+    def _solution(self) -> Any:
+        """What a fit to nearly the same rows may start from; None for learners that start anew."""
+        return None
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         """One fitted learner for each value of a parameter."""
         return [fresh(self).set_params(**{name: value})._fit(source) for value in values]
 
     def _rows(self, table: Any) -> Array:
-        """The rows of a table as numbers (n, p), by a learner whose input is "table"."""
+        """The rows of a table as numbers (n, p), by a learner that accepts "table"."""
         raise NotImplementedError
 
     def _source(self, table: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
         """The same with targets and weights, to fit on."""
         raise NotImplementedError
 
-    def _explained(self) -> Any:
-        """What exact attributions are made of: parts of trees, scale, offset, unit; None for other learners."""
+    def _left_out(self, source: Source) -> Callable[[Any], Any] | None:
+        """For a fitted learner whose leave-one-out has a closed form: the outputs of the rows of a block, each by the fit to all other
+        rows of the source it was fitted on; NaN where only a refit is exact. None for all others."""
+        return None
+
+    def _left_out_coefficients(self, source: Source) -> Callable[[Any], Any] | None:
+        """The coefficients, intercept last, of the fit without each row of a block, as `_left_out`."""
+        return None
+
+    def _explained(self) -> tuple[list[Any], float, Any, str] | None:
+        """What exact attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit; None for others."""
+        return None
+
+    def _distances(self, X: Any) -> Any:
+        """How far rows lie from a fitted shape (a circle, an implicit curve); None for learners that predict a target."""
         return None
 
     def _at_choice(self) -> Estimator | None:
@@ -87,6 +136,17 @@ class Estimator(Protocol):
 
     def _finish(self, source: Source) -> None:
         """After the fit: fill what has the shape of the rows."""
+
+    def _fitted_copy(self, fitted: dict[str, Any], **changed: Any) -> Self:
+        """The one way to make a fitted learner without a fit: with these parameters changed and these fitted attributes. What the gate
+        found out (columns, classes) is that of this one."""
+        other: Self = fresh(self).set_params(**changed)
+        vars(other).update({key: fact for key, fact in vars(self).items() if key in FACTS}, **fitted)
+        return other
+
+    def _fitted_state(self, **changed: Any) -> dict[str, Any]:
+        """All that the fit has left, with some of it changed."""
+        return {key: value for key, value in vars(self).items() if key not in domains(self) and key != "_output"} | changed
 
     def _forget_fit(self) -> None:
         for name in [*filter(is_fitted, vars(self)), *({"_flat"} & vars(self).keys())]:
@@ -113,32 +173,30 @@ class OnePass(Estimator):
     def _solve(self, stats: Any) -> dict[str, Any]:
         raise NotImplementedError
 
+    def _held_out_squares(self, stats: Any, fits: list[dict[str, Any]]) -> tuple[Any, Any] | None:
+        """Σ w (y − ŷ)² of rows by their statistics alone, for each of these fits, and its share of Σ w y²; None where they do not tell."""
+        return None
+
     def _exact(self, stats: Any) -> bool:
         """Whether `_solve(stats)` has all the digits: then neither `fit` nor cross-validation makes another pass."""
         return True
 
-    def _refine(self, source: Source, stats: Any) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _refine(self, source: Source, stats: Any) -> Learner[dict[str, Any]]:
         """Further passes, for a learner whose statistics are not always exact enough; returns the fitted attributes."""
         raise NotImplementedError
 
     def _solve_path(self, stats: Any, values: list[Any]) -> list[dict[str, Any]]:
         """The fitted attributes for each value of the path parameter, from the same statistics."""
-        return [self._like({}, **{str(self.path): value})._solve(stats) for value in values]
+        return [self._fitted_copy({}, **{str(self.path): value})._solve(stats) for value in values]
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         if name != self.path:
             return super()._fit_path(source, name, values)
         first: Self = fresh(self).set_params(**{name: values[0]})._fit(source)
         fits = first._solve_path(first.stats_, values)
-        return [first._like(fitted, **{name: value}) for value, fitted in zip(values, fits, strict=True)]
+        return [first._fitted_copy(fitted, **{name: value}) for value, fitted in zip(values, fits, strict=True)]
 
-    def _like(self, fitted: dict[str, Any], **changed: Any) -> Self:
-        """A learner that knows the same facts, with these fitted attributes and the parameters that go with them."""
-        other: Self = fresh(self).set_params(**changed)
-        vars(other).update({key: fact for key, fact in vars(self).items() if key in FACTS}, **fitted)
-        return other
-
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         stats = yield self._summarize
         if self._exact(stats) or not source.rereadable:
             return dict(stats_=stats, **self._solve(stats))

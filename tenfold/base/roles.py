@@ -35,6 +35,11 @@ class Regressor(_Beside):
     def _predict(self, X: Any) -> Array:
         raise NotImplementedError
 
+    def _outputs(self, X: Any) -> Array:
+        """(rows, targets): what scores are computed from."""
+        values = self._predict(X)
+        return values if values.ndim == 2 else values[:, None]
+
     def predict(self, X: Any) -> Array:
         """The predicted target of each row."""
         return map_rows(self._predict, check.check_predict(self, X))
@@ -61,6 +66,15 @@ class Classifier(_Beside):
 
     def _scores(self, X: Any) -> Array:
         raise NotImplementedError
+
+    def _choice(self, X: Any) -> Array | None:
+        """The number of the predicted class of each row, where that is not the one of the largest score; else None."""
+        return None
+
+    def _outputs(self, X: Any) -> Array:
+        """(rows, classes), what scores are computed from; with the number of the class in one more column where there is a `_choice`."""
+        scores, choice = self._scores(X), self._choice(X)
+        return scores if choice is None else np.column_stack([scores, choice])
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
@@ -151,8 +165,8 @@ FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are an
 
 def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
     """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed."""
-    if hasattr(X, "lazily"):
-        return X.lazily(function)  # type: ignore[no-any-return]
+    if isinstance(X, Source) and (lazy := X.lazily(function)) is not None:
+        return lazy  # type: ignore[no-any-return]
     if not isinstance(X, Source):
         if X.shape[0] <= block_rows(X.shape[1]):
             if X.shape[0] < FEW_ROWS:

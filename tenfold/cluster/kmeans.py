@@ -15,8 +15,9 @@ from tenfold.base import check
 from tenfold.base.estimator import Clusterer, Estimator, Transformer, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target, block_rows
-from tenfold.core.engine import Summarize, Threads, drive
+from tenfold.core.engine import Summarize, Threads
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.learning import drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, seed_of
 from tenfold.core.stats import Spread, Stats

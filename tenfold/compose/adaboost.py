@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -16,11 +16,10 @@ from tenfold.base.scored import rows_and_truth, table_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.samme import Boosting, WeakLearners, WeakStumps, WeakTrees, leanings, votes
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadType
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.tree.kept import Kept
 from tenfold.tree.settings import generator_of
 from tenfold.tree.structure.arrays import Trees
 
@@ -32,9 +31,8 @@ class Boosted(Composite):
     path: ClassVar[str | None] = "n_estimators"
     _trees: Trees
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
-        kept = yield Kept.of
-        X, y, w = kept.arrays()
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        X, y, w = yield Keep()
         return self._boosted(X, y, w, check.categorical_columns(self, source))
 
     def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
@@ -63,11 +61,9 @@ class Boosted(Composite):
 
     def _first(self, n: int) -> Self:
         """A fitted learner of the first n members."""
-        other: Any = fresh(self).set_params(n_estimators=n)
         cut = ("estimator_weights_", "estimator_errors_", "estimators_", "_trees")
-        fitted = {key: value for key, value in vars(self).items() if key not in self._domains}
-        vars(other).update({key: value[:n] if key in cut else value for key, value in fitted.items()})
-        return other  # type: ignore[no-any-return]
+        state = self._fitted_state()
+        return self._fitted_copy({key: value[:n] if key in cut else value for key, value in state.items()}, n_estimators=n)
 
     @property
     def trees_(self) -> Trees:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,13 +16,11 @@ from tenfold.base.members import Composite, shares_of, takes_numbers, values_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.bagging_draws import Bagging, Distinct, columns_of
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize, current_engine, drive
 from tenfold.core.errors import BadParameter, BadType
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.random import seed_of
-from tenfold.core.threads import single_blas
-from tenfold.tree.kept import Kept
 from tenfold.tree.settings import generator_of, own_score
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.structure.shares import ShareClassifier
@@ -63,30 +62,27 @@ class Bag(Composite):
     def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _fit(self, source: Source) -> Self:
-        before = vars(self).get("estimators_") if self.warm_start else None
-        if before is not None:
-            if len(before) > self.n_estimators:
-                raise BadParameter(
-                    f"{type(self).__name__}(n_estimators={self.n_estimators}): with warm_start it must be at least "
-                    f"the {len(before)} members that are there"
-                )
-            check_goes_on(self, source)
-            vars(self)["_before"] = (before, self.estimators_features_, self._seed)
-        try:
-            return super()._fit(source)
-        finally:
-            vars(self).pop("_before", None)
+    def _warm(self, source: Source) -> dict[str, Any]:
+        members = vars(self).get("estimators_") if self.warm_start else None
+        if members is None:
+            return {}
+        if len(members) > self.n_estimators:
+            raise BadParameter(
+                f"{type(self).__name__}(n_estimators={self.n_estimators}): with warm_start it must be at least "
+                f"the {len(members)} members that are there"
+            )
+        check_goes_on(self, source)
+        return dict(members=members, columns=self.estimators_features_, seed=self._seed)
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         stages = yield from self._bagged(source, [self.n_estimators])
         return stages[0]
 
-    def _bagged(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, Any]:
+    def _bagged(self, source: Source, sizes: list[int]) -> Learner[Any]:
         """The fitted attributes with each number of members."""
-        kept = yield Kept.of
-        X, y, w = kept.arrays()
-        members, columns, seed = vars(self).get("_before", ([], [], None))
+        X, y, w = yield Keep()
+        members, columns = self._before.get("members", []), self._before.get("columns", [])
+        seed = self._before.get("seed")
         if seed is None:
             seed = vars(self)["_seed"] = seed_of(generator_of(self))
         rows = Distinct.of(X.astype(np.float64, copy=False), y, w, seed)
@@ -100,16 +96,10 @@ class Bag(Composite):
         sizes = sorted({int(value) for value in values})
         largest: Any = fresh(self).set_params(n_estimators=sizes[-1])
         check.check_params(largest)
-        vars(largest).update(source.facts)
-        with single_blas:
-            stages: Any = drive(largest._bagged(source, sizes), source, current_engine(source), type(self).__name__)
+        stages = largest._driven(partial(largest._bagged, sizes=sizes), source)
         pass_on_interrupt()
-        learners = []
-        for value in values:
-            one: Any = fresh(self).set_params(n_estimators=value)
-            vars(one).update(source.facts, _seed=largest._seed, **stages[sizes.index(int(value))])
-            learners.append(one)
-        return learners
+        seed = dict(_seed=largest._seed)
+        return [largest._fitted_copy(stages[sizes.index(int(n))] | seed, n_estimators=n) for n in values]
 
     def _explained(self) -> tuple[list[Trees], float, Any, str]:
         """What attributions explain: scale * (sums over these trees) + offset, and its unit."""

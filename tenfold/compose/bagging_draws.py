@@ -58,7 +58,7 @@ class Bagging:
     def __init__(self, bag: Any, rows: Distinct, dtype: Any, category: Array, seed: int) -> None:
         self.bag, self.rows, self.category, self.seed = bag, rows, category, seed
         self.X = rows.X.astype(dtype, copy=False)
-        before = len(vars(bag).get("_before", ([],))[0])
+        before = len(bag._before.get("members", []))
         self.passes, self.lock = Passes(type(bag).__name__, bag.n_estimators - before), threading.Lock()
         self.whole = bool((rows.weight == np.round(rows.weight)).all())
         # Whole weights are copies of rows; of others only the proportions count.

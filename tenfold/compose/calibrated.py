@@ -16,14 +16,14 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Rows
 from tenfold.evaluate.calibrate.maps import METHODS, Calibrator, calibrator_of
 from tenfold.evaluate.split.folds import check_class_sizes
 from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
-from tenfold.evaluate.validate.memory import as_arrays
+from tenfold.evaluate.validate.memory import table_of
 
 DEFAULT_FOLDS = 5
 
@@ -110,7 +110,7 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         member = self._member
         check.check_params(member)
-        rows = source if isinstance(source, Arrays) else as_arrays((yield Rows.of), source, member.missing)
+        rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, member.missing)
         codes, w = truth_of(rows)
         one = self._folds(member, rows, codes)
         models, _ = split_models(member, rows, one)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,12 +16,11 @@ from tenfold.base.sklearn_api import same
 from tenfold.compose.adaboost import AdaBoostClassifier
 from tenfold.core import ops
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import seed_of
-from tenfold.tree.kept import Kept
 from tenfold.tree.settings import generator_of
 from tenfold.tree.structure.shares import SMALLEST
 
@@ -116,10 +114,9 @@ class CascadeClassifier(Classifier, Composite):
         tags.classifier_tags.poor_score = True  # few of the rows sought are missed, at the price of accuracy
         return tags
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         positive = self._positive()
-        kept = yield Kept.of
-        X, y, w = kept.arrays()
+        X, y, w = yield Keep()
         seed = seed_of(generator_of(self))
         rows = Part(X, (y == positive).astype(np.int64), w)
         held = ops.hash_rows(X, seed) < np.uint64(self.validation_fraction * 2.0**64)

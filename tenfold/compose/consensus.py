@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ from tenfold.base.sklearn_api import Protocol, fresh
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Local, engine
 from tenfold.core.errors import BadInput, BadParameter, TenfoldError, TenfoldWarning
-from tenfold.core.stats import Keyed, Rows, Stats
+from tenfold.core.learning import Keep, Learner, through
+from tenfold.core.stats import Stats
 
 FINALISTS = 8  # models that are compared on all rows
 ROUNDS = 20  # of fits to the inliers of the fit before
@@ -46,7 +47,7 @@ class Rule(NamedTuple):
     def distance(self, model: Any, X: Any, y: Array | None) -> Array:
         """How far each row lies from the model."""
         if y is None:
-            return self.far(np.zeros(X.shape[0]), model._outside(X))
+            return self.far(np.zeros(X.shape[0]), model._distances(X))
         return self.far(y, model._predict(X) if isinstance(model, Estimator) else model.predict(X))
 
     def far(self, y: Array, guess: Array) -> Array:
@@ -85,7 +86,7 @@ def copy_of(model: Any) -> Any:
 
 def check_model(model: Any) -> None:
     """Whether it can be fitted to rows and say how far others are."""
-    points = isinstance(model, Estimator) and model.target == "none" and hasattr(model, "_outside")
+    points = isinstance(model, Estimator) and model.target == "none" and type(model)._distances is not Estimator._distances
     numbers = hasattr(model, "fit") and hasattr(model, "predict") and getattr(model, "target", "real") == "real"
     if isinstance(model, type) or not (points or numbers):
         raise BadParameter(
@@ -172,7 +173,7 @@ def agreement(block: Block, models: list[Any], rule: Rule, found: list[Any]) -> 
 
 def settle(
     model: Any, start: Any, source: Source, rule: Rule, found: list[Any], size: int
-) -> Generator[Any, Any, tuple[Any, float]]:
+) -> Learner[tuple[Any, float]]:
     """A fit to the inliers, to the inliers of that, and so on while more rows agree."""
     at, best, most = start, start, 0.0
     for _ in range(ROUNDS):
@@ -181,7 +182,8 @@ def settle(
             break
         most = float(agreed.weight[0])
         near = partial(inliers, model=at, rule=rule, found=found)
-        at = best = yield from (_learned if isinstance(model, Estimator) else _gathered)(copy_of(model), source, near)
+        one = copy_of(model)
+        at = best = yield from (_learned(one, source, near) if isinstance(model, Estimator) else _gathered(one, near))
     return best, most
 
 
@@ -213,35 +215,18 @@ class Inliers(Source):
         return self.inner.whole()
 
 
-def _learned(model: Any, source: Source, near: Any) -> Generator[Any, Any, Any]:
+def _learned(model: Any, source: Source, near: Any) -> Learner[Any]:
     """The passes of the model's own fit, asked of the inliers alone."""
     some = Inliers(source, near)
     known = source.facts if model.target != "none" else {k: v for k, v in source.facts.items() if k in COLUMN_FACTS}
     vars(model).update(known)
-    algorithm = model._learn(some)
-    try:
-        summarize = next(algorithm)
-        while True:
-            stats = yield partial(_summarize_near, near=near, summarize=summarize)
-            summarize = algorithm.send(stats["inliers"])
-    except StopIteration as done:
-        vars(model).update(done.value)
+    vars(model).update((yield from through(near, model._learn(some), drops=True)))
     model._finish(some)
     return model
 
 
-def _summarize_near(block: Block, near: Any, summarize: Any) -> Keyed:
-    some = near(block)
-    return Keyed() if some is None else Keyed(inliers=summarize(some))
-
-
-def _gathered(model: Any, source: Source, near: Any) -> Generator[Any, Any, Any]:
+def _gathered(model: Any, near: Any) -> Learner[Any]:
     """For a model that wants its rows in memory."""
-    stats = yield partial(_summarize_near, near=near, summarize=_as_rows)
-    rows = stats["inliers"].whole()
-    X, y, w = rows[:, :-2], rows[:, -2], rows[:, -1]
-    return model.fit(X, y) if (w == 1).all() else model.fit(X, y, sample_weight=w)
-
-
-def _as_rows(block: Block) -> Rows:
-    return Rows.of(np.column_stack([np.asarray(block.X, dtype=np.float64), block.y, block.w]))
+    X, y, w = yield Keep(change=near)
+    X = np.asarray(X, dtype=np.float64)
+    return model.fit(X, y[:, 0]) if (w == 1).all() else model.fit(X, y[:, 0], sample_weight=w)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,10 +11,9 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Arrays, Block, Source, Target
-from tenfold.core.engine import Summarize, current_engine, drive
 from tenfold.core.errors import BadParameter
+from tenfold.core.learning import Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.threads import single_blas
 
 # What a pipeline can do is what its last step can do.
 BY_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
@@ -52,6 +51,11 @@ class Pipeline(Estimator):
     verbose: bool = param(default=False, doc="no effect: use tenfold.progress()")
 
     # What the gate asks of a learner is what the first and the last step say.
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        kinds = [step.kind for _, step in self._active()]
+        return next((kind for kind in ("sequential", "keeps rows") if kind in kinds), "many passes")
+
     @property
     def role(self) -> str:  # type: ignore[override]
         return self._last.role
@@ -152,12 +156,12 @@ class Pipeline(Estimator):
     def _last(self) -> Any:
         return self._active()[-1][1]
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         self._mapped = yield from self._learn_front(source)
         yield from _learn_step(self._last, self._mapped, self._changes())
         return {}
 
-    def _learn_front(self, source: Source) -> Generator[Summarize, Any, Source]:
+    def _learn_front(self, source: Source) -> Learner[Source]:
         """Fit the transformers; returns the rows as the last step sees them."""
         for i, (_, step) in enumerate(self._active()[:-1]):
             yield from _learn_step(step, source, self._changes(i))
@@ -187,6 +191,9 @@ class Pipeline(Estimator):
     def _predict(self, X: Any) -> Any:
         return self._last._predict(self._through(X))
 
+    def _outputs(self, X: Any) -> Any:
+        return self._last._outputs(self._through(X))
+
     def _scores(self, X: Any) -> Any:
         return self._last._scores(self._through(X))
 
@@ -202,15 +209,13 @@ class Pipeline(Estimator):
         if step != key or not inner:
             return super()._fit_path(source, name, values)
         front = fresh(self)
-        with single_blas:
-            mapped = drive(front._learn_front(source), source, current_engine(), type(self).__name__)
-        return [front._with_last(key, one, source.facts) for one in fresh(last)._fit_path(mapped, inner, values)]
+        mapped = front._driven(front._learn_front, source)
+        return [front._behind_front(one) for one in fresh(last)._fit_path(mapped, inner, values)]
 
-    def _with_last(self, key: str, last: Any, facts: dict[str, Any]) -> Any:
-        """A pipeline that shares these fitted transformers."""
-        other = type(self)([(name, last if name == key else step) for name, step in self.steps])
-        vars(other).update(facts)
-        return other
+    def _behind_front(self, last: Any) -> Any:
+        """A pipeline that shares these fitted transformers, with another last step."""
+        key, _ = self._active()[-1]
+        return self._fitted_copy({"steps": [(name, last if name == key else step) for name, step in self.steps]})
 
     def _by_rows(self, verb: str, X: Any) -> Any:
         function = getattr(self._last, verb)
@@ -270,33 +275,21 @@ class Pipeline(Estimator):
 
 def _learn_step(
     step: Any, source: Source, changes: tuple[Callable[[Any], Any], ...]
-) -> Generator[Summarize, Any, None]:
+) -> Learner[None]:
     """Fit one step in place; `changes` are the transformers before it."""
     check.check_params(step)
     step._forget_fit()
     facts = source.facts if step.target != "none" else {k: v for k, v in source.facts.items() if k in COLUMN_FACTS}
     vars(step).update(facts)
-    vars(step).update((yield from _behind(changes, step._learn(source))))
+    vars(step).update((yield from through(partial(_changed, changes), step._learn(source))))
 
 
-def _behind(
-    changes: tuple[Callable[[Any], Any], ...], algorithm: Generator[Summarize, Any, dict[str, Any]]
-) -> Generator[Summarize, Any, dict[str, Any]]:
-    """The passes of a step, asked of rows that go through the steps before it first."""
-    try:
-        summarize = next(algorithm)
-        while True:
-            summarize = algorithm.send((yield partial(_summarize_behind, changes, summarize)))
-    except StopIteration as done:
-        fitted: dict[str, Any] = done.value
-        return fitted
-
-
-def _summarize_behind(changes: tuple[Callable[[Any], Any], ...], summarize: Summarize, block: Block) -> Any:
+def _changed(changes: tuple[Callable[[Any], Any], ...], block: Block) -> Block:
+    """A block as it comes out of some transformers."""
     X = block.X
     for change in changes:
         X = change(X)
-    return summarize(replace(block, X=X))
+    return replace(block, X=X)
 
 
 def make_pipeline(*steps: Any, memory: None = None, verbose: bool = False) -> Pipeline:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,6 +61,10 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.w)
+
+    def take(self, rows: Array) -> Block:
+        """Some of the rows, by their place in the block."""
+        return Block(self.X[rows], None if self.y is None else self.y[rows], self.w[rows], self.key)
 
     @property
     def width(self) -> int:
@@ -116,6 +120,7 @@ class Source:
     n_parts: int | None = None  # None: not known before reading
     n_rows: int | None = None
     rereadable = True
+    numbered = False  # whether parts are numbers: any of them can be loaded at any time
     home: Any = None  # the engine where the rows live, if that is not this process; used unless another is chosen
     target: Target
     facts: dict[str, Any]  # fitted attributes the gate knows: n_features_in_, feature_names_in_, classes_
@@ -138,6 +143,14 @@ class Source:
         """All rows, those of weight zero too, without target and weights."""
         raise NotImplementedError
 
+    def lazily(self, function: Callable[[Any], Array]) -> Any:
+        """function(X) of every block as a collection that is not yet computed; None where there is no such thing."""
+        return None
+
+    def on_cluster(self, engine: Any) -> list[Any] | None:
+        """The blocks as futures of a cluster where they are already; None elsewhere."""
+        return None
+
     def map(self, change: Callable[[Any], Any], n_features: int) -> Source:
         """The same rows with X replaced by change(X), block by block."""
         from tenfold.core.mapped import Mapped
@@ -152,6 +165,8 @@ class Arrays(Source):
     `rows` (numbers of rows, in order) restricts the source to those rows; `fold_parts` names folds of them.
     """
 
+    numbered = True
+
     def __init__(
         self,
         X: Any,
@@ -165,10 +180,11 @@ class Arrays(Source):
         keys: list[tuple[Any, Array]] | None = None,
         trusted: bool = False,
         size: int | None = None,
+        width: int | None = None,
     ) -> None:
         self.X, self.y, self.w, self.target, self.facts = X, y, w, target, facts
         self.rows, self.missing, self.keys = rows, missing, keys
-        self.n_features = X.shape[1]
+        self.n_features = X.shape[1] if width is None else width
         self.size = size or block_rows(self.n_features)
         self.n_rows = X.shape[0] if rows is None else len(rows)
         lengths = [(None, self.n_rows)] if keys is None else [(k, len(index)) for k, (_, index) in enumerate(keys)]
@@ -179,6 +195,12 @@ class Arrays(Source):
         self.seen = np.full(self.n_parts, trusted)  # parts found finite: a second pass does not look again
         floats = type(X) is np.ndarray and X.dtype in (np.float32, np.float64)
         self.plain = floats and X.flags.c_contiguous and X.flags.aligned and not missing
+
+    @property
+    def plain_rows(self) -> bool:
+        """Whether X can be handed to kernels as it is."""
+        plain = type(self.X) is np.ndarray and self.X.dtype in (np.float32, np.float64)
+        return bool(plain and self.X.flags.c_contiguous and self.X.flags.aligned and self.X.dtype.isnative)
 
     def parts(self) -> Iterator[int]:
         return iter(range(self.n_parts or 0))
@@ -216,25 +238,28 @@ class Arrays(Source):
                 check_finite(X, index, self.facts.get("feature_names_in_"), self.missing)
             self.seen[part] = True
 
-    def whole(self) -> Arrays:
+    def whole(self) -> Self:
         """All rows of the table, those of weight zero too."""
-        return Arrays(self.X, None, None, Target("none"), self.facts, missing=self.missing, trusted=self.rows is None)
+        return self._again(None, None, Target("none"), trusted=self.rows is None)
 
-    def select(self, rows: Array) -> Arrays:
+    def select(self, rows: Array) -> Self:
         """These rows only."""
         rows = rows if self.rows is None else self.rows[rows]
-        return Arrays(self.X, self.y, self.w, self.target, self.facts, rows=rows, missing=self.missing)
+        return self._again(self.y, self.w, self.target, rows=rows)
 
-    def finer(self, size: int) -> Arrays:
+    def finer(self, size: int) -> Self:
         """The same rows, which a pass has found usable, in blocks of at most `size` rows."""
-        whole = (self.X, self.y, self.w, self.target, self.facts)
-        return Arrays(*whole, rows=self.rows, missing=self.missing, trusted=True, size=min(size, self.size))
+        return self._again(self.y, self.w, self.target, rows=self.rows, trusted=True, size=min(size, self.size))
 
-    def by_key(self, groups: list[tuple[Any, Array]]) -> Arrays:
+    def by_key(self, groups: list[tuple[Any, Array]]) -> Self:
         """The same rows, with each block holding rows of one key: `groups` lists (key, row numbers)."""
         if self.rows is not None:
             groups = [(key, self.rows[rows]) for key, rows in groups]
-        return Arrays(self.X, self.y, self.w, self.target, self.facts, missing=self.missing, keys=groups)
+        return self._again(self.y, self.w, self.target, keys=groups)
+
+    def _again(self, y: Array | None, w: Array | None, target: Target, **more: Any) -> Self:
+        """The same table, of which other rows take part."""
+        return type(self)(self.X, y, w, target, self.facts, missing=self.missing, width=self.n_features, **more)
 
 
 def rows_of(X: Any, index: Any) -> Any:

@@ -1,10 +1,6 @@
-"""Engines: where the blocks of a source are summarised, and the one driver that runs a learner on them.
+"""Engines: where the blocks of a source are summarised. What learners ask of them is in `core.learning`.
 
-A learner is a generator. It yields a function of a block and receives the merged statistics of all blocks:
-
-    stats = yield self._summarize
-
-An engine has one method, `run(summarize, source) -> stats`. Statistics are merged along a fixed tree over block numbers,
+An engine must have one method, `run(summarize, source) -> stats`. Statistics are merged along a fixed tree over block numbers,
 as a counter of eight digits would: the same blocks give the same bits, whatever the number of threads or workers, and only
 O(log n) partial results are alive at a time.
 """
@@ -13,46 +9,71 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextvars import ContextVar
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 from tenfold.core.errors import BadParameter
-from tenfold.core.monitor import Passes
-from tenfold.core.threads import interrupt, pool, stopping, thread_budget
+from tenfold.core.random import generator
+from tenfold.core.resident import Here, Resident
+from tenfold.core.stats import Rows, Stats
+from tenfold.core.threads import interrupt, pool, thread_budget
 
 Summarize = Callable[[Any], Any]
-Learning = Generator[Summarize, Any, dict[str, Any]]
 
 
-class Engine(Protocol):
-    """Anything with this method is an engine."""
+class Engine:
+    """Base: `run` is all that an engine must have; the rest is done in this process unless it knows better."""
+
+    local = True  # whether resident rows are in this process
 
     def run(self, summarize: Summarize, source: Any) -> Any:
         """The merged `summarize(block)` of every block of the source."""
-        ...
+        raise NotImplementedError
+
+    def scan(self, step: Callable[[Any, Any], Any], state: Any, source: Any, shuffle: int | None) -> Any:
+        """The state after every block, one after the other, in the order that a seed gives or in their own."""
+        for part in ordered_parts(source, shuffle):
+            state = step(state, source.load(part))
+        return state
+
+    def reside(self, source: Any, begin: Callable[[Any], Any], join: Callable[[list[Any]], Any]) -> Resident:
+        """`begin(block)` of every block, joined, to be asked again and again."""
+        return Here(join(self.run(partial(_begun, begin), source).parts))
 
 
-def drive(algorithm: Learning, source: Any, on: Engine, name: str = "") -> dict[str, Any]:
-    """Run a learner: it yields the summary it wants, and receives that summary of all the rows."""
-    passes = Passes(name)
-    try:
-        summarize = next(algorithm)
-        while True:
-            stats = on.run(summarize, source)
-            if stopping():  # a thread beside the one that was interrupted: no member of a bag learns from half a pass
-                raise KeyboardInterrupt
-            passes.done(stats)
-            summarize = algorithm.send(stats)
-    except StopIteration as done:
-        fitted: dict[str, Any] = done.value
-        return fitted
-    finally:
-        algorithm.close()
+def ordered_parts(source: Any, shuffle: int | None) -> Iterator[Any]:
+    """The parts of a source; in an order drawn from the seed where all of them can be read at any time."""
+    if shuffle is None or not source.numbered:
+        return iter(source.parts())
+    parts = list(source.parts())
+    return (parts[i] for i in ordered_numbers(len(parts), shuffle))
 
 
-class Tree:
+def ordered_numbers(n: int, shuffle: int | None) -> list[int]:
+    """0, ..., n − 1, in an order drawn from the seed where there is one."""
+    numbers: list[int] = list(range(n)) if shuffle is None else generator(shuffle).permutation(n).tolist()
+    return numbers
+
+
+def _begun(begin: Callable[[Any], Any], block: Any) -> Rows:
+    return Rows.of(begin(block))
+
+
+class Foreign(Engine):
+    """An engine of the user that has `run` and nothing else."""
+
+    def __init__(self, inner: Any) -> None:
+        self.run = inner.run  # type: ignore[method-assign]
+        self.inner = inner
+
+    def __repr__(self) -> str:
+        return repr(self.inner)
+
+
+class MergeTree:
     """The fixed reduction: node i of a level merges nodes 8i to 8i + 7 of the level below, from left to right, as they come.
 
     Eight and not two, because then few partial results are alive: one for each level, and what came before its turn.
@@ -114,22 +135,22 @@ class Tree:
 def _merged(left: Any, right: Any) -> Any:
     """Both, in the memory of the left one where it knows how. Nobody else has the right one: its memory may be used again."""
     left += right
-    if hasattr(right, "drop"):
+    if isinstance(right, Stats):
         right.drop()
     return left
 
 
 def reader(source: Any) -> Callable[[Any], Any]:
     """What turns a part into a block; where summaries run in this process, X need not be read ahead of them."""
-    read: Callable[[Any], Any] = getattr(source, "lazy", source.load)
+    read: Callable[[Any], Any] = source.lazy
     return read
 
 
-class Local:
+class Local(Engine):
     """One block after the other, in the calling thread."""
 
     def run(self, summarize: Summarize, source: Any) -> Any:
-        tree, load = Tree(), reader(source)
+        tree, load = MergeTree(), reader(source)
         for i, part in enumerate(source.parts()):
             tree.put(i, summarize(load(part)))
         return tree.result()
@@ -138,7 +159,7 @@ class Local:
         return "Local()"
 
 
-class Threads:
+class Threads(Engine):
     """Blocks shared among threads; BLAS runs on one thread inside a block, so there is one thread budget.
 
     The calling thread works too. When it is interrupted (Ctrl-C) or a block fails, the others stop after the block they
@@ -180,7 +201,7 @@ class _Work:
     def __init__(self, summarize: Summarize, source: Any) -> None:
         self.summarize, self.load = summarize, reader(source)
         self.parts, self.handed = source.parts(), 0
-        self.lock, self.tree = threading.Lock(), Tree()
+        self.lock, self.tree = threading.Lock(), MergeTree()
         self.stop, self.failures = False, dict[int, Exception]()
 
     def loop(self) -> None:
@@ -213,6 +234,8 @@ class _Items:
 
     def load(self, item: Any) -> Any:
         return item
+
+    lazy = load
 
 
 class _List(list[Any]):
@@ -256,13 +279,13 @@ def chosen_engine() -> Engine | None:
 
 
 @contextlib.contextmanager
-def engine(on: Engine) -> Iterator[Engine]:
+def engine(on: Any) -> Iterator[Any]:
     """Within this context learners run on the given engine: `with tenfold.engine(tenfold.Dask(client)): model.fit(X, y)`."""
     if not callable(getattr(on, "run", None)):
         raise BadParameter(
             f"engine({on!r}): must have a method run(summarize, source), as Local(), Threads() and Dask(client) do"
         )
-    token = _engine.set(on)
+    token = _engine.set(on if isinstance(on, Engine) else Foreign(on))
     try:
         yield on
     finally:

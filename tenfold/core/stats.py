@@ -37,6 +37,9 @@ class Stats:
         added = (_plus(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
         return type(self)(*added)
 
+    def drop(self) -> None:
+        """Nobody will look at this again: memory of its own may be used for others."""
+
     def __sub__(self, other: Self) -> Self:
         """Un-merge `other`, which was added before; refused where it would not be exact."""
         raise CannotForget(f"{type(self).__name__} cannot be un-merged exactly: fit again without those rows")

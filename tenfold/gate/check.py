@@ -14,6 +14,7 @@ from tenfold.core.errors import BadInput, BadParameter, not_fitted
 from tenfold.core.params import domains
 from tenfold.gate.categories import Categories, Coder, coder_of, short, union
 from tenfold.gate.containers import as_table, column_names, frame_names, is_frame, listed, numbered_column, split_target
+from tenfold.gate.inputs import entries_of, source_of
 from tenfold.gate.names import check_names
 from tenfold.gate.targets import (
     ALL,
@@ -58,6 +59,8 @@ def in_memory(
     """The gate for a table in memory."""
     if isinstance(y, str):
         X, y = split_target(X, y)
+    if learner.accepts != "rows":
+        return _entries_in_memory(learner, X, y, sample_weight, classes)
     coder = coder_of(learner, categories)
     X, names = as_table(learner, X, coder)
     target, codes = as_target(learner, y, X.shape[0], classes)
@@ -76,6 +79,14 @@ def in_memory(
         )
     facts = facts_of(X.shape[1], names, target, None if coder is None else coder.found)
     return Arrays(X, codes, w, target, facts, rows=rows, missing=learner.missing)
+
+
+def _entries_in_memory(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any) -> Arrays:
+    """Input of another kind than rows of fixed width (`gate.inputs`)."""
+    X, width = entries_of(learner, X)
+    target, codes = as_target(learner, y, X.shape[0], classes)
+    w = as_weights(sample_weight, X.shape[0])
+    return source_of(learner, X, codes, w, target, facts_of(width, None, target))
 
 
 def facts_of(width: int, names: Array | None, target: Target, categories: Categories | None = None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Classifier, OnePass, map_rows
 from tenfold.core import ops
-from tenfold.core.data import Array, Block
+from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -65,6 +66,11 @@ class NearestCentroid(Classifier, OnePass):
     def kind(self) -> str:
         """Medians need every distinct value."""
         return "keeps rows" if self.metric == "manhattan" else "one pass"
+
+    def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
+        from tenfold.generative.leave_one_out import nearest_centroid
+
+        return nearest_centroid(self) if "stats_" in vars(self) else None
 
     def _summarize(self, block: Block) -> Spread | Distinct:
         if self.metric == "manhattan":
@@ -137,9 +143,9 @@ class NearestCentroid(Classifier, OnePass):
 
     def predict(self, X: Any) -> Array:
         """The class of each row: the nearest centroid for equal priors, else the best score."""
-        return self.classes_[map_rows(self._chosen, check.check_predict(self, X))]
+        return self.classes_[map_rows(self._choice, check.check_predict(self, X))]
 
-    def _chosen(self, X: Any) -> Array:
+    def _choice(self, X: Any) -> Array:
         """The number of the class, which is that of the best score only where priors differ."""
         prior, K = self.class_prior_, len(self.classes_)
         equal = np.abs(prior - 1 / K).max() <= 1e-8 + 1e-5 / K

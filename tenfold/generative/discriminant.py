@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,11 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         default=1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')"
     )
     covariance_estimator: None = param(default=None, doc="only None: the covariance is made from merged moments")
+
+    def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
+        from tenfold.generative.leave_one_out_discriminant import linear_discriminant
+
+        return linear_discriminant(self) if "stats_" in vars(self) else None
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.by_group(block.X, block.y, block.w, len(self.classes_))
@@ -238,6 +244,11 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         doc="no effect: whether a covariance is singular is judged free of the units of the columns",
     )
     covariance_estimator: None = param(default=None, doc="only None: the covariances are made from merged moments")
+
+    def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
+        from tenfold.generative.leave_one_out_discriminant import quadratic_discriminant
+
+        return quadratic_discriminant(self) if "stats_" in vars(self) else None
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.by_group(block.X, block.y, block.w, len(self.classes_))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Classifier, OnePass, map_rows
 from tenfold.core import ops
-from tenfold.core.data import Array, Block
+from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -54,6 +55,11 @@ class GaussianNB(Classifier, OnePass):
     var_smoothing: float = param(
         default=1e-9, at_least=0, doc="share of the largest column variance added to all variances"
     )
+
+    def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
+        from tenfold.generative.leave_one_out import naive_bayes
+
+        return naive_bayes(self) if "stats_" in vars(self) else None
 
     def _summarize(self, block: Block) -> Spread:
         return Spread.by_group(block.X, block.y, block.w, len(self.classes_))

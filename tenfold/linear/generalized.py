@@ -14,8 +14,9 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, Degenerate
+from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.linear.lasso import keep, stacked
+from tenfold.linear.lasso import as_float64
 from tenfold.linear.weighted import WithInference
 from tenfold.solve.least_squares import Triangle, with_ones
 from tenfold.solve.linalg import cholesky, reciprocal_condition
@@ -70,7 +71,7 @@ class GeneralizedLeastSquares(WithInference, Estimator):
         return self._fit(source)
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
-        X, y, w = stacked((yield keep))
+        X, y, w = as_float64((yield Keep()))
         A = np.concatenate([with_ones(X, self.fit_intercept), y], axis=1)
         covariance, factor = getattr(source, "noise", (None, None))
         n, log_determinant = float(w.sum()), 0.0

@@ -12,8 +12,9 @@ from tenfold.base.estimator import Estimator, OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import NotConverged
+from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.core.stats import Moments, Rows
+from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.solve.coordinate import Found, Products, Wide, descend, finish, wide_exact, without_l1
 
@@ -59,7 +60,7 @@ class SparseRegressor(AffineRegressor):
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if source.n_features > WIDE and self.alpha * self._ratio() > 0:
-            return self._from_rows(*stacked((yield kept)))
+            return self._from_rows(*as_float64((yield Keep(sparse=True))))
         return (yield from super()._learn(source))
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
@@ -138,21 +139,10 @@ def columns_of(X: Any, w: Array, fit_intercept: bool) -> tuple[Any, Array]:
     return np.ascontiguousarray((X - center).T), center
 
 
-def kept(block: Block) -> Rows:
-    """The rows as they are: views of a table in memory, and sparse rows stay sparse."""
-    return Rows.of((block.X, block.y, block.w))
-
-
-def stacked(rows: Rows) -> tuple[Any, Array, Array]:
-    """X (float64, an array or CSR), y and w of all blocks."""
-    X, y, w = zip(*rows.parts, strict=True)
-    whole = Rows(list(X)).whole()
-    return whole.astype(np.float64, copy=False), np.concatenate(y), np.concatenate(w)
-
-
-def keep(block: Block) -> Rows:
-    """The rows as they are, with target and weights."""
-    return Rows.of((np.asarray(ops.dense(block.X)), block.y, block.w))
+def as_float64(rows: tuple[Any, Array, Array]) -> tuple[Any, Array, Array]:
+    """X (an array or CSR), y and w in double precision."""
+    X, y, w = rows
+    return X.astype(np.float64, copy=False), y, w
 
 
 @estimator

@@ -12,12 +12,13 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Source, block_rows
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
+from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments, merge
 from tenfold.linear import lasso
 from tenfold.linear.affine import centred
 from tenfold.linear.folds import batched, splits_of, without_each
-from tenfold.linear.lasso import SparseRegressor, SweepOptions, columns_of, kept, stacked
+from tenfold.linear.lasso import SparseRegressor, SweepOptions, as_float64, columns_of
 from tenfold.solve.coordinate import (
     Found,
     Products,
@@ -69,7 +70,7 @@ class CrossValidated(SweepOptions, SparseRegressor):
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         given, ratios = given_alphas(self), self._ratios()
-        X, y, w = stacked((yield kept))
+        X, y, w = as_float64((yield Keep(sparse=True)))
         y = np.ascontiguousarray(y[:, 0])
         splits = splits_of(self, self.cv, X, y, getattr(source, "rows", None))
         few_rows = X.shape[1] > max(500, 2 * len(y)) or X.shape[1] > lasso.WIDE

@@ -18,6 +18,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
+from tenfold.linear.leave_one_out import LinearSmoother
 from tenfold.linear.operator import Operable
 from tenfold.solve.few_rows import FewRows, are_few, least_norm, rows_or_moments
 from tenfold.solve.least_squares import Triangle, conjugate_gradients, refine, solve_triangle, triangle_of
@@ -40,7 +41,7 @@ WIDE = 5000  # columns beyond which no p x p matrix is made
 
 
 @estimator
-class LinearRegression(Operable, OnePass):
+class LinearRegression(Operable, LinearSmoother, OnePass):
     """LinearRegression: ordinary least squares.
 
     Model       y ≈ X w + b

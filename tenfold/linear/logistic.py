@@ -13,8 +13,9 @@ import numpy as np
 from tenfold.base.estimator import Classifier, Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.engine import Summarize, Threads, drive
+from tenfold.core.engine import Threads
 from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.learning import Learner, drive
 from tenfold.core.mapped import Mapped
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
@@ -108,8 +109,14 @@ class LogisticRegression(Classifier, Estimator):
     warm_start: bool = param(default=False, doc="no effect: the optimum does not depend on the start")
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
 
-    def _learn(self, source: Source, start: Array | None = None) -> Generator[Summarize, Any, dict[str, Any]]:
-        """`start` (1 or K, p + 1), if given, holds coefficients and intercepts to begin with."""
+    def _solution(self) -> Array:
+        """Coefficients and intercepts, (1 or K, p + 1)."""
+        return np.column_stack([self.coef_, self.intercept_])
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        return self._learn_from(source, None)
+
+    def _learn_from(self, source: Source, start: Array | None) -> Learner[dict[str, Any]]:
         K, q = len(self.classes_), source.n_features + 1
         rows = 1 if K == 2 else K
         survey = yield partial(_survey, k=K)

@@ -11,8 +11,10 @@ import numpy as np
 
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, Source
+from tenfold.core.data import Array, Arrays, Block, Source, Target
+from tenfold.core.engine import Local
 from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.learning import drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
 from tenfold.linear.affine import AffineRegressor
@@ -77,9 +79,12 @@ class MMRegressor(AffineRegressor, Estimator):
         if start.scale <= EXACT:
             self._tell_if_some_do_not_fit(frame, start, sample)
             return self._answer(*frame.coefficients(start.theta), 0.0, 1)
-        inside = Block(X, y[:, None], w) if float(w.sum()) == sample.total else None
         search = self._search(frame, start)
-        frame, found = (yield from search) if inside is None else _at_once(search, inside)
+        if float(w.sum()) == sample.total:  # all rows are in the sample
+            inside = Arrays(X, y[:, None], w, Target("real"), {}, trusted=True, size=len(w))
+            frame, found = drive(search, inside, Local(), "MMRegressor")
+        else:
+            frame, found = yield from search
         if not found.converged:
             warnings.warn(
                 f"MMRegressor: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} steps, "
@@ -155,13 +160,3 @@ def _frame(X: Array, y: Array, w: Array, fit_intercept: bool) -> Frame:
         centre[j] = middle
         size[j] = spread if spread > max(1e-13 * abs(middle), 1e-100) else 1.0
     return Frame(centre[:-1], size[:-1], float(centre[-1]), float(size[-1]))
-
-
-def _at_once(search: Generator[Any, Any, Any], block: Block) -> Any:
-    """Run a search on rows that are all here."""
-    try:
-        summarize = next(search)
-        while True:
-            summarize = search.send(summarize(block))
-    except StopIteration as done:
-        return done.value

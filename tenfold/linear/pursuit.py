@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tenfold.base.estimator import Estimator, OnePass
-from tenfold.core.data import Array, Block, Source
+from tenfold.core.data import Array, Block, Source, block_rows
 from tenfold.core.errors import Degenerate
+from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
-from tenfold.linear.lasso import kept
 from tenfold.solve.pursuit import FromMoments, FromRows, Pursuit, Supplier, pursue
 
 # Rows are kept, and products made column by column, where there are more columns than this, or more than FEW and rows that
@@ -77,7 +77,10 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if not self._by_rows(source):
             return (yield from super()._learn(source))
-        rows = FromRows((yield kept).parts, self.fit_intercept)
+        X, y, w = yield Keep(sparse=True)
+        step = block_rows(source.n_features)
+        cuts = [slice(start, start + step) for start in range(0, len(w), step)]
+        rows = FromRows([(X[cut], y[cut], w[cut]) for cut in cuts], self.fit_intercept)
         found = self._pursuits(rows, rows.q, rows.yy, self.n_nonzero_coefs)
         return self._attributes(np.concatenate([rows.center, rows.level]), found, self.n_nonzero_coefs)
 

@@ -14,13 +14,14 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
+from tenfold.linear.leave_one_out import LinearSmoother
 from tenfold.linear.operator import Operable
 from tenfold.solve.few_rows import FewRows, ridge_from_rows, rows_or_moments
 from tenfold.solve.linalg import nonnegative, solve_spd
 
 
 @estimator
-class Ridge(Operable, OnePass):
+class Ridge(Operable, LinearSmoother, OnePass):
     """Ridge: least squares with an L2 penalty.
 
     Model       y ≈ X w + b

@@ -13,11 +13,12 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, block_rows
 from tenfold.core.errors import BadParameter
+from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows, Stats, merge
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.linear.folds import splits_of
-from tenfold.linear.lasso import keep, stacked
+from tenfold.linear.lasso import as_float64
 from tenfold.linear.lasso_cv import positive_numbers
 from tenfold.linear.ridge import Ridge
 from tenfold.linear.scoring import Score, r2, score_of
@@ -151,7 +152,7 @@ class RidgeCV(AffineRegressor, Estimator):
             scores = scores if self.alpha_per_target else scores.mean(axis=1, keepdims=True)
         else:
             self._refuse()
-            X, y, w = stacked((yield keep))
+            X, y, w = as_float64((yield Keep()))
             splits = splits_of(self, self.cv, X, y, getattr(source, "rows", None))
             scores = np.mean([self._fold(X, y, w, *split, alphas, score) for split in splits], axis=0)[:, None]
             path = Path.of(summed(X, y, w), p, alphas, self.fit_intercept)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,8 +12,9 @@ from tenfold.base import check
 from tenfold.base.estimator import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.engine import Summarize, current_engine
+from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput
+from tenfold.core.learning import through
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import single_blas
@@ -214,17 +214,10 @@ class WeightedLeastSquares(WithInference, OnePass):
 
     def _refine(self, source: Source, stats: Weighed) -> Generator[Any, Any, dict[str, Any]]:
         """Passes of ordinary least squares, each on blocks whose weights are divided by the variances."""
-        inner = self._ordinary()._refine(source, stats.moments)
-        try:
-            wanted = next(inner)
-            while True:
-                wanted = inner.send((yield partial(precisely, summarize=wanted)))
-        except StopIteration as done:
-            fitted: dict[str, Any] = done.value
-            return fitted
+        return (yield from through(precisely, self._ordinary()._refine(source, stats.moments)))
 
 
-def precisely(block: Block, summarize: Summarize) -> Any:
-    """A summary of a block in which every row weighs as much as it is precise."""
+def precisely(block: Block) -> Block:
+    """A block in which every row weighs as much as it is precise."""
     variance = variance_of(block)
-    return summarize(block if variance is None else replace(block, w=block.w / variance))
+    return block if variance is None else replace(block, w=block.w / variance)

@@ -135,9 +135,9 @@ class CircleFit(Transformer, Estimator):
 
     def decision_function(self, X: Any) -> Array:
         """The distance of each row from the circle: above zero outside, below zero inside."""
-        return map_rows(self._outside, check.check_predict(self, X))
+        return map_rows(self._distances, check.check_predict(self, X))
 
-    def _outside(self, X: Array) -> Array:
+    def _distances(self, X: Array) -> Array:
         return np.sqrt(((X - self.center_) ** 2).sum(axis=1)) - self.radius_
 
 

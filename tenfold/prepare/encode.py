@@ -81,10 +81,10 @@ class OneHotEncoder(Encoder):
         check.check_fitted(self)
         if self.drop is None:
             return None
-        found = [self._left_out(j) for j in range(len(self.levels_))]
+        found = [self._level_left_out(j) for j in range(len(self.levels_))]
         return np.array([None if one < 0 else one for one in found], dtype=object)
 
-    def _left_out(self, j: int) -> int:
+    def _level_left_out(self, j: int) -> int:
         """The number of the category of column j that has no column, −1 for none."""
         levels = self.levels_[j]
         if self.drop is None or not len(levels):
@@ -115,7 +115,7 @@ class OneHotEncoder(Encoder):
         found = []
         for j, levels in enumerate(self.levels_):
             places = np.arange(int(levels.max(initial=-1)) + 1)
-            gone = self._left_out(j)
+            gone = self._level_left_out(j)
             if gone >= 0:
                 places = np.where(places == levels[gone], -1, places - (places > levels[gone]))
             found.append(places)
@@ -199,7 +199,7 @@ class OneHotEncoder(Encoder):
 
     def _decoded(self, Z: Array, j: int) -> Array:
         names, places = np.array([*self._level_names(j), None], dtype=object), self._places()[j]
-        gone = self._left_out(j)
+        gone = self._level_left_out(j)
         nothing = len(names) - 1 if gone < 0 else int(self.levels_[j][gone])
         levels = np.flatnonzero(places >= 0)
         if not len(levels):

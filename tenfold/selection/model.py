@@ -39,7 +39,7 @@ class TableModel(Estimator):
     """
 
     kind: ClassVar[str] = "one pass"
-    input: ClassVar[str] = "table"
+    accepts: ClassVar[str] = "table"
     missing: ClassVar[bool] = True
 
     coder: object = param(default=None, doc="a fitted TableCoder")
@@ -181,7 +181,7 @@ class TableModel(Estimator):
         source.facts.update(feature_names_in_=coder.feature_names_in_, categories_=self.categories_)
         return source
 
-    def _fit(self, source: Source) -> Self:
+    def _fit(self, source: Source, start: Any = None) -> Self:
         pipeline: Any = fresh(self.pipeline)
         coder: Any = self.coder
         target = vars(self).get("target_", "target")

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
+from tenfold import _evaluate
+from tenfold.core import ops
 from tenfold.core.errors import Degenerate
 from tenfold.core.threads import is_long, patiently
 
@@ -195,3 +197,10 @@ def nonnegative(A: Array, B: Array) -> Array:
         L = np.linalg.cholesky(A + tiny * np.eye(len(A)))
     Z = solve_triangular(L, B, lower=True)
     return np.column_stack([nnls(L.T, z)[0] for z in Z.T])
+
+
+def whitened_squares(X: Array, centers: Array, factors: Array) -> Array:
+    """‖(x − center) F‖² of each row and center; factors that are upper triangular need half the work."""
+    if any(np.tril(F, -1).any() for F in factors):
+        return -2 * ops.quadratic_scores(X, centers, factors, np.zeros(len(centers)))
+    return _evaluate.whitened_squares(X, centers, factors)

@@ -26,15 +26,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tenfold.core.data import Arrays, Block, Source, as_floats
-from tenfold.core.engine import Summarize, Tree
+from tenfold.core.engine import Engine, MergeTree, Summarize, ordered_numbers
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.core.mapped import Mapped
+from tenfold.core.resident import Resident
 from tenfold.core.threads import single_blas
 
 IN_FLIGHT = 4  # blocks of a stream sent ahead, for each thread of the cluster
 
 
-class Dask:
+class Dask(Engine):
     """The engine of a cluster: `Dask(client)`, or the client in force.
 
     A table in this process is sent to the cluster once for a fit, block by block, and kept there for later
@@ -42,6 +43,8 @@ class Dask:
     are read, a bounded number ahead. Boosting of tables and collections leaves the rows on their workers: histograms
     of whole numbers are merged, and the trees are those of one process to the bit.
     """
+
+    local = False
 
     def __init__(self, client: Any = None) -> None:
         self.client = client or current_client()
@@ -53,7 +56,7 @@ class Dask:
     def run(self, summarize: Summarize, source: Any) -> Any:
         from distributed.protocol import pickle as travelling
 
-        tree, window = Tree(), deque[tuple[int, Any]]()
+        tree, window = MergeTree(), deque[tuple[int, Any]]()
         # Once for a pass, and by cloudpickle where needed, so that lambdas travel too.
         pickled: bytes = travelling.dumps(summarize)  # type: ignore[no-untyped-call]
         try:
@@ -68,7 +71,7 @@ class Dask:
             self.client.cancel([*waiting, *(future for _, future in window)], force=True)
             raise
 
-    def _run_stream(self, pickled: bytes, source: Any, tree: Tree, window: deque[tuple[int, Any]]) -> Any:
+    def _run_stream(self, pickled: bytes, source: Any, tree: MergeTree, window: deque[tuple[int, Any]]) -> Any:
         """Merged here: merges on the cluster would keep every block sent so far from being forgotten."""
         ahead = IN_FLIGHT * max(1, sum(self.client.nthreads().values()))
         for i, part in enumerate(source.parts()):
@@ -83,21 +86,40 @@ class Dask:
     def blocks(self, source: Any) -> list[Any] | None:
         """The blocks of a source as futures; None where they are only passing through."""
         if source not in self.kept:
-            if hasattr(source, "on_cluster"):
-                self.kept[source] = source.on_cluster(self)
+            there = source.on_cluster(self)
+            if there is not None:
+                self.kept[source] = there
             elif isinstance(source, Arrays):
                 self.kept[source] = [self.submit(_same, source.load(part)) for part in source.parts()]
             elif isinstance(source, Mapped) and (inner := self.blocks(source.inner)) is not None:
                 self.kept[source] = [self.submit(_changed, source.change, block) for block in inner]
         return self.kept.get(source)
 
-    def resident(self, source: Any, begin: Callable[[Any], Any], join: Callable[[list[Any]], Any]) -> Any:
-        """The rows of a source as parts that stay on the workers and are asked again and again (`sources.resident`); None
-        where blocks are only passing through."""
-        from tenfold.sources.resident import Resident
+    def reside(self, source: Any, begin: Callable[[Any], Any], join: Callable[[list[Any]], Any]) -> Resident:
+        """The rows of a source as parts that stay on the workers (`sources.resident`); here, where blocks are only passing through."""
+        from tenfold.sources.resident import ClusterRows
 
         blocks = self.blocks(source)
-        return None if blocks is None else Resident(self, blocks, partial(_begun, begin), join)
+        if blocks is None:
+            return super().reside(source, begin, join)
+        return ClusterRows(self, blocks, partial(_begun, begin), join)
+
+    def scan(self, step: Callable[[Any, Any], Any], state: Any, source: Any, shuffle: int | None) -> Any:
+        """The state travels from block to block, where those are."""
+        from distributed.protocol import pickle as travelling
+
+        blocks = self.blocks(source)
+        if blocks is None:
+            return super().scan(step, state, source, shuffle)
+        pickled: bytes = travelling.dumps(step)  # type: ignore[no-untyped-call]
+        at: Any = state
+        for i in ordered_numbers(len(blocks), shuffle):
+            at = self.submit(_stepped, pickled, at, blocks[i])
+        try:
+            return received(at.result()) if blocks else state
+        except BaseException:  # Ctrl-C too
+            self.client.cancel([at], force=True)
+            raise
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         return self.client.submit(function, *args, pure=False)
@@ -159,6 +181,10 @@ def received(result: Any) -> Any:
 
 def _leaf(pickled: bytes, block: Any) -> Any:
     return guarded(lambda b: pickle.loads(pickled)(_aligned(b)), block)
+
+
+def _stepped(pickled: bytes, state: Any, block: Any) -> Any:
+    return guarded(lambda s, b: pickle.loads(pickled)(s, _aligned(b)), state, block)
 
 
 def _begun(begin: Callable[[Any], Any], block: Block) -> Any:

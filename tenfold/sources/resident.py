@@ -1,13 +1,6 @@
-"""State that stays with its rows on the workers of a cluster, for learners that ask the same rows again and again.
+"""Rows that stay on the workers of a cluster, with the states that a learner leaves with them (`core.resident`).
 
-    rows = engine.resident(source, begin, join)                  begin(block) on every block; those of a worker are joined
-    rows.ask(function, *message)                                 the merged statistics function(kept, *message)
-    rows.change("work", function, *message)                      work = function(kept, *message), there
-    rows.step("work", function, *message, of=("kept", "work"))   both: function(kept, work, *message) -> (work, statistics)
-
-What a part keeps has names; "kept" is what `begin` made. Every state is the result of a task that changes nothing: a worker that
-dies costs the time to make its states again. Parts are those rows that happen to be on one worker: what is merged
-must not depend on how rows are parted, as sums of whole numbers and largest values do not.
+Every state is the result of a task that changes nothing: a worker that dies costs the time to make its states again.
 """
 
 from __future__ import annotations
@@ -20,13 +13,14 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from tenfold.core.resident import Resident
 from tenfold.sources.cluster import Dask, guarded, received
 
 AT_ONCE = 16  # statistics that one task merges
 ASK, CHANGE, STEP = "ask", "change", "step"
 
 
-class Resident:
+class ClusterRows(Resident):
     """The rows of a source, one part for each thread of the workers that hold them."""
 
     def __init__(self, engine: Dask, blocks: list[Any], begin: Callable[[Any], Any], join: Callable[[list[Any]], Any]):

@@ -1,21 +1,16 @@
-"""What trees share before they grow: limits as absolute numbers, and rows in memory."""
+"""What trees share before they grow: limits as absolute numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 
-from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.engine import Summarize
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.numbers import column_name
 from tenfold.core.random import generator
-from tenfold.core.stats import Counts
-from tenfold.tree.kept import Kept
 
 
 def refuse(model: Any, name: str, what: str) -> BadParameter:
@@ -38,29 +33,6 @@ def own_score(model: Any, truth: Array, said: Array) -> float:
         return float(model.oob_score(truth, said))
     except (TypeError, ValueError) as error:
         raise refuse(model, "oob_score", f"as a function of (truth, prediction) it fails: {error}") from error
-
-
-def rows_in_memory(source: Source) -> Generator[Summarize, Any, tuple[Array, Array, Array]]:
-    """X, y and w of all rows: the user's own array where it will do, else a copy."""
-    if isinstance(source, Arrays) and source.rows is None and _as_it_is(source.X):
-        yield _weight  # every block passes the gate
-        n = source.X.shape[0]
-        return source.X, source.y, np.ones(n) if source.w is None else source.w
-    kept = yield Kept.of
-    return kept.arrays()
-
-
-def _as_it_is(X: Any) -> bool:
-    return (
-        not ops.is_sparse(X)
-        and X.dtype in (np.float32, np.float64)
-        and bool(X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative)
-        and type(X) is np.ndarray
-    )
-
-
-def _weight(block: Block) -> Counts:
-    return Counts(np.array([block.w.sum()]))
 
 
 def columns_to_draw(model: Any, p: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
-from tenfold.evaluate.validate.leave_out import outputs_with_choice
 from tenfold.evaluate.validate.memory import read
 from tenfold.score.registry import split_choice
 
@@ -208,7 +206,7 @@ def _decompose(
     def answers(draw: tuple[int, Array | None]) -> list[Array]:
         source = _training(model, train, draw, judged)
         fitted = [fresh(one)._fit(source) for one in models]
-        return [_answer(map_rows(partial(outputs_with_choice, one), judged.whole()), judged) for one in fitted]
+        return [_answer(map_rows(one._outputs, judged.whole()), judged) for one in fitted]
 
     if model.role == "regressor" and judged.target.width > 1:
         raise BadInput("the target has several columns: decompose the error of one at a time")

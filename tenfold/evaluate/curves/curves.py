@@ -27,7 +27,6 @@ from tenfold.evaluate.split.plan import plan, truth_of
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.validate.cross import score_of
 from tenfold.evaluate.validate.held_out import prepared, scores_from_moments
-from tenfold.evaluate.validate.leave_out import outputs_with_choice
 from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.score.registry import Score, find_score
@@ -211,7 +210,7 @@ def _along_path(
 
         def scores(k: int) -> list[tuple[float, float]]:
             if merged:
-                models = [template._like(fit, **{name: value}) for value, fit in zip(values, fits[k], strict=True)]
+                models = [template._fitted_copy(fit, **{name: value}) for value, fit in zip(values, fits[k], strict=True)]
             else:
                 models = fresh(model)._fit_path(source.select(np.flatnonzero(fold != k)), name, values)
             return [_both_scores(one, source, fold, k, None, judge) for one in models]
@@ -231,7 +230,7 @@ def _grown(
     def scores(at: tuple[int, int]) -> tuple[float, float]:
         t, k = at
         if merged and training is not None:
-            one = template._like(template._solve(training[t][k]))
+            one = template._fitted_copy(template._solve(training[t][k]))
         else:
             one = fresh(model)._fit(source.select(np.flatnonzero((fold != k) & (layers <= t))))
         return _both_scores(one, source, fold, k, layers <= t, judge)
@@ -280,7 +279,7 @@ def _both_scores(
     learned = fold != k if held is None else (fold != k) & held
     answers = []
     for rows in (np.flatnonzero(learned), np.flatnonzero(fold == k)):
-        output = map_rows(partial(outputs_with_choice, one), _plain(source.select(rows)))
+        output = map_rows(one._outputs, _plain(source.select(rows)))
         answers.append(score_of(judge, source, rows, output))
     return answers[0], answers[1]
 

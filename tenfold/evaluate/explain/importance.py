@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from tenfold.evaluate.split.plan import plan
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.validate.cross import score_of
 from tenfold.evaluate.validate.held_out import split_models
-from tenfold.evaluate.validate.leave_out import outputs_with_choice
 from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.result import corrected_error
 from tenfold.score.registry import Score, find_score
@@ -165,7 +163,7 @@ def drops_of(model: Any, held: Arrays, orders: Iterable[Array], judge: Score) ->
     X = np.array(held.X[rows], dtype=np.result_type(held.X.dtype, np.float32), order="C")
 
     def scored(table: Array) -> float:
-        return score_of(judge, held, slice(None), map_rows(partial(outputs_with_choice, model), table))
+        return score_of(judge, held, slice(None), map_rows(model._outputs, table))
 
     whole = scored(X)
     drops = []

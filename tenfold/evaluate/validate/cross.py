@@ -1,7 +1,7 @@
 """Cross-validation: training statistics are merged, not made again, wherever that is exact.
 
 A one-pass learner is summarised once, fold by fold; the statistics of every training set are merges, and each
-costs a solve. Leave-one-out has closed forms (`leave_out`). Other learners are fitted again on each training
+costs a solve. Leave-one-out has closed forms (`Estimator._left_out`). Other learners are fitted again on each training
 set, side by side on all threads, from the solution for all rows where they can start there. Either way every
 row is predicted by a model that has not seen it.
 """
@@ -194,7 +194,7 @@ def round_scores(judge: Score, source: Arrays, one: Round, outputs: list[Array])
 
 
 def score_of(judge: Score, source: Arrays, rows: Any, output: Array) -> float:
-    """The score of outputs as `outputs_with_choice` gives them."""
+    """The score of outputs as `_outputs` gives them."""
     return judge.of(*_judged(judge, source, rows, output))
 
 

@@ -4,20 +4,19 @@ fitting again.
 
 from __future__ import annotations
 
-import inspect
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tenfold.base.estimator import OnePass
+from tenfold.base.estimator import Estimator, OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.engine import Threads, current_engine, drive, each
+from tenfold.core.engine import Threads, current_engine, each
 from tenfold.core.stats import Keyed, Rows
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.plan import Round
-from tenfold.evaluate.validate.leave_out import leave_one_out_outputs, outputs_with_choice
+from tenfold.evaluate.validate.leave_out import leave_one_out_outputs
 from tenfold.score.registry import Score
 from tenfold.solve.few_rows import target_squares
 
@@ -72,7 +71,7 @@ def path_outputs(
             if all(score is not None for score in scores):
                 return np.array(scores).T, []
             paths = [
-                [template._like(fit, **{name: value}) for value, fit in zip(values, path, strict=True)] for path in fits
+                [template._fitted_copy(fit, **{name: value}) for value, fit in zip(values, path, strict=True)] for path in fits
             ]
         return None, [test_outputs([path[v] for path in paths], source, one) for v in range(len(values))]
 
@@ -85,7 +84,7 @@ def full_fits(model: Any, source: Arrays, name: str, values: list[Any]) -> list[
     if "stats_" not in vars(first):
         return first._fit_path(source, name, values)
     fits = first._solve_path(first.stats_, values)
-    return [first._like(dict(fit, stats_=first.stats_), **{name: v}) for v, fit in zip(values, fits, strict=True)]
+    return [first._fitted_copy(dict(fit, stats_=first.stats_), **{name: v}) for v, fit in zip(values, fits, strict=True)]
 
 
 def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str]:
@@ -94,10 +93,10 @@ def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str
     with single_blas:
         trained = training_statistics(template, source, one)
         if trained is not None:
-            return each(lambda stats: template._like(template._solve(stats)), trained[1]), MERGED
+            return each(lambda stats: template._fitted_copy(template._solve(stats)), trained[1]), MERGED
         rows = [one.train_rows(k) for k in range(len(one))]
         start = start_of(model, source) if one.kind != "reversed" and len(one) > 2 else None
-        return each(lambda train: fit_from(model, source.select(train), start), rows), REFITTED
+        return each(lambda train: fresh(model)._fit(source.select(train), start), rows), REFITTED
 
 
 def training_statistics(template: Any, source: Arrays, one: Round) -> tuple[list[Any], list[Any]] | None:
@@ -117,27 +116,11 @@ def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
     return Keyed({block.key: summarize(block)})
 
 
-def start_of(model: Any, source: Arrays) -> Array | None:
-    """The solution for all rows, near which that of every training set lies, if the learner can start
-    somewhere.
-    """
-    if "start" not in inspect.signature(model._learn).parameters:
+def start_of(model: Any, source: Arrays) -> Any:
+    """The solution for all rows, near which that of every training set lies, if the learner can start somewhere."""
+    if type(model)._solution is Estimator._solution:
         return None
-    full = fresh(model)._fit(source)
-    return np.column_stack([full.coef_, full.intercept_])
-
-
-def fit_from(model: Any, source: Source, start: Array | None) -> Any:
-    """A fit that begins at `start`. Where it ends does not depend on it."""
-    learner = fresh(model)
-    if start is None:
-        return learner._fit(source)
-    vars(learner).update(source.facts)
-    with single_blas:
-        on = current_engine(source)
-        vars(learner).update(drive(learner._learn(source, start=start), source, on, type(learner).__name__))
-        learner._finish(source)
-    return learner
+    return fresh(model)._fit(source)._solution()
 
 
 def solved_path(template: Any, values: list[Any], judge: Score, statistics: Any) -> tuple[list[dict[str, Any]], Any]:
@@ -162,9 +145,10 @@ def score_from_moments(template: Any, stats: Any, fits: list[dict[str, Any]], ju
     """Squared errors on held-out rows from those rows' own moments; None for other scores, and where digits
     would be lost.
     """
-    if judge.name not in ("mse", "rmse", "r2") or not hasattr(template, "_held_out_squares"):
+    found = template._held_out_squares(stats, fits) if judge.name in ("mse", "rmse", "r2") else None
+    if found is None:
         return None
-    squares, share = template._held_out_squares(stats, fits)
+    squares, share = found
     spreads = target_squares(stats, template.n_features_in_)
     q = len(spreads)
     if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (judge.name == "r2" and q > 1):
@@ -179,7 +163,7 @@ def score_from_moments(template: Any, stats: Any, fits: list[dict[str, Any]], ju
 def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> list[Array]:
     """The outputs of each model for its rows: one pass over all of them, on all threads."""
     keyed = source.by_key(list(enumerate(parts)))
-    rows = Threads().run(lambda block: Rows.of(outputs_with_choice(models[block.key], block.X)), keyed).whole()
+    rows = Threads().run(lambda block: Rows.of(models[block.key]._outputs(block.X)), keyed).whole()
     return np.split(rows.astype(np.float64, copy=False), np.cumsum([len(part) for part in parts])[:-1])
 
 

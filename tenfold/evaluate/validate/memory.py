@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.base import check
-from tenfold.core.data import Arrays, Source
+from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.engine import current_engine
-from tenfold.core.stats import Rows
+from tenfold.core.learning import Keep
 
 
 def read(model: Any, X: Any, y: Any, *rest: Any) -> Arrays:
@@ -19,11 +19,10 @@ def in_memory(source: Source, missing: bool) -> Arrays:
     """The rows of any source as a table: files and streams are read."""
     if isinstance(source, Arrays):
         return source
-    return as_arrays(current_engine(source).run(Rows.of, source), source, missing)
+    return table_of(Keep(sparse=True).answer(source, current_engine(source)), source, missing)
 
 
-def as_arrays(rows: Rows, source: Source, missing: bool) -> Arrays:
-    """The blocks of a source as a table."""
-    blocks = rows.parts
-    columns = [Rows([getattr(block, name) for block in blocks]).whole() for name in ("X", "y", "w")]
-    return Arrays(*columns, source.target, source.facts, missing=missing)
+def table_of(rows: tuple[Any, Array, Array], source: Source, missing: bool) -> Arrays:
+    """Rows that were kept as a table with the facts of their source."""
+    X, y, w = rows
+    return Arrays(X, y if source.target.kind != "none" else None, w, source.target, source.facts, missing=missing)

@@ -217,9 +217,9 @@ def _fits(
 
 def _solved(template: Any, path: str | None, values: list[Any], stats: Any) -> list[Any]:
     if not values:
-        return [template._like(template._solve(stats))]
+        return [template._fitted_copy(template._solve(stats))]
     fits = template._solve_path(stats, values)
-    return [template._like(fit, **{str(path): value}) for value, fit in zip(values, fits, strict=True)]
+    return [template._fitted_copy(fit, **{str(path): value}) for value, fit in zip(values, fits, strict=True)]
 
 
 def _fitted(learner: Any, source: Arrays, path: str | None, values: list[Any], rows: Array) -> list[Any]:

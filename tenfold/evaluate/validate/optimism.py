@@ -21,6 +21,7 @@ from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
 from tenfold.evaluate.validate.memory import read
 from tenfold.linear.least_squares import LinearRegression
+from tenfold.linear.leave_one_out import LinearSmoother
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +50,7 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: Any = None) -> float:
     >>> degrees_of_freedom(tenfold.LinearRegression(), X)
     4.0
     """
-    if type(model).__name__ not in ("LinearRegression", "Ridge") or model.positive:
+    if not isinstance(model, LinearSmoother) or model.positive:
         raise BadParameter(
             f"{type(model).__name__} is not a linear smoother with a known hat matrix: use optimism_by_sampling"
         )

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.base.estimator import Estimator, OnePass
-from tenfold.base.sklearn_api import fresh
+from tenfold.base.estimator import OnePass
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput
+from tenfold.core.learning import NoRows, drive, lockstep
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.random import generator, seed_of
 from tenfold.core.stats import Keyed
@@ -26,7 +26,6 @@ from tenfold.evaluate.split.folds import hash_folds
 from tenfold.evaluate.split.splitters import HashKFold
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.validate.held_out import MERGED, prepared, solved_path
-from tenfold.evaluate.validate.leave_out import outputs_with_choice
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.score.registry import Score, judged_output
 
@@ -42,11 +41,9 @@ def folds_of_stream(model: Any, source: Source, judge: Score, splitting: Splitti
         if not whole or splitting.stratify is True:
             return None
         splitter = HashKFold(int(splitter), random_state=splitting.random_state)
-    inside = [model, *(step for _, step in getattr(model, "steps", ()))]
-    keeps = any(getattr(one, "kind", "") in ("keeps rows", "sequential") for one in inside)
-    apart = any(isinstance(one, Estimator) and type(one)._fit is not Estimator._fit for one in inside)
+    keeps = model.kind in ("keeps rows", "sequential")
     by_number = splitting.kind != "k-fold" or (groups is not None and not isinstance(groups, str))
-    if not source.rereadable or keeps or apart or by_number or not judge.merges:
+    if not source.rereadable or keeps or by_number or not judge.merges:
         return None
     splitting.check()
     rng = generator(splitter.random_state)
@@ -85,7 +82,7 @@ def stream_path_scores(
         if all(scores is not None for _, scores in solved):
             return np.array([scores for _, scores in solved]).T
         models = {
-            (*key, v): template._like(fit, **{name: value})
+            (*key, v): template._fitted_copy(fit, **{name: value})
             for key, (fits, _) in zip(training, solved, strict=True)
             for v, (value, fit) in enumerate(zip(values, fits, strict=True))
         }
@@ -98,10 +95,13 @@ def stream_path_scores(
 def _check_folds(found: Keyed, folds: int, seeds: list[int]) -> None:
     """Equal rows are in one fold: with few that differ a fold may have none."""
     if len(found) < folds * len(seeds):
-        raise BadInput(
-            f"one of {folds} folds has no row: there are too few rows that differ; ask for fewer folds, or read the table "
-            "into memory"
-        )
+        raise _fold_without_rows(folds)
+
+
+def _fold_without_rows(folds: int) -> BadInput:
+    return BadInput(
+        f"one of {folds} folds has no row: there are too few rows that differ; ask for fewer folds, or read the table into memory"
+    )
 
 
 def parts_of(block: Block, folds: int, seeds: list[int]) -> Iterator[tuple[Key, Array]]:
@@ -110,11 +110,6 @@ def parts_of(block: Block, folds: int, seeds: list[int]) -> Iterator[tuple[Key, 
         fold = hash_folds(block.X, folds, seed)
         for k in np.flatnonzero(np.bincount(fold, minlength=folds)).tolist():
             yield (r, k), np.flatnonzero(fold == k)
-
-
-def taken(block: Block, rows: Array) -> Block:
-    """Some rows of a block."""
-    return Block(block.X[rows], None if block.y is None else block.y[rows], block.w[rows])
 
 
 # --- models -------------------------------------------------------------------------------------------------
@@ -138,12 +133,12 @@ def _merged(template: Any, source: Source, folds: int, seeds: list[int]) -> dict
     statistics = _fold_statistics(template, source, folds, seeds)
     if statistics is None:
         return None
-    solved = each(lambda one: template._like(template._solve(one)), list(statistics[1].values()))
+    solved = each(lambda one: template._fitted_copy(template._solve(one)), list(statistics[1].values()))
     return dict(zip(statistics[1], solved, strict=True))
 
 
 def _sum_folds(summarize: Any, folds: int, seeds: list[int], block: Block) -> Keyed:
-    return Keyed({key: summarize(taken(block, rows)) for key, rows in parts_of(block, folds, seeds)})
+    return Keyed({key: summarize(block.take(rows)) for key, rows in parts_of(block, folds, seeds)})
 
 
 class TrainingRows(Source):
@@ -159,50 +154,37 @@ class TrainingRows(Source):
 
     def load(self, part: Any) -> Block:
         block = self.inner.load(part)
-        return taken(block, np.flatnonzero(hash_folds(block.X, self.folds, self.seed) != self.fold))
+        return block.take(np.flatnonzero(hash_folds(block.X, self.folds, self.seed) != self.fold))
 
 
 def _lockstep(model: Any, source: Source, folds: int, seeds: list[int]) -> dict[Key, Any]:
     """The learners of all folds, driven together: each reading of the source serves all that still want one."""
     keys = [(r, k) for r in range(len(seeds)) for k in range(folds)]
-    learners = {key: fresh(model) for key in keys}
+    learners = {key: prepared(model, source) for key in keys}
     sources = {(r, k): TrainingRows(source, folds, seeds[r], k) for r, k in keys}
-    for learner in learners.values():
-        vars(learner).update(source.facts)
-    running = {key: learners[key]._learn(sources[key]) for key in keys}
-    answers: dict[Key, Any] = dict.fromkeys(keys)
+    together = lockstep(
+        {key: learners[key]._learn(sources[key]) for key in keys}, partial(training_parts, folds, seeds)
+    )
     try:
-        while answers:
-            wanted = {}
-            for key, answer in answers.items():
-                try:
-                    wanted[key] = running[key].send(answer)
-                except StopIteration as done:
-                    vars(learners[key]).update(done.value)
-            if wanted:
-                answers = current_engine(source).run(partial(_sum_wanted, wanted, folds, seeds), source)
-                if len(answers) < len(wanted):
-                    _check_folds(Keyed(), folds, seeds)
-            else:
-                answers = {}
-    finally:
-        for one in running.values():
-            one.close()
-    for key, learner in learners.items():
-        learner._finish(sources[key])
+        all_fitted = drive(together, source, current_engine(source), type(model).__name__)
+    except NoRows:
+        raise _fold_without_rows(folds) from None
+    for key, fitted in all_fitted.items():
+        vars(learners[key]).update(fitted)
+        learners[key]._finish(sources[key])
     pass_on_interrupt()
     return learners
 
 
-def _sum_wanted(wanted: dict[Key, Any], folds: int, seeds: list[int], block: Block) -> Keyed:
-    """What each learner wants to know of its training rows in a block."""
-    found = Keyed()
+def training_parts(folds: int, seeds: list[int], block: Block) -> dict[Key, Block]:
+    """The rows of a block that each model learns from."""
+    found = {}
     for r, seed in enumerate(seeds):
         fold = hash_folds(block.X, folds, seed)
-        for key in [key for key in wanted if key[0] == r]:
-            rows = np.flatnonzero(fold != key[1])
+        for k in range(folds):
+            rows = np.flatnonzero(fold != k)
             if len(rows):
-                found[key] = wanted[key](taken(block, rows))
+                found[r, k] = block.take(rows)
     return found
 
 
@@ -214,8 +196,8 @@ def _sum_scores(
 ) -> Keyed:
     found = Keyed()
     for key, rows in parts_of(block, folds, seeds):
-        part = taken(block, rows)
-        output = outputs_with_choice(models[key], part.X).astype(np.float64, copy=False)
+        part = block.take(rows)
+        output = models[key]._outputs(part.X).astype(np.float64, copy=False)
         found[key] = judge.of_block(part.y, judged_output(judge, output, classes), part.w)
     return found
 

@@ -24,7 +24,7 @@ from tenfold.tree.boosting.losses import loss_of
 from tenfold.tree.boosting.rounds import LocalRounds, Plan, Rounds, record
 from tenfold.tree.boosting.rows import class_sums
 from tenfold.tree.boosting.training import Training, training_rows
-from tenfold.tree.memory import tell_memory
+from tenfold.tree.memory import check_memory_of_fit
 from tenfold.tree.settings import directions, generator_of, refuse
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.warm_start import check_goes_on
@@ -41,7 +41,6 @@ class Boosted(Estimator):
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     _trees: Trees  # class by class, round by round
-    _before: ClassVar[dict[str, Any]] = {}  # of the fit that `warm_start` goes on with
 
     # --- what a learner says of itself ---
 
@@ -59,28 +58,22 @@ class Boosted(Estimator):
 
     # --- fit ---
 
-    def _fit(self, source: Source) -> Self:
+    def _warm(self, source: Source) -> dict[str, Any]:
         """With `warm_start` the trees of the fit before stay, and more are added."""
-        before = vars(self) if self.warm_start and "n_features_in_" in vars(self) else {}
-        if before:
-            check_goes_on(self, source)
-        vars(self)["_before"] = {
-            key: value for key, value in before.items() if key.endswith("_") or key in ("_trees", "_seed")
-        }
-        try:
-            return super()._fit(source)
-        finally:
-            del vars(self)["_before"]
+        if not self.warm_start or "n_features_in_" not in vars(self):
+            return {}
+        check_goes_on(self, source)
+        return {key: value for key, value in vars(self).items() if key.endswith("_") or key in ("_trees", "_seed")}
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         before = self._before
-        trees, outputs = before.get("_trees"), self._outputs()
+        trees, outputs = before.get("_trees"), self._n_outputs()
         self._check_rounds(outputs)
         rng = generator_of(self)
         seed = before.get("_seed", seed_of(rng))
         bins = yield from learn_bins(source, int(self.max_bins), check.categorical_columns(self, source))
-        rows_are_here = self._gathers() or not hasattr(current_engine(source), "resident")
-        tell_memory(self, (source.n_rows or 0) if rows_are_here else 0, bins, outputs)
+        rows_are_here = self._gathers() or current_engine(source).local
+        check_memory_of_fit(self, (source.n_rows or 0) if rows_are_here else 0, bins, outputs)
         draws = self._holds_out(source.n_rows) or getattr(self, "subsample", 1.0) < 1
         table = yield from training_rows(source, bins, seed if draws else None, trees, outputs, self._gathers())
         self._weigh(table)
@@ -106,7 +99,7 @@ class Boosted(Estimator):
         if wanted < done:
             raise refuse(self, str(self.path), f"must be at least {done}, the rounds that are there (warm_start=True)")
 
-    def _outputs(self) -> int:
+    def _n_outputs(self) -> int:
         """How many sums of trees there are: one, or one for each of several classes."""
         return len(self.classes_) if self.target == "label" and len(self.classes_) > 2 else 1
 
@@ -173,14 +166,11 @@ class Boosted(Estimator):
 
     def _after(self, n: int) -> Self:
         """This fitted learner as it was after n rounds."""
-        other: Self = fresh(self).set_params(**{str(self.path): n})
-        fitted = {key: value for key, value in vars(self).items() if key.endswith("_") or key in ("_flat", "_seed")}
         outputs, rounds = len(self.baseline_), len(self._trees) // len(self.baseline_)
-        n = min(n, rounds)
-        parts = [self._trees[k * rounds : k * rounds + n] for k in range(outputs)]
-        fitted.update(self._scores_after(n), _trees=parts[0] if outputs == 1 else Trees.joined(parts))
-        vars(other).update(fitted)
-        return other
+        first = min(n, rounds)
+        parts = [self._trees[k * rounds : k * rounds + first] for k in range(outputs)]
+        trees = parts[0] if outputs == 1 else Trees.joined(parts)
+        return self._fitted_copy(self._fitted_state(**self._scores_after(first), _trees=trees), **{str(self.path): n})
 
     def _scores_after(self, n: int) -> dict[str, Any]:
         raise NotImplementedError

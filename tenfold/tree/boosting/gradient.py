@@ -95,7 +95,7 @@ class DepthBoosted(Boosted):
         )
 
     def _loss(self) -> Any:
-        if self.loss == "exponential" and self._outputs() > 1:
+        if self.loss == "exponential" and self._n_outputs() > 1:
             raise refuse(self, "loss", "is for two classes only")
         return loss_of(self)
 

@@ -13,9 +13,10 @@ from tenfold.base.members import copy_of, fit_member
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput
+from tenfold.core.learning import Keep
 from tenfold.tree.boosting.losses import loss_of
 from tenfold.tree.boosting.training import Training
-from tenfold.tree.settings import refuse, rows_in_memory
+from tenfold.tree.settings import refuse
 
 SMALLEST = float(np.finfo(np.float32).eps)  # of a share that is turned into a raw sum, and of what it lacks to 1
 
@@ -36,7 +37,7 @@ def begin(
     model: Any, source: Source, table: Training, category: Array, seed: int, fitted: Any
 ) -> Generator[Summarize, Any, Any]:
     """Fit `init` to the training rows (or take the one `fitted` before), and add what it says to the raw sums of all rows."""
-    X, _, _ = yield from rows_in_memory(source)
+    X, _, _ = yield Keep()
     if fitted is None:
         train, y, w = table.gathered()
         fitted = _fitted(model, X[train], y, w, category, seed)

@@ -6,9 +6,7 @@ does not depend on the order: whole numbers, exact sums (67 words of 32 bits eac
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,26 +81,6 @@ class Whole(Travels):
     def values(self) -> Array:
         """What the exact sums of the first array stand for."""
         return _boost.exact_values(self.arrays[0])
-
-
-class Here:
-    """One part in this process, asked as those of a cluster are."""
-
-    def __init__(self, part: Part) -> None:
-        self.states: dict[str, Any] = {"kept": part}
-
-    def ask(self, function: Callable[..., Any], *message: Any, of: tuple[str, ...] = ("kept",)) -> Any:
-        return function(*(self.states[name] for name in of), *message)
-
-    def change(
-        self,
-        into: str,
-        function: Callable[..., Any],
-        *message: Any,
-        of: tuple[str, ...] = ("kept",),
-        own: list[Any] | None = None,
-    ) -> None:
-        self.states[into] = self.ask(partial(function, *(own or ())), *message, of=of)
 
 
 # --- how parts are made -----------------------------------------------------------------------------------------------

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import Summarize, current_engine
-from tenfold.core.stats import Rows
+from tenfold.core.data import Array, Source
+from tenfold.core.learning import Learner, Reside
+from tenfold.core.resident import Resident
 from tenfold.tree.bins import Bins
 from tenfold.tree.boosting import rows as parts
 from tenfold.tree.boosting.losses import Loss, priors, weighted_quantile
@@ -23,9 +21,9 @@ FEW_BYTES = (
 
 
 class Training:
-    """The training rows, here (`parts.Here`) or on a cluster (`sources.resident.Resident`)."""
+    """The training rows, in this process or on a cluster."""
 
-    def __init__(self, rows: Any) -> None:
+    def __init__(self, rows: Resident) -> None:
         self.rows, facts = rows, rows.ask(parts.facts_of).parts
         self.lengths = [n for n, _, _, _ in facts]
         self.weighted = any(weighted for _, weighted, _, _ in facts)
@@ -38,7 +36,7 @@ class Training:
 
     @property
     def here(self) -> bool:
-        return isinstance(self.rows, parts.Here)
+        return self.rows.here
 
     def class_weights(self, classes: int) -> Array:
         """Σ w of each class."""
@@ -101,20 +99,11 @@ class Training:
 
 def training_rows(
     source: Source, bins: Bins, hashed: int | None, trees: Trees | None, outputs: int, gather: bool
-) -> Generator[Summarize, Any, Training]:
+) -> Learner[Training]:
     """One pass: each row as codes. They stay on the workers where blocks live on a cluster, unless they are few or to be gathered."""
     code = partial(parts.coded, bins=bins, hashed=hashed, trees=trees, outputs=outputs)
     few = source.n_rows is not None and source.n_rows * bins.row_bytes <= FEW_BYTES
-    resident = None if gather or few else getattr(current_engine(source), "resident", None)
-    rows = None if resident is None else resident(source, code, parts.joined)
-    if rows is None:
-        found = yield partial(_appended, code=code)
-        rows = parts.Here(parts.joined(found.parts))
-    return Training(rows)
-
-
-def _appended(block: Block, code: Any) -> Rows:
-    return Rows.of(code(block))
+    return Training((yield Reside(code, parts.joined, here=gather or few)))
 
 
 def numbered(hash: Array, w: Array) -> Array:

@@ -10,14 +10,12 @@ import numpy as np
 from tenfold import _grow
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
-from tenfold.core.stats import Rows
 from tenfold.tree.bins import Bins
-from tenfold.tree.kept import Kept
 from tenfold.tree.structure.arrays import Trees
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class BinnedTable:
     """All rows of a fit, also in the form from which trees grow."""
 
     forest: Any  # native
@@ -29,9 +27,10 @@ class Table:
     drawn: bool  # whether trees have rows of their own
 
 
-def code_block(block: Block, bins: Bins) -> Kept:
+def code_block(block: Block, bins: Bins) -> Block:
+    """Codes of bins instead of values."""
     y = block.y if block.y.ndim == 1 else block.y[:, 0]
-    return Kept(Rows.of(bins.code(block.X)), Rows.of(np.asarray(y, dtype=np.float64)), Rows.of(block.w))
+    return Block(bins.code(block.X), np.asarray(y, dtype=np.float64), block.w)
 
 
 def values_of(codes: Array, bins: Bins) -> Array:

@@ -12,8 +12,9 @@ from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.scored import rows_and_truth, table_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
-from tenfold.core.engine import current_engine, drive
+from tenfold.core.engine import current_engine
 from tenfold.core.errors import NotFitted
+from tenfold.core.learning import drive
 from tenfold.core.random import seed_of
 from tenfold.core.threads import single_blas
 from tenfold.tree.forest.out_of_bag import OutOfBagImportance, TreeCorrelation, oob_importance, tree_correlation

@@ -14,7 +14,7 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.solve.class_weights import class_factors
-from tenfold.tree.forest.binned_table import Table
+from tenfold.tree.forest.binned_table import BinnedTable
 from tenfold.tree.forest.growing import Forest
 from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
 from tenfold.tree.options import GAINS, ForestOptions
@@ -135,7 +135,7 @@ class Numbers(ForestOptions, Regressor, Forest):
             vars(self).pop(name, None)
         return (yield from super()._stages(source, sizes))
 
-    def _kept(self, trees: Trees, table: Table) -> dict[str, Any]:
+    def _kept(self, trees: Trees, table: BinnedTable) -> dict[str, Any]:
         return targets_by_leaf(trees, table) if self.keep_targets else {}
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:

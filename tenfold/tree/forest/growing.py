@@ -15,13 +15,14 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, each
 from tenfold.core.errors import BadInput, DataWarning
-from tenfold.core.monitor import Passes, keep_on_interrupt
+from tenfold.core.learning import Keep
+from tenfold.core.memory import memory
+from tenfold.core.monitor import Passes, keep_on_interrupt, pass_on_interrupt
 from tenfold.core.random import seed_of
 from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import learn_bins
-from tenfold.tree.forest.binned_table import Table, code_block, native_forest, with_rare
+from tenfold.tree.forest.binned_table import BinnedTable, code_block, native_forest, with_rare
 from tenfold.tree.forest.fitted import Grown, seed_of_tree
-from tenfold.tree.memory import memory
 from tenfold.tree.options import CRITERIA
 from tenfold.tree.settings import columns_to_draw, directions, generator_of, refuse, rows_needed
 from tenfold.tree.single.exact import one_tree
@@ -44,10 +45,10 @@ class Forest(Grown):
         "column_order": "columns are drawn by their numbers, and of equal splits the one drawn first is taken",
     }
 
-    def _fit(self, source: Source) -> Self:
+    def _warm(self, source: Source) -> dict[str, Any]:
         if self.warm_start and "n_features_in_" in vars(self):
             check_goes_on(self, source)
-        return super()._fit(source)
+        return {}  # the trees so far outlast the forgetting of a fit
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         (fitted,) = yield from self._stages(source, [self.n_estimators])
@@ -59,24 +60,10 @@ class Forest(Grown):
             return super()._fit_path(source, name, values)
         largest: Self = fresh(self).set_params(n_estimators=max(values))
         sizes = sorted(set(values))
-        stages: list[dict[str, Any]] = []
-
-        def learn(source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
-            stages.extend((yield from type(largest)._stages(largest, source, sizes)))
-            return stages[-1]
-
-        largest._learn = learn  # type: ignore[method-assign]
-        try:
-            largest._fit(source)
-        finally:
-            del largest._learn
-        facts = {key: value for key, value in vars(largest).items() if key not in stages[-1]}
-        fits = []
-        for value in values:
-            other: Self = fresh(self).set_params(n_estimators=value)
-            vars(other).update({**facts, "n_estimators": value}, **stages[min(sizes.index(value), len(stages) - 1)])
-            fits.append(other)
-        return fits
+        stages = largest._driven(partial(largest._stages, sizes=sizes), source)
+        pass_on_interrupt()
+        last = len(stages) - 1
+        return [largest._fitted_copy(stages[min(sizes.index(n), last)], n_estimators=n) for n in values]
 
     def _stages(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, list[dict[str, Any]]]:
         """Fitted attributes with each number of trees."""
@@ -110,19 +97,19 @@ class Forest(Grown):
         fits = self._grown(table, limits, earlier, sizes)
         return [{**fitted, **self._kept(fitted["_trees"], table)} for fitted in fits]
 
-    def _table(self, source: Source) -> Generator[Summarize, Any, Table]:
+    def _table(self, source: Source) -> Generator[Summarize, Any, BinnedTable]:
         category = check.categorical_columns(self, source)
         bins = yield from learn_bins(source, int(self.max_bins), category)
-        codes, y, w = (yield partial(code_block, bins=bins)).arrays()
+        codes, y, w = yield Keep(change=partial(code_block, bins=bins), value_bytes=1)
         rate = self._rate(len(y), w)
         factors, classes = self._factors(y, w)
         forest = native_forest(
             bins, category, codes, y, w, classes=classes, factors=factors, rate=rate,
             criterion=CRITERIA.get(self.criterion, self.criterion),
         )  # fmt: skip
-        return Table(forest, bins, codes, y, w, classes, rate > 0)
+        return BinnedTable(forest, bins, codes, y, w, classes, rate > 0)
 
-    def _kept(self, trees: Trees, table: Table) -> dict[str, Any]:
+    def _kept(self, trees: Trees, table: BinnedTable) -> dict[str, Any]:
         """What is kept of the training rows because it was asked for."""
         return {}
 
@@ -163,7 +150,7 @@ class Forest(Grown):
         """Factors of the weights of rows, and the number of classes (0: numbers)."""
         raise NotImplementedError
 
-    def _grown(self, table: Table, limits: dict[str, Any], earlier: Any, sizes: list[int]) -> list[dict[str, Any]]:
+    def _grown(self, table: BinnedTable, limits: dict[str, Any], earlier: Any, sizes: list[int]) -> list[dict[str, Any]]:
         before, sums, times, seed = earlier
         store, there = TreeStore(sizes[-1]), 0 if before is None else len(before)
         passes = Passes(type(self).__name__, sizes[-1] - there)
@@ -232,7 +219,7 @@ class Forest(Grown):
                 stacklevel=2,
             )
 
-    def _attributes(self, trees: Trees, sums: Array, times: Array, seed: int, table: Table) -> dict[str, Any]:
+    def _attributes(self, trees: Trees, sums: Array, times: Array, seed: int, table: BinnedTable) -> dict[str, Any]:
         fitted = dict(_trees=trees, _sums=sums, _times=times, _seed=seed)
         out = times > 0
         if not table.drawn or not out.any():

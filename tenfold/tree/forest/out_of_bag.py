@@ -11,7 +11,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput
-from tenfold.tree.forest.binned_table import Table, values_of
+from tenfold.tree.forest.binned_table import BinnedTable, values_of
 from tenfold.tree.structure.arrays import Trees
 
 
@@ -63,7 +63,7 @@ def tree_correlation(error: Array) -> TreeCorrelation:
     return TreeCorrelation(rho, float("inf") if rho <= 0 else max(1.0, float(np.ceil(10 * (1 - rho) / rho))))
 
 
-def out_of_bag(table: Table, seed: int) -> Array:
+def out_of_bag(table: BinnedTable, seed: int) -> Array:
     """The rows that the tree of this seed has not seen: a tree without splits draws the same rows."""
     _, leaf = table.forest.tree(
         seed, random=False, max_depth=0, min_split=2, min_leaf=1, min_weight_share=0.0, max_features=1, max_leaves=-1,
@@ -73,7 +73,7 @@ def out_of_bag(table: Table, seed: int) -> Array:
 
 
 def oob_importance(
-    table: Table,
+    table: BinnedTable,
     trees: Trees,
     seeds: list[int],
     times: Array,

@@ -13,7 +13,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadFile, BadParameter
-from tenfold.tree.forest.binned_table import Table, values_of
+from tenfold.tree.forest.binned_table import BinnedTable, values_of
 from tenfold.tree.structure.arrays import Trees
 
 KEPT = ("_targets", "_target_weights", "_by_leaf", "_leaf_rows")
@@ -23,7 +23,7 @@ PLACES_AT_ONCE = 2**15  # of searches in leaves, one for each row, level and tre
 LARGE_LEAF = 64  # rows of a leaf, times levels, from which on searching beats gathering
 
 
-def targets_by_leaf(trees: Trees, table: Table) -> dict[str, Array]:
+def targets_by_leaf(trees: Trees, table: BinnedTable) -> dict[str, Array]:
     """Targets in ascending order with their weights; by tree the rows in the order of their leaves; by node how many rows end there."""
     y = table.y
     order = np.argsort(y, kind="stable")

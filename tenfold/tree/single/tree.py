@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,12 +12,12 @@ from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.scored import rows_and_truth
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.random import seed_of
 from tenfold.tree.options import CRITERIA, TreeOptions
-from tenfold.tree.settings import columns_to_draw, directions, generator_of, rows_in_memory, rows_needed
+from tenfold.tree.settings import columns_to_draw, directions, generator_of, rows_needed
 from tenfold.tree.single.exact import Growth, Presorted
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.structure.describe import MOST_NAMED, blank_columns
@@ -54,9 +53,9 @@ class OneTree(TreeOptions, Estimator):
     path: ClassVar[str | None] = "ccp_alpha"
     _trees: Trees
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         category = check.categorical_columns(self, source)
-        X, y, w = yield from rows_in_memory(source)
+        X, y, w = yield Keep()
         growth, blank = self._growth(len(y), X.shape[1], category), blank_columns(X)
         trees = self._grow(Presorted(X, once=True), growth, y, w)
         if self.ccp_alpha > 0:
@@ -69,14 +68,11 @@ class OneTree(TreeOptions, Estimator):
             return super()._fit_path(source, name, values)
         whole: Self = fresh(self).set_params(ccp_alpha=0.0)._fit(source)
         pruned = cost_complexity_pruned(whole._trees, values)
-        return [whole._with(trees, ccp_alpha=alpha) for trees, alpha in zip(pruned, values, strict=True)]
+        return [whole._fitted_copy(whole._fitted_state(_trees=trees), ccp_alpha=alpha) for trees, alpha in zip(pruned, values, strict=True)]
 
-    def _with(self, trees: Trees, **changed: Any) -> Self:
-        """A fitted learner like this one with another tree."""
-        other: Self = fresh(self).set_params(**changed)
-        fitted = {key: value for key, value in vars(self).items() if key.endswith("_") or key == "_flat"}
-        vars(other).update(fitted, _trees=trees)
-        return other
+    def _pruned(self, leaves: Array) -> Self:
+        """This fitted learner with these nodes as leaves."""
+        return self._fitted_copy(self._fitted_state(_trees=cut(self._trees, leaves)))
 
     def _growth(self, n: int, p: int, category: Array) -> Growth:
         return Growth(
@@ -187,11 +183,11 @@ class OneTree(TreeOptions, Estimator):
                 raise BadInput("pruned('reduced_error') needs rows that the tree has not seen: give X and y")
             X, y = rows_and_truth(self, X, y)
             errors = sums_over_nodes(self._trees, self.apply(X), self._errors(y))
-            return self._with(cut(self._trees, bottom_up(self._trees, self._as_leaves(errors))))
+            return self._pruned(bottom_up(self._trees, self._as_leaves(errors)))
         if how == "pessimistic" and self.role == "classifier" and 0 < confidence < 1:
             weight = self._trees.weighted_n_node_samples
             wrong = weight * (1 - self._trees.value.max(axis=1))
-            return self._with(cut(self._trees, bottom_up(self._trees, upper_error(wrong, weight, confidence))))
+            return self._pruned(bottom_up(self._trees, upper_error(wrong, weight, confidence)))
         raise BadParameter(
             f"pruned({how!r}, confidence={confidence:g}): must be 'reduced_error', or 'pessimistic' for a classifier with a "
             "confidence between 0 and 1"

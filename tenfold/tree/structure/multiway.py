@@ -7,7 +7,7 @@ node i from `first[i]` to `first[i + 1]`, values in rising order; a child has a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -15,8 +15,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize
-from tenfold.tree.kept import Kept
+from tenfold.core.learning import Keep, Learner
 from tenfold.tree.structure.describe import blank_columns
 from tenfold.tree.structure.shares import ShareClassifier
 
@@ -240,10 +239,9 @@ class ManyWayClassifier(ShareClassifier):
     categorical: ClassVar[bool] = True
     least_classes: ClassVar[int] = 1
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         category = check.categorical_columns(self, source)
-        kept = yield Kept.of
-        X, y, w = kept.arrays()
+        X, y, w = yield Keep()
         return self._grown(X.astype(np.float64, copy=False), y, w, category) | dict(blank_=blank_columns(X))
 
     def _grown(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:

@@ -39,13 +39,6 @@ def weights_of(full: Any, prior: Array, weight: Array) -> tuple[Array, Array, bo
         return weight, log_priors(prior, weight) if given else np.log(weight), given
 
 
-def whitened_squares(X: Array, centers: Array, factors: Array) -> Array:
-    """‖(x − center) F‖² of each row and center; factors that are upper triangular need half the work."""
-    if any(np.tril(F, -1).any() for F in factors):
-        return -2 * ops.quadratic_scores(X, centers, factors, np.zeros(len(centers)))
-    return _evaluate.whitened_squares(X, centers, factors)
-
-
 def naive_bayes(full: Any) -> Form | None:
     """GaussianNB: variances of the row's own class, and the smoothing, which depends on all rows.
 

@@ -1,4 +1,4 @@
-"""Leave-one-out for discriminant analysis: covariances change by rank one (notation: `leave_out_classes`)."""
+"""Leave-one-out for discriminant analysis: covariances change by rank one (notation: `leave_one_out`)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tenfold import _evaluate
 from tenfold.core import ops
 from tenfold.core.data import Block
 from tenfold.core.threads import patiently
-from tenfold.evaluate.validate.leave_out_classes import FLAT, LEAST, Array, Form, weights_of, whitened_squares
 from tenfold.generative.classes import log_priors
-from tenfold.solve.linalg import eigh, invert_triangle
+from tenfold.generative.leave_one_out import FLAT, LEAST, Array, Form, weights_of
+from tenfold.solve.linalg import eigh, invert_triangle, whitened_squares
 
 SINGULAR = 1e-6  # smallest eigenvalue of a correlation matrix that leaves enough digits
 DIGITS = 2e-7  # over that eigenvalue: the least 1 − γ dᵀA⁻¹d that leaves nine digits
