@@ -123,7 +123,7 @@ class Estimator(Protocol):
         return None
 
     def _explained(self) -> tuple[list[Any], float, Any, str] | None:
-        """What exact attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit; None for others."""
+        """What exact attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
         return None
 
     def _distances(self, X: Any) -> Any:

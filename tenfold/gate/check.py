@@ -59,7 +59,7 @@ def in_memory(
     """The gate for a table in memory."""
     if isinstance(y, str):
         X, y = split_target(X, y)
-    if learner.accepts != "rows":
+    if learner.accepts not in ("rows", "table"):
         return _entries_in_memory(learner, X, y, sample_weight, classes)
     coder = coder_of(learner, categories)
     X, names = as_table(learner, X, coder)

@@ -7,7 +7,8 @@
     objects      anything, with a metric of the learner's own
     table        a file or frame, which the learner reads itself (`_rows`, `_source`)
 
-Documents, images, sequences and objects are kept as they are, one entry a row: a block has some of them. Files and streams hold rows of fixed width only.
+Documents, images, sequences and objects are kept as they are, one entry a row: a block has some of them. Files and streams hold
+rows of fixed width only.
 """
 
 from __future__ import annotations
