@@ -219,8 +219,8 @@ def test_a_warm_start_saves_passes_and_changes_nothing() -> None:
     X, y = load_digits(return_X_y=True)
     model = LogisticRegression().fit(X, y)
     source = tenfold.base.check.check_fit(model, X, y)
-    start = np.column_stack([model.coef_, model.intercept_])
-    again = tenfold.core.engine.drive(model._learn(source, start=start), source, tenfold.Threads())
+    learning = model._learn_from(source, model._solution())
+    again = tenfold.core.learning.drive(learning, source, tenfold.Threads())
     np.testing.assert_allclose(again["coef_"], model.coef_, rtol=1e-6, atol=1e-8)
     assert again["n_iter_"][0] <= 3
 

@@ -211,6 +211,9 @@ class TableModel(Estimator):
     def _predict(self, rows: Array) -> Array:
         return self._last._predict(self._through(rows))  # type: ignore[no-any-return]
 
+    def _outputs(self, rows: Array) -> Array:
+        return self._last._outputs(self._through(rows))  # type: ignore[no-any-return]
+
     def _scores(self, rows: Array) -> Array:
         return self._last._scores(self._through(rows))  # type: ignore[no-any-return]
 
