@@ -368,8 +368,8 @@ def test_the_board_is_said_to_flatter_only_where_it_does(
 
 
 def test_a_metric_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["select", str(PENGUINS), "--target", "species", "--metric", "f1"]) == 2
-    assert "--metric f1 is not known: choose one of accuracy, log_loss" in capsys.readouterr().err
+    assert run(["select", str(PENGUINS), "--target", "species", "--metric", "f3"]) == 2
+    assert "--metric f3 is not known: choose one of accuracy, log_loss" in capsys.readouterr().err
 
 
 def test_answers_never_replace_the_table(capsys: pytest.CaptureFixture[str]) -> None:

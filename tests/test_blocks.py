@@ -13,8 +13,8 @@ import pytest
 import tenfold
 from tenfold import evaluate as ours
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.score.blocks import FOLDS, SHORT
-from tenfold.score.registry import SCORES, find_score
+from tenfold.score.blocks import FOLDS
+from tenfold.score.registry import BY_NAME, SCORES, find_score
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -68,6 +68,8 @@ GIVEN: list[tuple[str, str, dict[str, Any]]] = [
     ("median_absolute_error", "values", {}),
     ("mean_pinball_loss", "values", {"alpha": 0.2}),
     ("mean_poisson_deviance", "counts", {}),
+    ("explained_variance_score", "values", {"multioutput": "raw_values"}),
+    ("max_error", "values", {}),
     ("silhouette_score", "points", {"metric": "cityblock"}),
 ]
 
@@ -100,7 +102,7 @@ def test_a_small_sketch_tells_its_bound_and_exact_has_none(name: str) -> None:
     exact, rough = ours.over(blocks, name, exact=True), ours.over(blocks, name, most=20)
     assert exact.bound == 0 < rough.bound
     assert 0 < abs(float(rough) - float(exact)) <= rough.bound
-    np.testing.assert_allclose(exact.value, getattr(ours, SHORT[name])(truth, predicted), rtol=1e-13)
+    np.testing.assert_allclose(exact.value, getattr(ours, BY_NAME[name].function)(truth, predicted), rtol=1e-13)
 
 
 def test_the_curve_of_a_sketch_has_fewer_points_but_exact_ones() -> None:
@@ -156,7 +158,7 @@ def test_scores_by_name_are_the_public_ones(k: int) -> None:
         "balanced_accuracy": ours.balanced_accuracy_score(codes, best, sample_weight=w),
         "f1_macro": ours.f1_score(codes, best, sample_weight=w, average="macro"),
         "log_loss": ours.log_loss(codes, P, sample_weight=w),
-        "brier": ours.brier_score_loss(codes, P, sample_weight=w, scale_by_half=False),
+        "brier": ours.brier_score_loss(codes, P, sample_weight=w),
         "roc_auc": area,
     }.items():
         np.testing.assert_allclose(SCORES[name].of(codes, scores, w), expected, rtol=1e-12)
@@ -165,7 +167,7 @@ def test_scores_by_name_are_the_public_ones(k: int) -> None:
     for name, expected in {
         "r2": ours.r2_score(truth, value, sample_weight=w),
         "mse": ours.mean_squared_error(truth, value, sample_weight=w),
-        "rmse": ours.mean_squared_error(truth, value, sample_weight=w) ** 0.5,
+        "rmse": ours.root_mean_squared_error(truth, value, sample_weight=w),
         "mae": ours.mean_absolute_error(truth, value, sample_weight=w),
     }.items():
         np.testing.assert_allclose(SCORES[name].of(truth, value, w), expected, rtol=1e-12)

@@ -407,7 +407,7 @@ def test_a_score_by_name_stops_the_rounds() -> None:
     assert len(model.validation_score_) == model.n_iter_ + 1
 
 
-@pytest.mark.parametrize("wrong", ["r2", "accuracies", 3, "roc_auc"])
+@pytest.mark.parametrize("wrong", ["r2", "accuracies", 3, "f1", "precision", "recall"])
 def test_what_is_no_score_of_these_classes(wrong: Any) -> None:
     X, _, label = table(100)
     with pytest.raises(BadParameter, match="scoring"):

@@ -10,7 +10,8 @@ import sklearn.metrics as theirs
 
 from tenfold import evaluate as ours
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
-from tenfold.score.regression import AbsoluteErrors, ValueSums
+from tenfold.score.absolute_errors import AbsoluteErrors
+from tenfold.score.regression import ValueSums
 
 NAMES = [
     "r2_score",

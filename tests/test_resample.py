@@ -8,7 +8,8 @@ from sklearn.datasets import load_wine
 
 import tenfold
 from tenfold.core.threads import single_blas
-from tenfold.evaluate.validate.resample import LOSSES, _plus, bootstrap_error, no_information
+from tenfold.evaluate.validate.resample import _plus, bootstrap_error, no_information
+from tenfold.score.registry import SCORES
 
 
 def test_out_of_bag_by_brute_force() -> None:
@@ -34,7 +35,8 @@ def test_out_of_bag_by_brute_force() -> None:
 def test_no_information_rate_of_classes_by_brute_force(loss: str) -> None:
     rng = np.random.default_rng(0)
     codes, scores = rng.integers(0, 3, size=30), rng.normal(size=(30, 3))
-    row_loss = LOSSES["classifier"][loss]
+    row_loss = SCORES[loss].row_loss
+    assert row_loss is not None
     pairs = [row_loss(np.full(30, code), scores).mean() for code in codes]
     np.testing.assert_allclose(no_information(row_loss, codes, scores, np.full(30, 1 / 30)), np.mean(pairs), rtol=1e-12)
 

@@ -23,7 +23,7 @@ from tenfold.app.show import Json, Quiet, Silent, Text, worth_of
 from tenfold.app.words import clean, counted, file_size, short
 from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.threads import thread_budget
-from tenfold.score.registry import SCORES
+from tenfold.score.registry import known_score, score_names
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.predictions import write_predictions
 from tenfold.selection.reading import read_table
@@ -31,6 +31,7 @@ from tenfold.selection.run import coded_regression, select
 from tenfold.selection.store import MODEL, check_folder, open_run, record_of
 
 MOST_NAMES = 20
+METRICS = [*score_names("classifier"), *score_names("regressor")]
 FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -112,7 +113,7 @@ def select_command(
     folds: Folds = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
-    metric: Annotated[str | None, typer.Option(help=f"what to judge by: {', '.join(SCORES)}")] = None,
+    metric: Annotated[str | None, typer.Option(help=f"what to judge by: {', '.join(METRICS)}")] = None,
     task: Annotated[str | None, typer.Option(help="classes or number, where the guess is wrong")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="leave this column out; may be given again")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="use this column all the same; may be given again")] = None,
@@ -214,8 +215,8 @@ def _select(
 ) -> int:
     began = time.perf_counter()
     folder = out or Path(_stem(file) + ".tenfold")
-    if metric is not None and metric not in SCORES:
-        raise BadParameter(f"--metric {metric} is not known: choose one of {', '.join(SCORES)}")
+    if metric is not None and known_score(metric) is None:
+        raise BadParameter(f"--metric {metric} is not known: choose one of {', '.join(METRICS)}")
     check_folder(folder)
     show: Silent = Json() if as_json else Quiet() if quiet else Text()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: as on Ctrl-C

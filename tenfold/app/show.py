@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from tenfold.app.progress import Progress
 from tenfold.app.words import clean, counted, figure, metric_name, seconds, short
-from tenfold.score.registry import SCORES
+from tenfold.score.registry import known_score
 from tenfold.selection.store import plain
 
 MOST_NOTES = 12
@@ -156,9 +156,10 @@ class Text(Silent):
             few = counted(rounds, "outer round")
             return [*lines, f"  From {few} only: stopped before it was clear that this beats {guessing}."]
         if signal:
+            score = known_score(metric)
             why = (
                 f"it picked the best of {tried} by that very number, so it flatters"
-                if said != found and SCORES[metric].sign * (board - search["value"]) > 0
+                if said != found and score is not None and score.sign * (board - search["value"]) > 0
                 else f"picking among {tried} by it did not flatter this time"
             )
             return [

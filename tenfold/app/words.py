@@ -6,9 +6,8 @@ import math
 import unicodedata
 from typing import Any
 
-METRICS = {"log_loss": "log loss", "r2": "R²", "brier": "Brier score", "roc_auc": "AUC"}
-PERCENT = ("accuracy",)
-SHARES = ("r2", "roc_auc")  # of a whole: what is far below 1 is nothing
+from tenfold.score.registry import known_score
+
 LONGEST_NAME = 60
 
 
@@ -24,17 +23,19 @@ def short(name: Any, most: int = LONGEST_NAME) -> str:
 
 
 def metric_name(metric: str) -> str:
-    return METRICS.get(metric, metric)
+    score = known_score(metric)
+    return metric if score is None else score.label
 
 
 def figure(value: float | None, metric: str = "") -> str:
     """A score with four digits that matter; accuracy in per cent."""
     if value is None or not math.isfinite(value):
         return "-"
-    if metric in PERCENT:
+    score = known_score(metric)
+    if score is not None and score.percent:
         return f"{100 * value:.1f}%"
     size = abs(value)
-    if size < 5e-5 and metric in SHARES:
+    if size < 5e-5 and score is not None and score.high == 1:  # a share of a whole: what is far below 1 is nothing
         return "0.0000"
     if size != 0 and (size < 1e-4 or size >= 1e9):
         return f"{value:.3g}"

@@ -21,9 +21,10 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.random import seed_of
-from tenfold.tree.settings import generator_of, own_score
+from tenfold.score.registry import Score
+from tenfold.tree.settings import chosen_oob_score, generator_of
 from tenfold.tree.structure.arrays import Trees
-from tenfold.tree.structure.shares import ShareClassifier
+from tenfold.tree.structure.shares import ShareClassifier, log_shares
 from tenfold.tree.warm_start import check_goes_on
 
 
@@ -40,9 +41,9 @@ class Bag(Composite):
     max_features: int | float = param(default=1.0, above=0, doc="columns to draw: a number, or a share")
     bootstrap: bool = param(default=True, doc="draw rows with replacement")
     bootstrap_features: bool = param(default=False, doc="draw columns with replacement")
-    oob_score: bool | Callable = param(
+    oob_score: bool | str | Callable = param(
         default=False,
-        doc="a function of (truth, prediction) that is the score on rows not seen; else no effect: it is always there",
+        doc="a score by name, or a function of (truth, prediction), for rows not seen; else no effect: it is always there",
     )
     warm_start: bool = param(default=False, doc="keep the members of the last fit and add more")
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
@@ -179,9 +180,10 @@ class BaggingClassifier(ShareClassifier, Bag):
     def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
         said = mean[~seen].argmax(axis=1)
         score = float(np.average(said == rows.y[~seen], weights=rows.weight[~seen]))
-        if callable(self.oob_score):
-            here = rows.number[~seen[rows.number]]
-            score = own_score(self, self.classes_[rows.y[here]], self.classes_[mean[here].argmax(axis=1)])
+        chosen = chosen_oob_score(self)
+        if chosen is not None:
+            here, w = _judged(chosen, rows, seen)
+            score = chosen.of(rows.y[here], log_shares(mean[here]), w, self.classes_)
         return dict(oob_score_=score, oob_decision_function_=mean[rows.number])
 
     def _class_shares(self, X: Any) -> Array:
@@ -231,10 +233,18 @@ class BaggingRegressor(Regressor, Bag):
         rest = w @ (truth - mean[~seen]) ** 2
         spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
         score = float(np.mean(1 - rest / np.where(spread > 0, spread, np.inf)))
-        if callable(self.oob_score):
-            here = rows.number[~seen[rows.number]]
-            score = own_score(self, rows.y[here, 0], mean[here, 0])
+        chosen = chosen_oob_score(self)
+        if chosen is not None:
+            here, w = _judged(chosen, rows, seen)
+            score = chosen.of(rows.y[here], mean[here], w)
         return dict(oob_score_=score, oob_prediction_=mean[rows.number, 0])
 
     def _predict(self, X: Any) -> Array:
         return self._mean(X)[:, 0].astype(X.dtype, copy=False)
+
+
+def _judged(score: Score, rows: Distinct, seen: Array) -> tuple[Array, Array | None]:
+    """The rows that some member has not seen, with their weights; a function of the user sees each copy of a row."""
+    if score.merges:
+        return np.flatnonzero(~seen), rows.weight[~seen]
+    return rows.number[~seen[rows.number]], None

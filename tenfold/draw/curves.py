@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import BLUE, GREY, ORANGE, RED, new_axes, said, short
+from tenfold.draw.look import BLUE, GREY, ORANGE, RED, new_axes, short
 
 
 def draw_learning_curve(curve: Any, ax: Any = None) -> Any:
@@ -24,7 +24,7 @@ def draw_learning_curve(curve: Any, ax: Any = None) -> Any:
     _both(ax, sizes, curve)
     if sizes[0] > 0 and sizes[-1] / sizes[0] > 50:
         ax.set_xscale("log")
-    ax.set(xlabel="training rows", ylabel=said(curve.score.name), title=short(curve.model))
+    ax.set(xlabel="training rows", ylabel=curve.score.title, title=short(curve.model))
     ax.legend()
     return ax
 
@@ -52,7 +52,7 @@ def draw_validation_curve(curve: Any, ax: Any = None) -> Any:
     shown = f"{curve.best:.4g}" if numbers else str(curve.best)
     ax.axvline(place[best], color=ORANGE, linestyle="--", linewidth=1.2, label=f"best: {curve.name} = {shown}")
     ax.axhline(curve.limit, color=GREY, linestyle=":", linewidth=1.2, label="one standard error from the best")
-    ax.set(xlabel=curve.name, ylabel=said(curve.score.name), title=short(curve.model))
+    ax.set(xlabel=curve.name, ylabel=curve.score.title, title=short(curve.model))
     ax.legend(fontsize=9)
     return ax
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import BLUE, GREY, new_axes, said, short
+from tenfold.draw.look import BLUE, GREY, new_axes, short
 
 
 def draw_importance(found: Any, ax: Any = None, most: int = 20) -> Any:
@@ -39,10 +39,10 @@ def draw_importance(found: Any, ax: Any = None, most: int = 20) -> Any:
     ax.set_ylim(len(order) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
     change = "fall" if found.score.greater_is_better else "rise"
-    ax.set_xlabel(f"{change} of {said(found.score.name)} when shuffled ({100 * found.level:g}% range)")
+    ax.set_xlabel(f"{change} of {found.score.title} when shuffled ({100 * found.level:g}% range)")
     hidden = len(mean) - len(order)
     ax.set_title(
-        f"{said(found.score.name)} {found.baseline:.4g} before shuffling"
+        f"{found.score.title} {found.baseline:.4g} before shuffling"
         + (f"; {hidden} more columns not shown" if hidden else ""),
         fontsize=11,
     )

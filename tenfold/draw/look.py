@@ -43,12 +43,6 @@ def titled(model: Any) -> str:
     return short(type(model).__name__ if " at 0x" in text else text)
 
 
-def said(score: str) -> str:
-    """A score's name for people: no underscores, abbreviations as they are written."""
-    known = {"r2": "R²", "mse": "mean squared error", "rmse": "root mean squared error", "mae": "mean absolute error"}
-    return known.get(score, score.replace("_", " "))
-
-
 def amount(value: float) -> str:
     """A number in a picture: three digits, thousands whole."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

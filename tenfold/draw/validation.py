@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import BLUE, GREY, ORANGE, new_axes, said, short
+from tenfold.draw.look import BLUE, GREY, ORANGE, new_axes, short
 
 MOST_TICKS, MOST_DOTS = 25, 400  # folds that are numbered, and that have a dot of their own
 
@@ -25,7 +25,7 @@ def draw_folds(result: Any, ax: Any = None) -> Any:
     ax.axhline(mean, color=ORANGE, zorder=2, label=label)
     if known:
         ax.axhspan(mean - error, mean + error, color=ORANGE, alpha=0.15, lw=0, zorder=1)
-    ax.set(xlabel="fold", ylabel=f"{said(result.score.name)} on held-out rows", title=short(result.model))
+    ax.set(xlabel="fold", ylabel=f"{result.score.title} on held-out rows", title=short(result.model))
     if folds <= MOST_TICKS:
         ax.set_xticks(place)
     ax.legend()
@@ -42,7 +42,7 @@ def draw_path(result: Any, ax: Any = None) -> Any:
     ax.axvline(values[result.best_index], color=ORANGE, ls="--", label=f"best: {result.name} = {result.best:.4g}")
     if values.min() > 0 and values.max() / values.min() > 50:
         ax.set_xscale("log")
-    ax.set(xlabel=result.name, ylabel=f"{said(result.score.name)} on held-out rows", title=short(result.model))
+    ax.set(xlabel=result.name, ylabel=f"{result.score.title} on held-out rows", title=short(result.model))
     ax.tick_params(colors=GREY, labelcolor="black")
     ax.legend()
     return ax

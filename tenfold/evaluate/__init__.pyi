@@ -50,6 +50,8 @@ from tenfold.evaluate.validate.optimism import optimism_by_sampling as optimism_
 from tenfold.evaluate.validate.optimism import vc_bound as vc_bound
 from tenfold.evaluate.validate.resample import bootstrap_error as bootstrap_error
 from tenfold.evaluate.validate.selection_bias import bootstrap_bias_correction as bootstrap_bias_correction
+from tenfold.score.absolute_errors import max_error as max_error
+from tenfold.score.absolute_errors import median_absolute_error as median_absolute_error
 from tenfold.score.blocks import over as over
 from tenfold.score.classification import accuracy_score as accuracy_score
 from tenfold.score.classification import balanced_accuracy_score as balanced_accuracy_score
@@ -76,11 +78,11 @@ from tenfold.score.ranking import average_precision_score as average_precision_s
 from tenfold.score.ranking import precision_recall_curve as precision_recall_curve
 from tenfold.score.ranking import roc_auc_score as roc_auc_score
 from tenfold.score.ranking import roc_curve as roc_curve
+from tenfold.score.regression import explained_variance_score as explained_variance_score
 from tenfold.score.regression import mean_absolute_error as mean_absolute_error
 from tenfold.score.regression import mean_pinball_loss as mean_pinball_loss
 from tenfold.score.regression import mean_poisson_deviance as mean_poisson_deviance
 from tenfold.score.regression import mean_squared_error as mean_squared_error
-from tenfold.score.regression import median_absolute_error as median_absolute_error
 from tenfold.score.regression import r2_score as r2_score
 from tenfold.score.regression import root_mean_squared_error as root_mean_squared_error
 from tenfold.score.report import classification_report as classification_report

@@ -21,7 +21,7 @@ from tenfold.linear.folds import splits_of
 from tenfold.linear.lasso import as_float64
 from tenfold.linear.lasso_cv import positive_numbers
 from tenfold.linear.ridge import Ridge
-from tenfold.linear.scoring import Score, r2, score_of
+from tenfold.score.registry import Score, find_score
 from tenfold.solve.linalg import eigh
 
 
@@ -122,7 +122,7 @@ class RidgeCV(AffineRegressor, Estimator):
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     scoring: Any = param(
         default=None,
-        doc="None: squared error, or R² with cv; a name as r2 or neg_mean_absolute_error; or scorer(model, X, y)",
+        doc="None: squared error, or R² with cv; a name as r2 or neg_mean_absolute_error; or a function as scorer(model, X, y)",
     )
     cv: Any = param(default=None, doc="None: leave one out; or a number of folds, a splitter, or pairs of row numbers")
     gcv_mode: str | None = param(default=None, doc="no effect: one decomposition serves every case")
@@ -135,7 +135,7 @@ class RidgeCV(AffineRegressor, Estimator):
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         alphas = positive_numbers("RidgeCV(alphas=...)", self.alphas)
         p = source.n_features
-        score = r2 if self.scoring is None else score_of(self)
+        score = find_score(self.scoring, "regressor", parameter="scoring", owner="RidgeCV")
         more: dict[str, Any] = {}
         if self.cv is None:
             stats = yield summarize
@@ -178,7 +178,7 @@ class RidgeCV(AffineRegressor, Estimator):
             return -np.einsum("n,nqa->aq", w, (y[..., None] - predicted) ** 2) / w.sum()
         parts = [slice(j, j + 1) for j in range(y.shape[1])] if self.alpha_per_target else [slice(None)]
         count = predicted.shape[2]
-        return np.array([[score(y[:, at], predicted[:, at, k], w) for at in parts] for k in range(count)])
+        return np.array([[score.utility(y[:, at], predicted[:, at, k], w) for at in parts] for k in range(count)])
 
     def _stored(self, predicted: Array, y: Array) -> dict[str, Any]:
         kept = predicted if self.scoring is not None else (y[..., None] - predicted) ** 2
@@ -187,7 +187,7 @@ class RidgeCV(AffineRegressor, Estimator):
     def _fold(self, X: Array, y: Array, w: Array, train: Array, test: Array, alphas: Array, score: Score) -> Array:
         """The score on the test rows for each penalty."""
         path = Path.of(summed(X[train], y[train], w[train]), X.shape[1], alphas, self.fit_intercept)
-        return np.array([score(y[test], y[test] - rest, w[test]) for rest, _ in path.rest(X[test], y[test])])
+        return np.array([score.utility(y[test], y[test] - rest, w[test]) for rest, _ in path.rest(X[test], y[test])])
 
 
 def summarize(block: Block) -> Moments:

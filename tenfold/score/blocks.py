@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.core.stats import Rows
+from tenfold.score import statistics
+from tenfold.score.absolute_errors import AbsoluteErrors, LargestError
 from tenfold.score.classification import all_shares, beta_of
-from tenfold.score.clustering import Contingency, silhouette_score
+from tenfold.score.clustering import Contingency
 from tenfold.score.confusion import Confusion
 from tenfold.score.gains import gain_sums, normalized_gain_sums
 from tenfold.score.inputs import truth_and_scores
@@ -21,7 +22,8 @@ from tenfold.score.means import Mean
 from tenfold.score.probability import CalibrationBins, brier_sums, log_loss_sums
 from tenfold.score.ranking import auc_of, average_precision_of, precision_recall_curve_of, roc_curve_of
 from tenfold.score.ranks import MOST_DISTINCT, Bounded, RankRows, RankSketch
-from tenfold.score.regression import AbsoluteErrors, ValueSums, poisson_sums
+from tenfold.score.registry import known_score
+from tenfold.score.regression import ResidualSpread, ValueSums, poisson_sums
 from tenfold.score.report import Report
 
 
@@ -60,7 +62,8 @@ def over(blocks: Iterable[Any], metric: str, /, *, exact: bool = False, **parame
     >>> over([([0, 1], [0.2, 0.9]), ([1, 0], [0.8, 0.85])], "roc_auc")
     Measured(metric='roc_auc_score', value=0.75, bound=0.0)
     """
-    name, fold = _find(metric)
+    name, fold, stands_for = _find(metric)
+    parameters = stands_for | parameters
     if name in RANKINGS:
         if exact:
             fold = Fold(_rank_rows, fold.score, ("labels",))
@@ -81,11 +84,13 @@ def over(blocks: Iterable[Any], metric: str, /, *, exact: bool = False, **parame
     return Measured(name, *(value if isinstance(value, Bounded) else (value, 0.0)))
 
 
-def _find(metric: str) -> tuple[str, Fold]:
-    name = SHORT.get(metric, metric) if isinstance(metric, str) else metric
+def _find(metric: Any) -> tuple[str, Fold, dict[str, Any]]:
+    """The public function of a name or synonym, how it is summed up, and the parameters that the name stands for."""
+    score = known_score(metric) if isinstance(metric, str) and metric not in FOLDS else None
+    name = metric if score is None else score.function
     if not isinstance(name, str) or name not in FOLDS:
         raise BadParameter(f"metric={metric!r}: must be one of {', '.join(sorted(FOLDS))}")
-    return name, FOLDS[name]
+    return name, FOLDS[name], {} if score is None else dict(score.options)
 
 
 def _rank_rows(y_true: Any, y_score: Any, w: Any = None, *, labels: Any = None) -> RankRows:
@@ -132,15 +137,6 @@ def _report(
     return Report.of(confusion, labels, target_names, digits, zero_division)
 
 
-def _kept(X: Any, labels: Any, w: Any = None) -> Rows:
-    return Rows.of((np.asarray(X), np.asarray(labels), np.ones(len(labels)) if w is None else np.asarray(w)))
-
-
-def _silhouette(rows: Rows, **parameters: Any) -> float:
-    X, labels, w = (np.concatenate(part) for part in zip(*rows.parts, strict=True))
-    return silhouette_score(X, labels, sample_weight=w, **parameters)
-
-
 FOLDS = {
     "accuracy_score": Fold(Confusion.of, Confusion.accuracy),
     "adjusted_rand_score": Fold(Contingency.of, Contingency.adjusted_rand),
@@ -151,10 +147,12 @@ FOLDS = {
     "classification_report": Fold(Confusion.of, _report),
     "confusion_matrix": Fold(Confusion.of, Confusion.matrix),
     "dcg_score": Fold(gain_sums, Mean.value, ("k", "log_base", "ignore_ties")),
+    "explained_variance_score": Fold(ResidualSpread.of, ResidualSpread.explained),
     "f1_score": Fold(Confusion.of, _fbeta),
     "f_alpha_score": Fold(Confusion.of, _f_alpha),
     "fbeta_score": Fold(Confusion.of, _fbeta),
     "log_loss": Fold(log_loss_sums, Mean.value, ("labels",)),
+    "max_error": Fold(LargestError.of, LargestError.value),
     "mean_absolute_error": Fold(ValueSums.of, ValueSums.mae),
     "mean_pinball_loss": Fold(ValueSums.of, ValueSums.pinball),
     "mean_poisson_deviance": Fold(poisson_sums, Mean.value),
@@ -171,14 +169,8 @@ FOLDS = {
     "roc_auc_score": Fold(_rank_sketch, auc_of, ("labels", "most")),
     "roc_curve": Fold(_rank_sketch, roc_curve_of, ("labels", "most")),
     "root_mean_squared_error": Fold(ValueSums.of, ValueSums.rmse),
-    "silhouette_score": Fold(_kept, _silhouette),
+    "silhouette_score": Fold(statistics.rows, statistics.silhouette),
     "specificity_score": Fold(Confusion.of, _by_class("specificity")),
     "zero_one_loss": Fold(Confusion.of, Confusion.error),
 }
 RANKINGS = ("average_precision_score", "precision_recall_curve", "roc_auc_score", "roc_curve")
-SHORT = {name.removesuffix("_score"): name for name in FOLDS} | {
-    "brier": "brier_score_loss",
-    "mae": "mean_absolute_error",
-    "mse": "mean_squared_error",
-    "rmse": "root_mean_squared_error",
-}

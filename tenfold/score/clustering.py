@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,12 @@ class Contingency(Confusion):
         return max(0.0, float(cell @ (np.log(cell) - np.log(rows[i]) - np.log(columns[j]))))
 
     def normalized_information(self, average_method: str = "arithmetic") -> float:
-        means = {"arithmetic": np.mean, "max": max, "min": min, "geometric": lambda pair: np.sqrt(pair[0] * pair[1])}
+        means: dict[str, Callable[[list[float]], Any]] = {
+            "arithmetic": np.mean,
+            "max": max,
+            "min": min,
+            "geometric": lambda pair: np.sqrt(pair[0] * pair[1]),
+        }
         check_choice("average_method", average_method, tuple(means))
         if self.weight.shape == (1, 1):
             return 1.0
@@ -143,7 +149,8 @@ def _distances(X: Array, rows: Array, metric: Any) -> Array:
         return X[rows]
     from scipy.spatial.distance import cdist
 
-    return cdist(X[rows], X, metric=metric)
+    distances: Array = cdist(X[rows], X, metric=metric)
+    return distances
 
 
 def _silhouettes(sums: Array, code: Array, weight: Array) -> Array:

@@ -56,7 +56,7 @@ class Confusion(Stats):
         return joined(self.truth, self.predicted)
 
     @property
-    def total(self) -> float:
+    def total(self) -> Any:
         return self.weight.sum()
 
     def matrix(self, labels: Any = None, normalize: str | None = None) -> Array:
@@ -70,7 +70,8 @@ class Confusion(Stats):
             return table
         axis = {"true": 1, "pred": 0, "all": None}[normalize]
         total = table.sum(axis=axis, keepdims=True)
-        return np.divide(table, total, out=np.zeros(table.shape), where=total != 0)
+        shares: Array = np.divide(table, total, out=np.zeros(table.shape), where=total != 0)
+        return shares
 
     def right(self) -> Any:
         """Weight of the rows whose prediction is the truth."""

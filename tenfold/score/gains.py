@@ -86,7 +86,7 @@ def _lists(values: Any) -> Any:
 def _discounts(items: int, k: int | None, log_base: float) -> Array:
     if k is not None and (not isinstance(k, (int, np.integer)) or k < 1):
         raise BadParameter(f"k={k!r}: must be a whole number of at least 1")
-    discounts = np.log(log_base) / np.log(np.arange(2, items + 2))
+    discounts: Array = np.log(log_base) / np.log(np.arange(2, items + 2))
     discounts[items if k is None else k :] = 0.0
     return discounts
 
@@ -102,4 +102,4 @@ def _gains(gain: Array, score: Array, discounts: Array, ignore_ties: bool) -> Ar
     new = np.concatenate([np.ones((n, 1), dtype=bool), score[:, 1:] != score[:, :-1]], axis=1)
     group = np.cumsum(new.reshape(-1)) - 1
     shared = np.bincount(group, weights=np.tile(discounts, n)) / np.bincount(group)
-    return (gain * shared[group].reshape(n, m)).sum(axis=1)
+    return np.asarray((gain * shared[group].reshape(n, m)).sum(axis=1))

@@ -48,7 +48,7 @@ class Values(NamedTuple):
 def truth_and_labels(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Labels:
     """Two columns of labels of the same rows, of any kind that can be sorted."""
     columns = [_column(y_true, "y_true"), _column(y_pred, "y_pred")]
-    _same_rows(*columns)
+    _same_rows(columns[0], columns[1])
     kinds = [_kind(column) for column in columns]
     if kinds[0] != kinds[1]:
         raise BadInput(f"y_true holds {kinds[0]} and y_pred {kinds[1]}: make both text or both numbers")
@@ -59,7 +59,7 @@ def truth_and_labels(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Lab
 def truth_and_groups(labels_true: Any, labels_pred: Any, sample_weight: Any = None) -> Labels:
     """Two groupings of the same rows; the names of the groups need not be of one kind."""
     columns = [_column(labels_true, "labels_true"), _column(labels_pred, "labels_pred")]
-    _same_rows(*columns, names=("labels_true", "labels_pred"))
+    _same_rows(columns[0], columns[1], names=("labels_true", "labels_pred"))
     columns, w = _weighted(columns, sample_weight)
     return Labels(*check.encode(columns[0]), *check.encode(columns[1]), w)
 
@@ -133,13 +133,13 @@ def _positive_truth(y_true: Any, pos_label: Any) -> Array:
         pos_label = classes[-1] if numbers else 1 if _kind(classes) == "numbers" else None
     if pos_label is None:
         positive_class(classes, None)
-    return (truth == pos_label).astype(np.int64)
+    return np.asarray(truth == pos_label, dtype=np.int64)
 
 
 def truth_and_values(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Values:
     """Finite numbers, one or several for each row."""
     columns = [_table(y_true, "y_true"), _table(y_pred, "y_pred")]
-    _same_rows(*columns)
+    _same_rows(columns[0], columns[1])
     if columns[0].shape[1] != columns[1].shape[1]:
         raise BadInput(
             f"y_true has {columns[0].shape[1]} values for each row and y_pred {columns[1].shape[1]}: give as many"

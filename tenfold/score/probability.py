@@ -79,7 +79,7 @@ def squared_distance(codes: Array, P: Array) -> Array:
     """‖p − e_y‖² of each row."""
     gap = P.astype(np.float64)
     gap[np.arange(len(codes)), codes] -= 1.0
-    return np.einsum("ij,ij->i", gap, gap)
+    return np.asarray(np.einsum("ij,ij->i", gap, gap))
 
 
 def brier_sums(

@@ -15,7 +15,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.errors import BadInput
-from tenfold.core.stats import Stats
+from tenfold.core.stats import Stats, merge
 from tenfold.score.confusion import joined
 from tenfold.score.inputs import Array, Scores
 
@@ -63,7 +63,7 @@ class RankRows(Stats):
     @property
     def width(self) -> int:
         """Columns of scores."""
-        return self.blocks[0][1].shape[1]
+        return int(self.blocks[0][1].shape[1])
 
     def weights(self) -> Array:
         """Weight of each class."""
@@ -103,9 +103,11 @@ class RankRows(Stats):
     def _whole(self) -> tuple[Array, Array, Array | None]:
         if len(self.blocks) > 1:
             truth, scores, w = zip(*self.blocks, strict=True)
+            weights = None
             if any(one is not None for one in w):
-                w = [np.ones(len(t)) if one is None else one for t, one in zip(truth, w, strict=True)]
-            self.blocks = [(np.concatenate(truth), np.concatenate(scores), None if w[0] is None else np.concatenate(w))]
+                filled = [np.ones(len(t)) if one is None else one for t, one in zip(truth, w, strict=True)]
+                weights = np.concatenate(filled)
+            self.blocks = [(np.concatenate(truth), np.concatenate(scores), weights)]
         return self.blocks[0]
 
 
@@ -177,7 +179,8 @@ def _key_of(s: Array) -> Array:
 
 
 def _score_of(key: Array) -> Array:
-    return (key ^ (key >> 63 & np.int64(2**63 - 1))).view(np.float64)
+    scores: Array = (key ^ (key >> 63 & np.int64(2**63 - 1))).view(np.float64)
+    return scores
 
 
 @dataclass(slots=True)
@@ -213,7 +216,7 @@ class RankSketch(Stats):
         return len(self.columns)
 
     def weights(self) -> Array:
-        return self.columns[0].weight.sum(axis=0)
+        return np.asarray(self.columns[0].weight.sum(axis=0))
 
     def auc(self, column: int, up: int, down: int | None = None) -> Bounded:
         one = self.columns[column]
@@ -221,11 +224,11 @@ class RankSketch(Stats):
         return _auc_between(one.weight[:, up], negative, one.dropped > 0)
 
     def pooled_auc(self) -> Bounded:
-        pooled = None
+        parts = []
         for a, one in enumerate(self.columns):
             weight = np.stack([one.weight.sum(axis=1) - one.weight[:, a], one.weight[:, a]], axis=1)
-            part = Distinct(one.key, weight, one.dropped, one.most)
-            pooled = part if pooled is None else pooled + part
+            parts.append(Distinct(one.key, weight, one.dropped, one.most))
+        pooled: Distinct = merge(parts)
         return _auc_between(pooled.weight[:, 1], pooled.weight[:, 0], pooled.dropped > 0)
 
     def curve(self, column: int, up: int) -> Curve:
@@ -237,6 +240,6 @@ class RankSketch(Stats):
 
 def _auc_between(positive: Array, negative: Array, rounded: bool) -> Bounded:
     """Pairs at one rounded score may be ranked either way: half of them is the bound."""
-    share = won_share(positive.sum(), negative.sum(), positive @ (np.cumsum(negative) - negative / 2))
+    share = won_share(positive.sum(), negative.sum(), float(positive @ (np.cumsum(negative) - negative / 2)))
     tied = positive @ negative / positive.sum() / negative.sum() if rounded else 0.0
     return Bounded(float(share), float(tied / 2))

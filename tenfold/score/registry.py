@@ -1,178 +1,204 @@
-"""Scores by name, for cross-validation: functions of (codes of the truth, scores of the classes) or (truth,
-values), and weights.
-
-Each is made of the statistics of the public scores; there is no second way to compute one. The rows were
-checked before.
-"""
+"""Every score that has a name, once; and the one function that finds a score by name, or takes a user's function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from tenfold import _evaluate
-from tenfold.base import check
-from tenfold.base.estimator import log_softmax, softmax
+import tenfold.score as package
 from tenfold.core.errors import BadParameter
+from tenfold.score import statistics as of
+from tenfold.score.absolute_errors import LargestError
+from tenfold.score.clustering import Contingency
 from tenfold.score.confusion import Confusion
-from tenfold.score.inputs import Array, Labels, Scores, Values
+from tenfold.score.functions import METRIC, SCORER, function_score
+from tenfold.score.inputs import Array
 from tenfold.score.means import Mean
-from tenfold.score.probability import row_surprise, squared_distance
-from tenfold.score.ranking import auc_of
-from tenfold.score.ranks import RankRows, RankSketch
-from tenfold.score.regression import ValueSums
+from tenfold.score.probability import row_surprise
+from tenfold.score.record import (
+    CLASS_SCORES,
+    CLASSES,
+    CLUSTERING,
+    LABELS,
+    MANY_CLASSES,
+    PROBABILITIES,
+    REGRESSION,
+    TWO_CLASSES,
+    VALUES,
+)
+from tenfold.score.record import Score as Score
+from tenfold.score.record import judged_output as judged_output
+from tenfold.score.record import split_choice as split_choice
+from tenfold.score.regression import ResidualSpread, ValueSums
+from tenfold.score.statistics import largest as largest
+
+AVERAGES = ("macro", "micro", "weighted")
+DEFAULTS = {"classifier": "accuracy", "regressor": "r2"}
 
 
-@dataclass(frozen=True)
-class Score:
-    """A named score of (truth, output, weights): outputs are class scores (log posteriors) or predicted
-    values.
-
-    `sums` makes a statistic of rows and `finish` the score of it. For rows that are never together in memory, statistics of
-    blocks are added; `sketch` makes another one there, where the exact one keeps the rows.
-    """
-
-    name: str
-    role: str  # "classifier" or "regressor"
-    greater_is_better: bool
-    sums: Callable[[Array, Array, Array], Any]
-    finish: Callable[[Any], float]
-    sketch: Callable[[Array, Array, Array], Any] | None = None
-    by_class: bool = False  # judges the chosen class, whatever its score is
-    merges: bool = True  # whether statistics of blocks can be added
-
-    def of(self, truth: Array, output: Array, w: Array) -> float:
-        """The score of rows in memory."""
-        return self.finish(self.sums(truth, output, w))
-
-    def of_block(self, truth: Array, output: Array, w: Array) -> Any:
-        """A statistic of a block of rows, to be added to those of the others."""
-        return (self.sketch or self.sums)(truth, output, w)
-
-    @property
-    def sign(self) -> float:
-        """+1 where more is better: sign × score is always to be made large."""
-        return 1.0 if self.greater_is_better else -1.0
+def _classes(name: str, greater_is_better: bool, output: str, sums: Any, finish: Any, **more: Any) -> Score:
+    """A score of any number of classes, between 0 and 1 unless it says otherwise."""
+    return Score(name, CLASSES, greater_is_better, output, sums, finish, **{"high": 1.0, **more})
 
 
-def largest(scores: Array) -> Array:
-    """The number of the largest score of each row."""
-    native = scores.dtype == np.float64 and scores.flags.c_contiguous
-    return cast(Array, _evaluate.largest_columns(scores)) if native else scores.argmax(axis=1)
+def _shares(name: str, label: str) -> list[Score]:
+    """Precision, recall or F₁ of the second of two classes, and its averages over any number of classes."""
+    function = f"{name}_score"
+    one = Score(
+        name, (TWO_CLASSES,), True, LABELS, of.confusion, partial(of.by_class, share=name, average="binary"),
+        function=function, options=dict(zero_division=0), high=1.0, label=label, title=f"{label} of the second class",
+    )  # fmt: skip
+    means = [
+        _classes(
+            f"{name}_{average}", True, LABELS, of.confusion, partial(of.by_class, share=name, average=average),
+            function=function, options=dict(average=average, zero_division=0), label=f"{label} ({average})",
+        )
+        for average in AVERAGES
+    ]  # fmt: skip
+    return [one, *means]
 
 
-def split_choice(output: Array, n_classes: int) -> tuple[Array, Array | None]:
-    """Class scores, and the number of the chosen class where one more column tells it."""
-    if output.shape[1] == n_classes:
-        return output, None
-    return output[:, :n_classes], output[:, n_classes].astype(np.int64)
+def _area(name: str, label: str, multi_class: str, average: str = "macro", **more: Any) -> Score:
+    """The area under the ROC curve; two classes have one, whatever is said of more."""
+    return _classes(
+        name, True, CLASS_SCORES, of.rank_rows, partial(of.area, multi_class=multi_class, average=average),
+        sketch=of.rank_sketch, function="roc_auc_score", options=dict(multi_class=multi_class, average=average),
+        label=label, every_class=True, **more,
+    )  # fmt: skip
 
 
-def judged_output(judge: Score, output: Array, classes: Array | None) -> Array:
-    """Outputs as the score wants them: class scores; ones for the chosen class, where that is told in a column more and the
-    score asks for it; or values.
-    """
-    if classes is None:
-        return output
-    scores, codes = split_choice(output, len(classes))
-    if codes is not None and judge.by_class:
-        return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
-    return scores
+def _error(name: str, sums: Any, finish: Any, **more: Any) -> Score:
+    """An error of predicted numbers."""
+    return Score(name, (REGRESSION,), False, VALUES, sums, finish, **more)
 
 
-def _hits(codes: Array, scores: Array, w: Array) -> Mean:
-    return Mean.of(largest(scores) == codes, w)
+def _explained(name: str, sums: Any, finish: Any, **more: Any) -> Score:
+    """A share of the spread of the target: 1 at best, and as low as the predictions are bad."""
+    return Score(name, (REGRESSION,), True, VALUES, sums, finish, low=-np.inf, high=1.0, **more)
 
 
-def _confusion(codes: Array, scores: Array, w: Array) -> Confusion:
-    return Confusion.of_labels(Labels(*check.encode(codes), *check.encode(largest(scores)), w))
+def _grouping(name: str, finish: Any, **more: Any) -> Score:
+    """A score of two groupings of the same rows."""
+    return Score(name, (CLUSTERING,), True, LABELS, of.contingency, finish, function=f"{name}_score", **more)
 
 
-def _f1_macro(confusion: Confusion) -> float:
-    return float(confusion.by_class(None, "macro").fbeta(1.0, 0))
+def _same(mse: Array, variance: float) -> Array:
+    return mse
 
 
-def _surprises(codes: Array, scores: Array, w: Array) -> Mean:
-    return Mean.of(row_surprise(codes, scores), w)
+def _root(mse: Array, variance: float) -> Array:
+    return np.asarray(np.sqrt(mse))
 
 
-def _distances(codes: Array, scores: Array, w: Array) -> Mean:
-    return Mean.of(squared_distance(codes, softmax(scores)), w)
+def _share(mse: Array, variance: float) -> Array:
+    return 1 - mse / (variance or 1.0)
 
 
-def _ranked(codes: Array, scores: Array, w: Array) -> Scores:
-    k = scores.shape[1]
-    ranked = scores[:, 1:] - scores[:, :1] if k == 2 else log_softmax(scores)  # log odds do not saturate
-    return Scores(np.arange(k), codes, ranked, w)
+ZERO_ONE: dict[str, Any] = dict(row_loss=of.zero_one, loss_label="share of errors")
+SQUARED: dict[str, Any] = dict(row_loss=of.squared, loss_label="squared error")
 
-
-def _rank_rows(codes: Array, scores: Array, w: Array) -> RankRows:
-    return RankRows.of(_ranked(codes, scores, w))
-
-
-def _rank_sketch(codes: Array, scores: Array, w: Array) -> RankSketch:
-    return RankSketch.of(_ranked(codes, scores, w))
-
-
-def _area(ranks: Any) -> float:
-    """Under the ROC curve; of each class against the others, averaged, where there are more than two."""
-    return float(auc_of(ranks, multi_class="ovr").value)
-
-
-def _sums(truth: Array, value: Array, w: Array) -> ValueSums:
-    return ValueSums.of_values(Values(truth, value, w))
-
-
-def _root(sums: ValueSums) -> float:
-    return float(sums.mse() ** 0.5)
-
-
-SCORES = {
+SCORES: dict[str, Score] = {
     score.name: score
     for score in (
-        Score("accuracy", "classifier", True, _hits, Mean.value, by_class=True),
-        Score("log_loss", "classifier", False, _surprises, Mean.value),
-        Score("brier", "classifier", False, _distances, Mean.value),
-        Score("balanced_accuracy", "classifier", True, _confusion, Confusion.balanced_accuracy, by_class=True),
-        Score("f1_macro", "classifier", True, _confusion, _f1_macro, by_class=True),
-        Score("roc_auc", "classifier", True, _rank_rows, _area, sketch=_rank_sketch),
-        Score("r2", "regressor", True, _sums, ValueSums.explained),
-        Score("mse", "regressor", False, _sums, ValueSums.mse),
-        Score("rmse", "regressor", False, _sums, _root),
-        Score("mae", "regressor", False, _sums, ValueSums.mae),
+        _classes("accuracy", True, LABELS, of.hits, Mean.value, function="accuracy_score", synonyms=("acc",), percent=True,
+                 mean_of_rows=True, **ZERO_ONE),
+        _classes("log_loss", False, PROBABILITIES, of.surprises, Mean.value, function="log_loss", synonyms=("logloss", "cross_entropy"),
+                 high=np.inf, row_loss=row_surprise, loss_label="log loss", mean_of_rows=True),
+        _classes("brier", False, PROBABILITIES, of.distances, Mean.value, function="brier_score_loss",
+                 synonyms=("brier_score",), high=2.0, label="Brier score", row_loss=of.squared_probability,
+                 loss_label="Brier score", mean_of_rows=True),
+        _classes("balanced_accuracy", True, LABELS, of.confusion, Confusion.balanced_accuracy,
+                 function="balanced_accuracy_score"),
+        *_shares("f1", "F1"),
+        _area("roc_auc", "AUC", "ovr", synonyms=("auc", "roc", "roc_auc_ovr")),
+        _area("roc_auc_ovr_weighted", "AUC (one against the rest, weighted)", "ovr", "weighted"),
+        _area("roc_auc_ovo", "AUC (one against one)", "ovo"),
+        _area("roc_auc_ovo_weighted", "AUC (one against one, weighted)", "ovo", "weighted"),
+        _classes("average_precision", True, CLASS_SCORES, of.rank_rows, of.precision_area, sketch=of.rank_sketch,
+                 function="average_precision_score", every_class=True),
+        *_shares("precision", "precision"),
+        *_shares("recall", "recall"),
+        _classes("error", False, LABELS, of.errors, Mean.value, function="zero_one_loss", synonyms=("error_rate",),
+                 label="share of errors", mean_of_rows=True, **ZERO_ONE),
+        _explained("r2", of.sums, ValueSums.explained, function="r2_score", synonyms=("r²", "r_squared", "rsquared"),
+                   label="R²", of_squares=_share, **SQUARED),
+        _error("mse", of.sums, ValueSums.mse, function="mean_squared_error", label="mse", title="mean squared error",
+               of_squares=_same, mean_of_rows=True, **SQUARED),
+        _error("rmse", of.sums, ValueSums.rmse, function="root_mean_squared_error", label="rmse",
+               title="root mean squared error", of_squares=_root, **SQUARED),
+        _error("mae", of.sums, ValueSums.mae, function="mean_absolute_error", label="mae", title="mean absolute error",
+               row_loss=of.absolute, loss_label="absolute error", mean_of_rows=True),
+        _error("median_absolute_error", of.absolute_errors, of.median, sketch=of.absolute_sketch,
+               function="median_absolute_error"),
+        _error("max_error", of.largest_error, LargestError.value, function="max_error", label="largest error"),
+        _explained("explained_variance", of.residual_spread, ResidualSpread.explained,
+                   function="explained_variance_score"),
+        _error("mean_poisson_deviance", of.deviances, Mean.value, function="mean_poisson_deviance",
+               label="Poisson deviance"),
+        _grouping("adjusted_rand", Contingency.adjusted_rand, low=-0.5, high=1.0, label="adjusted Rand index"),
+        _grouping("mutual_info", Contingency.mutual_information, label="mutual information"),
+        _grouping("normalized_mutual_info", Contingency.normalized_information, high=1.0,
+                  label="normalized mutual information"),
+        Score("silhouette", (CLUSTERING,), True, LABELS, of.rows, of.silhouette, function="silhouette_score", low=-1.0,
+              high=1.0, merges=False),
     )
-}
+}  # fmt: skip
 
 
-def find_score(score: Any, role: str) -> Score:
-    """The score by name; None is accuracy for classifiers and R² for regressors; a function (truth,
-    prediction) is taken as it is.
+def _all_names(score: Score) -> list[str]:
+    """Its name, its synonyms, the name of its function where that has no more parameters, and scikit-learn's negated ones."""
+    plain = {"average", "multi_class"}.isdisjoint(score.options) or score.name == "roc_auc"
+    own = [score.name, *score.synonyms, *([score.function] if plain and score.function else [])]
+    return own if score.greater_is_better else own + [f"neg_{name}" for name in own]
+
+
+BY_NAME = {name: score for score in reversed(SCORES.values()) for name in _all_names(score)}
+
+
+def score_names(role: str, n_classes: int | None = None) -> list[str]:
+    """The names of the scores of learners of a role, synonyms left out."""
+    many = n_classes is not None and n_classes > 2
+    return [one.name for one in SCORES.values() if one.role == role and (not many or MANY_CLASSES in one.tasks)]
+
+
+def known_score(name: str) -> Score | None:
+    """The score of a name or synonym, of any task; None where there is none. Upper case, hyphens and spaces do not matter."""
+    return BY_NAME.get(name.strip().lower().replace("-", "_").replace(" ", "_"))
+
+
+def find_score(
+    score: Any,
+    role: str,
+    n_classes: int | None = None,
+    *,
+    parameter: str = "score",
+    owner: str = "",
+    also: tuple[str, ...] = (),
+) -> Score:
+    """The score of a name or synonym; None is accuracy for classifiers and R² for regressors. A function is one of
+    (truth, prediction) or (model, X, y), told apart by how many arguments it needs; a public score is found as such.
+
+    `parameter` of `owner` is what the user gave it as; `also` are other words that it may be.
     """
     if score is None:
-        return SCORES["accuracy" if role == "classifier" else "r2"]
+        return SCORES[DEFAULTS[role]]
     if isinstance(score, Score):
         return score
-    fitting = [name for name, known in SCORES.items() if known.role == role]
-    if isinstance(score, str):
-        if score not in fitting:
-            raise BadParameter(
-                f"score={score!r}: a {role} can be judged by {', '.join(fitting)}, or a function of (truth, prediction)"
-            )
-        return SCORES[score]
+    where = f"{owner}({parameter}={{}})" if owner else f"{parameter}={{}}"
     if callable(score):
-        name, given = getattr(score, "__name__", "score"), _as_given if role == "classifier" else _as_values
-        return Score(name, role, True, given, lambda pair: float(score(*pair)), by_class=True, merges=False)
-    raise BadParameter(f"score={score!r}: must be one of {', '.join(fitting)}, or a function of (truth, prediction)")
-
-
-def _as_given(codes: Array, scores: Array, w: Array) -> tuple[Array, Array]:
-    """A user's function sees codes of the true and predicted classes."""
-    return codes, scores.argmax(axis=1)
-
-
-def _as_values(truth: Array, value: Array, w: Array) -> tuple[Array, Array]:
-    """Or true and predicted values."""
-    return truth.squeeze(), value.squeeze()
+        name = str(getattr(score, "__name__", "score"))
+        if name not in BY_NAME or getattr(package, name, None) is not score:
+            return function_score(score, role, where.format(name))
+        score = name  # a public one: it is known which way is better
+    found = known_score(score) if isinstance(score, str) else None
+    if found is None or found.role != role:
+        names = ", ".join([*also, *score_names(role, n_classes)])
+        raise BadParameter(
+            f"{where.format(repr(score)[:60])}: a {role} can be judged by {names}, "
+            f"or a function of {METRIC} or {SCORER}"
+        )
+    if n_classes is not None and n_classes > 2 and MANY_CLASSES not in found.tasks:
+        raise BadParameter(f"{where.format(repr(score))}: {found.two_only(n_classes)}")
+    return found

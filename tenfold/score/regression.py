@@ -14,7 +14,6 @@ from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.stats import Stats, merge
 from tenfold.score.inputs import Array, Values, truth_and_values
 from tenfold.score.means import Mean
-from tenfold.score.ranks import MOST_DISTINCT, Bounded, Distinct
 
 ROWS_AT_ONCE = 2**15
 
@@ -40,8 +39,9 @@ class ValueSums(Stats):
     @classmethod
     def of_values(cls, given: Values) -> Self:
         cuts = range(0, len(given.truth), ROWS_AT_ONCE)  # parts that stay in the cache, on all threads
-        parts = each(cls._of_part, [Values(*(_rows(column, cut) for column in given)) for cut in cuts])
-        return merge(parts)
+        parts = each(cls._of_part, [_part(given, cut) for cut in cuts])
+        merged: Self = merge(parts)
+        return merged
 
     @classmethod
     def _of_part(cls, given: Values) -> Self:
@@ -94,18 +94,23 @@ class ValueSums(Stats):
 
     def explained(self, multioutput: Any = "uniform_average", force_finite: bool = True) -> Any:
         """R², also of one row."""
-        flat, exact = self.spread == 0, self.squared == 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scores = 1 - self.squared / self.spread
-        if force_finite:
-            scores = np.where(flat, np.where(exact, 1.0, 0.0), scores)
-        if isinstance(multioutput, str) and multioutput == "variance_weighted":
-            multioutput = self.spread if self.spread.any() else "uniform_average"
-        return over_targets(scores, multioutput)
+        return explained_share(self.squared, self.spread, multioutput, force_finite)
 
 
-def _rows(column: Array | None, start: int) -> Array | None:
-    return None if column is None else column[start : start + ROWS_AT_ONCE]
+def explained_share(rest: Array, spread: Array, multioutput: Any, force_finite: bool) -> Any:
+    """1 − rest / spread of each target, and what `multioutput` makes of them; see `r2_score`."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = 1 - rest / spread
+    if force_finite:
+        scores = np.where(spread == 0, np.where(rest == 0, 1.0, 0.0), scores)
+    if isinstance(multioutput, str) and multioutput == "variance_weighted":
+        multioutput = spread if spread.any() else "uniform_average"
+    return over_targets(scores, multioutput)
+
+
+def _part(given: Values, start: int) -> Values:
+    rows = slice(start, start + ROWS_AT_ONCE)
+    return Values(given.truth[rows], given.value[rows], None if given.w is None else given.w[rows])
 
 
 def over_targets(values: Array, multioutput: Any) -> Any:
@@ -207,7 +212,12 @@ def mean_poisson_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None
 
 def poisson_sums(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Mean:
     """The statistic of the Poisson deviance."""
-    y, mu, w = truth_and_values(y_true, y_pred, sample_weight)
+    return poisson_sums_of(truth_and_values(y_true, y_pred, sample_weight))
+
+
+def poisson_sums_of(given: Values) -> Mean:
+    """The same of numbers that were checked."""
+    y, mu, w = given
     if y.shape[1] > 1:
         raise BadInput(f"there are {y.shape[1]} targets: the Poisson deviance is of one")
     for values, bad, rule in ((y, y < 0, "y_true must be at least 0"), (mu, mu <= 0, "y_pred must be above 0")):
@@ -219,50 +229,38 @@ def poisson_sums(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Mean:
     return Mean.of(2 * (xlogy(y, y / mu) - y + mu)[:, 0], w)
 
 
-def median_absolute_error(
-    y_true: Any, y_pred: Any, *, multioutput: Any = "uniform_average", sample_weight: Any = None
+def explained_variance_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    multioutput: Any = "uniform_average",
+    force_finite: bool = True,
 ) -> Any:
-    """The median of |y − ŷ|, where half of the weight is below; between two rows, their mean.
+    """1 − Var(y − ŷ) / Var(y): R² of predictions whose mean error is taken away. Parameters as for `r2_score`.
 
-    >>> from tenfold.evaluate import median_absolute_error
-    >>> median_absolute_error([1.0, 2.0, 3.0, 10.0], [1.0, 2.0, 4.0, 0.0])
-    0.5
+    >>> from tenfold.evaluate import explained_variance_score
+    >>> explained_variance_score([1.0, 2.0, 3.0], [2.0, 3.0, 4.0])
+    1.0
     """
-    given = truth_and_values(y_true, y_pred, sample_weight)
-    if given.w is None:
-        return over_targets(np.median(np.abs(given.truth - given.value), axis=0), multioutput)
-    return AbsoluteErrors.of_values(given, most=2**62).median(multioutput).value
+    return ResidualSpread.of(y_true, y_pred, sample_weight).explained(multioutput, force_finite)
 
 
 @dataclass(slots=True)
-class AbsoluteErrors(Stats):
-    """The distinct absolute errors of each target with their weights, rounded once there are too many."""
+class ResidualSpread(Stats):
+    """Sums of the targets, and of their residuals."""
 
-    targets: list[Distinct]
-
-    @classmethod
-    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None, *, most: int = MOST_DISTINCT) -> Self:
-        return cls.of_values(truth_and_values(y_true, y_pred, sample_weight), most)
+    targets: ValueSums
+    residuals: ValueSums
 
     @classmethod
-    def of_values(cls, given: Values, most: int) -> Self:
-        one_group = np.zeros(len(given.truth), dtype=np.int64)
-        errors = np.abs(given.truth - given.value).T
-        return cls([Distinct.of(error, one_group, given.w, 1, most) for error in errors])
+    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Self:
+        return cls.of_values(truth_and_values(y_true, y_pred, sample_weight))
 
-    def __add__(self, other: Self) -> Self:
-        return type(self)([one + two for one, two in zip(self.targets, other.targets, strict=True)])
+    @classmethod
+    def of_values(cls, given: Values) -> Self:
+        residuals = given._replace(truth=given.truth - given.value)
+        return cls(ValueSums.of_values(given), ValueSums.of_values(residuals))
 
-    def median(self, multioutput: Any = "uniform_average") -> Any:
-        """The median, and how far rounding may have moved it."""
-        lows, highs = (np.array([_middle(one, values) for one in self.targets]) for values in ("lows", "highs"))
-        value, bound = (over_targets(part, multioutput) for part in ((lows + highs) / 2, (highs - lows) / 2))
-        return Bounded(value, bound)
-
-
-def _middle(errors: Distinct, values: str) -> float:
-    reached = np.cumsum(errors.weight[:, 0])
-    half, points = reached[-1] / 2, getattr(errors, values)
-    first = int(np.searchsorted(reached, half * (1 - 1e-15)))
-    is_between = abs(reached[first] - half) <= 1e-15 * half and first + 1 < len(points)
-    return float((points[first] + points[first + 1]) / 2 if is_between else points[first])
+    def explained(self, multioutput: Any = "uniform_average", force_finite: bool = True) -> Any:
+        return explained_share(self.residuals.spread, self.targets.spread, multioutput, force_finite)

@@ -9,7 +9,7 @@ from scipy.special import ndtri, stdtrit
 
 from tenfold.core.data import Array
 from tenfold.evaluate.validate.result import corrected_error
-from tenfold.score.registry import Score
+from tenfold.score.registry import Score, known_score
 from tenfold.selection.candidates import Setting
 from tenfold.selection.race import Race
 
@@ -21,15 +21,6 @@ LEVEL = 0.95
 COVERAGE = 0.9  # share of new rows whose truth lies within the range of an answer
 MOST_LEVELS, LEVEL_ROWS = 10, 200  # of answers that have ranges of their own, and the held-out rows of each
 SHUFFLES, SHUFFLED_ROWS = 20, 200_000  # of the truth of a fold, at most, and rows of all of them together
-ROW_LOSS = {  # of scores that are means over rows, or rise and fall with one: the loss of a row
-    "rmse": "squared error",
-    "mse": "squared error",
-    "r2": "squared error",
-    "mae": "absolute error",
-    "accuracy": "share of errors",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-}
 
 
 @dataclass(frozen=True)
@@ -183,9 +174,9 @@ def gain_over_guess(race: Race, judge: Score, picks: list[int], guess: int) -> E
     labels 1/2. So the gain counts from the guess or from the picks on rows of shuffled truth, whichever scores more.
     """
     rounds = [np.flatnonzero(race.fold == o) for o in race.complete_outer]
-    if judge.name in ROW_LOSS:
+    if judge.row_loss is not None:
         ahead = [race.losses(guess, rows) - race.losses(c, rows) for c, rows in zip(picks, rounds, strict=True)]
-        return _gain(ROW_LOSS[judge.name], np.concatenate(ahead))
+        return _gain(judge.loss_label, np.concatenate(ahead))
     scores = race.scores[judge.name]
     found, guessed = (
         judge.sign * np.array([scores[c, o, o] for c, o in zip(of, race.complete_outer, strict=True)])
@@ -242,16 +233,14 @@ def _gain(name: str, gain: Array) -> Estimate:
     return Estimate(name, value, value - reach, value + reach, error, "paired differences of rows in the outer rounds")
 
 
-LIMITS: dict[str, tuple[float, float]] = {"accuracy": (0.0, 1.0), "roc_auc": (0.0, 1.0), "r2": (-np.inf, 1.0)}
-
-
 def honest_range(estimate: Estimate, rows: int) -> Estimate:
     """The range cut at what the score can be; for accuracy, at least as wide as so many coin throws allow.
 
     Where every fold has the same accuracy, 100 % say, the folds alone would claim to know it exactly;
     Wilson's range does not.
     """
-    least, most = LIMITS.get(estimate.metric, (0.0, np.inf))
+    score = known_score(estimate.metric)
+    least, most = (-np.inf, np.inf) if score is None else (score.low, score.high)
     low, high = estimate.low, estimate.high
     if estimate.metric == "accuracy":
         z, p = float(ndtri(0.5 + LEVEL / 2)), estimate.value

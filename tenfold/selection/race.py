@@ -17,13 +17,13 @@ import numpy as np
 
 import tenfold
 from tenfold.base import check
-from tenfold.base.estimator import log_softmax, softmax
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, NotConverged, TenfoldError, TenfoldWarning
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.score.registry import Score
+from tenfold.score.statistics import squared, zero_one
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.reading import first_line, pl
 
@@ -181,7 +181,7 @@ class Race:
             return
         weights = np.ones(len(truth))
         for judge in self.judges:
-            self.scores[judge.name][c, fold, other] = judge.of(truth, output, weights)
+            self.scores[judge.name][c, fold, other] = judge.of(truth, output, weights, self.labels)
         if fold == other:
             self.outputs[c, rows] = output
 
@@ -191,7 +191,8 @@ class Race:
 
     def losses(self, c: int, rows: Array) -> Array:
         """The loss of each of these rows under setting c, trained without their fold."""
-        return row_losses(self.judges[0].name, self.truth(rows), self.outputs[c, rows])
+        judge, truth = self.judges[0], self.truth(rows)
+        return (judge.row_loss or (squared if truth.ndim > 1 else zero_one))(truth, self.outputs[c, rows])
 
 
 def _told(warning: TenfoldWarning) -> str:
@@ -201,16 +202,3 @@ def _told(warning: TenfoldWarning) -> str:
         return text
     learner, _, what = text.partition(": ")
     return f"{learner}: stopped before it had converged ({what.rpartition(': ')[0] or what})"
-
-
-def row_losses(metric: str, truth: Array, output: Array) -> Array:
-    """The loss of each row that goes with a score: less is better."""
-    if output.shape[1:] != truth.shape[1:]:  # class scores against class numbers
-        rows = np.arange(len(truth))
-        if metric == "log_loss":
-            return -np.maximum(log_softmax(output)[rows, truth], np.log(np.finfo(float).tiny))
-        if metric == "brier":
-            return ((softmax(output) - (np.arange(output.shape[1]) == truth[:, None])) ** 2).sum(axis=1)
-        return (output.argmax(axis=1) != truth).astype(np.float64)
-    difference = (truth - output)[:, 0]
-    return np.abs(difference) if metric == "mae" else difference**2

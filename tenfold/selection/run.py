@@ -16,13 +16,12 @@ import numpy as np
 import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
-from tenfold.score.registry import SCORES, Score
+from tenfold.score.registry import SCORES, Score, find_score
 from tenfold.selection.candidates import families_for
 from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import Estimate, Nested
 from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import Asked, Column, check_name, look_at_columns
-from tenfold.selection.metric import find_metric
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.race import Race, count_folds, front, make_folds
@@ -140,7 +139,7 @@ class _Job:
         named = Asked(asked["keep"], asked["drop"], asked["category"])
         named.check(frame.columns, target)
         task = find_task(frame[target], raw.typed, asked["task"], comma, target in named.category)
-        judge = find_metric(asked["metric"], task.role)
+        judge = find_score(asked["metric"] or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
         self.tell("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)

@@ -55,9 +55,9 @@ class ForestOptions(TreeOptions):
     bootstrap: bool = param(
         default=True, doc="draw rows for each tree; False: every tree has all rows", before="ccp_alpha"
     )
-    oob_score: bool | Callable = param(
+    oob_score: bool | str | Callable = param(
         default=False,
-        doc="a function of (truth, prediction) that is the score on rows not seen; else no effect: it is always there",
+        doc="a score by name, or a function of (truth, prediction), for rows not seen; else no effect: it is always there",
         before="ccp_alpha",
     )
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)", before="ccp_alpha")

@@ -11,6 +11,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.numbers import column_name
 from tenfold.core.random import generator
+from tenfold.score.registry import Score, find_score
 
 
 def refuse(model: Any, name: str, what: str) -> BadParameter:
@@ -27,12 +28,12 @@ def generator_of(model: Any) -> np.random.Generator:
         raise refuse(model, "random_state", "must be a whole number >= 0, a generator, or None") from None
 
 
-def own_score(model: Any, truth: Array, said: Array) -> float:
-    """What the user's function `oob_score` says of predictions out of bag."""
-    try:
-        return float(model.oob_score(truth, said))
-    except (TypeError, ValueError) as error:
-        raise refuse(model, "oob_score", f"as a function of (truth, prediction) it fails: {error}") from error
+def chosen_oob_score(model: Any) -> Score | None:
+    """The score that `oob_score` names, or is as a function; None where it only says whether there is one."""
+    if isinstance(model.oob_score, (bool, np.bool_)):
+        return None
+    n_classes = len(model.classes_) if model.target == "label" else None
+    return find_score(model.oob_score, model.role, n_classes, parameter="oob_score", owner=type(model).__name__)
 
 
 def columns_to_draw(model: Any, p: int) -> int:

@@ -9,13 +9,11 @@ row is predicted by a model that has not seen it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import log_softmax, softmax
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
@@ -26,7 +24,7 @@ from tenfold.evaluate.validate.memory import in_memory
 from tenfold.evaluate.validate.outputs import Tally, Unkept
 from tenfold.evaluate.validate.result import CrossValidation, ValidationPath
 from tenfold.evaluate.validate.streamed import folds_of_stream, stream_path_scores, stream_scores
-from tenfold.score.registry import Score, find_score, judged_output, largest
+from tenfold.score.registry import Score, find_score, judged_output
 
 
 @takes_splitting()
@@ -44,7 +42,8 @@ def cross_validate(
     folds: a number; or a splitter (KFold, TimeSeriesSplit, LeaveOneOut, ..., scikit-learn's too); or pairs
     (train, test) of row numbers. repeats: how often, with new folds. stratify: "auto" spreads classes evenly
     over the folds. groups: rows of one group are never split; "duplicates" keeps equal rows together. score:
-    "accuracy", "log_loss", "brier", "r2", "mse", "rmse", "mae", or a function of (truth, prediction).
+    a name as "accuracy", "log_loss", "roc_auc", "r2" or "rmse" (scikit-learn's are understood too), or a function of
+    (truth, prediction) or (model, X, y). An error is shown as it is, positive, also by a name with "neg_".
 
     kind: "k-fold" trains on all folds but one and tests on that one. "reversed" trains on one fold and tests
     on the rest: less variance, but harder on models that need many rows. "corrected" estimates the optimism
@@ -185,17 +184,14 @@ def path_scores(model: Any, source: Arrays, one: Round, name: str, values: list[
 
 def round_scores(judge: Score, source: Arrays, one: Round, outputs: list[Array]) -> Any:
     """The score of each split; of all rows at once where splits of one row cannot be scored."""
-    if one.single and judge.name in ROW_SCORES and source.w is None:
-        n_classes = 0 if source.target.classes is None else len(source.target.classes)
-        if judge.name == "accuracy" and outputs[0].shape[1] > n_classes:  # the choice is told
-            return (outputs[0][:, n_classes] == truth_of(source)[0]).astype(np.float64)
-        return ROW_SCORES[judge.name](*_judged(judge, source, slice(None), outputs[0])[:2])
+    if one.single and judge.mean_of_rows and source.w is None:
+        return judge.of_rows(*_judged(judge, source, slice(None), outputs[0])[:2])
     return [score_of(judge, source, rows, output) for rows, output in zip(one.parts, outputs, strict=True)]
 
 
 def score_of(judge: Score, source: Arrays, rows: Any, output: Array) -> float:
     """The score of outputs as `_outputs` gives them."""
-    return judge.of(*_judged(judge, source, rows, output))
+    return judge.of(*_judged(judge, source, rows, output), source.target.classes)
 
 
 def _judged(judge: Score, source: Arrays, rows: Any, output: Array) -> tuple[Array, Array, Array]:
@@ -204,23 +200,11 @@ def _judged(judge: Score, source: Arrays, rows: Any, output: Array) -> tuple[Arr
     return truth[rows], judged_output(judge, output, source.target.classes), w[rows]
 
 
-# Scores that are means over rows, row by row: then the mean over folds of one row is the score of all rows.
-ROW_SCORES: dict[str, Callable[[Array, Array], Array]] = {
-    "accuracy": lambda codes, scores: (largest(scores) == codes).astype(np.float64),
-    "log_loss": lambda codes, scores: (
-        -np.maximum(log_softmax(scores)[np.arange(len(codes)), codes], np.log(np.finfo(float).tiny))
-    ),
-    "brier": lambda codes, scores: ((softmax(scores) - np.eye(scores.shape[1])[codes]) ** 2).sum(axis=1),
-    "mse": lambda truth, value: ((truth - value) ** 2).mean(axis=1),
-    "mae": lambda truth, value: np.abs(truth - value).mean(axis=1),
-}
-
-
 def _corrected(
     judge: Score, source: Arrays, one: Round, whole: Array, everywhere: list[Array]
 ) -> tuple[float, list[float]]:
     """The error of the fit to all rows, and that plus the optimism of each fold's model."""
-    if one.single and judge.name not in ROW_SCORES:
+    if one.single and not judge.mean_of_rows:
         raise BadParameter(f"kind='corrected' cannot judge folds of one row by {judge.name}: take fewer folds")
     every = slice(None)
     training = score_of(judge, source, every, whole)

@@ -145,19 +145,19 @@ def score_from_moments(template: Any, stats: Any, fits: list[dict[str, Any]], ju
     """Squared errors on held-out rows from those rows' own moments; None for other scores, and where digits
     would be lost.
     """
-    found = template._held_out_squares(stats, fits) if judge.name in ("mse", "rmse", "r2") else None
-    if found is None:
+    found = None if judge.of_squares is None else template._held_out_squares(stats, fits)
+    if found is None or judge.of_squares is None:
         return None
     squares, share = found
     spreads = target_squares(stats, template.n_features_in_)
     q = len(spreads)
-    if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (judge.name == "r2" and q > 1):
+    if squares.ndim > 1 or share.min() < SMALLEST_SHARE or (q > 1 and not judge.mean_of_rows):
         return None
     mse = squares / stats.weight / q
     spread = spreads[0] / stats.weight
-    if judge.name == "r2" and spread == 0:
+    if judge.greater_is_better and spread == 0:  # a share of no spread
         return None
-    return {"mse": mse, "rmse": np.sqrt(mse), "r2": 1 - mse / (spread or 1.0)}[judge.name]  # type: ignore[no-any-return]
+    return judge.of_squares(mse, spread)
 
 
 def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> list[Array]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,28 +15,14 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.validate.memory import read
-from tenfold.score.probability import row_surprise
+from tenfold.score.record import RowLoss
+from tenfold.score.registry import SCORES, Score, find_score, score_names
+from tenfold.score.statistics import squared
 
 Array = np.ndarray[Any, Any]
-RowLoss = Callable[[Array, Array], Array]
 
 
-def _zero_one(codes: Array, scores: Array) -> Array:
-    return (scores.argmax(axis=1) != codes).astype(np.float64)
-
-
-def _squared(truth: Array, value: Array) -> Array:
-    return ((truth - value.reshape(truth.shape)) ** 2).mean(axis=1)
-
-
-def _absolute(truth: Array, value: Array) -> Array:
-    return np.abs(truth - value.reshape(truth.shape)).mean(axis=1)
-
-
-LOSSES: dict[str, dict[str, RowLoss]] = {
-    "classifier": {"error": _zero_one, "log_loss": row_surprise},
-    "regressor": {"mse": _squared, "mae": _absolute},
-}
+DEFAULTS = {"classifier": "error", "regressor": "mse"}
 
 
 @dataclass(frozen=True)
@@ -80,8 +65,8 @@ def bootstrap_error(
 ) -> BootstrapError:
     """The bootstrap estimate of a learner's error: out of bag, .632 and .632+.
 
-    A bootstrap sample is a set of weights: row i counts as often as it was drawn. loss: "error" or "log_loss" for classifiers, "mse" or
-    "mae" for regressors.
+    A bootstrap sample is a set of weights: row i counts as often as it was drawn. loss: "error", "log_loss" or "brier" for classifiers,
+    "mse" or "mae" for regressors.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import bootstrap_error
@@ -90,22 +75,24 @@ def bootstrap_error(
     True
     """
     role = getattr(model, "role", "")
-    if role not in LOSSES:
+    if role not in DEFAULTS:
         raise BadInput(
             f"{type(model).__name__} predicts no target, so there is nothing to judge: give a classifier or a regressor"
         )
-    name = next(iter(LOSSES[role])) if loss is None else loss
-    if name not in LOSSES[role]:
-        raise BadParameter(f"loss={loss!r}: a {role} can be judged by {', '.join(LOSSES[role])}")
+    judge = find_score(DEFAULTS[role] if loss is None else loss, role, parameter="loss")
+    if judge.greater_is_better or not judge.mean_of_rows:
+        names = ", ".join(name for name in score_names(role) if SCORES[name].mean_of_rows and SCORES[name].sign < 0)
+        raise BadParameter(f"loss={loss!r}: is no mean of losses of rows: use one of {names}")
     if not isinstance(replicates, (int, np.integer)) or replicates < 1:
         raise BadParameter(f"replicates={replicates!r}: must be a whole number of at least 1")
     source = read(model, X, y, sample_weight)
-    return _estimate(model, source, name, LOSSES[role][name], int(replicates), generator(random_state))
+    return _estimate(model, source, judge, int(replicates), generator(random_state))
 
 
 def _estimate(
-    model: Any, source: Arrays, name: str, row_loss: RowLoss, replicates: int, rng: np.random.Generator
+    model: Any, source: Arrays, judge: Score, replicates: int, rng: np.random.Generator
 ) -> BootstrapError:
+    row_loss = cast(RowLoss, judge.row_loss)
     rows = np.arange(source.X.shape[0]) if source.rows is None else source.rows
     n, w = len(rows), np.ones(source.X.shape[0]) if source.w is None else source.w
     draws = [_draw(rng, source, rows) for _ in range(replicates)]
@@ -134,7 +121,7 @@ def _estimate(
     out_of_bag = float(share @ ((judged * left).sum(axis=0) / seen))
     training = float(share @ row_loss(truth, output))
     ignorant = no_information(row_loss, truth, output, share)
-    return BootstrapError(name, training, out_of_bag, 0.368 * training + 0.632 * out_of_bag,
+    return BootstrapError(judge.name, training, out_of_bag, 0.368 * training + 0.632 * out_of_bag,
                           _plus(training, out_of_bag, ignorant), ignorant, replicates)  # fmt: skip
 
 
@@ -159,7 +146,7 @@ def no_information(row_loss: RowLoss, truth: Array, output: Array, share: Array)
 
     In closed form for 0-1 and squared loss and all losses of a class label (by class); on at most 500 rows each way otherwise.
     """
-    if row_loss is _squared:
+    if row_loss is squared:
         value = output.reshape(truth.shape)
         gap = share @ truth - share @ value
         spread = share @ (truth - share @ truth) ** 2 + share @ (value - share @ value) ** 2

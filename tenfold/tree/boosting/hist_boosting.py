@@ -14,8 +14,8 @@ from tenfold.tree.bins import MOST_WIDE_BINS
 from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
 from tenfold.tree.boosting.losses import loss_of
 from tenfold.tree.boosting.rounds import Plan, Rounds
+from tenfold.tree.boosting.scoring import score_of, utility
 from tenfold.tree.settings import refuse
-from tenfold.tree.watched import score_of
 
 MANY_ROWS = 10_000  # above, early_stopping="auto" holds rows out
 DAMPING = 1.0  # rows of curvature 1 added to each leaf of classes: pure leaves would be surer with every round
@@ -140,7 +140,7 @@ class HistBoosted(Boosted):
 
     def _score(self, rounds: Rounds, of: str) -> float:
         """Higher is better: the loss with its sign changed, or the score that `scoring` names."""
-        return -rounds.loss(of) if self._watches_loss() else score_of(self)(*rounds.told(of))
+        return -rounds.loss(of) if self._watches_loss() else utility(self, *rounds.told(of))
 
     def _stalls(self, scores: list[float]) -> bool:
         """No score of the last n_iter_no_change rounds is better, by more than tol, than the one before them."""
@@ -225,7 +225,7 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
         default=None, at_least=0, at_most=1, doc="the share below, for loss='quantile'", before="learning_rate"
     )
     scoring: Any = param(
-        default="loss", doc="what is watched: 'loss', a score by name, a function scorer(model, X, y), or None for R²"
+        default="loss", doc="what is watched: 'loss', a score by name, a function of (model, X, y) or (truth, prediction), or None for R²"
     )
 
 
@@ -261,7 +261,7 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
     _: KW_ONLY
     scoring: Any = param(
         default="loss",
-        doc="what is watched: 'loss', a score by name, a function scorer(model, X, y), or None for accuracy",
+        doc="what is watched: 'loss', a score by name, a function of (model, X, y) or (truth, prediction), or None for accuracy",
     )
     class_weight: dict[Any, float] | str | None = param(
         default=None, one_of=("balanced",), doc="factors of the classes' weights", before="subsample"

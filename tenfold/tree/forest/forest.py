@@ -18,10 +18,10 @@ from tenfold.tree.forest.binned_table import BinnedTable
 from tenfold.tree.forest.growing import Forest
 from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
 from tenfold.tree.options import GAINS, ForestOptions
-from tenfold.tree.settings import own_score
+from tenfold.tree.settings import chosen_oob_score
 from tenfold.tree.single.decision import DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.structure.arrays import Trees
-from tenfold.tree.structure.shares import ShareClassifier
+from tenfold.tree.structure.shares import ShareClassifier, log_shares
 
 
 @group
@@ -54,10 +54,10 @@ class Labels(ForestOptions, ShareClassifier, Forest):
         return None if factors is None else factors[codes], len(self.classes_)
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
-        said = mean.argmax(axis=1)
-        if callable(self.oob_score):
-            return own_score(self, self.classes_[y.astype(np.int64)], self.classes_[said])
-        return float(np.average(said == y, weights=w))
+        score = chosen_oob_score(self)
+        if score is not None:
+            return score.of(y.astype(np.int64), log_shares(mean), w, self.classes_)
+        return float(np.average(mean.argmax(axis=1) == y, weights=w))
 
     @property
     def oob_decision_function_(self) -> Array:
@@ -106,8 +106,9 @@ class Numbers(ForestOptions, Regressor, Forest):
         return None, 0
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
-        if callable(self.oob_score):
-            return own_score(self, y, mean[:, 0])
+        score = chosen_oob_score(self)
+        if score is not None:
+            return score.of(y[:, None], mean, w)
         rest = float(w @ (y - mean[:, 0]) ** 2)
         spread = float(w @ (y - np.average(y, weights=w)) ** 2)
         return 1 - rest / spread if spread > 0 else float(rest == 0)

@@ -12,6 +12,11 @@ from tenfold.core.data import Array
 SMALLEST = 1e-300  # share whose logarithm stands for that of zero
 
 
+def log_shares(shares: Array) -> Array:
+    """Logarithms that stay finite."""
+    return np.asarray(np.log(np.maximum(shares, SMALLEST)))
+
+
 class ShareClassifier(Classifier):
     """Mixin: probabilities are shares, which may be zero."""
 
@@ -32,5 +37,4 @@ class ShareClassifier(Classifier):
             return np.asarray(np.log(self._probabilities(X)))
 
     def _scores(self, X: Any) -> Array:
-        """Logarithms that stay finite."""
-        return np.asarray(np.log(np.maximum(self._class_shares(X), SMALLEST)))
+        return log_shares(self._class_shares(X))

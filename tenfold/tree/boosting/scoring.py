@@ -1,0 +1,26 @@
+"""The parameter `scoring` of boosting, where it is not the loss: a score by name or a function; greater is better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.score.registry import Score, find_score
+
+
+def score_of(model: Any) -> Score:
+    """The score that `scoring` asks for; refuses what is none of these classes."""
+    n_classes = len(model.classes_) if model.target == "label" else None
+    owner = type(model).__name__
+    return find_score(model.scoring, model.role, n_classes, parameter="scoring", owner=owner, also=("loss",))
+
+
+def utility(model: Any, y: Array, raw: Array, w: Array | None) -> float:
+    """Of targets (n,), raw sums (outputs, n) and weights (n,) or None."""
+    if model.target == "label":
+        return score_of(model).utility(
+            y.astype(np.int64), model._sharpness() * model._class_scores(raw.T), w, model.classes_
+        )
+    return score_of(model).utility(y[:, None], model._read(raw.T, np.float64)[:, None], w)
