@@ -73,10 +73,11 @@ class Crafted:
         record: dict[str, Any] = self.header["objects"][-1]
         return record
 
-    def array(self, name: str, record: dict[str, Any] | None = None) -> int:
-        """The number of the array of a fitted attribute or a field."""
-        for one in [record] if record else reversed(self.header["objects"]):
+    def array(self, name: str) -> int:
+        """The number of the array of a fitted attribute or a field, in the last object that has it; of a list the first."""
+        for one in reversed(self.header["objects"]):
             found = {**one.get("fitted", {}), **one.get("fields", {})}.get(name)
+            found = found[0] if isinstance(found, list) else found
             if isinstance(found, dict) and "array" in found:
                 return int(found["array"])
         raise KeyError(name)

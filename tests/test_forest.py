@@ -241,10 +241,10 @@ def test_targets_are_kept_only_when_asked_for(tmp_path: Path) -> None:
     assert tenfold.inspect(tmp_path / "kept").holds_training_rows
     loaded = tenfold.load(tmp_path / "kept")
     np.testing.assert_array_equal(loaded.predict_quantiles(X), model.predict_quantiles(X))
-    loaded = tenfold.load(tmp_path / "kept")
     loaded._leaf_rows[[0, -1]] += [1, -1]
+    tenfold.save(loaded, tmp_path / "spoiled")
     with pytest.raises(BadFile, match="do not belong to its trees"):
-        loaded.predict_quantiles(X)
+        tenfold.load(tmp_path / "spoiled")
     with pytest.raises(BadParameter, match="numbers from 0 to 1"):
         model.predict_quantiles(X, [0.5, 1.5])
     model.set_params(keep_targets=False).fit(X, y)

@@ -148,6 +148,10 @@ class Estimator(Protocol):
         """All that the fit has left, with some of it changed."""
         return {key: value for key, value in vars(self).items() if key not in domains(self) and key != "_output"} | changed
 
+    def _objection(self) -> str | None:
+        """Why the fitted attributes, each of its form, do not belong together; None where they do. Asked of models from files."""
+        return None
+
     def _forget_fit(self) -> None:
         for name in [*filter(is_fitted, vars(self)), *({"_flat"} & vars(self).keys())]:
             delattr(self, name)

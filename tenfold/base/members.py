@@ -77,6 +77,18 @@ def shares_of(member: Any, X: Array, n_classes: int) -> Array:
     return said
 
 
+def unsuited(members: list[Any], role: str, n_classes: int = 0) -> str | None:
+    """Why these learners cannot be members of one with so many classes, or None if they can: for learners from a file."""
+    for t, member in enumerate(members):
+        if member.role != role:
+            return f"member {t} is no {role}"
+        if role == "classifier":
+            codes = member.classes_
+            if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_classes:
+                return f"member {t} knows other classes than 0 to {n_classes - 1}"
+    return None
+
+
 def values_of(member: Any, X: Array) -> Array:
     """(rows, targets): the predictions of a member."""
     said = member._predict(X) if takes_numbers(member) else member.predict(X)

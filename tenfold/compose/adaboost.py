@@ -11,7 +11,7 @@ from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.base.estimator import Classifier, softmax
-from tenfold.base.members import Composite, shares_of
+from tenfold.base.members import Composite, shares_of, unsuited
 from tenfold.base.scored import rows_and_truth, table_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.samme import Boosting, WeakLearners, WeakStumps, WeakTrees, leanings, votes
@@ -64,6 +64,11 @@ class Boosted(Composite):
         cut = ("estimator_weights_", "estimator_errors_", "estimators_", "_trees")
         state = self._fitted_state()
         return self._fitted_copy({key: value[:n] if key in cut else value for key, value in state.items()}, n_estimators=n)
+
+    def _objection(self) -> str | None:
+        if not self.estimator_weights_.sum() > 0:
+            return "the members have no weight"
+        return unsuited(vars(self).get("estimators_", []), self.role, len(vars(self).get("classes_", ())))
 
     @property
     def trees_(self) -> Trees:

@@ -12,7 +12,7 @@ from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.base.estimator import Regressor
-from tenfold.base.members import Composite, shares_of, takes_numbers, values_of
+from tenfold.base.members import Composite, shares_of, takes_numbers, unsuited, values_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.bagging_draws import Bagging, Distinct, columns_of
 from tenfold.core.data import Array, Source
@@ -118,6 +118,12 @@ class Bag(Composite):
         ]
         unit = "probability" if self.role == "classifier" else "prediction"
         return [Trees.joined(parts)], 1 / len(parts), 0.0, unit
+
+    def _objection(self) -> str | None:
+        members, chosen = self.estimators_, self.estimators_features_
+        if any(len(columns) != one.n_features_in_ for one, columns in zip(members, chosen, strict=True)):
+            return "a member takes another number of columns than were drawn for it"
+        return unsuited(members, self.role, len(self.classes_) if self.role == "classifier" else 0)
 
     def _mean(self, X: Any) -> Array:
         total: Any = 0.0

@@ -18,7 +18,7 @@ from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.evaluate.calibrate.maps import METHODS, Calibrator, calibrator_of
+from tenfold.evaluate.calibrate.maps import METHODS, Calibrator, calibrator_of, fits_method
 from tenfold.evaluate.split.folds import check_class_sizes
 from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
 from tenfold.evaluate.split.splitting import Splitting
@@ -149,6 +149,16 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
         step = len(self.maps_) // len(models)
         maps = [self.maps_[i * step : (i + 1) * step] for i in range(len(models))]
         return [CalibratedMember(m, Calibrator(self.method, one, K)) for m, one in zip(models, maps, strict=True)]
+
+    def _objection(self) -> str | None:
+        models, K = self.estimators_, len(self.classes_)
+        if any(one.role != "classifier" or len(one.classes_) != K for one in models):
+            return "a member is no classifier of the same classes"
+        maps = 1 if self.method == "temperature" or K == 2 else K
+        if not models or len(self.maps_) != maps * len(models):
+            return "there is not a map for each member and class"
+        wrong = [one for one in self.maps_ if not fits_method(self.method, one)]
+        return f"a map is none of the method {self.method!r}" if wrong else None
 
     def _scores(self, X: Any) -> Array:
         members = self.calibrated_classifiers_

@@ -11,7 +11,7 @@ from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.base.estimator import Classifier, Estimator, map_rows
-from tenfold.base.members import Composite, copy_of, fit_member, shares_of
+from tenfold.base.members import Composite, copy_of, fit_member, shares_of, unsuited
 from tenfold.base.sklearn_api import same
 from tenfold.compose.adaboost import AdaBoostClassifier
 from tenfold.core import ops
@@ -139,6 +139,14 @@ class CascadeClassifier(Classifier, Composite):
                 f"{check.short(self.classes_.tolist())}"
             )
         return found[0]
+
+    def _objection(self) -> str | None:
+        K = len(self.classes_)
+        if not any(same(label, self.positive_) for label in self.classes_.tolist()):
+            return "positive_ is none of the classes"
+        if K > 2 and "others_" not in vars(self):
+            return "nothing tells the other classes apart"
+        return unsuited(self.estimators_, "classifier", 2) or unsuited([self.others_] if K > 2 else [], "classifier", K)
 
     def _scores(self, X: Any) -> Array:
         """For the class sought: how far above the last threshold, or below the one where the row was rejected."""

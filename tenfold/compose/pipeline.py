@@ -229,6 +229,18 @@ class Pipeline(Estimator):
             return Z
         return Arrays(Z, None, None, Target("none"), {}, missing=True, trusted=True)
 
+    def _objection(self) -> str | None:
+        """Each step takes as many columns as the one before it gives."""
+        pairs = isinstance(self.steps, list) and all(isinstance(one, (tuple, list)) for one in self.steps)
+        if not pairs or not all(len(one) == 2 and isinstance(one[0], str) for one in self.steps):
+            return "the steps are not pairs of a name and a learner"
+        width = self.n_features_in_
+        for name, step in self._active():
+            if vars(step).get("n_features_in_") != width:
+                return f"the step {name!r} does not take the {width} columns that come to it"
+            width = len(step.get_feature_names_out()) if hasattr(step, "_names_out") else 0
+        return None
+
     def _names_out(self) -> list[str]:
         return list(self._last.get_feature_names_out())
 

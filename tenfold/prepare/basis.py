@@ -18,6 +18,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts
 
 MOST_COLUMNS = 1 << 22  # more would be a slip: a row of them is 32 MiB
+HIGHEST = 1 << 16  # degrees below this
 
 
 @estimator
@@ -59,12 +60,7 @@ class PolynomialFeatures(Transformer, OnePass):
         return Counts(np.array([block.w.sum()]))
 
     def _solve(self, stats: Counts) -> dict[str, Any]:
-        p, (least, most) = self.n_features_in_, self._degrees()
-        if self.interaction_only:
-            count = sum(math.comb(p, d) for d in range(max(1, least), min(most, p) + 1))
-        else:
-            count = math.comb(p + most, most) - math.comb(p + max(1, least) - 1, max(1, least) - 1)
-        count += self._bias()
+        p, count = self.n_features_in_, self._count()
         if count > MOST_COLUMNS:
             raise BadParameter(
                 f"PolynomialFeatures(degree={self.degree}) of {p} columns makes {count:.3g} columns, more "
@@ -80,6 +76,16 @@ class PolynomialFeatures(Transformer, OnePass):
             np.add.at(row, list(columns), 1)
         return dict(n_output_features_=count, powers_=powers)
 
+    def _count(self) -> int:
+        """The number of products."""
+        p, (least, most) = self.n_features_in_, self._degrees()
+        if self.interaction_only:
+            return sum(math.comb(p, d) for d in range(max(1, least), min(most, p) + 1)) + self._bias()
+        return math.comb(p + most, most) - math.comb(p + max(1, least) - 1, max(1, least) - 1) + self._bias()
+
+    def _objection(self) -> str | None:
+        return None if self._count() == self.n_output_features_ else "there are not as many products as the degree makes"
+
     def _bias(self) -> bool:
         return bool(self.include_bias)
 
@@ -87,10 +93,10 @@ class PolynomialFeatures(Transformer, OnePass):
         """(least, most), checked."""
         given = self.degree if isinstance(self.degree, (tuple, list)) else (0, self.degree)
         whole = len(given) == 2 and all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in given)
-        if not whole or not 0 <= given[0] <= given[1] < 2**31:
+        if not whole or not 0 <= given[0] <= given[1] < HIGHEST:
             raise BadParameter(
-                f"PolynomialFeatures(degree={check.short(self.degree)}): must be a whole number >= 0, or a "
-                "pair of them, the lower first"
+                f"PolynomialFeatures(degree={check.short(self.degree)}): must be a whole number from 0 to "
+                f"{HIGHEST - 1:,}, or a pair of them, the lower first"
             )
         return int(given[0]), int(given[1])
 

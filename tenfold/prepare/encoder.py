@@ -118,6 +118,15 @@ class Encoder(Transformer, Estimator):
             None if rare < 0 else self._known(j)[self.levels_[j] == rare] for j, rare in enumerate(self.rare_.tolist())
         ]
 
+    def _objection(self) -> str | None:
+        """Each category of a column has a level, and the levels are numbered without a gap."""
+        for j, (known, levels, rare) in enumerate(zip(self.categories_, self.levels_, self.rare_.tolist(), strict=True)):
+            used = np.unique(levels[levels >= 0])
+            sizes = len(levels) == (0 if known is None else len(known) + 1)
+            if not sizes or not np.array_equal(used, np.arange(len(used))) or not -1 <= rare < max(len(used), 1):
+                return f"the levels of column {j} are not those of its categories"
+        return None
+
     def _widths(self) -> list[int]:
         """How many new columns each column makes."""
         raise NotImplementedError

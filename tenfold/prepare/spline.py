@@ -155,6 +155,12 @@ class SplineTransformer(Transformer, Estimator):
         above = base[-1] + (base[-1] - base[-2]) * np.arange(1, d + 1)
         return np.concatenate([below, base, above])
 
+    def _objection(self) -> str | None:
+        k, p = self.knots_.shape[1] - 2 * self.degree, self.n_features_in_
+        if k < 2 or self.n_features_out_ != (self._splines(k) - (not self.include_bias)) * p:
+            return "there are not as many knots as the new columns need"
+        return None if (np.diff(self.knots_, axis=1) >= 0).all() else "the knots of a column do not rise"
+
     def _transform(self, X: Array) -> Any:
         parts = [self._column(X[:, j].astype(np.float64), knots, j) for j, knots in enumerate(self.knots_)]
         Z = np.hstack(parts).astype(X.dtype, copy=False)

@@ -239,7 +239,9 @@ class _Reader:
             case {"array": int(i)} if len(value) == 1:
                 return self.file.array(self._use("array", i, len(self.file.declared)))
             case {"array": int(i), "texts": True} if len(value) == 2:
-                return self.file.array(self._use("array", i, len(self.file.declared))).astype(object)
+                texts = self.file.array(self._use("array", i, len(self.file.declared)))
+                require(texts.dtype.kind == "U", f"holds numbers in array {i} where there must be texts")
+                return texts.astype(object)
             case {"object": int(i)} if len(value) == 1:
                 return self.built[self._use("object", i, len(self.built))]
         raise BadFile(f"holds the value {str(value)[:40]}, which is not allowed")
@@ -300,22 +302,8 @@ def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any
         return learner
     wrong = objection(fitted, kinds.forms_of(number))
     require(wrong is None, f"holds {name} in which {wrong}")
-    width = max((value.width for value in fitted.values() if hasattr(value, "objection")), default=0)
-    require(width <= fitted["n_features_in_"], f"holds {name} with trees that ask for more columns than it has")
     vars(learner).update(fitted)
-    if name == "Pipeline":
-        _check_chain(learner)
+    asked = fitted["n_features_in_"], fitted.get("categories_") or ()
+    for wrong in (*(value.misfit(*asked) for value in fitted.values() if hasattr(value, "misfit")), learner._objection()):
+        require(wrong is None, f"holds {name} in which {wrong}")
     return learner
-
-
-def _check_chain(pipeline: Any) -> None:
-    """Each step takes as many columns as the one before it gives."""
-    pairs = isinstance(pipeline.steps, list) and all(isinstance(one, (tuple, list)) for one in pipeline.steps)
-    require(
-        pairs and all(len(one) == 2 and isinstance(one[0], str) for one in pipeline.steps),
-        "holds a Pipeline whose steps are not pairs of a name and a learner",
-    )
-    width = pipeline.n_features_in_
-    for _, step in pipeline._active():
-        require(vars(step).get("n_features_in_") == width, "holds a Pipeline whose steps do not fit together")
-        width = len(step.get_feature_names_out()) if hasattr(step, "_names_out") else 0

@@ -9,10 +9,13 @@
     [levels](p)                             a list of p: the categories of a column, or nothing for one of numbers
     Moments(p+q)                            a statistic, with the shape of its leading array
     int:p                                   a number that fixes the size p
+    float(g)>=0  float>0                    numbers of at least, or above, 0
 
 Sizes are numbers, letters or sums of them; a letter means one size throughout a model, M one of at least 3 (with
 two classes there is one row of coefficients), `*` any size.
 `a|b` is either form, `name?` may be absent, and `;` separates whole variants.
+
+A size that is only said (`int:p`) and that no array, list or learner has is bounded by UNSEEN: a few bytes must not ask for gigabytes.
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ import numpy as np
 from tenfold.saved.statistics import LEADING, statistic_number
 
 Sizes = dict[str, int]
+UNSEEN = 1 << 20  # the largest size that a number alone may claim
+SEEN = "="  # before the letters of sizes that something has
 SCALARS: dict[str, Callable[[Any], bool]] = {
     "float": lambda v: isinstance(v, (float, int, np.floating)) and v is not True and bool(np.isfinite(v)),
     "int": lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool),
@@ -33,7 +38,7 @@ SCALARS: dict[str, Callable[[Any], bool]] = {
     "str": lambda v: isinstance(v, str),
     "none": lambda v: v is None,
     "inf": lambda v: v == np.inf,
-    "levels": lambda v: v is None or _has_form(v, "label(*)", {}),
+    "levels": lambda v: v is None or _are_categories(v),
     "pieces": lambda v: isinstance(v, tuple) and all(map(_is_piece, v)),
     "names": lambda v: isinstance(v, dict) and all(isinstance(x, str) for pair in v.items() for x in pair),
 }
@@ -45,11 +50,11 @@ ARRAYS: dict[str, Callable[[Any], bool]] = {
     "byte": lambda a: a.dtype == np.uint8,
     "bool": lambda a: a.dtype == np.bool_,
     "text": lambda a: a.dtype == object,
-    "label": lambda a: a.dtype.kind in "OUbif",
+    "label": lambda a: a.dtype.kind in "OUbif" and _different(a),
 }
 FORM = re.compile(
     r"(?P<list>\[)?(?P<kind>\w+)(:(?P<binds>\w))?(\((?P<shape>[^)]*)\))?"
-    r"(<(?P<below>\w))?(\]\((?P<length>\w)\))?"
+    r"(<(?P<below>\w))?(?P<sign>>=?0)?(\]\((?P<length>\w)\))?"
 )
 
 
@@ -65,7 +70,7 @@ def objection(attributes: dict[str, Any], forms: str) -> str | None:
 
 def _variant_objection(attributes: dict[str, Any], variant: str) -> str | None:
     sizes: Sizes = {}
-    left = set(attributes)
+    left, said = set(attributes), dict[str, str]()
     for item in variant.split():
         name, _, forms = item.partition("=")
         optional, name = name.endswith("?"), name.rstrip("?")
@@ -80,8 +85,13 @@ def _variant_objection(attributes: dict[str, Any], variant: str) -> str | None:
                 sizes = found
                 break
         else:
-            known = ", ".join(f"{letter} = {size}" for letter, size in sizes.items())
+            known = ", ".join(f"{letter} = {size}" for letter, size in sizes.items() if letter.isalpha())
             return f"{name} is not {forms.replace('|', ' or ')} where {known}"
+        if forms.startswith("int:"):
+            said[forms[4:]] = name
+    for letter, name in said.items():
+        if sizes[letter] > UNSEEN and SEEN + letter not in sizes:
+            return f"{name} is {sizes[letter]:,}, but nothing there has that size"
     return f"{min(left)} does not belong there" if left else None
 
 
@@ -94,15 +104,15 @@ def _has_form(value: Any, form: str, sizes: Sizes) -> bool:
         inner = form[1 : form.index("]")]
         return (
             isinstance(value, list)
-            and _agrees(len(value), parts["length"], sizes)
+            and _agrees(len(value), parts["length"], sizes, seen=True)
             and all(_has_form(one, inner, sizes) for one in value)
         )
     if kind == "part":
         return "n_features_in_" in getattr(value, "__dict__", {})
     if kind == "learner":
-        return "n_features_in_" in getattr(value, "__dict__", {}) and value.n_features_in_ == sizes["p"]
+        return "n_features_in_" in getattr(value, "__dict__", {}) and _agrees(value.n_features_in_, "p", sizes, seen=True)
     if shape is None:
-        if not SCALARS[kind](value):
+        if not SCALARS[kind](value) or not _has_sign(value, parts["sign"]):
             return False
         return parts["binds"] is None or (value >= 1 and _agrees(int(value), parts["binds"], sizes))
     if kind in LEADING:
@@ -112,14 +122,21 @@ def _has_form(value: Any, form: str, sizes: Sizes) -> bool:
     dims = shape.split(",")
     if not isinstance(value, np.ndarray) or value.ndim != len(dims):
         return False
-    if not all(_agrees(size, dim, sizes) for size, dim in zip(value.shape, dims, strict=True)):
+    if not all(_agrees(size, dim, sizes, seen=True) for size, dim in zip(value.shape, dims, strict=True)):
         return False
     if parts["below"] and value.size and not (value.min() >= 0 and value.max() < sizes[parts["below"]]):
         return False
-    return ARRAYS[kind](value)
+    return ARRAYS[kind](value) and _has_sign(value, parts["sign"])
 
 
-def _agrees(size: int, dim: str, sizes: Sizes) -> bool:
+def _has_sign(value: Any, sign: str | None) -> bool:
+    return sign is None or bool(np.all(value > 0) if sign == ">0" else np.all(value >= 0))
+
+
+def _agrees(size: int, dim: str, sizes: Sizes, seen: bool = False) -> bool:
+    """Whether a size is the one that the form asks for; `seen`: something is there that has it."""
+    if seen:
+        sizes[SEEN + dim] = size
     if dim == "*":
         return True
     if dim.isalpha():
@@ -128,6 +145,19 @@ def _agrees(size: int, dim: str, sizes: Sizes) -> bool:
         return sizes.setdefault(dim, size) == size
     known = sum(int(part) if part.isdigit() else sizes[part] for part in dim.split("+"))
     return known == size
+
+
+def _different(labels: Any) -> bool:
+    return len(np.unique(labels)) == labels.size and not (labels.dtype.kind == "f" and np.isnan(labels).any())
+
+
+def _are_categories(value: Any) -> bool:
+    """Different texts, truth values or numbers; numbers in rising order."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "Obf":
+        return False
+    if value.dtype.kind == "O":
+        return len(set(value.tolist())) == len(value)
+    return bool(np.isfinite(value).all() and (np.diff(value.astype(np.float64)) > 0).all())
 
 
 def _is_piece(piece: Any) -> bool:

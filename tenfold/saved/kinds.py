@@ -214,8 +214,8 @@ LEARNERS: dict[int, tuple[str, str]] = {
     44: ("LeastAbsoluteDeviations", "coef_=float(p) intercept_=float mean_deviation_=float n_iter_=int _flat=bool"),
     45: ("LinearSVR", "coef_=float(p) intercept_=float dual_gap_=float n_iter_=int _flat=bool"),
     46: ("RadialBasisFeatures", "centers_=float(k,p) bandwidth_=float(p)"),
-    51: ("PolynomialFeatures", "n_output_features_=int powers_=int(m,p) stats_?=Counts(1)"),
-    52: ("FunctionTransformer", "n_output_features_=int stats_?=Counts(2)"),
+    51: ("PolynomialFeatures", "powers_=int(m,p)>=0 n_output_features_=int:m stats_?=Counts(1)"),
+    52: ("FunctionTransformer", "n_output_features_=int:m stats_?=Counts(2)"),
     53: ("SplineTransformer", "knots_=float(p,k) n_features_out_=int"),
     54: ("CircleFit", "center_=float(p) radius_=float rms_=float certificate_=float n_iter_=int"),
     55: (
@@ -312,8 +312,8 @@ LEARNERS: dict[int, tuple[str, str]] = {
         classes_=label(K) estimators_=[learner](t) thresholds_=float(t) positive_=str|int|float|bool miss_bound_=float
         held_out_miss_=float pass_rate_=float(t) stage_costs_=float(t) cost_=float others_?=learner""",
     ),
-    83: ("OneHotEncoder", "levels_=[int(*)](p) rare_=int(p)"),
-    84: ("OrdinalEncoder", "levels_=[int(*)](p) rare_=int(p)"),
+    83: ("OneHotEncoder", "categories_=[levels](p) levels_=[int(*)](p) rare_=int(p)"),
+    84: ("OrdinalEncoder", "categories_=[levels](p) levels_=[int(*)](p) rare_=int(p)"),
 }
 
 # Learners that keep rows they were fitted on: always, or where a parameter has this value.

@@ -15,17 +15,17 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         "tenfold.core.stats",
         "Moments",
         """
-        weight=float center=float(m) offset=float(m) scatter=float(m,m) ;
-        weight=float(g) center=float(g,m) offset=float(g,m) scatter=float(g,m,m)""",
+        weight=float>0 center=float(m) offset=float(m) scatter=float(m,m) ;
+        weight=float(g)>=0 center=float(g,m) offset=float(g,m) scatter=float(g,m,m)""",
     ),
     2: (
         "tenfold.core.stats",
         "Spread",
         """
-        weight=float(g) center=float(g,m) offset=float(g,m) scatter=real(g,m)""",
+        weight=float(g)>=0 center=float(g,m) offset=float(g,m) scatter=real(g,m)""",
     ),
-    3: ("tenfold.core.stats", "Counts", "weight=float(g)"),
-    4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)](n)"),
+    3: ("tenfold.core.stats", "Counts", "weight=float(g)>=0"),
+    4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)>=0](n)"),
     5: ("tenfold.reduce.table", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
     6: ("tenfold.prepare.impute", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
     7: (
@@ -42,8 +42,8 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         """
         feature=int(n) threshold=real(n) gain=float(n) counts=float(n,k) first=int(n+1) value=real(b) child=int(b)""",
     ),
-    11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m) rows=float log_variance=float"),
-    12: ("tenfold.solve.few_rows", "FewRows", "X=float(n,m) y=float(n,q) w=float(n)"),
+    11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m) rows=float>0 log_variance=float"),
+    12: ("tenfold.solve.few_rows", "FewRows", "X=float(n,m) y=float(n,q) w=float(n)>=0"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {

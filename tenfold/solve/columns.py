@@ -71,6 +71,13 @@ class Distinct(Stats):
         parts = [cls.of(X[group == g], w[group == g]) for g in range(k)]
         return cls([v for part in parts for v in part.values], [w for part in parts for w in part.weights])
 
+    def objection(self) -> str | None:
+        """Why these are not the values of columns, or None if they are: for statistics that come from a file."""
+        if any(len(values) != len(weights) for values, weights in zip(self.values, self.weights, strict=True)):
+            return "a column has not as many weights as values"
+        rising = all((values[1:] > values[:-1]).all() for values in self.values)
+        return None if rising else "the values of a column do not rise"
+
     def __add__(self, other: Distinct) -> Distinct:
         both = [tally(np.concatenate([a, b]), np.concatenate([wa, wb])) for a, wa, b, wb in self._with(other)]
         return Distinct([values for values, _ in both], [weights for _, weights in both])

@@ -155,6 +155,13 @@ def beta_columns(odds: Array) -> Array:
     return np.column_stack([-np.logaddexp(0, -odds), np.logaddexp(0, odds), np.ones_like(odds)])
 
 
+def fits_method(method: str, fitted: Array) -> bool:
+    """Whether these may be the parameters of one map of the method: for maps that come from a file."""
+    if method == "isotonic":
+        return fitted.ndim == 2 and fitted.shape[0] == 2 and fitted.shape[1] > 0 and bool((np.diff(fitted) >= 0).all())
+    return fitted.shape == ({"temperature": 1, "sigmoid": 2, "beta": 3}[method],)
+
+
 def apply_map(method: str, fitted: Any, odds: Array) -> Array:
     """The calibrated probability of a class."""
     if method == "isotonic":

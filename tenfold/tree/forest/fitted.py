@@ -55,7 +55,7 @@ class Grown(Estimator):
 
     def _check_out_of_bag(self, name: str) -> None:
         if vars(self).get("_oob_score") is None:
-            raise NotFitted(vars(self)["absent_"][name])
+            raise NotFitted(vars(self).get("absent_", {}).get(name, f"{type(self).__name__} has no {name}"))
 
     def _said_out_of_bag(self, name: str) -> Array:
         check.check_fitted(self)

@@ -16,7 +16,7 @@ from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.forest.binned_table import BinnedTable
 from tenfold.tree.forest.growing import Forest
-from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf
+from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf, targets_objection
 from tenfold.tree.options import GAINS, ForestOptions
 from tenfold.tree.settings import chosen_oob_score
 from tenfold.tree.single.decision import DecisionTreeClassifier, DecisionTreeRegressor
@@ -139,6 +139,10 @@ class Numbers(ForestOptions, Regressor, Forest):
     def _kept(self, trees: Trees, table: BinnedTable) -> dict[str, Any]:
         return targets_by_leaf(trees, table) if self.keep_targets else {}
 
+    def _objection(self) -> str | None:
+        kept = [vars(self)[name] for name in KEPT if name in vars(self)]
+        return targets_objection(self._trees, *kept) if len(kept) == len(KEPT) else None
+
     def predict_quantiles(self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:
         """(rows, quantiles): quantiles of the training targets that share leaves with a row; (rows,) for one number.
 
@@ -153,7 +157,7 @@ class Numbers(ForestOptions, Regressor, Forest):
                 f"{type(self).__name__}.predict_quantiles needs the training targets: fit with keep_targets=True"
             )
         kept = vars(self).get("_leaf_targets")
-        if kept is None:  # checked once: forests may have millions of nodes
+        if kept is None:  # made once: forests may have millions of nodes
             kept = vars(self)["_leaf_targets"] = LeafTargets(self._trees, *(vars(self)[name] for name in KEPT))
         flat = levels.ndim == 0
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.engine import each
-from tenfold.core.errors import BadFile, BadParameter
+from tenfold.core.errors import BadParameter
 from tenfold.tree.forest.binned_table import BinnedTable, values_of
 from tenfold.tree.structure.arrays import Trees
 
@@ -59,16 +59,23 @@ def as_levels(quantiles: Any, owner: str) -> Array:
     return levels
 
 
+def targets_objection(trees: Trees, targets: Array, weights: Array, by_leaf: Array, rows: Array) -> str | None:
+    """Why what a forest kept of its targets does not belong to its trees; None if it does. For forests that come from a file."""
+    n = len(targets)
+    sound = len(rows) == len(trees.feature) and (rows >= 0).all() and (rows <= n).all()
+    sound = sound and rows[trees.leaves()].all() and (weights > 0).all() and (np.diff(targets) >= 0).all()
+    sound = sound and all(np.bincount(order, minlength=n).max(initial=0) == 1 for order in by_leaf)
+    ends = np.cumsum(rows)[trees.first[1:] - 1] if sound else np.empty(0)
+    if sound and np.array_equal(ends, n * np.arange(1, len(trees) + 1)):
+        return None
+    return "the targets that the forest keeps do not belong to its trees"
+
+
 class LeafTargets:
     """What a forest kept of its training targets, for quantiles."""
 
     def __init__(self, trees: Trees, targets: Array, weights: Array, by_leaf: Array, rows: Array) -> None:
         ends = np.cumsum(rows)
-        sound = (
-            len(rows) == len(trees.feature) and (rows >= 0).all() and rows[trees.leaves()].all() and (weights > 0).all()
-        )
-        if not sound or not np.array_equal(ends[trees.first[1:] - 1], len(targets) * np.arange(1, len(trees) + 1)):
-            raise BadFile("the targets that this forest keeps do not belong to its trees: fit it again")
         self.trees, self.targets, self.weights, self.rows = trees, targets, weights, rows
         self.by_leaf, self.starts = by_leaf.ravel(), ends - rows
         self.alike = bool((weights == weights[0]).all())

@@ -70,9 +70,6 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
             tree = tree.pruned(pessimistic_cuts(tree, self.confidence))
         return dict(tree_=tree, category_=category)
 
-    def _edges_of(self, column: int) -> Array | None:
-        return None
-
 
 class _Columns:
     """The table, and the best test of a node of it."""

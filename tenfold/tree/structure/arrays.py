@@ -128,6 +128,25 @@ class Trees:
             _ = self._packed
         except (TypeError, ValueError) as reason:
             return str(reason)
+        leaf, root = self.leaves(), np.repeat(self.first[:-1], np.diff(self.first))
+        children = [(root + child)[~leaf] for child in (self.children_left, self.children_right)]
+        parents = np.bincount(np.concatenate(children), minlength=len(leaf))
+        parents[self.first[:-1]] += 1
+        if (parents != 1).any():
+            return f"node {int(np.argmax(parents != 1))} has not one parent"
+        if (self.feature[leaf] != NO_FEATURE).any() or (self.children_right[leaf] != LEAF).any():
+            return "a leaf has a feature or a child"
+        if (self.weighted_n_node_samples < 0).any() or (self.n_node_samples < 0).any():
+            return "a node has less than no rows"
+        return None
+
+    def misfit(self, width: int, categories: Sequence[Any]) -> str | None:
+        """Why these trees cannot be asked about rows of `width` columns with these categories, or None if they can."""
+        if self.width > width:
+            return f"a node asks for column {self.width - 1} of {width}"
+        for j in np.unique(self.feature[self.subset >= 0]).tolist():
+            if j >= 0 and (len(categories) <= j or categories[j] is None):
+                return f"a node asks for categories of column {j}, which has none"
         return None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ node i from `first[i]` to `first[i + 1]`, values in rising order; a child has a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -47,17 +47,31 @@ class ManyWay:
     def objection(self) -> str | None:
         """Why the arrays are no tree, or None if they are one."""
         n = len(self.feature)
-        node = np.repeat(np.arange(n), np.diff(self.first)) if n and (np.diff(self.first) >= 0).all() else np.empty(0)
+        if n == 0 or len(self.child) != n - 1 or self.first[0] != 0 or self.first[-1] != n - 1:
+            return "nodes and branches are no tree"
+        if ((self.first < 0) | (self.first >= n)).any() or (np.diff(self.first) < 0).any():
+            return "nodes and branches are no tree"
+        node = np.repeat(np.arange(n), np.diff(self.first))
         sound = (
-            n > 0
-            and self.first[0] == 0
-            and len(node) == len(self.child) == self.first[-1] == n - 1
-            and (self.child > node).all()
+            (self.child > node).all()
             and np.array_equal(np.sort(self.child), np.arange(1, n))
             and ((self.feature == LEAF) == (np.diff(self.first) == 0)).all()
             and (self.feature[self.feature != LEAF] >= 0).all()
         )
-        return None if sound else "nodes and branches are no tree"
+        if not sound:
+            return "nodes and branches are no tree"
+        inner, by_threshold = np.diff(self.first) > 0, ~np.isnan(self.threshold[node])
+        rising = (np.diff(self.value) > 0) | (np.diff(node) > 0)
+        if np.isnan(self.value).any() or not rising.all() or not np.isin(self.value[by_threshold], (0.0, 1.0)).all():
+            return "the branches of a node are not in order"
+        whole = (self.value >= 0) & (self.value == np.floor(self.value))
+        if not (by_threshold | whole).all() or np.isinf(self.threshold[inner]).any():
+            return "the value of a branch is no code"
+        return None if (self.counts >= 0).all() and (self.counts.sum(axis=1) > 0).all() else "a node has no rows"
+
+    def misfit(self, width: int, categories: Sequence[Any]) -> str | None:
+        """Why this tree cannot be asked about rows of `width` columns, or None if it can."""
+        return f"a node asks for column {self.width - 1} of {width}" if self.width > width else None
 
     @property
     def width(self) -> int:
@@ -253,6 +267,23 @@ class ManyWayClassifier(ShareClassifier):
 
     def _class_shares(self, X: Any) -> Array:
         return self.tree_.probabilities(self._asked(X))
+
+    def _edges_of(self, column: int) -> Array | None:
+        """Where the numbers of a column are cut into intervals; None where they are not."""
+        return None
+
+    def _objection(self) -> str | None:
+        """Branches without a threshold are of categories, or of intervals, that the columns have."""
+        tree: ManyWay = self.tree_
+        known = vars(self).get("categories_") or [None] * self.n_features_in_
+        for i in np.flatnonzero((tree.feature != LEAF) & np.isnan(tree.threshold)).tolist():
+            j = int(tree.feature[i])
+            edges = known[j] if self.category_[j] else self._edges_of(j)
+            size = -1 if edges is None else len(edges) - bool(self.category_[j])
+            codes = tree.value[tree.first[i] : tree.first[i + 1]]
+            if codes[codes != MISSING].max(initial=-1) > size:
+                return f"node {i} has a branch for a value that column {j} cannot have"
+        return None
 
     def get_depth(self) -> int:
         """The number of questions on the longest way down."""

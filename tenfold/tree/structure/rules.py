@@ -39,7 +39,7 @@ class Wording:
         A weight of 0: values that fit saw, but in no row of that node. Of a set of categories `max_categories` are named.
         """
         check.check_fitted(self)
-        return "\n".join(_lines(self, 0, Style(decimals, max_categories), ""))
+        return "\n".join(_lines(self, Style(decimals, max_categories)))
 
     def rules(self, decimals: int = 2, *, max_categories: int | None = MOST_NAMED) -> list[str]:
         """One readable rule for each leaf: `if colour = red and 2 < size <= 3 then ripe (12 of 13)`.
@@ -48,7 +48,7 @@ class Wording:
         """
         check.check_fitted(self)
         style = Style(decimals, max_categories)
-        return [_rule(self, *way, style) for way in _ways(self, 0, [], style)]
+        return [_rule(self, *way, style) for way in _ways(self, style)]
 
     def _outline(self, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
         """For a picture: what a node says and asks, its class and purity, and its branches."""
@@ -65,35 +65,45 @@ class Wording:
         return said, purity(tree.counts[node]), branches
 
 
-def _lines(model: Any, node: int, style: Style, indent: str) -> Iterator[str]:
+def _lines(model: Any, style: Style) -> Iterator[str]:
+    """By a list of what is left to write, not by recursion: lines that are ready, and nodes with their condition and depth."""
     tree: ManyWay = model.tree_
-    if tree.feature[node] == LEAF:  # the root alone
-        yield indent + class_verdict(model, tree.counts[node])
-        return
-    for value, child in tree.branches(node):
-        line = indent + _condition(model, node, value, style.decimals)
-        if tree.feature[child] == LEAF:
-            yield f"{line}: {class_verdict(model, tree.counts[child])}"
-        else:
-            yield line
-            yield from _lines(model, child, style, indent + "|   ")
-    for others in _without_branch(model, node, style):
-        yield f"{indent}{others}: {_class(model, node)} (0)"
-    column = int(tree.feature[node])
-    if model.shares_blanks and had_blanks(model, column):
-        yield f"{indent}{name_of(model, column)} is blank: all of these, by their weights"
+    todo: list[str | tuple[str, int, int]] = [("", 0, 0)]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, str):
+            yield one
+            continue
+        condition, node, depth = one
+        above, indent = "|   " * (depth - 1), "|   " * depth
+        if tree.feature[node] == LEAF:
+            yield f"{above}{condition}{': ' if depth else ''}{class_verdict(model, tree.counts[node])}"
+            continue
+        if depth:
+            yield above + condition
+        column = int(tree.feature[node])
+        branches: list[str | tuple[str, int, int]] = [
+            (_condition(model, node, value, style.decimals), child, depth + 1) for value, child in tree.branches(node)
+        ]
+        branches += [f"{indent}{others}: {_class(model, node)} (0)" for others in _without_branch(model, node, style)]
+        if model.shares_blanks and had_blanks(model, column):
+            branches.append(f"{indent}{name_of(model, column)} is blank: all of these, by their weights")
+        todo += reversed(branches)
 
 
-def _ways(model: Any, node: int, path: list[tuple[int, float]], style: Style) -> Iterator[tuple[Any, str, str]]:
+def _ways(model: Any, style: Style) -> Iterator[tuple[Any, str, str]]:
     """Each leaf: the (node, value) of the branches that lead to it, what else is asked, and what it says."""
     tree: ManyWay = model.tree_
-    if tree.feature[node] == LEAF:
-        yield path, "", class_verdict(model, tree.counts[node])
-        return
-    for value, child in tree.branches(node):
-        yield from _ways(model, child, [*path, (node, value)], style)
-    for others in _without_branch(model, node, style):
-        yield path, others, f"{_class(model, node)} (0)"
+    todo: list[tuple[list[tuple[int, float]], int, str | None]] = [([], 0, None)]
+    while todo:
+        path, node, others = todo.pop()
+        if others is not None:
+            yield path, others, f"{_class(model, node)} (0)"
+        elif tree.feature[node] == LEAF:
+            yield path, "", class_verdict(model, tree.counts[node])
+        else:
+            below = [([*path, (node, value)], child, None) for value, child in tree.branches(node)]
+            todo += reversed([*below, *((path, node, one) for one in _without_branch(model, node, style))])
 
 
 def _rule(model: Any, path: list[tuple[int, float]], others: str, verdict: str, style: Style) -> str:

@@ -62,13 +62,13 @@ class Style:
 
 def text_of(model: Any, style: Style, max_depth: int | None) -> str:
     """The tree of a fitted learner as indented text, one line for each condition."""
-    return "\n".join(_lines(model, 0, {}, "", style, np.inf if max_depth is None else max_depth))
+    return "\n".join(_lines(model, style, np.inf if max_depth is None else max_depth))
 
 
 def rules_of(model: Any, style: Style) -> list[str]:
     """One rule for each leaf: `if 2 < size <= 3 and colour in {red} then ripe (12)`."""
     rules, either = [], re.compile(r" or blank$| is blank or not ")
-    for ways, leaf in _leaves(model, 0, {}):
+    for ways, leaf in _leaves(model):
         said = [_whole(model, j, way, style) for j, way in ways.items()]
         if len(said) > 1:
             said = [f"({one})" if either.search(one) else one for one in said]
@@ -93,31 +93,36 @@ def outline_of(model: Any, place: Any) -> tuple[str, tuple[int | None, float], l
     return said, shade, branches
 
 
-def _lines(model: Any, node: int, ways: Ways, indent: str, style: Style, deepest: float) -> Iterator[str]:
+def _lines(model: Any, style: Style, deepest: float) -> Iterator[str]:
+    """By a list of what is left to write, not by recursion: trees may be deeper than Python's stack."""
     tree: Trees = model.tree_
-    if tree.children_left[node] < 0:
-        yield f"{indent}{_verdict(model, node, style)}"
-        return
-    if deepest <= 0:
-        yield f"{indent}... ({_verdict(model, node, style)})"
-        return
-    for condition, child, below in _sides(model, node, ways, style):
-        if tree.children_left[child] < 0:
-            yield f"{indent}{condition}: {_verdict(model, child, style)}"
-        else:
+    todo: list[tuple[str, int, Ways, int]] = [("", 0, {}, 0)]
+    while todo:
+        condition, node, ways, depth = todo.pop()
+        indent, leaf = "|   " * (depth - 1), tree.children_left[node] < 0
+        if leaf:
+            yield f"{indent}{condition}{': ' if depth else ''}{_verdict(model, node, style)}"
+            continue
+        if depth:
             yield indent + condition
-            yield from _lines(model, child, below, indent + "|   ", style, deepest - 1)
+        if depth >= deepest:
+            yield f"{'|   ' * depth}... ({_verdict(model, node, style)})"
+            continue
+        sides = list(_sides(model, node, ways, style))
+        todo += [(condition, child, below, depth + 1) for condition, child, below in reversed(sides)]
 
 
-def _leaves(model: Any, node: int, ways: Ways) -> Iterator[tuple[Ways, int]]:
+def _leaves(model: Any) -> Iterator[tuple[Ways, int]]:
     """Each leaf, with what is known of the columns there."""
     tree: Trees = model.tree_
-    if tree.children_left[node] < 0:
-        yield ways, node
-        return
-    j = int(tree.feature[node])
-    for child, way in _parted(model, node, ways):
-        yield from _leaves(model, child, {**ways, j: way})
+    todo: list[tuple[Ways, int]] = [({}, 0)]
+    while todo:
+        ways, node = todo.pop()
+        if tree.children_left[node] < 0:
+            yield ways, node
+            continue
+        j = int(tree.feature[node])
+        todo += [({**ways, j: way}, child) for child, way in reversed(_parted(model, node, ways))]
 
 
 def _sides(model: Any, node: int, ways: Ways, style: Style) -> Iterator[tuple[str, int, Ways]]:
