@@ -81,11 +81,11 @@ LEARNERS: dict[int, tuple[str, str]] = {
     11: ("KMeans", "cluster_centers_=float(k,p) inertia_=float n_iter_=int labels_?=int(n)<k"),
     12: ("Pipeline", ""),
     # What `tenfold select` saves.
-    13: ("TableModel", "target_=str reach_?=float reaches_?=float(2,k)"),
+    13: ("TableModel", "feature_names_in_=text(p) target_=str reach_?=float reaches_?=float(2,k)"),
     14: (
         "TableCoder",
         """
-        category_=bool(p) blank_=bool(p) reference_=text(p) levels_=[text(*)](p) pooled_=bool(p)
+        feature_names_in_=text(p) category_=bool(p) blank_=bool(p) reference_=text(p) levels_=[text(*)](p) pooled_=bool(p)
         scale_=float(p) date_?=text(p)""",
     ),
     15: ("FrequencyGuess", "classes_=label(K) log_share_=float(K) stats_?=Counts(K)"),

@@ -11,7 +11,7 @@ from tenfold.core.errors import BadInput
 from tenfold.core.params import estimator, param
 from tenfold.selection.cells import as_texts, finite
 from tenfold.selection.columns import LEAST_LEVEL_ROWS
-from tenfold.selection.dates import days
+from tenfold.selection.dates import FORMS, days
 from tenfold.selection.reading import pl
 from tenfold.selection.written_numbers import PATTERNS, read_number
 
@@ -106,6 +106,16 @@ class TableCoder(Estimator):
                 for i, column in enumerate(self._columns(X))
             ]
         )
+
+    def _objection(self) -> str | None:
+        if len(set(self.feature_names_in_)) < self.n_features_in_:
+            return "two columns have one name"
+        for i, levels in enumerate(self.levels_):
+            if len({self.reference_[i], *levels}) < len(levels) + 1:
+                return f"column {i} has a level twice"
+            if self.form_of(i) not in ("", *FORMS, *PATTERNS):
+                return f"the dates of column {i} are of an unknown form"
+        return None
 
     def _columns(self, X: pl.DataFrame) -> list[pl.Series]:
         for name in self.feature_names_in_:

@@ -89,6 +89,18 @@ class TableModel(Estimator):
         """Whether the pipeline takes categories as they are (trees do), and not the coder's matrix."""
         return bool(self.pipeline.categorical)  # type: ignore[attr-defined]
 
+    def _objection(self) -> str | None:
+        coder, pipeline = self.coder, self.pipeline
+        if not isinstance(coder, TableCoder) or not isinstance(pipeline, Estimator):
+            return "there is no coder, or no model behind it"
+        if not np.array_equal(coder.feature_names_in_, self.feature_names_in_):
+            return "the coder takes other columns"
+        width = self.n_features_in_ if self._keeps_categories else len(coder.names_out())
+        if pipeline.n_features_in_ != width:
+            return f"the model behind the coder does not take its {width} columns"
+        names = vars(pipeline).get("feature_names_in_") if self._keeps_categories else None
+        return None if names is None or np.array_equal(names, self.feature_names_in_) else "the model takes other columns"
+
     def __sklearn_clone__(self) -> Self:
         """A copy keeps the fitted coder, which has not looked at the target; `fit` fits its pipeline."""
         return fresh(self)  # type: ignore[no-any-return]
