@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/view.hpp"
+#include "run.hpp"
 
 namespace nb = nanobind;
 using namespace tenfold;
@@ -150,9 +151,10 @@ inline void start_module() {
     numpy_empty = nb::object(numpy.attr("empty")).release().ptr();
 }
 
-// What a module beside `_kernels` does: it also listens to the flag that stops kernels.
+// What a module beside `_kernels` does: it also learns which run calls it.
 inline void start_module_beside_kernels() {
     start_module();
-    const auto flag = nb::cast<nb::capsule>(nb::module_::import_("tenfold._kernels").attr("_interrupt_flag"));
-    interrupted = static_cast<std::atomic<bool>*>(flag.data());
+    const nb::module_ kernels = nb::module_::import_("tenfold._kernels");
+    run_type = nb::object(kernels.attr("Run")).release().ptr();
+    run_variable = nb::object(kernels.attr("_run")).release().ptr();
 }

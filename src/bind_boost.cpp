@@ -24,10 +24,7 @@ nb::object edges_of(Vector sorted, Vector weight, std::int64_t most) {
     require(weight.size(0) == 0 || weight.size(0) == sorted.size(0), "weights must be as many as values");
     require(most >= 2 && most <= 65535, "there can be 2 to 65535 bins");
     std::vector<double> edges;
-    {
-        nb::gil_scoped_release release;
-        bin_edges(sorted.span(), weight.span(), static_cast<size_t>(most), edges);
-    }
+    unlocked([&] { bin_edges(sorted.span(), weight.span(), static_cast<size_t>(most), edges); });
     New<double> made(edges.size());
     std::copy(edges.begin(), edges.end(), made.data);
     return made.array;
@@ -36,10 +33,7 @@ nb::object edges_of(Vector sorted, Vector weight, std::int64_t most) {
 template <class Code, class T>
 nb::object coded_as(Table<T> X, const ColumnEdges& by, size_t width, CodeRows<T, Code>* code_rows) {
     New<Code> codes(X.size(0), width);
-    {
-        nb::gil_scoped_release release;
-        code_rows(X.rows(), by, codes.data, width);
-    }
+    unlocked([&] { code_rows(X.rows(), by, codes.data, width); });
     return codes.array;
 }
 
@@ -188,16 +182,22 @@ public:
         Columns columns = columns_of(n_bins, categorical, order, together);
         check_codes(table, n_bins);
         const size_t threads = as_threads(n_threads);
-        nb::gil_scoped_release release;
-        grower_.emplace(table.codes(), table.size(0), std::move(columns), threads, *kernels);
+        unlocked([&] { grower_.emplace(table.codes(), table.size(0), std::move(columns), threads, *kernels); });
+    }
+
+    // From now on.
+    void use_threads(std::int64_t n) {
+        const size_t threads = as_threads(n);
+        unlocked([&] { grower_->use_threads(threads); });
     }
 
     void gradients(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
         check(y, raw, w);
         const LossAt at = loss_at(loss, y, raw, w, parameter);
-        nb::gil_scoped_release release;
-        rule_ = units(extent(grower_->team(), *kernels, at), at.n);
-        fix_gradients(grower_->team(), *kernels, at, rule_, grower_->rows().terms());
+        unlocked([&] {
+            rule_ = units(extent(grower_->team(), *kernels, at), at.n);
+            fix_gradients(grower_->team(), *kernels, at, rule_, grower_->rows().terms());
+        });
     }
 
     nb::tuple grow(const Input<std::uint32_t, 1>& rows, double l1, double l2, double least_curvature, double least_gain,
@@ -209,17 +209,14 @@ public:
         require(rows.size(0) <= grower_->n(), "there are more rows than the table has");
         rule_ = wanted.rule(rule_);
         const Limits limits = wanted.limits();
-        {
-            nb::gil_scoped_release release;
-            grower_->grow(rows.span(), rule_, limits);
-        }
+        unlocked([&] { grower_->grow(rows.span(), rule_, limits); });
         return as_arrays(grower_->nodes(), rule_);
     }
 
     void renew(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter, double rate) {
         check(y, raw, w);
-        nb::gil_scoped_release release;
-        renew_leaves(*grower_, as_loss(loss), y.data(), raw.data(), weights(w), parameter, rate);
+        const Loss kind = as_loss(loss);
+        unlocked([&] { renew_leaves(*grower_, kind, y.data(), raw.data(), weights(w), parameter, rate); });
     }
 
     nb::object values() const {
@@ -248,8 +245,7 @@ public:
         Input<double, 1> table;
         require(table.acquire(raw.ptr()) && table.size(0) == grower_->n(), "raw must have a float64 for each row");
         double* data = static_cast<double*>(buffer_of(raw));
-        nb::gil_scoped_release release;
-        grower_->update(data);
+        unlocked([&] { grower_->update(data); });
     }
 
 private:
@@ -278,6 +274,7 @@ NB_MODULE(_boost, m) {
         .def(nb::init<nb::object, Integers, const Input<std::uint8_t, 1>&, Integers, const Input<std::uint8_t, 2>&, std::int64_t>(),
              "codes"_a, "n_bins"_a.noconvert(), "categorical"_a.noconvert(), "order"_a.noconvert(),
              "together"_a.noconvert(), "n_threads"_a)
+        .def("use_threads", &Boosting::use_threads, "n"_a)
         .def("gradients", &Boosting::gradients, "loss"_a, "y"_a.noconvert(), "raw"_a.noconvert(), "w"_a.noconvert(),
              "parameter"_a)
         .def("grow", &Boosting::grow, "rows"_a.noconvert(), "l1"_a, "l2"_a, "least_curvature"_a, "least_gain"_a,

@@ -41,8 +41,7 @@ std::tuple<Doubles, Doubles, Doubles> gram_path(Matrix G, Vector q, double yy, V
     require(l2.size(0) == k, "l1 and l2 must have the same length");
     Output W = zeros(k, p), gaps = zeros(k), sweeps = zeros(k);
     Patience patience;
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         GramDescent descent(G.data(), q.data(), yy, p, p);
         descent.start(start.data());
         for (size_t i = 0; i < k && !patience(); ++i) {
@@ -50,7 +49,7 @@ std::tuple<Doubles, Doubles, Doubles> gram_path(Matrix G, Vector q, double yy, V
             sweeps.data[i] = static_cast<double>(descent.solve(by, tol, most, gaps.data[i], patience));
             std::copy_n(descent.coefficients().data(), p, W.data + i * p);
         }
-    }
+    });
     patience.end();
     return {W.array, gaps.array, sweeps.array};
 }

@@ -40,11 +40,10 @@ Doubles residuals_left_of(Table<T> X, Matrix Y, Vector w, Vector squares, Matrix
     check_shape(Y, n, targets), check_shape(coef, targets, X.size(1));
     check_length(intercept, targets);
     Output out = zeros(n, targets);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         leave_out->of<T>().residuals_left(X.rows(), Y.rows(), w.span(), squares.data(), coef.rows(), intercept.data(), share,
                                           digits, out.data);
-    }
+    });
     return out.array;
 }
 
@@ -60,13 +59,12 @@ Doubles naive_bayes_left_of(Table<T> X, Integers y, Vector w, Vector weight, Vec
     for (std::int64_t column : order.span())
         require(static_cast<std::uint64_t>(column) < p, "order must number the columns");
     Output out = zeros(n, k);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         const NaiveBayes model{mean.rows(),     inverse.data(), level.data(), whole.data(), overall.data(),
                                order.data(), smoothing,      epsilon,      negligible};
         ClassWeights classes(weight.span(), log_prior.data(), given);
         leave_out->of<T>().naive_bayes_left(X.rows(), y.span(), w.span(), model, classes, out.data);
-    }
+    });
     return out.array;
 }
 
@@ -78,11 +76,10 @@ Doubles centroids_left_of(Table<T> X, Integers y, Vector w, Vector weight, Vecto
     check_shape(mean, k, p);
     check_length(log_prior, k), check_length(unit, p);
     Output out = zeros(n, k + 1);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         ClassWeights classes(weight.span(), log_prior.data(), given);
         leave_out->of<T>().centroids_left(X.rows(), y.span(), w.span(), mean.rows(), unit.data(), nearest, classes, out.data);
-    }
+    });
     return out.array;
 }
 
@@ -94,12 +91,11 @@ Doubles linear_discriminant_left_of(Table<T> X, Integers y, Vector w, Vector wei
     check_shape(coef, k, p), check_shape(inner, k, k);
     check_length(log_prior, k), check_length(squares, n), check_length(center, p);
     Output out = zeros(n, k);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         const LinearClasses model{center.data(), coef.rows(), inner.data(), least};
         ClassWeights classes(weight.span(), log_prior.data(), given);
         leave_out->of<T>().linear_discriminant_left(X.rows(), y.span(), w.span(), squares.data(), model, classes, out.data);
-    }
+    });
     return out.array;
 }
 
@@ -111,12 +107,11 @@ Doubles quadratic_discriminant_left_of(Matrix squares, std::int64_t p, Integers 
     check_length(log_prior, k), check_length(level, k), check_length(least, k);
     require(p >= 0, "p must not be negative");
     Output out = zeros(n, k);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         ClassWeights classes(weight.span(), log_prior.data(), given);
         leave_out->quadratic_discriminant_left(squares.rows(), static_cast<size_t>(p), y.span(), w.span(), level.data(),
                                                least.data(), classes, out.data);
-    }
+    });
     return out.array;
 }
 
@@ -126,10 +121,7 @@ Doubles whitened_squares_of(Table<T> X, Matrix mean, const Input<double, 3>& W) 
     check_shape(mean, k, p);
     require(W.size(0) == k && W.size(1) == p && W.size(2) == p, "W must be (k, p, p)");
     Output out = zeros(X.size(0), k);
-    {
-        nb::gil_scoped_release release;
-        leave_out->of<T>().whitened_squares(X.rows(), mean.rows(), W.data(), out.data);
-    }
+    unlocked([&] { leave_out->of<T>().whitened_squares(X.rows(), mean.rows(), W.data(), out.data); });
     return out.array;
 }
 
@@ -137,11 +129,10 @@ Doubles pool_neighbours_of(Vector y, Vector w) {
     const bool weighted = w.size(0) > 0;
     require(!weighted || y.size(0) == w.size(0), "y and w must have the same length");
     Output out = zeros(y.size(0));
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         if (weighted) pool_neighbours<true>(y.span(), w.span(), out.data);
         else pool_neighbours<false>(y.span(), w.span(), out.data);
-    }
+    });
     return out.array;
 }
 
@@ -149,20 +140,14 @@ Doubles bin_sums_of(Vector x, Integers truth, Vector w, Vector edges) {
     require(truth.size(0) == x.size(0), "x and truth must have the same length");
     require(w.size(0) == 0 || w.size(0) == x.size(0), "x and w must have the same length");
     Output sums = zeros(edges.size(0) + 1, size_t{4});
-    {
-        nb::gil_scoped_release release;
-        bin_sums(x.span(), truth.span(), w.span(), edges.span(), sums.data);
-    }
+    unlocked([&] { bin_sums(x.span(), truth.span(), w.span(), edges.span(), sums.data); });
     return sums.array;
 }
 
 nb::object largest_columns_of(Matrix rows) {
     require(rows.size(1) > 0, "there must be a column");
     New<std::int64_t> out(rows.size(0));
-    {
-        nb::gil_scoped_release release;
-        largest_columns(rows.rows(), out.data);
-    }
+    unlocked([&] { largest_columns(rows.rows(), out.data); });
     return out.array;
 }
 

@@ -28,8 +28,7 @@ Int64s deal(std::int64_t n, std::int64_t folds, Integers codes, std::int64_t cla
     const bool one = codes.size(0) == 0;
     require(one ? classes == 1 : codes.size(0) == static_cast<size_t>(n), "codes must have an entry for each row");
     auto fold = New<std::int64_t>(n);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         std::vector<size_t> first = one ? std::vector<size_t>{0, static_cast<size_t>(n)}
                                         : starts(codes.span(), static_cast<size_t>(classes));
         std::vector<size_t> next(first.begin(), first.end() - 1);
@@ -37,7 +36,7 @@ Int64s deal(std::int64_t n, std::int64_t folds, Integers codes, std::int64_t cla
         for (size_t i = 0, lot = 0; i < lots.size(); ++i, lot = lot + 1 == static_cast<size_t>(folds) ? 0 : lot + 1)
             lots[i] = static_cast<std::int32_t>(lot);
         deal_lots(codes.span(), lots.size(), lots, first, next, seed, fold.data);
-    }
+    });
     return nb::borrow<Int64s>(fold.array);
 }
 
@@ -45,11 +44,10 @@ Int64s deal(std::int64_t n, std::int64_t folds, Integers codes, std::int64_t cla
 Int64s by_code(Integers codes, std::int64_t count) {
     require(count >= 1 && count <= MOST_CODES, "there must be 1 to 2^26 codes");
     auto order = New<std::int64_t>(codes.size(0));
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         std::vector<size_t> first = starts(codes.span(), static_cast<size_t>(count));
         order_by_code(codes.span(), first, order.data);
-    }
+    });
     return nb::borrow<Int64s>(order.array);
 }
 

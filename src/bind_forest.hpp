@@ -65,49 +65,50 @@ void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges,
     }
     for (size_t i = 0; classes && i < n; ++i)
         require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(classes), "a code is not that of a class");
-    nb::gil_scoped_release release;
-    Forest forest;
-    Binned& table = forest.table;
-    table.n = n, table.p = p;
-    table.n_bins.assign(n_bins.span().begin(), n_bins.span().end());
-    size_t count[2] = {0, 0};
-    for (const auto bins : table.n_bins) {
-        table.wide.push_back(bins > 255);
-        table.place.push_back(static_cast<std::uint32_t>(count[bins > 255]++));
-    }
-    table.codes.resize(n * count[0]);
-    table.wide_codes.resize(n * count[1]);
-    table.missing.resize(p);
-    if (wide) enter_codes(table, wide_codes.rows());
-    else enter_codes(table, codes.rows());
-    table.edges.assign(edges.span().begin(), edges.span().end());
-    table.start.assign(start.span().begin(), start.span().end());
-    table.category_codes.assign(category_codes.span().begin(), category_codes.span().end());
-    table.categorical.assign(categorical.span().begin(), categorical.span().end());
-    Sample& sample = forest.sample;
-    sample.n = n;
-    sample.classes = static_cast<size_t>(classes);
-    if (factor.size(0)) set_weights(sample, factor.span());
-    if (classes)
-        sample.code.assign(y.span().begin(), y.span().end());
-    else
-        set_targets(sample, y.span(), factor.span(), criterion == "poisson", 8 * std::accumulate(copies.span().begin(), copies.span().end(), 8.0));
-    if (!classes) {
-        const auto [low, high] = std::minmax_element(sample.s.begin(), sample.s.end());
-        forest.range = {*low, *high};
-    }
-    forest.drawing = Drawing(rate);
-    forest.drawing.key.assign(key.span().begin(), key.span().end());
-    forest.drawing.copies.assign(copies.span().begin(), copies.span().end());
-    forest.drawing.first.assign(first.span().begin(), first.span().end());
-    if (criterion == "absolute_error") forest.by_target = rows_by_target(sample.y, key.span());
-    forest.bootstrap = rate > 0;
-    forest.criterion = criterion;
-    if (factor.size(0) == 0) {
-        forest.reciprocal.resize(std::min<size_t>(4 * n + 64, 1 << 24));
-        for (size_t i = 1; i < forest.reciprocal.size(); ++i) forest.reciprocal[i] = 1.0 / static_cast<double>(i);
-    }
-    new (made) Forest(std::move(forest));
+    new (made) Forest(unlocked([&] {
+        Forest forest;
+        Binned& table = forest.table;
+        table.n = n, table.p = p;
+        table.n_bins.assign(n_bins.span().begin(), n_bins.span().end());
+        size_t count[2] = {0, 0};
+        for (const auto bins : table.n_bins) {
+            table.wide.push_back(bins > 255);
+            table.place.push_back(static_cast<std::uint32_t>(count[bins > 255]++));
+        }
+        table.codes.resize(n * count[0]);
+        table.wide_codes.resize(n * count[1]);
+        table.missing.resize(p);
+        if (wide) enter_codes(table, wide_codes.rows());
+        else enter_codes(table, codes.rows());
+        table.edges.assign(edges.span().begin(), edges.span().end());
+        table.start.assign(start.span().begin(), start.span().end());
+        table.category_codes.assign(category_codes.span().begin(), category_codes.span().end());
+        table.categorical.assign(categorical.span().begin(), categorical.span().end());
+        Sample& sample = forest.sample;
+        sample.n = n;
+        sample.classes = static_cast<size_t>(classes);
+        if (factor.size(0)) set_weights(sample, factor.span());
+        if (classes)
+            sample.code.assign(y.span().begin(), y.span().end());
+        else
+            set_targets(sample, y.span(), factor.span(), criterion == "poisson", 8 * std::accumulate(copies.span().begin(), copies.span().end(), 8.0));
+        if (!classes) {
+            const auto [low, high] = std::minmax_element(sample.s.begin(), sample.s.end());
+            forest.range = {*low, *high};
+        }
+        forest.drawing = Drawing(rate);
+        forest.drawing.key.assign(key.span().begin(), key.span().end());
+        forest.drawing.copies.assign(copies.span().begin(), copies.span().end());
+        forest.drawing.first.assign(first.span().begin(), first.span().end());
+        if (criterion == "absolute_error") forest.by_target = rows_by_target(sample.y, key.span());
+        forest.bootstrap = rate > 0;
+        forest.criterion = criterion;
+        if (factor.size(0) == 0) {
+            forest.reciprocal.resize(std::min<size_t>(4 * n + 64, 1 << 24));
+            for (size_t i = 1; i < forest.reciprocal.size(); ++i) forest.reciprocal[i] = 1.0 / static_cast<double>(i);
+        }
+        return forest;
+    }));
 }
 
 struct Bag {
@@ -158,15 +159,15 @@ nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& ba
                    const typename Targets::Cell* cells) {
     Grown grown;
     std::vector<std::int32_t> leaf_of;
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         ForestGrower<Targets> grower(forest.table, by, std::move(targets), forest.sample.classes, bag.pairs, cells, bag.drawn,
                                      bag.out);
         grower.grow();
+        leave_if_stopped();  // what is not finished cannot be described
         grower.describe(forest.sample);
         grown = std::move(grower.told.grown);
         leaf_of = std::move(grower.leaf_of);
-    }
+    });
     New<std::int32_t> leaf(leaf_of.size());
     std::copy(leaf_of.begin(), leaf_of.end(), leaf.data);
     return nb::make_tuple(arrays_of(grown), leaf.array);
@@ -183,10 +184,7 @@ nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std
     if (forest.sample.classes == 1) directions.clear();
     const Sample& sample = forest.sample;
     Bag bag;
-    {
-        nb::gil_scoped_release release;
-        bag = fill_bag(forest, seed);
-    }
+    unlocked([&] { bag = fill_bag(forest, seed); });
     const double weight = static_cast<double>(bag.weight);
     const bool whole = static_cast<size_t>(bag.weight) < forest.reciprocal.size();
     const double* reciprocal = whole && sample.w.empty() ? forest.reciprocal.data() : nullptr;

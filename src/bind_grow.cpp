@@ -34,10 +34,11 @@ template <class T>
 void build(Presorted* made, Table<T> X, size_t n_threads) {
     const size_t n = X.size(0), p = X.size(1);
     require(n > 0 && n < (size_t{1} << 31), "there must be 1 to 2^31 - 1 rows");
-    nb::gil_scoped_release release;
-    Presorted sorted{std::vector<std::uint32_t>(n * p), std::vector<std::int64_t>(p), n, p};
-    presort<T>(X.rows(), sorted.lists, sorted.missing, n_threads);
-    new (made) Presorted(std::move(sorted));
+    new (made) Presorted(unlocked([&] {
+        Presorted sorted{std::vector<std::uint32_t>(n * p), std::vector<std::int64_t>(p), n, p};
+        presort<T>(X.rows(), sorted.lists, sorted.missing, n_threads);
+        return sorted;
+    }));
 }
 
 // In rising order; of equal targets by `key` where there is one, so that the order of the rows does not matter.
@@ -133,11 +134,10 @@ nb::tuple exact_tree(Presorted& sorted, Table<T> X, nb::object y, Vector w, std:
     std::vector<std::uint32_t> lists;
     if (last) lists.swap(sorted.lists);
     Grafted tree;
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         if (!last) lists = sorted.lists;
         tree = grow_by(criterion, by, values, sample, outputs, std::move(lists));
-    }
+    });
     sample = {};
     return arrays_of(tree);
 }

@@ -23,13 +23,6 @@ std::string use_level(const std::string& name) {
     return before;
 }
 
-// Runs a kernel without the interpreter's lock; no Python object may be touched inside.
-template <class Kernel>
-auto unlocked(Kernel&& kernel) {
-    nb::gil_scoped_release release;
-    return kernel();
-}
-
 void check_rows(size_t n, size_t other) { require(n == other, "arrays differ in their number of rows"); }
 
 // BLAS counts in int.
@@ -347,6 +340,9 @@ NB_MODULE(_kernels, m) {
     m.def("extended_gram", &extended_gram_of, "X"_a.noconvert(), "Y"_a.noconvert(), "w"_a.noconvert(),
           "R"_a.noconvert());
     m.def("use_level", &use_level, "name"_a.noconvert());
-    m.def("interrupt", [](bool stop) { interrupted->store(stop); }, "stop"_a.noconvert());
-    m.attr("_interrupt_flag") = nb::capsule(interrupted);
+    nb::class_<Run>(m, "Run")
+        .def(nb::init<const nb::object&>(), "outer"_a.none())
+        .def("cancel", [](Run& run) { run.cancelled.store(true); })
+        .def_prop_ro("cancelled", [](const Run& run) { return run.stopped(); });
+    m.attr("_run") = start_runs(m.attr("Run"));
 }

@@ -29,12 +29,11 @@ Doubles local_sums(Matrix points, Matrix columns, Matrix targets, Vector w, Vect
     for (std::int64_t row : skip.span()) require(static_cast<std::uint64_t>(row) < n, "skip names a row that is not there");
     const LocalRows rows{columns.data(), targets.data(), inverse.data(), n, p, targets.size(0)};
     Output sums = zeros(q, rows.sums(lines));
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         std::vector<double> own(w.span().begin(), w.span().end()), scratch(rows.scratch(lines));
         local->local_sums(rows, own.data(), points.rows(), skip.size(0) ? skip.data() : nullptr, static_cast<Around>(kernel),
                           lines, scratch.data(), sums.data);
-    }
+    });
     return sums.array;
 }
 

@@ -39,12 +39,11 @@ nb::tuple packed_moments(Table<T> X, Integers rows, Vector w, const Doubles& int
     for (std::int64_t row : rows.span()) require(static_cast<std::uint64_t>(row) < n, "rows names a row that is not there");
     Output center = zeros(p), offset = zeros(p);
     double weight = 0;
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         if constexpr (std::is_same_v<T, float>)
             packed->moments_float(X.rows(), rows.span(), w.span(), weight, center.data, offset.data, triangle);
         else packed->moments_double(X.rows(), rows.span(), w.span(), weight, center.data, offset.data, triangle);
-    }
+    });
     return nb::make_tuple(weight, center.array, offset.array);
 }
 
@@ -53,8 +52,7 @@ void merge_packed(const Doubles& A, Vector B, Vector d) {
     const size_t p = d.size(0), size = p * (p + 1) / 2;
     double* into = written(A, size);
     require(B.size(0) >= size, "B must be a triangle of as many columns as d has");
-    nb::gil_scoped_release release;
-    packed->merge(into, B.data(), d.span());
+    unlocked([&] { packed->merge(into, B.data(), d.span()); });
 }
 
 }  // namespace

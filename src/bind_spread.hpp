@@ -6,11 +6,10 @@
 nb::tuple extent_of(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
     const LossAt at = loss_at(loss, y, raw, w, parameter);
     Extent found;
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         Team team(1);
         found = extent(team, *kernels, at);
-    }
+    });
     return nb::make_tuple(found.gradient, found.curvature);
 }
 
@@ -20,13 +19,12 @@ nb::object fixed_gradients(std::int64_t loss, Vector y, Vector raw, Vector w, do
     const LossAt at = loss_at(loss, y, raw, w, parameter);
     require(n_rows >= static_cast<std::int64_t>(at.n) && n_rows < std::int64_t{1} << 27, "there must be less than 2^27 rows");
     New<std::int64_t> terms(at.n, size_t{2});
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         Team team(1);
         std::vector<Sum> sums(at.n);
         fix_gradients(team, *kernels, at, units({gradient, curvature}, static_cast<size_t>(n_rows)), sums.data());
         std::memcpy(terms.data, sums.data(), at.n * sizeof(Sum));
-    }
+    });
     return terms.array;
 }
 
@@ -42,21 +40,17 @@ nb::object losses_of(std::int64_t loss, Vector y, Vector raw, Vector w, double p
     const LossAt at = loss_at(loss, y, raw, w, parameter);
     const size_t groups = as_groups(group, n_groups, at.n), threads = as_threads(n_threads);
     New<std::int64_t> words(groups, EXACT_WORDS);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         Team team(threads);
         loss_sums(team, *kernels, at, group.data(), groups, words.data);
-    }
+    });
     return words.array;
 }
 
 nb::object exact_sums(Vector values, const Input<std::int32_t, 1>& group, std::int64_t n_groups) {
     const size_t groups = as_groups(group, n_groups, values.size(0));
     New<std::int64_t> words(groups, EXACT_WORDS);
-    {
-        nb::gil_scoped_release release;
-        add_groups(values.data(), group.data(), values.size(0), words.data);
-    }
+    unlocked([&] { add_groups(values.data(), group.data(), values.size(0), words.data); });
     return words.array;
 }
 
@@ -71,11 +65,10 @@ nb::object softmax(Matrix raw, std::int64_t n_threads) {
     const size_t k = raw.size(0), n = raw.size(1), threads = as_threads(n_threads);
     require(k >= 1, "there must be a class");
     Output made = unfilled(k, n);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         Team team(threads);
         team.ranges(n, 4096, [&](size_t a, size_t b) { kernels->softmax_rows(raw.data(), k, n, a, b, made.data); });
-    }
+    });
     return made.array;
 }
 
@@ -121,12 +114,11 @@ nb::object sum_rows(const CodeTable& codes, Integers n_bins, const Input<std::in
     const Columns columns = coded_columns(n_bins, codes);
     const Sum* sums = as_terms(terms, codes, rows);
     New<std::int64_t> histogram(columns.total(), size_t{2});
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         Turn now(codes.codes(), sums, columns, *kernels);
         const std::span<const Sum> found = now.sum(rows.span());
         std::memcpy(histogram.data, found.data(), found.size_bytes());
-    }
+    });
     return histogram.array;
 }
 
@@ -148,8 +140,7 @@ nb::tuple part_and_sum(const CodeTable& codes, Integers n_bins, const Input<std:
     }
     New<std::uint32_t> moved(n);
     New<std::int64_t> lefts(k), histograms(n_asked, columns.total(), size_t{2});
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         std::copy_n(rows.data(), n, moved.data);
         Turn now(codes.codes(), sums, columns, *kernels);
         std::int64_t* out = histograms.data;
@@ -165,7 +156,7 @@ nb::tuple part_and_sum(const CodeTable& codes, Integers n_bins, const Input<std:
                 out += 2 * found.size();
             }
         }
-    }
+    });
     return nb::make_tuple(moved.array, lefts.array, histograms.array);
 }
 
@@ -183,13 +174,12 @@ nb::object leaves_of(const CodeTable& codes, Integers n_bins, Words left, Words 
         nodes[i] = {left.data()[i], right.data()[i], splits[i], {}, 0.0};
     }
     New<std::int32_t> leaf(n);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         codes.codes().visit([&](const auto* table) {
             for (size_t i = 0; i < n; ++i)
                 leaf.data[i] = static_cast<std::int32_t>(leaf_of(nodes, columns.missing.data(), table + i * codes.size(1)));
         });
-    }
+    });
     return leaf.array;
 }
 
@@ -210,8 +200,7 @@ public:
         require(histogram.size(0) == tree_.columns().total() && histogram.size(1) == 2, "a histogram has two numbers for each bin");
         rule_ = wanted.rule(units({gradient, curvature}, static_cast<size_t>(n_rows)));
         const Limits limits = wanted.limits();
-        nb::gil_scoped_release release;
-        tree_.begin(rule_, limits, as_sums(histogram.span()).data());
+        unlocked([&] { tree_.begin(rule_, limits, as_sums(histogram.span()).data()); });
     }
 
     // What to ask of the rows: node, left child, which children to sum; feature, bin, missing left, by a set, the sets.
@@ -240,8 +229,7 @@ public:
     void answer(const Input<std::int64_t, 3>& histograms) {
         require(histograms.size(0) == tree_.n_histograms() && histograms.size(1) == tree_.columns().total() && histograms.size(2) == 2,
                 "there must be as many histograms as were asked for");
-        nb::gil_scoped_release release;
-        tree_.answer(as_sums(histograms.span()).data());
+        unlocked([&] { tree_.answer(as_sums(histograms.span()).data()); });
     }
 
     nb::tuple nodes() const { return as_arrays(tree_.nodes(), rule_); }

@@ -29,12 +29,13 @@ void build(Stumps* made, Table<T> X, Integers code, size_t classes, size_t n_thr
     require(code.size(0) == n && classes >= 1, "there must be a class for each row");
     for (const std::int64_t one : code.span())
         require(one >= 0 && one < static_cast<std::int64_t>(classes), "a code is not that of a class");
-    nb::gil_scoped_release release;
-    Stumps sorted{std::vector<std::uint32_t>(n * p), std::vector<std::int64_t>(p), {}, {}, n, p, classes};
-    sorted.code.assign(code.span().begin(), code.span().end());
-    if (classes == 2) sorted.signed_weight.resize(n);
-    presort<T>(X.rows(), sorted.lists, sorted.missing, n_threads);
-    new (made) Stumps(std::move(sorted));
+    new (made) Stumps(unlocked([&] {
+        Stumps sorted{std::vector<std::uint32_t>(n * p), std::vector<std::int64_t>(p), {}, {}, n, p, classes};
+        sorted.code.assign(code.span().begin(), code.span().end());
+        if (classes == 2) sorted.signed_weight.resize(n);
+        presort<T>(X.rows(), sorted.lists, sorted.missing, n_threads);
+        return sorted;
+    }));
 }
 
 // The cut of each column, from which the best one is chosen: the first of equals.
@@ -51,17 +52,21 @@ std::pair<std::int64_t, Cut> search(Stumps& of, std::span<const std::int64_t> we
         return Sorted{of.lists.data() + j * of.n, of.n, of.n - static_cast<size_t>(of.missing[j])};
     };
     const auto sums_of = [&](size_t j) { return ChunkSums{&sums[2 * j * chunks], &sums[(2 * j + 1) * chunks]}; };
+    Team team(std::min(threads, of.p));
     if (two)
-        share_out(of.p, threads, [&](size_t j) {
+        team.each(of.p, [&](size_t j) {
             kernels->chunk_sums(column_of(j), weights, sums_of(j));
             ends[j] = best_at_ends(column_of(j), weights, sums_of(j));
         });
     const double least = *std::max_element(ends.begin(), ends.end());
-    share_out(of.p, two ? 1 : threads, [&](size_t j) {  // after chunks were passed over, little is left for two classes
+    const auto search = [&](size_t j) {
         std::vector<double> space(std::max(STUMP_CHUNK, 4 * of.classes));
         cuts[j] = two ? kernels->two_classes(column_of(j), weights, sums_of(j), least, space.data())
                       : kernels->many_classes(column_of(j), weights, space.data());
-    });
+    };
+    if (!two) team.each(of.p, search);
+    else  // after chunks were passed over, little is left
+        for (size_t j = 0; j < of.p; ++j) search(j);
     std::int64_t column = -1;
     Cut chosen;
     for (size_t j = 0; j < of.p; ++j)
@@ -85,8 +90,7 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, nb::object, Doubles> 
     Output counts = zeros(size_t{2}, of.classes);
     std::int64_t column = -1, low = -1, high = -1;
     bool missing_left = false;
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         const auto [found, cut] = search(of, weight.span(), static_cast<std::int64_t>(total), n_threads);
         const size_t j = static_cast<size_t>(std::max<std::int64_t>(found, 0));
         const std::uint32_t* list = of.lists.data() + j * of.n;
@@ -101,7 +105,7 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, nb::object, Doubles> 
         if (found >= 0) low = row(cut.place - 1);
         if (found >= 0 && cut.place < known) high = row(cut.place);
         missing_left = cut.missing_left;
-    }
+    });
     return {column, low, high, missing_left, side.array, counts.array};
 }
 

@@ -104,11 +104,10 @@ Doubles sums_of(const HeldTrees& trees, Table<T> X, size_t from, size_t to, Matr
     check_call(trees, from, to, X.size(1));
     require(start.size(0) == X.size(0) && start.size(1) == trees.outputs, "start must be (rows, outputs)");
     Output out = unfilled(X.size(0), trees.outputs);
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         std::copy_n(start.data(), X.size(0) * trees.outputs, out.data);
         walks_for<T>().tree_sums(trees, from, to, X.rows(), out.data);
-    }
+    });
     return out.array;
 }
 
@@ -116,10 +115,7 @@ template <class T>
 nb::object leaves_of(const HeldTrees& trees, Table<T> X, size_t from, size_t to) {
     check_call(trees, from, to, X.size(1));
     New<std::int64_t> out(X.size(0), to - from);
-    {
-        nb::gil_scoped_release release;
-        walks_for<T>().tree_leaves(trees, from, to, X.rows(), out.data);
-    }
+    unlocked([&] { walks_for<T>().tree_leaves(trees, from, to, X.rows(), out.data); });
     return out.array;
 }
 
@@ -144,10 +140,7 @@ Doubles attributions_of(const HeldTrees& trees, Table<T> X, Table<T> Z, Vector c
     const size_t depth = depth_of(trees);
     require(depth < 5000, "the trees are too deep for exact attributions: limit max_depth");
     Output out = zeros(X.size(0), X.size(1), trees.outputs);
-    {
-        nb::gil_scoped_release release;
-        attribute<T>(trees, covers.span(), depth, X.rows(), Z.rows(), out.data);
-    }
+    unlocked([&] { attribute<T>(trees, covers.span(), depth, X.rows(), Z.rows(), out.data); });
     return out.array;
 }
 

@@ -276,13 +276,9 @@ def test_a_member_that_was_stopped_does_not_learn_from_half_a_pass() -> None:
         except KeyboardInterrupt:
             ended.append("stopped")
 
-    threads.interrupt(True)
-    try:
-        one = threading.Thread(target=fit)
-        one.start()
-        one.join()
-    finally:
-        threads.interrupt(False)
+    with threads.cancellable() as run:
+        run.cancel()
+        fit()
     assert ended == ["stopped"]
     fit()
     assert ended == ["stopped"]

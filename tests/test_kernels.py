@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -386,17 +387,24 @@ def test_scatters_are_exactly_symmetric() -> None:
         assert_array_equal(scatter, scatter.T)
 
 
-def test_interrupt_stops_every_long_kernel() -> None:
+def test_a_run_that_is_cancelled_stops_its_kernels_and_no_others() -> None:
+    run = _kernels.Run(_kernels.Run(None))
     for name, given in arguments(600, 9, 1, 4).items():
-        if name in ("all_finite", "merge_scatter"):
-            continue
-        whole = call(getattr(_kernels, name), given)
-        _kernels.interrupt(True)
-        try:
-            part = call(getattr(_kernels, name), given)
-        finally:
-            _kernels.interrupt(False)
-        assert any(not np.array_equal(a, b) for a, b in zip(whole, part, strict=True)), name
+        inside = copy_context()
+        inside.run(_kernels._run.set, run)
+        whole = inside.run(call, getattr(_kernels, name), given)
+        other = copy_context()
+        stopped = _kernels.Run(run)
+        stopped.cancel()
+        other.run(_kernels._run.set, stopped)
+        with pytest.raises(KeyboardInterrupt, match="given up"):
+            other.run(call, getattr(_kernels, name), given)
+        other.run(_kernels._run.set, _kernels.Run(stopped))  # work within work is given up with it
+        with pytest.raises(KeyboardInterrupt, match="given up"):
+            other.run(call, getattr(_kernels, name), given)
+        for a, b in zip(whole, inside.run(call, getattr(_kernels, name), given), strict=True):
+            assert_array_equal(a, b)
+    assert not run.cancelled
 
 
 @pytest.mark.parametrize("label", [-1, 3, 2**62, -(2**63)])
@@ -462,6 +470,6 @@ def test_wrong_arrays_are_refused() -> None:
 
 def test_stub_names_every_kernel() -> None:
     stub = Path(tenfold.__file__).with_name("_kernels.pyi")
-    declared = {node.name for node in ast.parse(stub.read_text()).body if isinstance(node, ast.FunctionDef)}
+    declared = {node.name for node in ast.parse(stub.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     assert declared == {name for name in dir(_kernels) if not name.startswith("_")}
-    assert declared - {"interrupt", "use_level"} <= {name for name in dir(twins) if not name.startswith("_")}
+    assert declared - {"Run", "use_level"} <= {name for name in dir(twins) if not name.startswith("_")}

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tenfold import _coordinate, _kernels
+from tenfold import _coordinate
+from tenfold.core.threads import cancellable
 
 
 def gram_path(
@@ -137,13 +138,10 @@ def endless() -> tuple[Any, ...]:
     return (*given[:3], given[3] * 1e-7, given[4], np.zeros(300), False, -1.0, 10**12)
 
 
-def test_the_flag_of_all_kernels_stops_it() -> None:
-    _kernels.interrupt(True)
-    try:
-        W, _, sweeps = _coordinate.gram_path(*endless())
-    finally:
-        _kernels.interrupt(False)
-    assert not W.any() and not sweeps.any()
+def test_a_cancelled_run_stops_it() -> None:
+    with pytest.raises(KeyboardInterrupt), cancellable() as run:
+        run.cancel()
+        _coordinate.gram_path(*endless())
 
 
 def test_a_signal_stops_it_within_a_second() -> None:

@@ -9,7 +9,12 @@ class Grower {
 public:
     Grower(const Codes& codes, size_t n, Columns columns, size_t n_threads, const BoostKernels& kernels)
         : choice_(std::move(columns), n_threads, kernels), rows_(codes, n, choice_.columns(), choice_.team(), kernels) {
-        for (size_t t = 1; t < choice_.team().size(); ++t) rows_.lend_part(choice_.fresh());
+        equip();
+    }
+
+    void use_threads(size_t n) {
+        team().resize(n);
+        equip();
     }
 
     Team& team() { return choice_.team(); }
@@ -37,6 +42,12 @@ public:
     void update(double* raw) { rows_.update(nodes(), raw); }
 
 private:
+    // Each thread but the first has a histogram to sum in.
+    void equip() {
+        rows_.equip();
+        while (rows_.n_parts() + 1 < team().size()) rows_.lend_part(choice_.fresh());
+    }
+
     Histogram summed(size_t node) {
         Histogram histogram = choice_.fresh();
         rows_.add_parts(histogram.get(), rows_.sum(node, histogram.get()), 0, choice_.columns().total());

@@ -90,7 +90,7 @@ private:
         state = criterion.look(list(p) + piece.start, piece.m, value.data());
         const std::vector<std::uint32_t> columns = drawn(piece);
         std::vector<Split> splits(columns.size());
-        share_out(columns.size(), this->threads(piece, columns.size()), [&](size_t c) {
+        this->share(piece, columns.size(), [&](size_t c, size_t) {
             if (!stopped()) splits[c] = search(piece, state, columns[c], value.data());
         });
         return this->best_of(piece, splits, state.weight);
@@ -240,7 +240,7 @@ private:
     Criterion criterion;
 
     template <class C>
-    friend void grow_small(const Grower<std::uint32_t, C>&, const Piece&, Workshop&);
+    friend void grow_small(const Grower<std::uint32_t, C>&, const Piece&, Workshop&, Team*);
 };
 
 }  // namespace tenfold

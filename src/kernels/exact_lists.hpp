@@ -10,8 +10,7 @@ class Lists {
 public:
     // `sorted` (p, n) are the lists of the columns; `rows` (n) the rows, in rising order of y where the criterion asks for it.
     Lists(const Settings& by, const Values& X, size_t outputs, std::vector<Index> sorted, std::vector<Index> rows)
-        : by(by), X(X), n(rows.size()), p(X.p), lists(std::move(sorted)), row_list(std::move(rows)), spare(by.n_threads + 1),
-          side(n) {
+        : by(by), X(X), n(rows.size()), p(X.p), lists(std::move(sorted)), row_list(std::move(rows)), spare(1), side(n) {
         grown.outputs = outputs;
         lives.emplace_back(p);
         for (size_t j = 0; j < p; ++j) lives[0][j] = static_cast<std::uint32_t>(j);
@@ -21,6 +20,7 @@ public:
     const Index* list(size_t j) const { return j < p ? &lists[j * n] : row_list.data(); }
     const std::vector<std::uint32_t>& live(const Piece& piece) const { return lives[piece.live]; }
 
+    Team* team = nullptr;             // that shares the columns of large pieces; none: one thread
     std::vector<std::uint32_t> rows;  // numbers of rows in the whole table; empty: as they are
     Grown grown;
 
@@ -119,11 +119,20 @@ protected:
 
     void part_columns(const Piece& piece, size_t left) {
         const auto& columns = lives[piece.live];
-        share_out(columns.size(), threads(piece, columns.size()),
-                  [&](size_t c, size_t thread) { part_one(columns[c], piece, left, thread); });
+        if (team) spare.resize(std::max(spare.size(), by.n_threads));
+        share(piece, columns.size(), [&](size_t c, size_t thread) { part_one(columns[c], piece, left, thread); });
     }
 
-    size_t threads(const Piece& piece, size_t columns) const { return piece.m * columns < 50'000 ? 1 : by.n_threads; }
+    // Calls work(c, thread) for each of these columns.
+    template <class Work>
+    void share(const Piece& piece, size_t columns, Work&& work) {
+        if (!team || piece.m * columns < 50'000) {
+            for (size_t c = 0; c < columns; ++c) work(c, size_t{0});
+            return;
+        }
+        team->resize(by.n_threads);
+        team->each(columns, work);
+    }
 
     const Settings& by;
     const Values& X;

@@ -37,11 +37,12 @@ struct SmallLists {
 
 // The subtree of a piece of at most SMALL rows, in a copy of its own, left in `at`.
 template <class Criterion>
-void grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, Workshop& at) {
+void grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, Workshop& at, Team* team) {
     SmallLists small(trunk, trunk.p, piece, at.place);
     const Sample sample = trunk.criterion.sample.of(trunk.list(trunk.p) + piece.start, piece.m);
     Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), trunk.grown.outputs,
                                           std::move(small.lists), std::move(small.row_list));
+    twig.team = team;
     twig.rows = std::move(small.rows);
     twig.grown = std::move(at.grown);
     twig.grown.clear(trunk.grown.outputs);
@@ -60,6 +61,8 @@ Grafted grow_tree(const Settings& by, const Values& X, const Criterion& criterio
                   std::vector<std::uint32_t> lists, std::vector<std::uint32_t> rows) {
     const size_t n = rows.size();
     Grower<std::uint32_t, Criterion> trunk(by, X, criterion, outputs, std::move(lists), std::move(rows));
+    Team team(1);
+    trunk.team = &team;
     Piece root;
     root.m = n;
     root.key = mix(by.seed);
@@ -85,16 +88,23 @@ Grafted grow_tree(const Settings& by, const Values& X, const Criterion& criterio
     for (const Piece& piece : pieces) room += 2 * piece.m - 1;
     tree.reserve(pieces.size(), room);
     const size_t threads = std::max<size_t>(1, std::min(by.n_threads, pieces.size()));
+    const bool alone = pieces.size() == 1;  // then threads share its columns
     std::atomic<size_t> next{0}, used{0};
-    share_out(threads, threads, [&](size_t) {
+    const auto grow_some = [&](size_t t) {
+        if (t >= threads) return;
         Workshop own{std::vector<std::uint16_t>(n), {}};
-        for (size_t i = next++; i < pieces.size() && !stopped(); i = next++) {
-            grow_small(trunk, pieces[i], own);
+        for (size_t i = next++; i < pieces.size(); i = next++) {
+            leave_if_stopped();
+            grow_small(trunk, pieces[i], own, alone ? &team : nullptr);
             tree.put(i, used.fetch_add(own.grown.nodes.size()), own.grown);
         }
-    });
-    const auto missing = [](const Grafted::Graft& graft) { return graft.size == 0; };
-    if (stopped() || std::any_of(tree.grafts.begin(), tree.grafts.end(), missing)) return {};
+    };
+    if (alone) grow_some(0);
+    else {
+        team.resize(std::max(threads, team.size()));
+        team.run(grow_some);
+    }
+    leave_if_stopped();
     tree.trunk = std::move(trunk.grown);
     return tree;
 }

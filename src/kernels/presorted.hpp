@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/share.hpp"
-#include "kernels/view.hpp"
+#include "kernels/team.hpp"
 
 namespace tenfold {
 
@@ -83,10 +82,10 @@ void sort_column(Rows<const T> X, size_t j, std::span<std::uint64_t> items, std:
 // Fills `lists` (p, n) and `missing` (p): how many values of each column are NaN.
 template <class T>
 void presort(Rows<const T> X, std::span<std::uint32_t> lists, std::span<std::int64_t> missing, size_t n_threads) {
-    const size_t threads = X.n * X.p < 20'000 ? 1 : std::max<size_t>(n_threads, 1);
-    std::vector<std::vector<std::uint64_t>> space(std::min(threads, X.p));
-    share_out(X.p, threads, [&](size_t j, size_t thread) {
-        if (stopped()) return;
+    Team team(X.n * X.p < 20'000 ? 1 : std::min(n_threads, X.p));
+    std::vector<std::vector<std::uint64_t>> space(team.size());
+    team.each(X.p, [&](size_t j, size_t thread) {
+        leave_if_stopped();
         space[thread].resize(2 * X.n);
         const std::span<std::uint64_t> items(space[thread].data(), X.n), spare(space[thread].data() + X.n, X.n);
         sort_column(X, j, items, spare);

@@ -55,9 +55,13 @@ public:
                     for (size_t i = a; i < b; ++i) column<Code>(j)[i] = table[i * codes_.width + j];
             });
         });
-        for (size_t t = 0; t < team_.size(); ++t)
+    }
+
+    // What each thread of the team needs for itself.
+    void equip() {
+        while (scratch_.size() < team_.size())
             scratch_.push_back(std::make_unique<std::uint8_t[]>((codes_.row_bytes() + sizeof(Sum)) * 2048 + 64));
-        if (codes_.wide)
+        if (codes_.wide && condensers_.size() < team_.size())
             condensers_.resize(team_.size(), Condenser(*std::max_element(columns_.missing.begin(), columns_.missing.end())));
     }
 
@@ -103,6 +107,7 @@ public:
 
     // Where a thread but the first sums.
     void lend_part(Histogram part) { parts_.push_back(std::move(part)); }
+    size_t n_parts() const { return parts_.size(); }
 
     void add_parts(Sum* histogram, size_t parts, size_t begin, size_t end) const {
         for (size_t t = 0; t < parts; ++t) {

@@ -1,4 +1,4 @@
-// The shapes that kernels take and fill, and the flag that stops a long kernel.
+// The shapes that kernels take and fill.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include "cancel.hpp"
 
 namespace tenfold {
 
@@ -21,12 +23,5 @@ struct Rows {
 
     T* operator[](size_t i) const { return data + i * p; }
 };
-
-// Set by another thread: every long kernel looks at it now and then, and returns early with useless outputs.
-// One flag stops all modules: those that are not `_kernels` point to its flag from their import on (src/arrays.hpp).
-inline std::atomic<bool> own_flag{false};
-inline std::atomic<bool>* interrupted = &own_flag;
-
-inline bool stopped() { return interrupted->load(std::memory_order_relaxed); }
 
 }  // namespace tenfold

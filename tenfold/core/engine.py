@@ -10,16 +10,16 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
+from tenfold._kernels import Run
 from tenfold.core.errors import BadParameter
 from tenfold.core.random import generator
 from tenfold.core.resident import Here, Resident
 from tenfold.core.stats import Rows, Stats
-from tenfold.core.threads import interrupt, pool, thread_budget
+from tenfold.core.threads import cancellable, chosen_budget, current_budget, start, thread_budget
 
 Summarize = Callable[[Any], Any]
 
@@ -162,30 +162,38 @@ class Local(Engine):
 class Threads(Engine):
     """Blocks shared among threads; BLAS runs on one thread inside a block, so there is one thread budget.
 
-    The calling thread works too. When it is interrupted (Ctrl-C) or a block fails, the others stop after the block they
-    are at, and kernels stop within a block.
+    The calling thread works too, and takes helpers whenever threads of the budget are free: of `tenfold.threads`, else its own n.
+    When it is interrupted (Ctrl-C) or a block fails, the others stop after the block they are at; an interrupt also stops kernels
+    within a block, those of this run alone.
     """
 
     def __init__(self, n: int | None = None) -> None:
         self.n = n
+        self._own = None if n is None else Budget(n)
+
+    @property
+    def budget(self) -> Budget:
+        """Where helpers come from."""
+        return chosen_budget() or self._own or current_budget()
 
     def run(self, summarize: Summarize, source: Any) -> Any:
         if source.n_parts == 1:  # small tables are fitted by the thousand: no tree, no look at the budget
             return summarize(source.load(next(iter(source.parts()))))
-        n = min(self.n or thread_budget(), source.n_parts or 1 << 30)
-        if n == 1:
+        budget = self.budget
+        most = min(self.n or budget.n, budget.n, source.n_parts or 1 << 30)
+        if most == 1:
             return Local().run(summarize, source)
-        work = _Work(summarize, source)
-        others = [pool(n - 1).submit(work.loop) for _ in range(n - 1)]
-        try:
-            work.loop()
-        except BaseException:
-            work.stop = True
-            interrupt(True)
-            raise
-        finally:
-            _settle(others)
-            interrupt(False)
+        with cancellable() as run:
+            work = _Work(summarize, source, run, budget, most)
+            try:
+                work.loop(recruiting=True)
+                work.settle()
+            except BaseException as failure:
+                work.give_up(failure)
+                work.settle()
+                raise
+            if work.ended is not None:
+                raise work.ended
         if work.failures:
             # blocks are handed out in order: the first to fail is the same for any n
             raise work.failures[min(work.failures)]
@@ -196,16 +204,20 @@ class Threads(Engine):
 
 
 class _Work:
-    """One pass, shared by the threads: the parts still to do, the tree, and what went wrong."""
+    """One pass, shared by the threads: the parts still to do, the tree, who helps, and what went wrong."""
 
-    def __init__(self, summarize: Summarize, source: Any) -> None:
+    def __init__(self, summarize: Summarize, source: Any, run: Run, budget: Budget, most_threads: int) -> None:
         self.summarize, self.load = summarize, reader(source)
-        self.parts, self.handed = source.parts(), 0
+        self.parts, self.n_parts, self.handed = source.parts(), source.n_parts or 1 << 30, 0
         self.lock, self.tree = threading.Lock(), MergeTree()
+        self.run, self.budget, self.most_threads, self.helpers = run, budget, most_threads, list[_Helper]()
         self.stop, self.failures = False, dict[int, Exception]()
+        self.ended: BaseException | None = None  # what no block is to blame for: an interrupt
 
-    def loop(self) -> None:
+    def loop(self, recruiting: bool = False) -> None:
         while not self.stop:
+            if recruiting and self.budget.free:
+                self._recruit()
             i = self.handed
             try:
                 with self.lock:  # a stream is read by one thread at a time, and converted by many
@@ -218,6 +230,50 @@ class _Work:
             except Exception as failure:  # of this block, or of reading it
                 self.failures[i] = failure
                 self.stop = True
+
+    def _recruit(self) -> None:
+        """Threads may be free later that are not now: those of work beside this one that ends before it."""
+        while len(self.helpers) + 1 < min(self.most_threads, self.n_parts - self.handed):
+            helper = _Helper(self, self.budget.lease())
+            if not helper.lease.take(1):
+                return
+            self.helpers.append(helper)
+            if not start(helper.help):  # the system has no more threads: it is not asked again
+                self.helpers.pop()
+                self.most_threads = 1
+
+    def give_up(self, failure: BaseException) -> None:
+        """In whichever thread: nothing of this pass is used."""
+        self.stop, self.ended = True, self.ended or failure
+        self.run.cancel()
+
+    def settle(self) -> None:
+        """Wait for the helpers; those that have not begun need not, as the caller did their work."""
+        for helper in self.helpers:
+            if helper.begun.acquire(blocking=False):
+                helper.lease.give_back()
+            else:
+                helper.done.wait()
+        self.helpers.clear()
+
+
+class _Helper:
+    """A thread that works in the loop of another one."""
+
+    def __init__(self, work: _Work, lease: Lease) -> None:
+        self.work, self.lease = work, lease
+        self.begun, self.done = threading.Lock(), threading.Event()  # begun is held from the beginning on
+
+    def help(self) -> None:
+        if not self.begun.acquire(blocking=False):
+            return
+        try:
+            self.work.loop()
+        except BaseException as failure:
+            self.work.give_up(failure)
+        finally:
+            self.lease.give_back()
+            self.done.set()
 
 
 _END = object()
@@ -254,11 +310,19 @@ def each(function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
     return list(done)
 
 
-def _settle(others: list[Future[None]]) -> None:
-    """Wait for the threads; those that never started are dropped, as the caller did their work."""
-    for future in others:
-        if not future.cancel():
-            future.exception()
+@contextlib.contextmanager
+def lent_threads(most: int = 1 << 30) -> Iterator[int]:
+    """How many threads a native call may use: the caller's own and those that are free, which are taken while it runs."""
+    on = current_engine()
+    if most < 2 or isinstance(on, Local):
+        yield 1
+        return
+    budget = on.budget if isinstance(on, Threads) else current_budget()
+    lease = budget.lease()
+    try:
+        yield 1 + lease.take(min(most, budget.n, (on.n if isinstance(on, Threads) else None) or most) - 1)
+    finally:
+        lease.give_back()
 
 
 # --- the engine in force --------------------------------------------------------------------------------------------------

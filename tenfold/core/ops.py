@@ -20,8 +20,6 @@ Array = np.ndarray[Any, Any]
 # Larger numbers are refused by the gate: up to these a square, and a weighted sum of squares, stay finite.
 LARGEST = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e100}
 
-interrupt = _kernels.interrupt
-
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a SciPy sparse matrix or array (without importing SciPy)."""

@@ -1,4 +1,8 @@
-"""Threads: how many there are, BLAS on one of them, and long calls that Ctrl-C need not wait for."""
+"""Threads: how many there are, who works in them, BLAS on one of them, and work that can be given up.
+
+One budget serves all that runs in a context: `tenfold.threads(n)`. Whoever wants helpers takes free threads from it and gives
+them back, so that a fit within a fit uses what the outer one leaves, and never more than n threads work.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +12,76 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
+from itertools import islice
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from tenfold.core import ops
+from tenfold._kernels import Run, _run
 from tenfold.core.errors import BadParameter
 
 Result = TypeVar("Result")
 
-_threads: ContextVar[int | None] = ContextVar("tenfold_threads", default=None)
-_pools: dict[int, ThreadPoolExecutor] = {}
-os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
+
+# --- how many ---------------------------------------------------------------------------------------------------------
+
+
+class Budget:
+    """n threads for everything that is done under it. Who calls has one of them; `lease` takes others."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.free = n, [True] * (n - 1)
+
+    def lease(self) -> Lease:
+        return Lease(self)
+
+
+class Lease:
+    """Threads taken from a budget. They go back when it ends, whatever ends it.
+
+    Tokens move from one list to the other within one call of the interpreter, which no signal can divide: none is lost.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget, self._held = budget, list[bool]()
+
+    def take(self, most: int) -> int:
+        """Take as many threads as are free, `most` in all; how many there are now."""
+        with contextlib.suppress(IndexError):  # of a list that has no more
+            self._held.extend(islice(iter(self._budget.free.pop, None), max(0, most - len(self._held))))
+        return len(self._held)
+
+    def give_back(self) -> None:
+        with contextlib.suppress(IndexError):
+            self._budget.free.extend(iter(self._held.pop, None))
+
+    __del__ = give_back
+
+
+_chosen: ContextVar[Budget | None] = ContextVar("tenfold_threads", default=None)
+_shared: dict[int, Budget] = {}  # where nobody chose: by number of threads
+
+
+def chosen_budget() -> Budget | None:
+    """The budget of the innermost `with tenfold.threads(n)`, if there is one."""
+    return _chosen.get()
+
+
+def current_budget() -> Budget:
+    """The budget in force: `tenfold.threads(n)`, else TENFOLD_THREADS, else the cores this process may run on."""
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
+    n = _default_threads()
+    return _shared.get(n) or _shared.setdefault(n, Budget(n))
 
 
 def thread_budget() -> int:
-    """Threads that Tenfold may use: `tenfold.threads(n)`, else TENFOLD_THREADS, else the cores this process may run on."""
-    chosen = _threads.get()
-    if chosen is not None:
-        return chosen
+    """Threads that Tenfold may use here at most."""
+    return current_budget().n
+
+
+def _default_threads() -> int:
     text = os.environ.get("TENFOLD_THREADS", "")
     if not text:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -37,21 +92,51 @@ def thread_budget() -> int:
 
 @contextlib.contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Within this context Tenfold uses at most n threads. Results do not depend on it."""
+    """Within this context Tenfold uses at most n threads, nested fits included. Results do not depend on it."""
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise BadParameter(f"threads({n!r}): must be a whole number of at least 1")
-    token = _threads.set(n)
+    token = _chosen.set(Budget(n))
     try:
         yield
     finally:
-        _threads.reset(token)
+        _chosen.reset(token)
 
 
-def pool(n: int) -> ThreadPoolExecutor:
-    """Threads that wait for work."""
-    if n not in _pools:
-        _pools[n] = ThreadPoolExecutor(n, thread_name_prefix="tenfold")
-    return _pools[n]
+# --- who works ----------------------------------------------------------------------------------------------------------
+
+_idle: list[SimpleQueue[Callable[[], None]]] = []  # one for each thread that waits for work
+
+
+def _after_fork() -> None:  # threads do not survive it
+    _idle.clear()
+    _shared.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def start(task: Callable[[], None]) -> bool:
+    """Have a thread do this, in a copy of the caller's context; False where the system has no more threads."""
+    try:
+        inbox = _idle.pop()
+    except IndexError:
+        inbox = SimpleQueue()
+        try:
+            threading.Thread(target=_serve, args=(inbox,), name="tenfold", daemon=True).start()
+        except (RuntimeError, MemoryError):
+            return False
+    context = copy_context()
+    inbox.put(lambda: context.run(task))
+    return True
+
+
+def _serve(inbox: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        inbox.get()()  # a task keeps what it raises to itself
+        _idle.append(inbox)
+
+
+# --- BLAS ---------------------------------------------------------------------------------------------------------------
 
 
 class _SingleBlas(contextlib.ContextDecorator):
@@ -95,23 +180,33 @@ class _SingleBlas(contextlib.ContextDecorator):
 single_blas = _SingleBlas()
 
 
-# --- long calls -------------------------------------------------------------------------------------------------------
+# --- work that can be given up ---------------------------------------------------------------------------------------
 
 LONG = 2e8  # size of a matrix times its shorter side, from which a decomposition may take a tenth of a second
 LISTEN_EVERY = 0.05  # seconds
-_stopping = threading.Event()
 _given_up: list[threading.Thread] = []
 
 
-def interrupt(stop: bool) -> None:
-    """Ask kernels and long calls in all threads to stop; or allow them again."""
-    ops.interrupt(stop)
-    (_stopping.set if stop else _stopping.clear)()
+@contextlib.contextmanager
+def cancellable() -> Iterator[Run]:
+    """What is done within, in this thread and in those that work for it, is one run: when it fails, or is told to `cancel`, its
+    kernels raise KeyboardInterrupt. It is part of the run around it, and has nothing to do with any other.
+    """
+    run = Run(_run.get(None))
+    token = _run.set(run)
+    try:
+        yield run
+    except BaseException:
+        run.cancel()
+        raise
+    finally:
+        _run.reset(token)
 
 
 def stopping() -> bool:
-    """Whether work in all threads is being stopped: what a kernel returns now is not finished."""
-    return _stopping.is_set()
+    """Whether the run that this work belongs to was cancelled."""
+    run = _run.get(None)
+    return run is not None and run.cancelled
 
 
 def is_long(A: Any) -> bool:
@@ -138,7 +233,7 @@ def patiently(function: Callable[..., Result], A: Any, *rest: Any, **options: An
     try:
         worker.start()
         while not done.wait(LISTEN_EVERY):
-            if _stopping.is_set():
+            if stopping():
                 raise KeyboardInterrupt
     except BaseException:
         if not _given_up:

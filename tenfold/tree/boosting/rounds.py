@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold import _boost
 from tenfold.core.data import Array
-from tenfold.core.engine import Local, Threads, current_engine, each
+from tenfold.core.engine import Local, Threads, current_engine, each, lent_threads
 from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import Bins
 from tenfold.tree.boosting import rows as parts
@@ -103,8 +103,9 @@ class Rounds:
         "outside before" is before the last round."""
         before = of == "outside before"
         if before not in self._losses:
-            message = (self.plan.loss, self._parameter(), before, self.threads)
-            self._losses[before] = self.table.rows.ask(parts.losses_of, *message, of=("kept", "work")).arrays[0]
+            with lent_threads(self.threads) as n:
+                message = (self.plan.loss, self._parameter(), before, n)
+                self._losses[before] = self.table.rows.ask(parts.losses_of, *message, of=("kept", "work")).arrays[0]
         return _exactly(self._losses[before], GROUPS[of]) / self.weight(of)
 
     def weight(self, of: str) -> float:
@@ -159,10 +160,9 @@ class LocalRounds(Rounds):
         self.threads = _threads(codes, outputs)
         self.rows = ALL_ROWS if not table.n_held else self._training_rows()
         at_once = trees_at_once(len(table), outputs, self.threads)
-        self.natives = [
-            _boost.Boosting(codes, *column_facts(bins, order), together, 1 if at_once > 1 else self.threads)
-            for _ in range(at_once)
-        ]
+        with lent_threads(1 if at_once > 1 else self.threads) as n:
+            facts = *column_facts(bins, order), together
+            self.natives = [_boost.Boosting(codes, *facts, n) for _ in range(at_once)]
 
     def _training_rows(self) -> Array:
         return np.flatnonzero(self.work.group == parts.DRAWN).astype(np.uint32)
@@ -186,13 +186,16 @@ class LocalRounds(Rounds):
         if self.draws:
             self.rows = self._training_rows()
             work.raw = work.raw.copy()
-        if self.outputs == 1:
-            parameter = self._parameter()
-            self.natives[0].gradients(plan.loss.number, part.y, work.raw[0], work.w, parameter)
-            self._grow(self.natives[0], 0, number, parameter)
-        else:
-            shares = _boost.softmax(work.raw, self.threads)
-            each(partial(self._some_classes, shares=shares, number=number), list(range(len(self.natives))))
+        with lent_threads(self.threads) as n:
+            shares = _boost.softmax(work.raw, n) if self.outputs > 1 else None
+            if len(self.natives) == 1:
+                self.natives[0].use_threads(n)
+                if shares is not None:
+                    return self._some_classes(0, shares, number)
+                parameter = self._parameter()
+                self.natives[0].gradients(plan.loss.number, part.y, work.raw[0], work.w, parameter)
+                return self._grow(self.natives[0], 0, number, parameter)
+        each(partial(self._some_classes, shares=shares, number=number), list(range(len(self.natives))))
 
     def _some_classes(self, which: int, shares: Array, number: int) -> None:
         """The trees of every class that falls to one of the natives."""

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from tenfold import _grow
-from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.threads import thread_budget
+from tenfold.core.engine import lent_threads
+from tenfold.core.threads import cancellable, start
 from tenfold.tree.structure.arrays import NODE, Trees
 
 LONG = 1_000_000  # values of a table; with more than these Ctrl-C is listened to while a tree grows
@@ -49,7 +49,8 @@ class Presorted:
 
     def __init__(self, X: Array, once: bool = False) -> None:
         self.X, self.once = X, once
-        self._lists = while_listening(X.size, lambda: _grow.Presorted(X, thread_budget()))
+        with lent_threads() as n:
+            self._lists = while_listening(X.size, lambda: _grow.Presorted(X, n))
 
     def grow(self, by: Growth, y: Array, w: Array | None = None, classes: int = 0) -> Trees:
         """One tree for these targets and weights."""
@@ -64,10 +65,12 @@ class Presorted:
             by.max_features,
             by.max_leaves,
         )
-        more = (by.min_gain, by.monotonic, by.categorical, by.seed, thread_budget(), self.once)
-        arrays = while_listening(
-            self.X.size, lambda: self._lists.grow(self.X, target, weight, classes, by.criterion, *limits, *more)
-        )
+        more = (by.min_gain, by.monotonic, by.categorical, by.seed)
+        with lent_threads() as n:
+            arrays = while_listening(
+                self.X.size,
+                lambda: self._lists.grow(self.X, target, weight, classes, by.criterion, *limits, *more, n, self.once),
+            )
         return one_tree(arrays)
 
 
@@ -86,23 +89,24 @@ def while_listening(size: int, work: Callable[[], Any]) -> Any:
         return work()
     done: list[Any] = []
     failed: list[BaseException] = []
+    ended = threading.Event()
 
-    def run() -> None:
+    def task() -> None:
         try:
             done.append(work())
         except BaseException as failure:
             failed.append(failure)
+        ended.set()
 
-    thread = threading.Thread(target=run, name="tenfold-tree")
-    thread.start()
-    try:
-        thread.join()
-    except BaseException:
-        ops.interrupt(True)
-        raise
-    finally:
-        thread.join()
-        ops.interrupt(False)
+    with cancellable() as run:
+        if not start(task):
+            return work()
+        try:
+            ended.wait()
+        except BaseException:
+            run.cancel()
+            ended.wait()
+            raise
     if failed:
         raise failed[0]
     return done[0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold import _stump
 from tenfold.core.data import Array
-from tenfold.core.threads import thread_budget
+from tenfold.core.engine import lent_threads
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.structure.multiway import between
 
@@ -49,11 +49,13 @@ class Stumps:
 
     def __init__(self, X: Array, y: Array, w: Array, n_classes: int) -> None:
         self.X, self.given, self.total = X, w, float(w.sum())
-        self._sorted = _stump.Stumps(X, y, n_classes, thread_budget())
+        with lent_threads() as n:
+            self._sorted = _stump.Stumps(X, y, n_classes, n)
 
     def best(self, weight: Array) -> tuple[Stump, Array]:
         """The stump with the purest sides, and the side of each row (0: left); `weight` are whole numbers."""
-        feature, low, high, missing_left, side, counts = self._sorted.best(weight, thread_budget())
+        with lent_threads() as n:
+            feature, low, high, missing_left, side, counts = self._sorted.best(weight, n)
         threshold = HIGHEST
         if high >= 0:
             threshold = float(between(np.float64(self.X[low, feature]), np.float64(self.X[high, feature])))
