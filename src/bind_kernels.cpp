@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "budget.hpp"
 #include "kernels/table.hpp"
 #include "levels.hpp"
 
@@ -344,5 +345,6 @@ NB_MODULE(_kernels, m) {
         .def(nb::init<const nb::object&>(), "outer"_a.none())
         .def("cancel", [](Run& run) { run.cancelled.store(true); })
         .def_prop_ro("cancelled", [](const Run& run) { return run.stopped(); });
+    bind_budget(m);
     m.attr("_run") = start_runs(m.attr("Run"));
 }

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from tenfold._kernels import Run
+from tenfold._kernels import Budget, Lease, Run
 from tenfold.core.errors import BadParameter
 from tenfold.core.random import generator
 from tenfold.core.resident import Here, Resident
@@ -234,7 +234,7 @@ class _Work:
     def _recruit(self) -> None:
         """Threads may be free later that are not now: those of work beside this one that ends before it."""
         while len(self.helpers) + 1 < min(self.most_threads, self.n_parts - self.handed):
-            helper = _Helper(self, self.budget.lease())
+            helper = _Helper(self, Lease(self.budget))
             if not helper.lease.take(1):
                 return
             self.helpers.append(helper)
@@ -318,7 +318,7 @@ def lent_threads(most: int = 1 << 30) -> Iterator[int]:
         yield 1
         return
     budget = on.budget if isinstance(on, Threads) else current_budget()
-    lease = budget.lease()
+    lease = Lease(budget)
     try:
         yield 1 + lease.take(min(most, budget.n, (on.n if isinstance(on, Threads) else None) or most) - 1)
     finally:

@@ -13,50 +13,16 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar, copy_context
-from itertools import islice
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from tenfold._kernels import Run, _run
+from tenfold._kernels import Budget, Run, _run
 from tenfold.core.errors import BadParameter
 
 Result = TypeVar("Result")
 
 
 # --- how many ---------------------------------------------------------------------------------------------------------
-
-
-class Budget:
-    """n threads for everything that is done under it. Who calls has one of them; `lease` takes others."""
-
-    def __init__(self, n: int) -> None:
-        self.n, self.free = n, [True] * (n - 1)
-
-    def lease(self) -> Lease:
-        return Lease(self)
-
-
-class Lease:
-    """Threads taken from a budget. They go back when it ends, whatever ends it.
-
-    Tokens move from one list to the other within one call of the interpreter, which no signal can divide: none is lost.
-    """
-
-    def __init__(self, budget: Budget) -> None:
-        self._budget, self._held = budget, list[bool]()
-
-    def take(self, most: int) -> int:
-        """Take as many threads as are free, `most` in all; how many there are now."""
-        with contextlib.suppress(IndexError):  # of a list that has no more
-            self._held.extend(islice(iter(self._budget.free.pop, None), max(0, most - len(self._held))))
-        return len(self._held)
-
-    def give_back(self) -> None:
-        with contextlib.suppress(IndexError):
-            self._budget.free.extend(iter(self._held.pop, None))
-
-    __del__ = give_back
-
 
 _chosen: ContextVar[Budget | None] = ContextVar("tenfold_threads", default=None)
 _shared: dict[int, Budget] = {}  # where nobody chose: by number of threads
@@ -97,7 +63,10 @@ def threads(n: int) -> Iterator[None]:
         raise BadParameter(f"threads({n!r}): must be a whole number of at least 1")
     token = _chosen.set(Budget(n))
     try:
-        yield
+        with (
+            single_blas if n == 1 else contextlib.nullcontext()
+        ):  # else BLAS has its own threads where no fit is under way
+            yield
     finally:
         _chosen.reset(token)
 
