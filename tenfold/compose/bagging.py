@@ -21,7 +21,7 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.random import seed_of
-from tenfold.score.registry import Score
+from tenfold.score.record import Score
 from tenfold.tree.settings import chosen_oob_score, generator_of
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.structure.shares import ShareClassifier, log_shares

@@ -21,7 +21,8 @@ from tenfold.linear.folds import splits_of
 from tenfold.linear.lasso import as_float64
 from tenfold.linear.lasso_cv import positive_numbers
 from tenfold.linear.ridge import Ridge
-from tenfold.score.registry import Score, find_score
+from tenfold.score.record import Score
+from tenfold.score.registry import find_score
 from tenfold.solve.linalg import eigh
 
 

@@ -27,12 +27,9 @@ from tenfold.score.record import (
     REGRESSION,
     TWO_CLASSES,
     VALUES,
+    Score,
 )
-from tenfold.score.record import Score as Score
-from tenfold.score.record import judged_output as judged_output
-from tenfold.score.record import split_choice as split_choice
 from tenfold.score.regression import ResidualSpread, ValueSums
-from tenfold.score.statistics import largest as largest
 
 AVERAGES = ("macro", "micro", "weighted")
 DEFAULTS = {"classifier": "accuracy", "regressor": "r2"}

@@ -9,7 +9,8 @@ from scipy.special import ndtri, stdtrit
 
 from tenfold.core.data import Array
 from tenfold.evaluate.validate.result import corrected_error
-from tenfold.score.registry import Score, known_score
+from tenfold.score.record import Score
+from tenfold.score.registry import known_score
 from tenfold.selection.candidates import Setting
 from tenfold.selection.race import Race
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
-from tenfold.score.registry import Score
+from tenfold.score.record import Score
 from tenfold.selection import choice as choices
 from tenfold.selection.choice import Choice, Estimate, Nested, Place
 from tenfold.selection.race import Race

@@ -22,7 +22,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, NotConverged, TenfoldError, TenfoldWarning
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.splitters import assign_folds
-from tenfold.score.registry import Score
+from tenfold.score.record import Score
 from tenfold.score.statistics import squared, zero_one
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.reading import first_line, pl

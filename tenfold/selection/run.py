@@ -16,7 +16,8 @@ import numpy as np
 import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
-from tenfold.score.registry import SCORES, Score, find_score
+from tenfold.score.record import Score
+from tenfold.score.registry import SCORES, find_score
 from tenfold.selection.candidates import families_for
 from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import Estimate, Nested

@@ -11,7 +11,8 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.numbers import column_name
 from tenfold.core.random import generator
-from tenfold.score.registry import Score, find_score
+from tenfold.score.record import Score
+from tenfold.score.registry import find_score
 
 
 def refuse(model: Any, name: str, what: str) -> BadParameter:

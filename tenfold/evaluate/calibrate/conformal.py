@@ -27,7 +27,7 @@ from tenfold.evaluate.split.plan import Round, folds_round, truth_of
 from tenfold.evaluate.validate.cross import _in_memory
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients
-from tenfold.score.registry import split_choice
+from tenfold.score.record import split_choice
 
 Array = np.ndarray[Any, Any]
 

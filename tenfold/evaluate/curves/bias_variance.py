@@ -21,7 +21,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.validate.memory import read
-from tenfold.score.registry import split_choice
+from tenfold.score.record import split_choice
 
 Array = np.ndarray[Any, Any]
 Sampler = Callable[[np.random.Generator], tuple[Any, Any]]

@@ -29,7 +29,8 @@ from tenfold.evaluate.validate.cross import score_of
 from tenfold.evaluate.validate.held_out import prepared, scores_from_moments
 from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.merges import all_but_one
-from tenfold.score.registry import Score, find_score
+from tenfold.score.record import Score
+from tenfold.score.registry import find_score
 
 Array = np.ndarray[Any, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.evaluate.validate.result import ValidationPath, corrected_error
-from tenfold.score.registry import Score
+from tenfold.score.record import Score
 
 Array = np.ndarray[Any, Any]
 

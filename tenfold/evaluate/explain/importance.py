@@ -23,7 +23,8 @@ from tenfold.evaluate.validate.cross import score_of
 from tenfold.evaluate.validate.held_out import split_models
 from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.result import corrected_error
-from tenfold.score.registry import Score, find_score
+from tenfold.score.record import Score
+from tenfold.score.registry import find_score
 
 Array = np.ndarray[Any, Any]
 

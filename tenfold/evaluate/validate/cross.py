@@ -24,7 +24,8 @@ from tenfold.evaluate.validate.memory import in_memory
 from tenfold.evaluate.validate.outputs import Tally, Unkept
 from tenfold.evaluate.validate.result import CrossValidation, ValidationPath
 from tenfold.evaluate.validate.streamed import folds_of_stream, stream_path_scores, stream_scores
-from tenfold.score.registry import Score, find_score, judged_output
+from tenfold.score.record import Score, judged_output
+from tenfold.score.registry import find_score
 
 
 @takes_splitting()

@@ -17,7 +17,7 @@ from tenfold.core.stats import Keyed, Rows
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.plan import Round
 from tenfold.evaluate.validate.leave_out import leave_one_out_outputs
-from tenfold.score.registry import Score
+from tenfold.score.record import Score
 from tenfold.solve.few_rows import target_squares
 
 # Below this share of Σ w y², a squared error computed from moments has lost digits: predict the rows instead.

@@ -31,7 +31,8 @@ from tenfold.evaluate.validate.held_out import held_out, outputs_of, prepared, t
 from tenfold.evaluate.validate.merges import all_but_one, all_but_some
 from tenfold.evaluate.validate.outputs import Tally
 from tenfold.evaluate.validate.result import corrected_error
-from tenfold.score.registry import Score, find_score
+from tenfold.score.record import Score
+from tenfold.score.registry import find_score
 
 Setting = dict[str, Any]
 

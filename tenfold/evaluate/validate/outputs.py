@@ -7,7 +7,7 @@ import numpy as np
 from tenfold.base.estimator import softmax
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput
-from tenfold.score.registry import split_choice
+from tenfold.score.record import split_choice
 
 
 class Tally:

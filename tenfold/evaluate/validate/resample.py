@@ -15,8 +15,8 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.validate.memory import read
-from tenfold.score.record import RowLoss
-from tenfold.score.registry import SCORES, Score, find_score, score_names
+from tenfold.score.record import RowLoss, Score
+from tenfold.score.registry import SCORES, find_score, score_names
 from tenfold.score.statistics import squared
 
 Array = np.ndarray[Any, Any]

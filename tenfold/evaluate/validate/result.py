@@ -10,7 +10,7 @@ import numpy as np
 
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.validate.outputs import Tally, Unkept
-from tenfold.score.registry import Score
+from tenfold.score.record import Score
 
 Array = np.ndarray[Any, Any]
 

@@ -27,7 +27,7 @@ from tenfold.evaluate.split.splitters import HashKFold
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.validate.held_out import MERGED, prepared, solved_path
 from tenfold.evaluate.validate.merges import all_but_one
-from tenfold.score.registry import Score, judged_output
+from tenfold.score.record import Score, judged_output
 
 LOCKSTEP = "fitted in lockstep"
 Key = tuple[int, int]  # repeat and fold

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.score.registry import Score, find_score
+from tenfold.score.record import Score
+from tenfold.score.registry import find_score
 
 
 def score_of(model: Any) -> Score:
