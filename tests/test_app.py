@@ -78,7 +78,7 @@ def test_predict_writes_a_file(capsys: pytest.CaptureFixture[str]) -> None:
         answers.columns == ["species", "chance of Adelie", "chance of Chinstrap", "chance of Gentoo"]
         and answers.height == 344
     )
-    assert "344 answers written to answers.csv" in capsys.readouterr().out
+    assert "344 predictions written to answers.csv" in capsys.readouterr().out
     assert sorted(path.name for path in Path().iterdir()) == ["answers.csv", "penguins.tenfold"]
 
 

@@ -13,7 +13,7 @@ from tenfold.core.errors import BadInput, BadParameter, DataWarning
 from tenfold.selection import candidates
 from tenfold.selection.cells import MISSING, MISSING_IN_NUMBERS, as_texts
 from tenfold.selection.columns import Asked, Column, look_at_columns
-from tenfold.selection.reading import looks_like_header, read_table
+from tenfold.selection.reading import cut_after_word, first_line, looks_like_header, read_table
 from tenfold.selection.task import find_task
 
 N = 120
@@ -234,3 +234,11 @@ def test_the_first_row_of_a_file_without_header_is_kept(tmp_path: Path) -> None:
         raw = read_table(tmp_path / "t.csv")
     assert raw.frame.height == 40 and raw.frame.columns == ["column_1", "column_2", "column_3"]
     assert raw.about == "comma, no header row" and len(warned) == 1
+
+
+def test_long_messages_end_after_a_word() -> None:
+    assert cut_after_word("one two three", 13) == "one two three"
+    assert cut_after_word("one two three", 12) == "one two…" and cut_after_word("x" * 50, 10) == "x" * 9 + "…"
+    long = "LogisticRegression: " + "a word " * 200
+    kept = first_line(ValueError(long))
+    assert len(kept) <= 1000 and kept.endswith(("word…", "a…"))

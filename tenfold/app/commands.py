@@ -1,17 +1,11 @@
-"""The commands, and what their failures look like: one sentence on standard error and an exit code.
-
-0 done                    1 a fault in tenfold          2 wrong use
-3 the data are unusable   4 nothing could be fitted     130 stopped by Ctrl-C, what was done is saved
-"""
+"""The commands of the command line."""
 
 from __future__ import annotations
 
-import os
 import shlex
 import signal
 import sys
 import time
-import warnings
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,74 +13,53 @@ from typing import Annotated, Any
 import typer
 
 import tenfold
+from tenfold.app.failures import STOPPED, guarded
 from tenfold.app.show import Json, Quiet, Silent, Text, worth_of
 from tenfold.app.words import clean, counted, file_size, short
-from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
+from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.threads import thread_budget
 from tenfold.score.registry import known_score, score_names
-from tenfold.selection.outcome import NothingFitted
-from tenfold.selection.predictions import write_predictions
-from tenfold.selection.reading import read_table
-from tenfold.selection.run import coded_regression, select
-from tenfold.selection.store import MODEL, check_folder, open_run, record_of
+from tenfold.selection.predictions import check_format, write_predictions
+from tenfold.selection.reading import place_of, read_table
+from tenfold.selection.run import MOST_FOLDS, coded_regression, select
+from tenfold.selection.store import (
+    MODEL,
+    check_folder,
+    is_finished,
+    open_run,
+    record_of,
+    stopped_folder,
+    usual_folder,
+)
 
 MOST_NAMES = 20
 METRICS = [*score_names("classifier"), *score_names("regressor")]
-FAULT, WRONG_USE, BAD_DATA, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings=dict(help_option_names=["-h", "--help"]),
+)
 
 Out = Annotated[Path | None, typer.Option(help="folder for the model; FILE's name with .tenfold if not given")]
 Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same folds and the same result")]
-Folds = Annotated[int | None, typer.Option(min=3, help="folds; 10 up to 2,000 rows, else 5")]
+Folds = Annotated[int | None, typer.Option(help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 2,000 rows, else 5")]
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="replace the model in the folder, also one for another target or from another file"),
+]
 QuietFlag = Annotated[bool, typer.Option("--quiet", help="one line of output")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="one JSON object for each event")]
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Parse, run, and turn every failure into a sentence and a code."""
+    """Parse and run; the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows "?" and goes on
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", TenfoldWarning)
-            warnings.showwarning = _tell
-            code = app(args=arguments or ["--help"], prog_name="tenfold", standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except NothingFitted as reason:
-        return _fail(reason, NOTHING_FITTED)
-    except BadParameter as reason:
-        return _fail(reason, WRONG_USE)
-    except TenfoldError as reason:
-        return _fail(reason, BAD_DATA)
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("stopped; nothing was written", STOPPED)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of a pipe went away: no complaint about it
-        return 0
-    except MemoryError:
-        return _fail("there is not enough memory for this table: try it with fewer rows or columns (--drop)", BAD_DATA)
-    except Exception as wrong:
-        if hasattr(wrong, "format_message"):  # the parser's own: unknown option, missing argument
-            return _fail(wrong.format_message(), WRONG_USE)
-        if os.environ.get("TENFOLD_DEBUG"):
-            raise
-        return _fail(
-            f"a fault in tenfold, not in your table ({type(wrong).__name__}: {wrong}); TENFOLD_DEBUG=1 shows where",
-            FAULT,
-        )
-
-
-def _fail(reason: Any, code: int) -> int:
-    _tell(reason)
-    return code
-
-
-def _tell(message: Any, *where: Any) -> None:
-    """One sentence on standard error; where in the code it comes from is of no use to the user of a command."""
-    print(f"tenfold: {clean(' '.join(str(message).split()))}", file=sys.stderr)
+    return guarded(lambda: app(args=arguments or ["--help"], prog_name="tenfold", standalone_mode=False))
 
 
 def _version(wanted: bool) -> None:
@@ -114,9 +87,15 @@ def select_command(
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
     metric: Annotated[str | None, typer.Option(help=f"what to judge by: {', '.join(METRICS)}")] = None,
-    task: Annotated[str | None, typer.Option(help="classes or number, where the guess is wrong")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="classification or regression, if what is taken for it is wrong")
+    ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="leave this column out; may be given again")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="use this column all the same; may be given again")] = None,
+    category: Annotated[
+        list[str] | None, typer.Option(help="the numbers of this column are names of categories; may be given again")
+    ] = None,
+    replace: Replace = False,
 ) -> int:
     """Try many models on a table, choose one, say what it is worth on new rows, and save it."""
     if target is None:
@@ -124,35 +103,47 @@ def select_command(
         if len(names) > MOST_NAMES:
             names = [*names[: MOST_NAMES - 4], "...", *names[-4:]]  # the target is often the last
         raise BadParameter(f"name the column to predict with --target: {file.name} has {', '.join(names)}")
-    return _select(file, target, out, seed, folds, quiet, as_json, metric, task, drop or [], keep or [])
+    columns = dict(drop=drop or [], keep=keep or [], category=category or [])
+    return _select(
+        file, target, out, replace, quiet, as_json, seed=seed, folds=folds, metric=metric, task=task, **columns
+    )
 
 
 @app.command("demo", short_help="The same on a table that comes along.")
 def demo_command(
-    out: Out = None, seed: Seed = 0, folds: Folds = None, quiet: QuietFlag = False, as_json: JsonFlag = False
+    out: Out = None,
+    seed: Seed = 0,
+    folds: Folds = None,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+    replace: Replace = False,
 ) -> int:
     """The same on a table that comes along: three species of penguins."""
     with resources.as_file(resources.files("tenfold") / "data" / "penguins.csv") as file:
-        return _select(file, "species", out, seed, folds, quiet, as_json, None, None, [], [])
+        return _select(file, "species", out, replace, quiet, as_json, seed=seed, folds=folds)
 
 
-@app.command("predict", short_help="Answers for the rows of a file.")
+@app.command("predict", short_help="Predictions for the rows of a file.")
 def predict_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")],
-    file: Annotated[Path, typer.Argument(help="the rows to answer for")],
-    out: Annotated[Path | None, typer.Option(help="CSV file for the answers; standard output if not given")] = None,
+    file: Annotated[Path, typer.Argument(help="the rows to predict")],
+    out: Annotated[
+        Path | None, typer.Option(help=".csv, .tsv, .parquet or .jsonl; standard output if not given")
+    ] = None,
     raw: Annotated[
         bool,
         typer.Option("--raw", help="write labels as they are, also those a spreadsheet would run as formulas"),
     ] = False,
 ) -> int:
-    """Answers for the rows of a file: the class with its probabilities, or the number."""
+    """Predictions for the rows of a file: the class with its probabilities, or the number with its range."""
     if out is not None and out.exists() and file.exists() and out.samefile(file):
-        raise BadParameter(f"--out {out} is the table itself: choose another name for the answers")
+        raise BadParameter(f"--out {out} is the table itself: choose another name for the predictions")
+    if out is not None:
+        check_format(out)
     model = open_run(folder)
     rows = write_predictions(model, file, out, raw)
     if out is not None:
-        print(clean(f"{counted(rows, 'answer')} written to {out}"))
+        print(clean(f"{counted(rows, 'prediction')} written to {out}"))
     return 0
 
 
@@ -173,7 +164,7 @@ def advise_command(
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="a saved model, or a folder made by tenfold select")],
 ) -> int:
-    """What is inside a saved model, without loading it; of a folder also what the model answers, and what it is worth."""
+    """What is inside a saved model, without loading it; of a folder also what the model predicts, and how well."""
     if not file.exists():
         raise BadFile(f"there is no {file}: give a saved model, or a folder that tenfold select has made")
     if file.is_dir() and not (file / MODEL).exists():
@@ -201,47 +192,38 @@ def inspect_command(
 
 
 def _select(
-    file: Path,
-    target: str,
-    out: Path | None,
-    seed: int,
-    folds: int | None,
-    quiet: bool,
-    as_json: bool,
-    metric: str | None,
-    task: str | None,
-    drop: list[str],
-    keep: list[str],
+    file: Path, target: str, out: Path | None, replace: bool, quiet: bool, as_json: bool, **settings: Any
 ) -> int:
     began = time.perf_counter()
-    folder = out or Path(_stem(file) + ".tenfold")
+    metric = settings.get("metric")
     if metric is not None and known_score(metric) is None:
         raise BadParameter(f"--metric {metric} is not known: choose one of {', '.join(METRICS)}")
-    check_folder(folder)
+    known = dict(settings=dict(target=target), data=dict(name=file.name, place=place_of(file)))
+    folder, note = usual_folder(_stem(file), known) if out is None and not replace else (out or _usual(file), None)
+    check_folder(folder, known, replace)
     show: Silent = Json() if as_json else Quiet() if quiet else Text()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: as on Ctrl-C
     try:
-        show("start", version=tenfold.__version__, seed=seed, cores=thread_budget())
-        run = select(
-            file,
-            target,
-            task=task,
-            metric=metric,
-            folds=folds,
-            seed=seed,
-            drop=drop,
-            keep=keep,
-            listen=show,
-            finish_early=True,
-        )
-        run.save(folder)
+        show("start", version=tenfold.__version__, seed=settings["seed"], cores=thread_budget())
+        found = select(file, target, listen=show, finish_early=True, **settings)
+        if found.interrupted and is_finished(folder) and not replace:
+            finished, folder = folder, stopped_folder(folder, found.record)
+            note = f"{finished}/ keeps its finished model; this one was stopped"
+        if note is not None and found.interrupted and not found.leaderboard:
+            show("kept", note=f"{note} before there was anything to save")
+            return STOPPED
+        found.save(folder, replace)
         size = file_size((folder / MODEL).stat().st_size)
-        show("saved", folder=str(folder), size=size, commands=_next(folder, file))
+        show("saved", folder=str(folder), size=size, commands=_next(folder, file), note=note)
         show("done", seconds=time.perf_counter() - began)
     finally:
         show.close()
         signal.signal(signal.SIGTERM, before)
-    return STOPPED if run.interrupted else 0
+    return STOPPED if found.interrupted else 0
+
+
+def _usual(file: Path) -> Path:
+    return Path(f"{_stem(file)}.tenfold")
 
 
 def _stem(file: Path) -> str:
@@ -255,6 +237,6 @@ def _stem(file: Path) -> str:
 def _next(folder: Path, file: Path) -> list[str]:
     there = shlex.quote(str(folder))
     return [
-        f"tenfold predict {there} {shlex.quote(str(file))}     answers for the rows of a file",
+        f"tenfold predict {there} {shlex.quote(str(file))}     predictions for the rows of a file",
         f"tenfold inspect {there}     what is inside",
     ]

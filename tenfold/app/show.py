@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from tenfold.app.progress import Progress
 from tenfold.app.words import clean, counted, figure, metric_name, seconds, short
 from tenfold.score.registry import known_score
+from tenfold.selection.reading import cut_after_word
 from tenfold.selection.store import plain
 
 MOST_NOTES = 12
@@ -185,13 +186,17 @@ class Text(Silent):
             lines.append(f"         {len(tied) + 1} models tie, this is the simplest; as good: {others}")
         return lines
 
-    def _saved(self, folder: str, size: str, commands: list[str]) -> list[str]:
+    def _saved(self, folder: str, size: str, commands: list[str], note: str | None = None) -> list[str]:
         first, *more = commands
         return [
             f"SAVED    {folder}/   model.tenfold {size} (holds no training rows)   run.json",
+            *([f"  ! {note}"] if note else []),
             f"NEXT     {first}",
             *(f"         {command}" for command in more),
         ]
+
+    def _kept(self, note: str) -> list[str]:
+        return [f"SAVED    nothing: {note}"]
 
     def _done(self, seconds: float) -> list[str]:
         return [f"done in {seconds:.1f} s"]
@@ -200,9 +205,18 @@ class Text(Silent):
 class Quiet(Text):
     """One line at the end."""
 
+    def __init__(self, out: TextIO | None = None) -> None:
+        super().__init__(out)
+        self.estimate: Facts = {}
+        self.chosen: Facts = {}
+
     def __call__(self, event: str, **facts: Any) -> None:
-        if event in ("estimate", "chosen"):
-            vars(self)[event] = facts
+        if event == "estimate":
+            self.estimate = facts
+        elif event == "chosen":
+            self.chosen = facts
+        elif event == "kept":
+            print(clean(f"nothing saved: {facts['note']}"), file=self.out)
         elif event == "saved":
             worth = "no estimate"
             for one in self.estimate["estimates"][:1]:
@@ -260,7 +274,7 @@ def _kinds(kind: str, count: int) -> str:
 def _first_part(warning: str) -> str:
     """Of "Learner: what; what was done about it: remedy" what it is: the settings of a race are not the user's to mend."""
     what = (warning.partition(": ")[2] or warning).partition("; ")[0]
-    return short((what.rpartition(": ")[0] or what).replace(" of X ", " "), 140)
+    return cut_after_word(clean((what.rpartition(": ")[0] or what).replace(" of X ", " ")), 140)
 
 
 def _typed(name: str) -> str:
@@ -272,13 +286,14 @@ def intervals(rows: list[Facts]) -> list[str]:
     """For each row `|--o--|`: score ± one error, on a scale that all share."""
     shown = [row for row in rows if row["score"] == row["score"]]
     front = shown[: max(2, len(shown) // 2 + 1)]  # a hopeless last place must not squeeze the others together
-    low = min(row["score"] - _error(row) for row in front)
-    high = max(row["score"] + _error(row) for row in front)
+    low: float = min(row["score"] - _error(row) for row in front)
+    high: float = max(row["score"] + _error(row) for row in front)
     if not high > low:
         return [""] * len(rows)
 
     def place(value: float) -> int:
-        return round(min(max((value - low) / (high - low), -1.0), 2.0) * (BAR - 1))
+        share: float = min(max((value - low) / (high - low), -1.0), 2.0)
+        return round(share * (BAR - 1))
 
     bars = []
     for row in rows:

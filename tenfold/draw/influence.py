@@ -81,8 +81,8 @@ def draw_leverage(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     for level, dash in ((0.5, (0, (6, 2))), (1.0, "-")):
         edge = np.sqrt(level * len(found.names) * (1 - along) / along)
         for side in (-1, 1):
-            label = f"Cook's distance {level:g}" if side > 0 else None
-            ax.plot(along, side * edge, color=ORANGE, linewidth=1.2, linestyle=dash, label=label)
+            name = f"Cook's distance {level:g}" if side > 0 else None
+            ax.plot(along, side * edge, color=ORANGE, linewidth=1.2, linestyle=dash, label=name)
     ax.axhline(0, color=GREY, linewidth=1.0, linestyle=":")
     _name_rows(ax, h, rest, np.argsort(-cook, kind="stable")[:NAMED], cook >= 4 / len(h))
     ax.set(

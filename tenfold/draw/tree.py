@@ -154,6 +154,7 @@ def _colours(shade: tuple[int | None, float], low: float, high: float) -> tuple[
     from matplotlib.colors import to_rgb
 
     which, level = shade
+    face: tuple[float, ...]
     if which is None:
         face = colormaps[AMOUNTS](0.15 + 0.8 * ((level - low) / (high - low) if high > low else 0.5))[:3]
     else:
@@ -163,4 +164,4 @@ def _colours(shade: tuple[int | None, float], low: float, high: float) -> tuple[
     return (
         face,
         "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.18 else "black",
-    )  # whichever is told better
+    )  # whichever is read better

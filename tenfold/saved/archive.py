@@ -12,7 +12,6 @@ import json
 import math
 import os
 import re
-import secrets
 import stat
 import struct
 import zipfile
@@ -23,6 +22,7 @@ import numpy as np
 
 from tenfold.core.errors import BadFile, TenfoldError
 from tenfold.core.stats import Array
+from tenfold.saved.writing import replacing
 
 HEADER, DIGEST = "model.json", "model.sha256"
 LARGEST_HEADER, DEEPEST_HEADER, MOST_LISTS, MOST_AXES, CHUNK = 1_000_000, 16, 20_000, 8, 1 << 20
@@ -63,7 +63,7 @@ def write(path: str, header: dict[str, Any], arrays: list[Array]) -> None:
         _parsed(text)
     except BadFile as failure:
         raise BadFile(f"{path}: cannot be written: {failure}") from None
-    with _replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         _add(archive, HEADER, text)
         _add(archive, DIGEST, hashlib.sha256(text).hexdigest().encode())
         for i, (array, one) in enumerate(zip(arrays, described, strict=True)):
@@ -103,30 +103,6 @@ def _add(archive: zipfile.ZipFile, name: str, *pieces: bytes | memoryview) -> No
     with archive.open(entry, "w") as file:
         for piece in pieces:
             file.write(piece)
-
-
-@contextlib.contextmanager
-def _replacing(path: str) -> Iterator[BinaryIO]:
-    """A new file that takes the place of the old one when all of it is on the disk, and never before."""
-    temporary = f"{path}.{secrets.token_hex(4)}.tmp"
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        with contextlib.suppress(OSError):  # not every system can sync a folder
-            folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
-    except OSError as failure:
-        raise BadFile(
-            f"{path}: cannot be written ({failure.strerror or failure}): "
-            "free some space or choose another folder; what was there is untouched"
-        ) from failure
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
 
 
 # --- reading ------------------------------------------------------------------------------------------------

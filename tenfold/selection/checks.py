@@ -69,7 +69,8 @@ def _level_means(column: pl.Series, y: Array, task: Task) -> Array | None:
     sizes = np.bincount(codes)
     if len(sizes) > len(y) / 10:
         return None
-    return (np.bincount(codes, weights=y.astype(float)) / sizes)[codes]
+    means: Array = (np.bincount(codes, weights=y.astype(float)) / sizes)[codes]
+    return means
 
 
 def _one_column(x: Array, y: Array, task: Task) -> float | None:

@@ -41,7 +41,7 @@ class TableCoder(Estimator):
     role: ClassVar[str] = "transformer"
     frozen: ClassVar[bool] = True
 
-    least_rows: int = param(
+    least_rows: int = param(  # type: ignore[misc]  # of a level here, and a name in files that were saved
         default=LEAST_LEVEL_ROWS,
         at_least=1,
         doc="a level of fewer rows is not kept, so that no single row can be told from it",
@@ -125,7 +125,7 @@ class TableCoder(Estimator):
 
     def _numbers(self, column: pl.Series, i: int) -> pl.Series:
         column = as_texts(column) if column.dtype == pl.String else column
-        return finite(self.read(column, i))[0] * self.scale_[i]
+        return finite(self.read(column, i))[0] * float(self.scale_[i])
 
     def read(self, column: pl.Series, i: int) -> pl.Series:
         """Column i, trimmed, as the numbers or dates that it held in fit; null where it holds something else."""
@@ -184,7 +184,7 @@ def _missing_that_tell(columns: list[pl.Series], least_rows: int) -> list[bool]:
 
 def _safe_scale(column: pl.Series) -> float:
     """1, or the power of two that brings a column of extreme size near 1."""
-    largest = float(column.abs().max() or 0.0)
+    largest = float(np.nanmax(np.abs(column.to_numpy()), initial=0.0))
     if largest == 0.0 or TINY < largest < HUGE:
         return 1.0
     return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -1000, 1000))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import re
 import time
 import warnings
@@ -21,10 +22,12 @@ try:
 except ImportError:  # polars belongs to the extra "app"
     raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
 
+__all__ = ["Raw", "pl", "read_table"]
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 REPEATED = re.compile(r"_duplicated_\d+$")  # what polars adds to a name that is there already
 HEAD = 1000  # rows that are looked at to tell a header from data
 LARGEST_LOOKED_AT = 1 << 26  # bytes of a file whose lines are counted
+LONGEST_REASON = 1000  # characters of a message that are kept
 UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
 
@@ -39,6 +42,7 @@ class Raw:
     about: str
     digest: str  # SHA-256 of the file, or of the values of a frame
     seconds: float
+    place: str | None  # SHA-256 of where the file lies, to tell it from another of the same name
     repeated: frozenset[str] = frozenset()  # names that stand more than once in the header of a CSV file
 
 
@@ -49,8 +53,9 @@ def read_table(table: Any) -> Raw:
         path = Path(table)
         frame, typed, about, repeated = _read_file(path)
         digest = _digest_file(path)
-        name = path.name
+        name, place = path.name, place_of(path)
     else:
+        place = None
         frame, typed, about, repeated, name = _from_frame(table), True, "in memory", set[str](), "table"
         digest = hashlib.sha256(frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()).hexdigest()
     if frame.width == 0:
@@ -58,7 +63,9 @@ def read_table(table: Any) -> Raw:
     if frame.height == 0:
         raise BadInput(f"{name} holds no rows below its header")
     unnamed = {column: f"column_{i + 1}" for i, column in enumerate(frame.columns) if NO_NAME.fullmatch(column)}
-    return Raw(frame.rename(unnamed), typed, name, about, digest, time.perf_counter() - began, frozenset(repeated))
+    return Raw(
+        frame.rename(unnamed), typed, name, about, digest, time.perf_counter() - began, place, frozenset(repeated)
+    )
 
 
 def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
@@ -130,7 +137,8 @@ def looks_like_header(frame: pl.DataFrame) -> bool | None:
     if frame.height == 0 or frame.width < 2:
         return True
     names = {name: REPEATED.sub("", name).strip() for name in frame.columns}
-    texts, numbers = [], []
+    texts: list[str] = []
+    numbers: list[str] = []
     for column in frame.head(HEAD).iter_columns():
         cells = column.str.strip_chars()
         present = cells.filter((cells != "").fill_null(False))
@@ -178,6 +186,11 @@ def _digest_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def place_of(path: Path) -> str:
+    """SHA-256 of the path of a file."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()
+
+
 def _from_frame(table: Any) -> pl.DataFrame:
     if isinstance(table, pl.DataFrame):
         return table
@@ -192,12 +205,22 @@ def _from_frame(table: Any) -> pl.DataFrame:
             f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, or a data frame"
         ) from None
     try:
-        return frame.rename({name: str(name) for name in frame.columns if not isinstance(name, str)}).to_polars()
+        names = {name: str(name) for name in frame.columns if not isinstance(name, str)}
+        converted: pl.DataFrame = frame.rename(names).to_polars()
     except Exception as reason:  # pandas columns of mixed Python objects have no Arrow type
         raise BadInput(f"the frame cannot be converted: {first_line(reason)}: give each column one type") from None
+    return converted
 
 
 def first_line(reason: BaseException) -> str:
-    """The first line of an error message, without its full stop."""
+    """The first line of an error message, without its full stop; a very long one ends after a word."""
     lines = str(reason).strip().splitlines()
-    return lines[0].rstrip(".")[:200] if lines else type(reason).__name__
+    return cut_after_word(lines[0].rstrip("."), LONGEST_REASON) if lines else type(reason).__name__
+
+
+def cut_after_word(text: str, most: int) -> str:
+    """Text of bounded length that ends with a word, and "…" where something was left out."""
+    if len(text) <= most:
+        return text
+    head, blank, _ = text[:most].rpartition(" ")
+    return (head if blank and len(head) > most // 2 else text[: most - 1]).rstrip(" ,;:(") + "…"

@@ -36,6 +36,7 @@ Listener = Callable[..., None]
 # The judge, and a score beside it.
 METRICS = {"classifier": ("log_loss", "accuracy"), "regressor": ("rmse", "r2")}
 LARGEST_TABLE = 100_000_000  # cells of coded categories
+MOST_FOLDS = 50  # every pair of folds is left out once
 LEAST_ROWS_FOR_R2 = 10  # in a fold; the spread of fewer rows is no yardstick
 
 
@@ -63,6 +64,9 @@ def select(
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise BadParameter(f"seed={seed!r}: must be a whole number of at least 0")
+    if folds is not None and not 3 <= folds <= MOST_FOLDS:
+        sets = f", and {folds} would make {folds * (folds + 1) // 2:,} training sets" if folds > MOST_FOLDS else ""
+        raise BadParameter(f"folds={folds}: must be 3 to {MOST_FOLDS}: every pair of folds is left out once{sets}")
     columns = {name: _names(name, value) for name, value in dict(drop=drop, keep=keep, category=category).items()}
     settings = dict(task=task_name(task), metric=metric, folds=folds, seed=int(seed), **columns)
     return _Job(listen or _silent, finish_early, settings).run(table, target)
@@ -104,9 +108,12 @@ class Run:
         """For numbers: a range around each answer that holds the truth of 90 % of new rows."""
         return self.model.predict_interval(table)
 
-    def save(self, folder: Any) -> Path:
-        """Write model.tenfold and run.json into a folder, whole or not at all."""
-        return write_run(Path(folder), self.model, self.record)
+    def save(self, folder: Any, replace: bool = False) -> Path:
+        """Write model.tenfold and run.json into a folder, whole or not at all.
+
+        The folder of a run with the same target is replaced, unless this one was stopped; any other only if `replace`.
+        """
+        return write_run(Path(folder), self.model, self.record, replace)
 
     def __str__(self) -> str:
         known = "not known: the run was stopped" if self.estimate is None else str(self.estimate)
@@ -149,14 +156,14 @@ class _Job:
         if coder is None or not coder.names_out():
             raise BadInput(_why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
-        fold = self._folds(used, task, count_folds(asked["folds"], *X.shape, task.n_classes))
+        fold = self._folds(used, task, count_folds(asked["folds"], X.shape[0], X.shape[1], task.n_classes))
         outcome = decide(self._race(X, coder.names_out(), table, task, fold, judge), task, judge)
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=outcome.race.K)
         return self._finish(
             outcome,
             coder,
             dict(
-                data=dict(name=raw.name, sha256=raw.digest, **shape, rows_used=len(task.y)),
+                data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_used=len(task.y)),
                 settings=asked | used_settings,
                 columns=[asdict(column) for column in columns],
             ),
@@ -169,7 +176,7 @@ class _Job:
 
     def _race(self, X: Array, names: list[str], table: pl.DataFrame, task: Task, fold: Array, judge: Score) -> Race:
         beside = [score for score in scores_beside(task, fold) if score.name != judge.name]
-        families = families_for(task.role, *X.shape, task.n_classes)
+        families = families_for(task.role, X.shape[0], X.shape[1], task.n_classes)
         race = Race(X, task.codes, fold, families, [judge, *beside], table, names)
         if task.kind == "classes":
             race.labels = task.classes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,72 @@ import numpy as np
 
 import tenfold
 from tenfold.core.errors import BadFile
+from tenfold.saved.writing import cannot_write, new_folder, put_folder
 from tenfold.selection.model import TableModel
 
 MODEL, RECORD, MARK = "model.tenfold", "run.json", "tenfold select"
+UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a folder
+Facts = dict[str, Any]
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse, before any work is done, a folder that is somebody else's or cannot be written."""
-    if folder.exists() and not _is_ours(folder):
-        raise BadFile(f"{folder} exists and was not made by tenfold select: choose another name with --out")
+def check_folder(folder: Path, record: Facts | None = None, replace: bool = False) -> None:
+    """Refuse, before any work is done, a folder that is somebody else's, holds another model or cannot be written.
+
+    `record`: what is to be written; `replace`: even if the folder holds a model for another target, or from another file.
+    """
+    if folder.exists() and not _is_ours(folder) and not _is_empty(folder):
+        raise BadFile(
+            f"{folder} exists and was not made by tenfold select{_strange(folder)}: choose another name with --out"
+        )
     if not folder.parent.is_dir():
-        raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into")
+        raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
     if not os.access(folder.parent, os.W_OK):
         raise BadFile(f"the folder {folder.parent} cannot be written: choose another one with --out")
+    earlier = record_of(folder)
+    if record is None or replace or not earlier:
+        return
+    other = _other_than(earlier, record)
+    if other:
+        raise BadFile(f"{folder} holds {other}: choose another folder with --out, or replace it with --replace")
+
+
+def usual_folder(stem: str, record: Facts) -> tuple[Path, str | None]:
+    """The folder of a run that was given no name, and a note where another model has the usual one."""
+    folder = Path(f"{stem}.tenfold")
+    earlier, target = record_of(folder), record["settings"]["target"]
+    if not earlier or earlier.get("settings", {}).get("target") == target:
+        return folder, None
+    second = Path(f"{stem}-{UNSAFE.sub('_', str(target))[:40]}.tenfold")
+    return second, f"{folder}/ holds {_other_than(earlier, record)}, so this run is saved in {second}/"
+
+
+def stopped_folder(folder: Path, record: Facts) -> Path:
+    """Where a run that was stopped is saved, so that it does not replace a finished one."""
+    for number in range(1, 1000):
+        name = f"{folder.stem}-stopped{'' if number == 1 else f'-{number}'}{folder.suffix}"
+        there = folder.with_name(name)
+        earlier = record_of(there)
+        if not there.exists() or (_is_ours(there) and not is_finished(there) and not _other_than(earlier, record)):
+            return there
+    raise BadFile(f"{folder.parent} holds too many stopped runs: choose another folder with --out")
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a folder holds a run that was not stopped."""
+    return record_of(folder).get("interrupted") is False
+
+
+def _other_than(earlier: Facts, record: Facts) -> str | None:
+    """What an earlier run holds, in words, if it is not of the same target and the same file."""
+    try:
+        before, after = earlier["settings"]["target"], record["settings"]["target"]
+        data, mine = earlier["data"], record["data"]
+        places = {data.get("place"), mine.get("place")} - {None}  # frames, and earlier versions, have none
+        if before != after:
+            return f"a model for {str(before)[:60]!r}"
+        return None if len(places) < 2 else f"a model from another {data['name']}"
+    except (KeyError, TypeError, AttributeError):  # another version, or somebody wrote in it
+        return "another model"
 
 
 def _is_ours(folder: Path) -> bool:
@@ -36,32 +88,40 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
-def write_run(folder: Path, model: TableModel, record: dict[str, Any]) -> Path:
-    """Write beside the final name, then rename: a reader sees the old folder or the new one."""
-    check_folder(folder)
-    new = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-    old = folder.with_name(f"{new.name}.old")
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and next(folder.iterdir(), None) is None
+
+
+def _strange(folder: Path) -> str:
+    """The first file in a folder that is not ours."""
+    names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    strange = [name for name in names if name not in (MODEL, RECORD)]
+    return f" (it holds {strange[0][:60]})" if strange else ""
+
+
+def write_run(folder: Path, model: TableModel, record: Facts, replace: bool = False) -> Path:
+    """Write beside the final name, then rename: a reader sees the old folder or the new one.
+
+    A run that was stopped takes the place of a finished one only if asked to.
+    """
+    check_folder(folder, record, replace)
+    if record.get("interrupted") and is_finished(folder) and not replace:
+        raise BadFile(
+            f"{folder} holds a finished run, and this one was stopped: save it in another folder, or replace=True"
+        )
+    path = os.path.realpath(folder)  # of a link, what it points to
     try:
-        new.mkdir()
-        tenfold.save(model, new / MODEL)
-        _write_text(new / RECORD, json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-        if folder.exists():
-            folder.rename(old)
-        try:
-            new.rename(folder)
-        except OSError:
-            if old.exists():
-                old.rename(folder)
-            raise
+        with new_folder(path) as new:
+            tenfold.save(model, os.path.join(new, MODEL))
+            text = json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
+            _write_text(os.path.join(new, RECORD), text + "\n")
+            put_folder(new, path)
     except OSError as reason:
-        raise BadFile(f"{folder} could not be written: {reason.strerror or reason}") from None
-    finally:
-        for rest in (new, old):
-            shutil.rmtree(rest, ignore_errors=True)
+        raise cannot_write(str(folder), reason) from None
     return folder
 
 
-def _write_text(path: Path, text: str) -> None:
+def _write_text(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -81,7 +141,7 @@ def open_run(folder: Path) -> TableModel:
     return model
 
 
-def record_of(folder: Path) -> dict[str, Any]:
+def record_of(folder: Path) -> Facts:
     """What run.json tells of a run; nothing where it is not there, or not ours."""
     try:
         with open(folder / RECORD, encoding="utf-8") as file:

@@ -1,0 +1,103 @@
+"""What failures look like: one sentence on standard error and an exit code.
+
+0 done                                    1 a fault in tenfold          2 wrong use
+3 a table or a file cannot be used        4 nothing could be fitted     130 stopped by Ctrl-C, what was done is saved
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from tenfold.app.words import clean
+from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
+from tenfold.selection.outcome import NothingFitted
+
+FAULT, WRONG_USE, UNUSABLE, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
+PARAMETER = re.compile(r"^([a-z]+)=(?:'([^']*)'|([^\s:]+))(?=[: ])")  # metric='f1' at the beginning of a message
+
+
+def guarded(command: Callable[[], Any]) -> int:
+    """Run, and turn every failure into a sentence and a code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", TenfoldWarning)
+            warnings.showwarning = _show_warning
+            code = command()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except NothingFitted as reason:
+        return _fail(reason, NOTHING_FITTED)
+    except BadParameter as reason:
+        return _fail(PARAMETER.sub(_as_option, str(reason)), WRONG_USE)
+    except TenfoldError as reason:
+        return _fail(reason, UNUSABLE)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("stopped; nothing was written", STOPPED)
+    except BrokenPipeError:
+        _discard_output()  # the reader of a pipe went away: no complaint about it
+        return 0
+    except MemoryError:
+        return _fail("there is not enough memory for this table: try it with fewer rows or columns (--drop)", UNUSABLE)
+    except OSError as reason:
+        return _fail_system(reason)
+    except Exception as wrong:
+        if hasattr(wrong, "format_message"):  # the parser's own: unknown option, missing argument
+            return _fail(_usage(wrong), WRONG_USE)
+        if os.environ.get("TENFOLD_DEBUG"):
+            raise
+        return _fail(
+            f"a fault in tenfold, not in your table ({type(wrong).__name__}: {wrong}); TENFOLD_DEBUG=1 shows where",
+            FAULT,
+        )
+
+
+def _fail(reason: Any, code: int) -> int:
+    print_message(reason)
+    return code
+
+
+def _fail_system(reason: OSError) -> int:
+    """A full disk, a device that fails: the system's own words, and the file they are about."""
+    if reason.filename is None:
+        _discard_output()
+    what = reason.filename if reason.filename is not None else "standard output"
+    return _fail(f"{what}: cannot be read or written ({reason.strerror or reason})", UNUSABLE)
+
+
+def _discard_output() -> None:
+    """What is still to be written to standard output goes nowhere, so that Python does not try again when it ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def print_message(message: Any) -> None:
+    """One sentence on standard error."""
+    with contextlib.suppress(OSError):  # nobody can be told
+        print(f"tenfold: {clean(' '.join(str(message).split()))}", file=sys.stderr, flush=True)
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    """Where in the code a warning comes from is of no use to the user of a command."""
+    print_message(message)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    """A parameter of `select` as it is typed: metric='f1' is --metric f1."""
+    return f"--{found[1]} {found[2] if found[2] is not None else found[3]}"
+
+
+def _usage(wrong: Any) -> str:
+    """The parser's sentence, and where to read more."""
+    context = getattr(wrong, "ctx", None)
+    more = f": see {context.command_path} -h" if context is not None else ""
+    return str(wrong.format_message()).rstrip(".") + more
