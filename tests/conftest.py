@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 import tenfold
 from tenfold.base.estimator import Estimator
@@ -88,6 +92,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0},
     ],
 }
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left() -> Iterator[None]:
+    """Once a test has imported pyplot, pictures are its figures; they are closed, and no window is opened."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def public_classes() -> dict[str, type]:

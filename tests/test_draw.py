@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -25,7 +29,7 @@ from tenfold.draw import (
     draw_roc,
     draw_validation_curve,
 )
-from tenfold.draw.look import COLOURS, new_axes
+from tenfold.draw.look import COLOURS, new_axes, pyplot_in_use
 from tenfold.evaluate import (
     accumulated_effects,
     bias_variance,
@@ -279,3 +283,38 @@ def test_bias_and_variance() -> None:
 def test_bad_requests_are_told(call: Any, words: str) -> None:
     with pytest.raises(tenfold.TenfoldError, match=words):
         call()
+
+
+# --- where pictures appear -------------------------------------------------------------------------------
+
+
+def test_pictures_are_those_of_pyplot_where_it_is_in_use(tmp_path: Any) -> None:
+    """plt.savefig after .plot() keeps the picture, and axes that are given stay alone."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    curve = learning_curve(tenfold.Ridge(), *DIABETES, folds=3, sizes=3)
+    ax = curve.plot()
+    assert ax.figure.number in plt.get_fignums() and plt.gca() is ax
+    plt.savefig(tmp_path / "picture.png")
+    ax.figure.savefig(tmp_path / "same.png")
+    assert (tmp_path / "picture.png").read_bytes() == (tmp_path / "same.png").read_bytes()
+    figures = plt.get_fignums()
+    given = plt.subplots()[1]
+    assert curve.plot(ax=given) is given and len(plt.get_fignums()) == len(figures) + 1
+
+
+def test_a_program_that_saves_files_leaves_no_figures() -> None:
+    """Without pyplot nothing of it is loaded, whatever is drawn."""
+    program = (
+        "import sys; from tenfold.draw import draw_residuals; ax = draw_residuals([1.0, 2.0], [1.0, 2.5]);"
+        "ax.figure.savefig(sys.argv[1]); assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program, os.devnull], check=True)
+
+
+def test_pictures_appear_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = types.ModuleType("IPython")
+    notebook.get_ipython = object  # type: ignore[attr-defined]
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    assert not pyplot_in_use()
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    assert pyplot_in_use()

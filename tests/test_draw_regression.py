@@ -168,3 +168,18 @@ def test_weights_of_robust_fits() -> None:
 def test_bad_requests_are_told(call: Any, words: str) -> None:
     with pytest.raises(tenfold.TenfoldError, match=words):
         call(*line())
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_names_of_a_frame_stay_with_its_rows(library: str) -> None:
+    """A model that was fitted to a frame is asked with frames: no warning of its own, and the same picture."""
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=40)
+    frame = frames.DataFrame({"size": X[:, 0], "age": X[:, 1]})
+    ax = draw_fit(tenfold.LinearRegression().fit(frame, y), frame, y, column=1)
+    plain = draw_fit(tenfold.LinearRegression().fit(X, y), X, y, column=1)
+    assert ax.get_xlabel() == "age"
+    for mine, other in zip(ax.lines, plain.lines, strict=True):
+        np.testing.assert_allclose(mine.get_xydata(), other.get_xydata(), rtol=1e-12, atol=1e-12)

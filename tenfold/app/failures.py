@@ -23,6 +23,8 @@ from tenfold.selection.outcome import NothingFitted
 FAULT, WRONG_USE, UNUSABLE, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
 PARAMETER = re.compile(r"^([a-z]+)=(?:'([^']*)'|([^\s:]+))(?=[: ])")  # metric='f1' at the beginning of a message
 
+FUNCTION = re.compile(r",? or a function of .*$")
+
 
 def guarded(command: Callable[[], Any]) -> int:
     """Run, and turn every failure into a sentence and a code."""
@@ -36,7 +38,7 @@ def guarded(command: Callable[[], Any]) -> int:
     except NothingFitted as reason:
         return _fail(reason, NOTHING_FITTED)
     except BadParameter as reason:
-        return _fail(PARAMETER.sub(_as_option, str(reason)), WRONG_USE)
+        return _fail(_typed(str(reason)), WRONG_USE)
     except TenfoldError as reason:
         return _fail(reason, UNUSABLE)
     except (KeyboardInterrupt, typer.Abort):
@@ -91,9 +93,13 @@ def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     print_message(message)
 
 
-def _as_option(found: re.Match[str]) -> str:
-    """A parameter of `select` as it is typed: metric='f1' is --metric f1."""
-    return f"--{found[1]} {found[2] if found[2] is not None else found[3]}"
+def _typed(message: str) -> str:
+    """A message about a parameter of `select`, for who types it: metric='f1' is --metric f1, and cannot be a function."""
+
+    def option(found: re.Match[str]) -> str:
+        return f"--{found[1]} {found[2] if found[2] is not None else found[3]}"
+
+    return FUNCTION.sub("", PARAMETER.sub(option, message))
 
 
 def _usage(wrong: Any) -> str:

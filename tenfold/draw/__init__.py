@@ -1,5 +1,7 @@
 """Pictures, all in one look. Every function returns its axes; `ax.figure.savefig("picture.png")` keeps it.
 
+In a notebook, and wherever pyplot was imported, a picture is pyplot's: it appears by itself or with plt.show().
+
 from tenfold.draw import draw_roc
 """
 

@@ -24,7 +24,11 @@ def draw_bias_variance(found: Any, ax: Any = None) -> Any:
     known = (found.parts[0] if hasattr(found, "parts") else found).noise_known
     bias = ("bias²" if found.loss == "squared" else "bias") + ("" if known else " with noise")
     error = "squared error" if found.loss == "squared" else "share of rows predicted wrong"
-    parts: tuple[tuple[str, str, str], ...] = (("bias", bias, BLUE), ("variance", "variance", RED), ("noise", "noise", GREY))
+    parts: tuple[tuple[str, str, str], ...] = (
+        ("bias", bias, BLUE),
+        ("variance", "variance", RED),
+        ("noise", "noise", GREY),
+    )
     if hasattr(found, "values"):
         return _along(found, new_axes(ax), parts, error)
     parts = tuple(part for part in parts if part[0] != "noise" or known)

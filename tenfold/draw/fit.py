@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ def draw_fit(model: Any, X: Any, y: Any, *, column: int = 0, level: float = 0.95
     """
     if not 0 < level < 1:
         raise BadParameter(f"draw_fit(level={level!r}): must be above 0 and below 1, as 0.95")
+    like_X = _like(X)
     rows = np.asarray(X, dtype=np.float64)
     flat = rows.ndim == 1
     table = rows[:, None] if flat else rows
@@ -48,14 +50,14 @@ def draw_fit(model: Any, X: Any, y: Any, *, column: int = 0, level: float = 0.95
     x = table[:, column]
     grid = np.tile(table.mean(axis=0), (PLACES, 1))
     grid[:, column] = np.linspace(x.min(), x.max(), PLACES)
-    bands = _bands(model, grid[:, 0] if flat else grid, level)
+    bands = _bands(model, like_X(grid[:, 0] if flat else grid), level)
     if np.ndim(bands.value) != 1:
         raise BadInput("draw_fit shows one target: fit the targets one by one")
     dots = truth
     if table.shape[1] > 1:
         held = np.tile(table.mean(axis=0), (len(table), 1))
         held[:, column] = x
-        dots = truth - model.predict(table) + model.predict(held)
+        dots = truth - model.predict(X) + model.predict(like_X(held))
     ax = new_axes(ax)
     faint = len(x) > MANY
     ax.scatter(x, dots, s=4 if faint else 16, color=GREY, alpha=0.25 if faint else 0.7, linewidth=0, label="rows")
@@ -73,6 +75,17 @@ def draw_fit(model: Any, X: Any, y: Any, *, column: int = 0, level: float = 0.95
     ax.set(xlabel="x" if table.shape[1] == 1 and names is None else name, ylabel=label, title=titled(model))
     ax.legend(fontsize=9)
     return ax
+
+
+def _like(X: Any) -> Callable[[Any], Any]:
+    """A function from an array to a table of the kind of X, with its column names: a model that knows them asks for them."""
+    import narwhals as nw
+
+    given = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(given, nw.DataFrame):
+        return lambda values: values
+    kind, names = given.implementation, given.columns
+    return lambda values: nw.from_numpy(values, names, backend=kind).to_native()
 
 
 def _bands(model: Any, X: Any, level: float) -> Bands:

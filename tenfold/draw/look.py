@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#8A8A8A"
@@ -13,8 +14,16 @@ AMOUNTS, SIGNED = "cividis", "PuOr_r"  # colour maps: of amounts, and of what ma
 
 
 def new_axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.0)) -> Any:
-    """The given axes, or new ones, dressed."""
-    if ax is None:
+    """The given axes, or new ones, in the one look.
+
+    Where pyplot is in use, new axes are pyplot's: a notebook shows them, and so does plt.show(); plt.savefig keeps them. Elsewhere, in
+    a program that only saves files, the figure belongs to nobody: it opens no window and is freed with the last reference.
+    """
+    if ax is None and pyplot_in_use():
+        from matplotlib import pyplot
+
+        ax = pyplot.subplots(figsize=size, layout="constrained")[1]
+    elif ax is None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
@@ -25,6 +34,13 @@ def new_axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     ax.grid(True, color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     return ax
+
+
+def pyplot_in_use() -> bool:
+    """Whether figures are expected to appear: pyplot was imported, or somebody sits at a notebook or a prompt."""
+    shell = sys.modules.get("IPython")
+    notebook = shell is not None and shell.get_ipython() is not None
+    return notebook or "matplotlib.pyplot" in sys.modules or hasattr(sys, "ps1") or bool(sys.flags.interactive)
 
 
 def style(k: int) -> dict[str, Any]:
