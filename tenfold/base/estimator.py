@@ -16,7 +16,18 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.roles import Classifier, Clusterer, Regressor, Transformer, log_softmax, map_rows, softmax
+from tenfold.base.roles import (
+    Classifier,
+    Clusterer,
+    Density,
+    Detector,
+    Regressor,
+    RowClusterer,
+    Transformer,
+    log_softmax,
+    map_rows,
+    softmax,
+)
 from tenfold.base.sklearn_api import Protocol, fresh, same
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
@@ -27,7 +38,8 @@ from tenfold.core.params import domains
 from tenfold.core.threads import single_blas
 
 __all__ = [
-    "Classifier", "Clusterer", "Estimator", "OnePass", "Regressor", "Transformer", "log_softmax", "map_rows", "softmax",
+    "Classifier", "Clusterer", "Density", "Detector", "Estimator", "OnePass", "Regressor", "RowClusterer", "Transformer", "log_softmax",
+    "map_rows", "softmax",
 ]  # fmt: skip
 
 Result = TypeVar("Result")

@@ -3,7 +3,10 @@
 Regressor     _predict(X)
 Classifier    _scores(X): unnormalised log posteriors, one column for each class
 Clusterer     _assign(X): the number of the cluster
+RowClusterer  labels_ among its fitted attributes: it groups the rows of the fit and knows no others
 Transformer   _transform(X), _names_out(), and _inverse(X) where it exists
+Density       _log_density(X), and _draw(n, rng) where rows can be drawn from it
+Detector      _normality(X): the higher, the more usual; offset_ is where outliers end
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from tenfold.base import check
 from tenfold.base.scored import rows_and_truth
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
 from tenfold.core.engine import Threads, current_engine
+from tenfold.core.errors import BadParameter
+from tenfold.core.random import generator
 from tenfold.core.stats import Rows
 from tenfold.core.threads import single_blas
 
@@ -139,6 +144,17 @@ class Clusterer(_Beside):
         vars(self)["labels_"] = map_rows(self._assign, source.whole())
 
 
+class RowClusterer(_Beside):
+    """Mixin: finds groups among the rows of the fit, `labels_`, and has no rule for new ones: there is no `predict`."""
+
+    role: ClassVar[str] = "clusterer"
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and return `labels_`."""
+        labels: Array = self.fit(X, y, sample_weight).labels_
+        return labels
+
+
 class Transformer(_Beside):
     """Mixin: turns rows into other rows."""
 
@@ -158,6 +174,60 @@ class Transformer(_Beside):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, then transform the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
+
+
+class Density(_Beside):
+    """Mixin: estimates a density."""
+
+    role: ClassVar[str] = "density_estimator"
+
+    def _log_density(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Array:
+        raise NotImplementedError
+
+    def score_samples(self, X: Any) -> Array:
+        """The logarithm of the density at each row."""
+        return map_rows(self._log_density, check.check_predict(self, X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean of `score_samples`: the log-likelihood of a row."""
+        found = self.score_samples(X)
+        return float(np.average(found, weights=check.as_weights(sample_weight, len(found))))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Rows drawn from the density."""
+        check.check_fitted(self)
+        if not isinstance(n_samples, (int, np.integer)) or isinstance(n_samples, bool) or n_samples < 1:
+            raise BadParameter(f"sample(n_samples={n_samples!r}): must be a whole number of at least 1")
+        return self._draw(int(n_samples), generator(random_state))
+
+
+class Detector(_Beside):
+    """Mixin: tells outliers (−1) from inliers (1)."""
+
+    role: ClassVar[str] = "outlier_detector"
+    offset_: float
+
+    def _normality(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def score_samples(self, X: Any) -> Array:
+        """How usual each row is: the lower, the more of an outlier."""
+        return map_rows(self._normality, check.check_predict(self, X))
+
+    def decision_function(self, X: Any) -> Array:
+        """`score_samples` − `offset_`: below zero for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """−1 for outliers, 1 for inliers."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and say which of the same rows are outliers."""
+        return self.fit(X, y, sample_weight).predict(X)
 
 
 FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are answered at once
