@@ -27,6 +27,7 @@ from tenfold.core.engine import Engine, Summarize
 from tenfold.core.errors import BadInput
 from tenfold.core.memory import check_memory
 from tenfold.core.monitor import Passes
+from tenfold.core.random import generator
 from tenfold.core.resident import Resident
 from tenfold.core.stats import Counts, Keyed, Rows, Stats
 from tenfold.core.threads import stopping
@@ -77,9 +78,11 @@ class Scan(Request):
 
 def _shuffled_step(step: Callable[[Any, Block], Any], seed: int, state: Any, block: Block) -> Any:
     """The order of rows is keyed by the seed and what the block holds, so that it does not depend on where the block is."""
-    content = ops.hash_rows(np.ascontiguousarray(block.w[:, None]), seed) ^ ops.hash_rows(block.X, seed)
-    ties = np.arange(len(block))  # equal rows keep their order
-    return step(state, block.take(np.lexsort((ties, content))))
+    content = ops.hash_rows(np.ascontiguousarray(block.w[:, None]), seed)
+    if block.X.dtype in (np.float32, np.float64):  # documents and other objects: by their places alone
+        content = content ^ ops.hash_rows(block.X, seed)
+    places = generator(seed).permutation(len(block))  # of equal rows
+    return step(state, block.take(np.lexsort((places, content))))
 
 
 def _step_behind(change: Change, step: Callable[[Any, Block], Any], state: Any, block: Block) -> Any:

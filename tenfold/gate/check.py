@@ -57,10 +57,10 @@ def in_memory(
     categories: Categories | None = None,
 ) -> Arrays:
     """The gate for a table in memory."""
-    if isinstance(y, str):
-        X, y = split_target(X, y)
     if learner.accepts not in ("rows", "table"):
         return _entries_in_memory(learner, X, y, sample_weight, classes)
+    if isinstance(y, str):
+        X, y = split_target(X, y)
     coder = coder_of(learner, categories)
     X, names = as_table(learner, X, coder)
     target, codes = as_target(learner, y, X.shape[0], classes)

@@ -37,12 +37,13 @@ class Pairs(Arrays):
     """A square table: rows that do not take part have no column either."""
 
     def select(self, rows: Array) -> Pairs:
-        chosen = rows if self.rows is None else self.rows[rows]
-        both = np.ix_(chosen, chosen)
-        X = self.X[both[0][:, 0]][:, chosen] if ops.is_sparse(self.X) else self.X[both]
-        y, w = (None if one is None else one[chosen] for one in (self.y, self.w))
-        facts = {**self.facts, "n_features_in_": len(chosen)}
-        return Pairs(X, y, w, self.target, facts, missing=self.missing)
+        y, w = (None if one is None else one[rows] for one in (self.y, self.w))
+        facts = {**self.facts, "n_features_in_": len(rows)}
+        return Pairs(self.between(rows, rows), y, w, self.target, facts, missing=self.missing)
+
+    def between(self, rows: Array, columns: Array) -> Any:
+        """Rows as a model sees them that was fitted on the rows `columns`."""
+        return self.X[rows][:, columns] if ops.is_sparse(self.X) else self.X[np.ix_(rows, columns)]
 
 
 def source_of(learner: Any, X: Any, y: Array | None, w: Array | None, target: Target, facts: dict[str, Any]) -> Arrays:

@@ -17,6 +17,7 @@ from tenfold.core.stats import Keyed, Rows
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.plan import Round
 from tenfold.evaluate.validate.leave_out import leave_one_out_outputs
+from tenfold.gate.inputs import Pairs
 from tenfold.score.record import Score
 from tenfold.solve.few_rows import target_squares
 
@@ -169,7 +170,11 @@ def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> list[Ar
 
 def test_outputs(models: list[Any], source: Arrays, one: Round) -> list[Array]:
     """The outputs of each model for its test rows, arranged as the round's parts."""
-    outputs = outputs_of(models, source, [one.test_rows(k) for k in range(len(one))])
+    if isinstance(source, Pairs):
+        pairs = [(one.test_rows(k), one.train_rows(k)) for k in range(len(one))]
+        outputs = [models[k]._outputs(source.between(*pair)) for k, pair in enumerate(pairs)]
+    else:
+        outputs = outputs_of(models, source, [one.test_rows(k) for k in range(len(one))])
     if not one.single:
         return outputs
     return [np.concatenate(outputs)[np.argsort(one.order())]]
