@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import runpy
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,6 +119,11 @@ def test_names_of_scikit_learn_that_are_missing_are_known_to_be() -> None:
         "neg_mean_absolute_percentage_error", "neg_mean_gamma_deviance", "neg_mean_squared_log_error", "positive_likelihood_ratio",
         "neg_negative_likelihood_ratio", "neg_root_mean_squared_log_error", "rand_score", "top_k_accuracy", "v_measure_score",
     } & set(get_scorer_names())  # fmt: skip
+
+
+def test_the_page_of_scores_is_that_of_the_table() -> None:
+    tool = runpy.run_path(str(Path(__file__).parent.parent / "tools" / "scores"))
+    assert tool["PLACE"].read_text(encoding="utf-8") == tool["page"](), "run `python tools/scores`"
 
 
 def test_the_table_is_sound() -> None:
@@ -352,7 +359,10 @@ def test_refusals_of_other_kinds() -> None:
 @pytest.mark.parametrize("k", [0, 2, 3])
 def test_a_function_of_either_form_sees_labels_and_weights(form: str, k: int) -> None:
     X, y, w = table(k)
-    plain: Any = theirs.accuracy_score if k else theirs.r2_score
+
+    def plain(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
+        return float((theirs.accuracy_score if k else theirs.r2_score)(y_true, y_pred, sample_weight=sample_weight))
+
     function = plain if form == METRIC else make_scorer(plain)
     settings: dict[str, Any] = dict(folds=3, sample_weight=w)
     found = tenfold.cross_validate(learner(k), X, y, score=function, **settings)
@@ -377,8 +387,9 @@ def test_a_scorer_asks_for_probabilities_and_the_class_that_was_chosen() -> None
 
 def test_a_public_function_is_the_score_of_its_name() -> None:
     X, y, _ = table(0)
-    result = tenfold.cross_validate(tenfold.Ridge(), X, y, score=evaluate.mean_absolute_error)
-    assert result.score is SCORES["mae"] and result.score.sign == -1
+    for function in (evaluate.mean_absolute_error, theirs.mean_absolute_error):
+        result = tenfold.cross_validate(tenfold.Ridge(), X, y, score=function)
+        assert result.score is SCORES["mae"] and result.score.sign == -1
     with pytest.raises(BadParameter, match="a regressor can be judged by"):
         tenfold.cross_validate(tenfold.Ridge(), X, y, score=evaluate.accuracy_score)
 
@@ -396,7 +407,10 @@ def test_a_scorer_may_not_look_at_the_rows() -> None:
 
 def test_a_function_is_pooled_too() -> None:
     truth, output, w = outputs(0)
-    score = find_score(theirs.r2_score, "regressor")
+    score = find_score(
+        lambda truth, prediction, sample_weight=None: theirs.r2_score(truth, prediction, sample_weight=sample_weight),
+        "regressor",
+    )
     parts = [(truth[rows], output[rows], w[rows]) for rows in np.array_split(np.arange(N), 4)]
     assert score.pooled(parts) == pytest.approx(theirs.r2_score(truth, output, sample_weight=w), rel=1e-12)
     assert not score.merges
@@ -416,3 +430,13 @@ def test_equal_probabilities_of_many_classes_are_ties() -> None:
             .predict_proba(X[test])
         )
         assert found == pytest.approx(theirs.roc_auc_score(y[test], P, multi_class="ovr"), rel=1e-12)
+
+
+def test_scores_between_0_and_1_are_compared_by_hundredths() -> None:
+    X, y, _ = table(2)
+    for name, share in {"accuracy": True, "roc_auc": True, "balanced_accuracy": True, "log_loss": False}.items():
+        one, other = (
+            tenfold.cross_validate(tenfold.GaussianNB(var_smoothing=v), X, y, folds=3, score=name) for v in (1e-9, 1.0)
+        )
+        band = 0.01 if share else 0.01 * max(one.mean, other.mean)
+        assert evaluate.compare(one, other).band == pytest.approx(band, rel=1e-12)

@@ -165,6 +165,12 @@ def known_score(name: str) -> Score | None:
     return BY_NAME.get(name.strip().lower().replace("-", "_").replace(" ", "_"))
 
 
+def _is_public(function: Any, name: str) -> bool:
+    """Whether a function is the one of a name, here or in scikit-learn: then it is known which way is better."""
+    theirs = str(getattr(function, "__module__", "")).startswith("sklearn.metrics.")
+    return name in BY_NAME and (theirs or getattr(package, name, None) is function)
+
+
 def find_score(
     score: Any,
     role: str,
@@ -174,8 +180,10 @@ def find_score(
     owner: str = "",
     also: tuple[str, ...] = (),
 ) -> Score:
-    """The score of a name or synonym; None is accuracy for classifiers and R² for regressors. A function is one of
-    (truth, prediction) or (model, X, y), told apart by how many arguments it needs; a public score is found as such.
+    """The score of a name or synonym; None is accuracy for classifiers and R² for regressors.
+
+    A function is one of (truth, prediction) or (model, X, y), told apart by how many arguments it needs. A public
+    function, or scikit-learn's of the same name, is the score of its name.
 
     `parameter` of `owner` is what the user gave it as; `also` are other words that it may be.
     """
@@ -186,9 +194,9 @@ def find_score(
     where = f"{owner}({parameter}={{}})" if owner else f"{parameter}={{}}"
     if callable(score):
         name = str(getattr(score, "__name__", "score"))
-        if name not in BY_NAME or getattr(package, name, None) is not score:
+        if not _is_public(score, name):
             return function_score(score, role, where.format(name))
-        score = name  # a public one: it is known which way is better
+        score = name
     found = known_score(score) if isinstance(score, str) else None
     if found is None or found.role != role:
         names = ", ".join([*also, *score_names(role, n_classes)])

@@ -123,7 +123,7 @@ def compare(first: CrossValidation, second: CrossValidation, band: float | None 
     if first.fold.shape != second.fold.shape or not np.array_equal(first.fold, second.fold):
         raise BadInput("the two were not scored on the same folds: use the same rows, folds, repeats and random_state")
     if band is None:
-        band = 0.01 * (1.0 if first.score.name in ("accuracy", "r2") else max(abs(first.mean), abs(second.mean)))
+        band = 0.01 * (1.0 if first.score.high == 1 else max(abs(first.mean), abs(second.mean)))
     if not band >= 0:
         raise BadParameter(f"band={band!r}: must not be negative")
     d = first.score.sign * (first.scores - second.scores)
