@@ -43,7 +43,7 @@ def test_documents(kind: Any) -> None:
     model = Lengths().fit(kind(TEXTS), SIZES)
     assert model.predict(kind(TEXTS)).tolist() == SIZES and model.n_features_in_ == 1
     weighted, repeated = Lengths().fit(TEXTS, SIZES, [2, 1, 0, 1, 1, 1]), Lengths().fit(["a", *TEXTS[:2], *TEXTS[3:]], SIZES)
-    np.testing.assert_allclose(weighted.length_, repeated.length_)
+    np.testing.assert_allclose(weighted.length_, repeated.length_, rtol=1e-12)
 
 
 def test_documents_are_cross_validated() -> None:
@@ -84,7 +84,7 @@ def test_sequences_of_different_lengths() -> None:
     rng = np.random.default_rng(0)
     sequences = [rng.normal(size=(n, 2)) for n in (3, 1, 5)]
     model = Steps().fit(sequences, [1.0, 2.0, 3.0])
-    np.testing.assert_allclose(model.mean_, np.concatenate(sequences).mean(axis=0))
+    np.testing.assert_allclose(model.mean_, np.concatenate(sequences).mean(axis=0), rtol=1e-12)
     assert model.n_features_in_ == 2 and model.predict(sequences).shape == (3,)
     assert Steps().fit([[1.0, 2.0], [3.0]], [0, 1]).mean_ == pytest.approx([2.0])  # of one column
     for bad, message in (
@@ -117,7 +117,7 @@ class Brightness(Regressor, Estimator):
 def test_images(shape: tuple[int, ...]) -> None:
     images = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
     model = Brightness().fit(images, np.zeros(9))
-    np.testing.assert_allclose(model.mean_, images.mean(axis=0))
+    np.testing.assert_allclose(model.mean_, images.mean(axis=0), rtol=1e-12)
     assert model.n_features_in_ == np.prod(shape[1:]) and model.predict(images[:2]).shape == (2,)
     spoiled = images.astype(float)
     spoiled[4, 0, 0] = np.inf
