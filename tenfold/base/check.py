@@ -86,7 +86,7 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     if isinstance(X, Source):
         return X  # rows on their way from one step of a pipeline to the next: they have been here
     if learner.accepts == "table":
-        return learner._rows(X)
+        return learner._coded_rows(X)
     width = learner.n_features_in_ if width is None else width
     if learner.accepts != "rows":
         entries, _ = entries_of(learner, X, width)

@@ -32,6 +32,7 @@ from tenfold.base.sklearn_api import Protocol, fresh, same
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, NotFitted, TooLarge, not_fitted, too_large
+from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import domains
@@ -47,6 +48,15 @@ Result = TypeVar("Result")
 
 class Estimator(Protocol):
     """Abstract: a learner of any number of passes."""
+
+    # What the gate has found out; a step of a pipeline also knows it of the target.
+    n_features_in_: int = learned("int:p", "number of columns")
+    feature_names_in_: Array = learned("text(p)", "names of the columns, where they have some", optional=True)
+    classes_: Array = learned("label(K)", "the classes, in rising order", optional=True)
+    _flat: bool = learned("bool", "whether the target is one column", optional=True)
+    absent_: dict[str, str] = learned("names", "why some fitted attributes are not there", optional=True)
+    categories_: Any = learned("[levels](p)", "the categories of each column, None for columns of numbers", optional=True)
+    _output: str = learned("str", "the container of transformed rows", optional=True)
 
     kind: ClassVar[str] = "many passes"  # or "one pass", "keeps rows", "sequential"
     target: ClassVar[str] = "none"  # or "real", "label"
@@ -117,7 +127,7 @@ class Estimator(Protocol):
         """One fitted learner for each value of a parameter."""
         return [fresh(self).set_params(**{name: value})._fit(source) for value in values]
 
-    def _rows(self, table: Any) -> Array:
+    def _coded_rows(self, table: Any) -> Array:
         """The rows of a table as numbers (n, p), by a learner that accepts "table"."""
         raise NotImplementedError
 

@@ -21,6 +21,7 @@ from tenfold.base.scored import rows_and_truth
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
 from tenfold.core.engine import Threads, current_engine
 from tenfold.core.errors import BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.random import generator
 from tenfold.core.stats import Rows
 from tenfold.core.threads import single_blas
@@ -36,6 +37,7 @@ class Regressor(_Beside):
 
     role: ClassVar[str] = "regressor"
     target: ClassVar[str] = "real"
+    _flat: bool = learned("bool", "whether the target is one column")
 
     def _predict(self, X: Any) -> Array:
         raise NotImplementedError
@@ -68,6 +70,7 @@ class Classifier(_Beside):
 
     role: ClassVar[str] = "classifier"
     target: ClassVar[str] = "label"
+    classes_: Array = learned("label(K)", "the classes, in rising order")
 
     def _scores(self, X: Any) -> Array:
         raise NotImplementedError

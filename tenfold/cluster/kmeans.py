@@ -17,6 +17,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target, block_rows
 from tenfold.core.engine import Summarize, Threads
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.learning import drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, seed_of
@@ -50,8 +51,6 @@ class KMeans(Clusterer, Transformer, Estimator):
                 (warns Degenerate)
     Reference   Lloyd 1982; Arthur & Vassilvitskii 2007
 
-    Fitted      cluster_centers_ (k, p), labels_ (n,), inertia_, n_iter_, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -60,6 +59,11 @@ class KMeans(Clusterer, Transformer, Estimator):
     >>> np.sort(model.cluster_centers_[:, 0])
     array([ 0.5, 10.5])
     """
+
+    cluster_centers_: Array = learned("float(k,p)", "centres of the clusters")
+    inertia_: float = learned("float", "sum of squared distances to the nearest centre")
+    n_iter_: int = learned("int", "passes over the rows")
+    labels_: Array = learned("int(n)<k", "the cluster of each training row of a table in memory", optional=True)
 
     sparse: ClassVar[bool] = True
     exempt: ClassVar[dict[str, str]] = {

@@ -17,6 +17,7 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.compose.samme import Boosting, WeakLearners, WeakStumps, WeakTrees, leanings, votes
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadType
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -26,6 +27,14 @@ from tenfold.tree.structure.arrays import Trees
 
 class Boosted(Composite):
     """Abstract: a sequence of members, of which the first few are a model too."""
+
+    estimator_weights_: Array = learned("float(t)", "weights of the members")
+    estimator_errors_: Array = learned("float(t)", "weighted error of each member")
+    estimators_: list[Any] = learned(
+        "[learner](t)",
+        "the members, where `estimator` was given; of classifiers fitted to numbers of classes",
+        optional=True,
+    )
 
     kind: ClassVar[str] = "keeps rows"
     path: ClassVar[str | None] = "n_estimators"
@@ -66,8 +75,8 @@ class Boosted(Composite):
         return self._fitted_copy({key: value[:n] if key in cut else value for key, value in state.items()}, n_estimators=n)
 
     def _objection(self) -> str | None:
-        if not self.estimator_weights_.sum() > 0:
-            return "the members have no weight"
+        if not self.estimator_weights_.sum() > 0 or ("_trees" in vars(self)) == ("estimators_" in vars(self)):
+            return "there are no members, or they have no weight"
         return unsuited(vars(self).get("estimators_", []), self.role, len(vars(self).get("classes_", ())))
 
     @property
@@ -101,9 +110,6 @@ class AdaBoostClassifier(Classifier, Boosted):
     Fails when  labels are wrong (their rows get ever more weight): use a learning_rate below 1, or fewer rounds
     Reference   Freund & Schapire 1997; Zhu, Zou, Rosset & Hastie 2009
 
-    Fitted      estimator_weights_ (T,), estimator_errors_ (T,), trees_ (the stumps) or estimators_ (list of members, fitted to
-                numbers of classes), feature_importances_ (p,), classes_, categories_, n_features_in_, absent_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -113,6 +119,8 @@ class AdaBoostClassifier(Classifier, Boosted):
     >>> model.score(X, y)
     1.0
     """
+
+    _trees: Trees = learned("Trees(t,K)", "the stumps, where no `estimator` was given", optional=True)
 
     estimator: Any = param(default=None, doc="the classifier that is boosted; None: stumps, trees of one question")
     _: KW_ONLY

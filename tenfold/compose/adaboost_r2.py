@@ -15,6 +15,7 @@ from tenfold.base.scored import table_of
 from tenfold.compose.adaboost import Boosted
 from tenfold.core.data import Array
 from tenfold.core.errors import Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import seed_of
 from tenfold.tree.settings import generator_of
@@ -38,9 +39,6 @@ class AdaBoostRegressor(Regressor, Boosted):
     Fails when  targets have outliers (they set the scale of the loss, and get all the weight)
     Reference   Drucker 1997
 
-    Fitted      estimator_weights_ (T,), estimator_errors_ (T,), trees_ (trees of depth 3) or estimators_ (list of members),
-                feature_importances_ (p,), categories_, n_features_in_, absent_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -49,6 +47,8 @@ class AdaBoostRegressor(Regressor, Boosted):
     >>> bool(model.score(X, X[:, 0] ** 2) > 0.98)
     True
     """
+
+    _trees: Trees = learned("Trees(t,1)", "the trees, where no `estimator` was given", optional=True)
 
     exempt: ClassVar[dict[str, str]] = {}
 

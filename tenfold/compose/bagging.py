@@ -17,6 +17,7 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.compose.bagging_draws import Bagging, Distinct, columns_of
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter, BadType
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, group, param
@@ -31,6 +32,11 @@ from tenfold.tree.warm_start import check_goes_on
 @group
 class Bag(Composite):
     """Abstract: draws rows and columns for each member, fits it, and keeps what it says of the rows it has not seen."""
+
+    estimators_: list[Any] = learned("[part](t)", "fitted members; of classifiers to numbers of classes")
+    estimators_features_: list[Array] = learned("[int(*)<p](t)", "the columns of each member")
+    oob_score_: float = learned("float", "score on rows that a member has not seen", optional=True)
+    _seed: int = learned("int", "seed of the draws")
 
     estimator: Any = param(default=None, doc="the learner to be fitted to each draw; None: a decision tree")
     n_estimators: int = param(default=10, at_least=1, doc="number of members")
@@ -154,10 +160,6 @@ class BaggingClassifier(ShareClassifier, Bag):
     Fails when  members are stable (linear models): the mean is then no better than one of them
     Reference   Breiman 1996
 
-    Fitted      estimators_ (list of learners, fitted to numbers of classes), estimators_features_ (list of column numbers),
-                oob_score_ (accuracy on rows that a member has not seen), oob_decision_function_ (n, K; NaN where all members have
-                seen a row), classes_, categories_, n_features_in_; absent_ names those of them that cannot be had
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -168,6 +170,10 @@ class BaggingClassifier(ShareClassifier, Bag):
     >>> bool(model.oob_score_ > 0.9)
     True
     """
+
+    oob_decision_function_: Array = learned(
+        "real(n,K)", "probabilities of the training rows from members that have not seen them", optional=True
+    )
 
     def _default(self) -> Any:
         from tenfold.tree.single.decision import DecisionTreeClassifier
@@ -207,10 +213,6 @@ class BaggingRegressor(Regressor, Bag):
     Fails when  members are stable (linear models): the mean is then no better than one of them
     Reference   Breiman 1996
 
-    Fitted      estimators_ (list of learners), estimators_features_ (list of column numbers), oob_score_ (R² on rows that a member
-                has not seen), oob_prediction_ (n,; NaN where all members have seen a row), categories_,
-                n_features_in_; absent_ names those of them that cannot be had
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -219,6 +221,10 @@ class BaggingRegressor(Regressor, Bag):
     >>> model.predict([[3.0]]).round(1)
     array([6.])
     """
+
+    oob_prediction_: Array = learned(
+        "real(n)", "predictions of the training rows from members that have not seen them", optional=True
+    )
 
     def _default(self) -> Any:
         from tenfold.tree.single.decision import DecisionTreeRegressor

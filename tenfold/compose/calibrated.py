@@ -16,6 +16,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.evaluate.calibrate.maps import METHODS, Calibrator, calibrator_of, fits_method
@@ -55,9 +56,6 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
                 (refused)
     Reference   Platt 1999; Zadrozny & Elkan 2002 (isotonic); Guo et al. 2017 (temperature); Kull et al. 2017 (beta)
 
-    Fitted      estimators_ (fitted classifiers: of each fold, or one of all rows), maps_ (their maps: numbers, or knots and
-                values), calibrated_classifiers_ (both, in pairs), classes_, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -69,6 +67,11 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
     >>> bool(honest.predict_proba(same).max(axis=1).mean() < sure.predict_proba(same).max(axis=1).mean())
     True
     """
+
+    estimators_: list[Any] = learned("[learner](t)", "fitted classifiers: of each fold, or one of all rows")
+    maps_: list[Array] = learned(
+        "[float(*)](m)|[float(2,*)](m)", "maps of their scores: coefficients, or knots and values"
+    )
 
     kind: ClassVar[str] = "keeps rows"
     exempt: ClassVar[dict[str, str]] = {

@@ -17,6 +17,7 @@ from tenfold.compose.adaboost import AdaBoostClassifier
 from tenfold.core import ops
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -56,11 +57,6 @@ class CascadeClassifier(Classifier, Composite):
                 lowest score it has)
     Reference   Viola & Jones 2001; order statistics: Wilks 1941
 
-    Fitted      estimators_ (list: the stages), thresholds_ (T,), positive_ (the class sought), miss_bound_ (upper limit of the
-                miss rate), held_out_miss_ (miss rate of the rows held out), pass_rate_ (T,) (share of the other held-out rows that
-                passes up to each stage), stage_costs_ (T,), cost_ (mean cost of a held-out row), others_ (with
-                more than two classes: the last estimator, fitted to tell the other classes apart), classes_, categories_, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -70,6 +66,18 @@ class CascadeClassifier(Classifier, Composite):
     >>> bool(np.mean(model.predict(X[y == "face"]) == "face") > 0.9), bool(model.cost_ < 100)
     (True, True)
     """
+
+    estimators_: list[Any] = learned("[learner](t)", "the stages")
+    thresholds_: Array = learned("float(t)", "the score below which each stage rejects a row")
+    positive_: Any = learned("str|int|float|bool", "the class sought")
+    miss_bound_: float = learned("float", "upper limit of the miss rate")
+    held_out_miss_: float = learned("float", "miss rate of the rows held out")
+    pass_rate_: Array = learned("float(t)", "share of the other held-out rows that passes up to each stage")
+    stage_costs_: Array = learned("float(t)", "cost of each stage")
+    cost_: float = learned("float", "mean cost of a held-out row")
+    others_: Any = learned(
+        "learner", "more than two classes: the last estimator, fitted to tell the other classes apart", optional=True
+    )
 
     kind: ClassVar[str] = "keeps rows"
     exempt: ClassVar[dict[str, str]] = {

@@ -33,8 +33,6 @@ class Pipeline(Estimator):
     Fails when  a step but the last cannot transform (refused)
     Reference   Buitinck et al. 2013 (the interface)
 
-    Fitted      the fitted attributes are those of the steps: pipeline[-1], pipeline.named_steps["ridge"]
-
     Example
     -------
     >>> import numpy as np, tenfold

@@ -15,6 +15,7 @@ from tenfold.compose import consensus, planes
 from tenfold.compose.consensus import Draws, Rule
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
 from tenfold.linear.affine import AffineRegressor
@@ -47,11 +48,6 @@ class RANSACRegressor(Regressor, Estimator):
     Fails when  no subset of max_trials is clean (see n_draws), or the threshold is not that of the noise
     Reference   Fischler & Bolles 1981
 
-    Fitted      estimator_ (the model found), estimators_ (all n_models of them), residual_threshold_,
-                inlier_share_ (by weight), n_trials_, inlier_mask_ (n,) of a table in memory
-                (absent_ tells why there is none of a stream);
-                without `estimator` also coef_ (p,), intercept_, models_ (n_models, p + 1): w and b of each
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -61,6 +57,15 @@ class RANSACRegressor(Regressor, Estimator):
     >>> model.coef_.round(6), round(model.intercept_, 6), model.inlier_mask_[:4]
     (array([2.]), 1.0, array([False,  True,  True, False]))
     """
+
+    residual_threshold_: float = learned("float", "largest residual of an inlier")
+    inlier_share_: float = learned("float", "share of the weight that inliers have")
+    n_trials_: int = learned("int", "subsets drawn")
+    coef_: Array = learned("float(p)", "coefficients, without `estimator`", optional=True)
+    intercept_: float = learned("float", "constant, without `estimator`", optional=True)
+    models_: Array = learned("float(*,*)", "w and b of each of the n_models, without `estimator`", optional=True)
+    _estimators: list[Any] = learned("[learner](k)", "the fitted models, where `estimator` was given", optional=True)
+    _mask: Array = learned("bool(n)", "inliers among the rows of a table in memory", optional=True)
 
     least_rows: ClassVar[int] = 2
     exempt: ClassVar[dict[str, str]] = {
@@ -253,6 +258,12 @@ class RANSACRegressor(Regressor, Estimator):
         else:
             far = rule.far(source.y[:, 0], map_rows(self._predict, whole))
         vars(self)["_mask"] = far <= rule.threshold
+
+    def _objection(self) -> str | None:
+        found = vars(self).get("_estimators", [])
+        if bool(found) == ("coef_" in vars(self)) or ("coef_" in vars(self)) != ("models_" in vars(self)):
+            return "there is no model, or more than was found"
+        return None
 
     def _predict(self, X: Any) -> Array:
         if "coef_" in vars(self):

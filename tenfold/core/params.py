@@ -27,6 +27,8 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
+from tenfold.core.learned import described, learned
+
 __all__ = ["KW_ONLY", "Domain", "domains", "estimator", "group", "param"]
 
 Class = TypeVar("Class", bound=type)
@@ -110,15 +112,15 @@ def param(
     return field(default=default, metadata={"domain": domain, "before": before})
 
 
-@dataclass_transform(field_specifiers=(param,))
+@dataclass_transform(field_specifiers=(param, learned))
 def group(cls: Class) -> Class:
     """Class decorator: parameters that several learners share. The learners that inherit them make them their own."""
     return cls
 
 
-@dataclass_transform(field_specifiers=(param,))
+@dataclass_transform(field_specifiers=(param, learned))
 def estimator(cls: Class) -> Class:
-    """Class decorator: generate the constructor from the declared parameters, and their documentation."""
+    """Class decorator: generate the constructor from the declared parameters, and the documentation of these and of the fit."""
     own, declared = get_annotations(cls), _gathered(cls)
     cls.__annotations__ = {name: kind for name, (kind, _) in declared.items()}
     for name, (_, one) in declared.items():
@@ -129,6 +131,8 @@ def estimator(cls: Class) -> Class:
     lines = [f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}" for d in made._domains.values()]
     if lines and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
+    if made.__doc__:
+        made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Fitted\n" + "\n".join(described(made)) + "\n    "
     return made  # type: ignore[no-any-return]
 
 

@@ -5,7 +5,7 @@
     sequences    arrays (length, p) of numbers, one a row, of different lengths
     pairs        a square table of kernels or distances: entry i, j is of rows i and j; later rows come against the rows of the fit
     objects      anything, with a metric of the learner's own
-    table        a file or frame, which the learner reads itself (`_rows`, `_source`)
+    table        a file or frame, which the learner reads itself (`_coded_rows`, `_source`)
 
 Documents, images, sequences and objects are kept as they are, one entry a row: a block has some of them. Files and streams hold
 rows of fixed width only.

@@ -13,6 +13,7 @@ from tenfold.base.estimator import Classifier, OnePass, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
@@ -35,9 +36,6 @@ class NearestCentroid(Classifier, OnePass):
                 own unit in decision_function and predict_proba (warns Degenerate)
     Reference   Tibshirani, Hastie, Narasimhan & Chu 2002; Hastie, Tibshirani & Friedman 2009, §18.2
 
-    Fitted      centroids_ (K, p), deviations_ (K, p), within_class_std_dev_ (p,), class_prior_ (K,),
-                classes_, class_weight_ (K,), stats_ (for partial_fit, merge, forget)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -46,6 +44,15 @@ class NearestCentroid(Classifier, OnePass):
     >>> model.predict([[-0.5, 3.0]]).tolist()
     [0]
     """
+
+    centroids_: Array = learned("float(K,p)", "mean or median of each class, shrunken where that was asked for")
+    deviations_: Array = learned("float(K,p)", "distance of the centroids from the overall one, in standard deviations")
+    within_class_std_dev_: Array = learned("float(p)", "standard deviation of each column within classes")
+    class_prior_: Array = learned("float(K)", "probability of each class")
+    class_weight_: Array = learned("float(K)", "weight of the rows of each class")
+    stats_: Any = learned(
+        "Spread(K,p)|Distinct(*)", "the spreads, or all values: for partial_fit, merge and forget", optional=True
+    )
 
     sparse: ClassVar[bool] = True
 

@@ -12,6 +12,7 @@ from tenfold.base.estimator import Classifier, OnePass, Transformer
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
@@ -41,10 +42,6 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
                 rows are not enough for any spread within the classes (refused)
     Reference   Fisher 1936; Hastie, Tibshirani & Friedman 2009, §4.3; shrinkage: Friedman 1989
 
-    Fitted      coef_ (K, p) or (1, p), intercept_, means_ (K, p), priors_ (K,), scalings_ (p, r), xbar_ (p,),
-                explained_variance_ratio_, covariance_ (p, p) if stored, stats_ (the moments: for partial_fit,
-                merge, forget)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -53,6 +50,16 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     >>> model.predict([[-0.8, -1]]).tolist()
     [1]
     """
+
+    coef_: Array = learned("float(M,p)", "coefficients; one row for two classes")
+    intercept_: Array = learned("real(M)", "constants")
+    means_: Array = learned("float(K,p)", "class means")
+    priors_: Array = learned("float(K)", "probability of each class")
+    scalings_: Array = learned("float(p,r)", "directions of Fisher's projection")
+    xbar_: Array = learned("float(p)", "mean of all rows")
+    explained_variance_ratio_: Array = learned("float(*)", "share of the variance between classes along each direction")
+    covariance_: Array = learned("float(p,p)", "covariance within classes, where it is stored", optional=True)
+    stats_: Any = learned("Moments(K,p)", "the moments: for partial_fit, merge and forget", optional=True)
 
     solver: str = param(
         default="svd",
@@ -211,10 +218,6 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
                 shrinkage
     Reference   Hastie, Tibshirani & Friedman 2009, §4.3; regularisation: Friedman 1989
 
-    Fitted      means_ (K, p), priors_ (K,), rotations_ (list of (p, p)), scalings_ (list of (p,)),
-                covariance_ (list of (p, p)) if stored, whitening_ (K, p, p), constant_ (K,), stats_ (the
-                moments: for partial_fit, merge, forget)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -223,6 +226,15 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
     >>> model.predict([[-0.8, -1]]).tolist()
     [1]
     """
+
+    means_: Array = learned("float(K,p)", "class means")
+    priors_: Array = learned("float(K)", "probability of each class")
+    rotations_: list[Array] = learned("[float(p,p)](K)", "principal axes of each class")
+    scalings_: list[Array] = learned("[float(p)](K)", "variances along these axes")
+    whitening_: Array = learned("float(K,p,p)", "map of each class that makes its covariance the identity")
+    constant_: Array = learned("real(K)", "what each score has that does not depend on the row")
+    covariance_: list[Array] = learned("[float(p,p)](K)", "covariance of each class, where it is stored", optional=True)
+    stats_: Any = learned("Moments(K,p)", "the moments: for partial_fit, merge and forget", optional=True)
 
     _: KW_ONLY
     solver: str = param(default="svd", one_of=("svd", "eigen"), doc="no effect: one method serves both")

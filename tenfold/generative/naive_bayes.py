@@ -13,6 +13,7 @@ from tenfold.base.estimator import Classifier, OnePass, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
@@ -36,9 +37,6 @@ class GaussianNB(Classifier, OnePass):
                 rounding level, warns Degenerate)
     Reference   Hastie, Tibshirani & Friedman 2009, §6.6.3; merge: Chan, Golub & LeVeque 1983
 
-    Fitted      theta_ (K, p), var_ (K, p), class_count_ (K,), class_prior_ (K,), epsilon_, classes_,
-                n_features_in_, stats_ (the spreads: for partial_fit, merge, forget)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -47,6 +45,13 @@ class GaussianNB(Classifier, OnePass):
     >>> model.predict([[-0.5], [3.0]]).tolist()
     ['low', 'high']
     """
+
+    theta_: Array = learned("float(K,p)", "mean of each column in each class")
+    var_: Array = learned("float(K,p)", "variance of each column in each class, smoothed")
+    class_count_: Array = learned("float(K)", "weight of the rows of each class")
+    class_prior_: Array = learned("float(K)", "probability of each class")
+    epsilon_: float = learned("float", "what was added to the variances")
+    stats_: Any = learned("Spread(K,p)", "the spreads: for partial_fit, merge and forget", optional=True)
 
     least_classes: ClassVar[int] = 1
 

@@ -10,6 +10,7 @@ from tenfold.base.estimator import Regressor
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
+from tenfold.core.learned import learned
 from tenfold.core.stats import Moments
 from tenfold.solve.few_rows import FewRows
 
@@ -18,6 +19,9 @@ ROUNDING = 16 * float(np.finfo(float).eps)
 
 class AffineRegressor(Regressor):
     """Mixin: predicts X w + b, with `coef_` of shape (p,) for a 1-D target and (q, p) for q targets, as scikit-learn."""
+
+    coef_: Array = learned("float(q,p)", "coefficients; (p,) for one target")
+    intercept_: Any = learned("float(q)|float", "constant, 0 with fit_intercept=False")
 
     def _predict(self, X: Any) -> Array:
         B = np.atleast_2d(self.coef_)

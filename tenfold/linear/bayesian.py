@@ -11,6 +11,7 @@ from tenfold.base import check
 from tenfold.base.estimator import OnePass, map_rows
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -34,10 +35,6 @@ class BayesianRidge(AffineRegressor, OnePass):
                 max_iter updates do not settle (warns NotConverged)
     Reference   MacKay 1992; Tipping 2001
 
-    Fitted      coef_ (p,), intercept_, alpha_ (precision of the noise), lambda_ (of the weights),
-                sigma_ (p, p), scores_ (evidence by update, with compute_score), n_iter_, X_offset_,
-                X_scale_, stats_ (the moments)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -47,6 +44,15 @@ class BayesianRidge(AffineRegressor, OnePass):
     >>> mean.round(1), deviation.round(1)
     (array([39.9]), array([0.2]))
     """
+
+    alpha_: float = learned("float", "precision of the noise")
+    lambda_: float = learned("float", "precision of the weights")
+    sigma_: Array = learned("float(p,p)", "covariance of the weights")
+    scores_: Array = learned("float(*)", "evidence after each update, with compute_score", optional=True)
+    n_iter_: int = learned("int", "updates")
+    X_offset_: Array = learned("float(p)", "mean of each column")
+    X_scale_: Array = learned("float(p)", "ones: columns are not scaled")
+    stats_: Any = learned("Moments(p+1)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
 

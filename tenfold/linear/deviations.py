@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Rows, Spread
 from tenfold.linear.affine import AffineRegressor
@@ -31,8 +32,6 @@ class LeastAbsoluteDeviations(AffineRegressor, Estimator):
     Fails when  as many rows as parameters lie far out in X (leverage) with wrong targets: see MMRegressor
     Reference   Boscovich 1757; Koenker & Bassett 1978; few rows suffice: Portnoy & Koenker 1997
 
-    Fitted      coef_ (p,), intercept_, mean_deviation_ (Σ s |r| / Σ s), n_iter_ (passes)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -43,6 +42,9 @@ class LeastAbsoluteDeviations(AffineRegressor, Estimator):
     >>> model.coef_.round(9), round(model.intercept_, 9)
     (array([2.]), 1.0)
     """
+
+    mean_deviation_: float = learned("float", "Σ s |r| / Σ s")
+    n_iter_: int = learned("int", "passes over the rows")
 
     sparse: ClassVar[bool] = True
     exempt: ClassVar[dict[str, str]] = QuantileRegressor.exempt

@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.linear.lasso import as_float64
@@ -39,9 +40,6 @@ class GeneralizedLeastSquares(WithInference, Estimator):
     Fails when  C is not positive definite (refused) or nearly singular (told); columns are dependent (Degenerate)
     Reference   Aitken 1935; Björck 1996, ch. 4
 
-    Fitted      coef_ (p,) or (q, p), intercept_, rank_, singular_, condition_, solver_, n_iter_ (1), triangle_ (the R of
-                L⁻¹[1 X y], for inference), n_rows_, log_determinant_ (of C; 0 where C is a function)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -51,6 +49,15 @@ class GeneralizedLeastSquares(WithInference, Estimator):
     >>> model.coef_.round(2), model.inference().standard_errors.round(2)
     (array([1.97]), array([[0.7 , 0.17]]))
     """
+
+    rank_: int = learned("int", "rank of the whitened X")
+    singular_: Array = learned("float(*)", "its singular values")
+    condition_: float = learned("float|inf", "condition number of its scaled columns")
+    solver_: str = learned("str", "the solver that was used")
+    n_iter_: int = learned("int", "always 1")
+    triangle_: Array = learned("float(*,*)", "the R of L⁻¹[1 X y], for inference")
+    n_rows_: float = learned("float", "number of rows")
+    log_determinant_: float = learned("float", "of the covariance; 0 where it is a function")
 
     kind: ClassVar[str] = "keeps rows"
     multi_output: ClassVar[bool] = True

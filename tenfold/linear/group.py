@@ -11,6 +11,7 @@ from tenfold.base import check
 from tenfold.base.estimator import OnePass
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.linear.lasso import SparseRegressor
 from tenfold.solve.coordinate import Found, Products, without_l1
@@ -31,9 +32,6 @@ class GroupLasso(SparseRegressor, OnePass):
                 (warns NotConverged where max_iter sweeps do not bring the duality gap to tol)
     Reference   Yuan & Lin 2006; exact steps: Puig, Wiesel & Hero 2011
 
-    Fitted      coef_ (p,) or (q, p), intercept_, dual_gap_, n_iter_ (sweeps), group_of_ (p,) the number of the group of each
-                column, stats_ (the moments)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -43,6 +41,9 @@ class GroupLasso(SparseRegressor, OnePass):
     >>> tenfold.GroupLasso(alpha=0.2, groups=["a", "a", "b", "b"]).fit(X, y).coef_.round(1)
     array([ 0.9, -1.7,  0. ,  0. ])
     """
+
+    group_of_: Array = learned("int(p)", "the group of each column, by number")
+    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base.estimator import OnePass
-from tenfold.core.data import Block
+from tenfold.core.data import Array, Block
 from tenfold.core.errors import Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -21,6 +22,13 @@ EPS = np.finfo(float).eps
 @group
 class PathRegressor(AffineRegressor):
     """Mixin: a path of solutions from moments, of which the last is used."""
+
+    n_iter_: int = learned("int", "steps")
+    alphas_: Array = learned("float(k)", "penalties, or correlations, at the knots")
+    coef_path_: Array = learned("float(p,k)", "coefficients at the knots")
+    active_: Array = learned("int(*)<p", "columns with a coefficient, in the order in which they entered")
+    events_: Array = learned("int(k)", "the column that enters (j + 1) or leaves (−j − 1) at each knot")
+    stats_: Any = learned("Moments(p+1)", "the moments: for partial_fit, merge and forget", optional=True)
 
     _: KW_ONLY
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
@@ -71,9 +79,6 @@ class LassoLars(PathRegressor, OnePass):
     Fails when  columns are dependent (those that add nothing are left out and told); p in the thousands
     Reference   Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004
 
-    Fitted      coef_ (p,), intercept_, alphas_ (k,) the knots, coef_path_ (p, k), active_, n_iter_ (steps),
-                events_ (k,) who enters (j + 1) or leaves (−j − 1), stats_ (the moments)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -106,9 +111,6 @@ class Lars(PathRegressor, OnePass):
     Cost        O(n p²) for the pass, O(p a + a³) for the a-th of at most p steps, O(p²) memory
     Fails when  columns are dependent (those that add nothing are left out and told)
     Reference   Efron, Hastie, Johnstone & Tibshirani 2004
-
-    Fitted      coef_ (p,), intercept_, alphas_ (k,) the correlations at knots, coef_path_ (p, k), active_,
-                n_iter_ (steps), events_ (k,) who enters (j + 1), stats_ (the moments)
 
     Example
     -------

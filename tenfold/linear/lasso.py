@@ -12,6 +12,7 @@ from tenfold.base.estimator import Estimator, OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments
@@ -47,6 +48,9 @@ class PenaltyOptions(SweepOptions):
 
 class SparseRegressor(AffineRegressor):
     """Mixin: least squares with an L1 penalty, from moments or, for very many columns, from the rows."""
+
+    dual_gap_: Any = learned("float(q)", "bound on how far the objective is above its minimum")
+    n_iter_: Any = learned("int(q)", "sweeps over the columns")
 
     def _ratio(self) -> float:
         return 1.0
@@ -159,8 +163,6 @@ class Lasso(PenaltyOptions, SparseRegressor, OnePass):
                 (warns NotConverged where max_iter sweeps do not reach tol)
     Reference   Tibshirani 1996; Friedman, Hastie & Tibshirani 2010; finish: Osborne, Presnell & Turlach 2000
 
-    Fitted      coef_ (p,) or (q, p), intercept_, dual_gap_, n_iter_ (sweeps), stats_ (the moments)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -169,6 +171,8 @@ class Lasso(PenaltyOptions, SparseRegressor, OnePass):
     >>> tenfold.Lasso(alpha=0.5).fit(X, y).coef_.round(3)
     array([2.55, 0.  ])
     """
+
+    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
@@ -190,8 +194,6 @@ class ElasticNet(PenaltyOptions, SparseRegressor, OnePass):
     Fails when  as Lasso; with l1_ratio < 1 dependent columns share, and the solution is unique
     Reference   Zou & Hastie 2005; Friedman, Hastie & Tibshirani 2010
 
-    Fitted      coef_ (p,) or (q, p), intercept_, dual_gap_, n_iter_ (sweeps), stats_ (the moments)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -200,6 +202,8 @@ class ElasticNet(PenaltyOptions, SparseRegressor, OnePass):
     >>> tenfold.ElasticNet(alpha=0.5, l1_ratio=0.5).fit(X, y).coef_.round(3)
     array([2.24, 0.  ])
     """
+
+    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True

@@ -12,6 +12,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Source, block_rows
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments, merge
@@ -38,6 +39,10 @@ KEPT = 1 << 29  # bytes of the moments of single folds that are kept
 @group
 class CrossValidated(SweepOptions, SparseRegressor):
     """Mixin: a grid of penalties, the held-out error of each, and the exact fit of the best."""
+
+    alpha_: float = learned("float", "the penalty chosen")
+    alphas_: Array = learned("float(a)|float(r,a)", "penalties tried; for several l1_ratio a row for each")
+    mse_path_: Array = learned("float(a,f)|float(r,a,f)", "mean squared error for each penalty and fold")
 
     _: KW_ONLY
     eps: float = param(
@@ -256,8 +261,6 @@ class LassoCV(CrossValidated, Estimator):
     Fails when  there are fewer rows than folds; the best alpha is the last of the grid (lower eps)
     Reference   Friedman, Hastie & Tibshirani 2010; screening by violation: Tibshirani et al. 2012
 
-    Fitted      coef_ (p,), intercept_, alpha_, alphas_, mse_path_ (alphas, folds), dual_gap_, n_iter_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -286,9 +289,6 @@ class ElasticNetCV(CrossValidated, Estimator):
     Fails when  as LassoCV; l1_ratio = 0 (there the grid would begin at infinity: use RidgeCV or Ridge)
     Reference   Zou & Hastie 2005; Friedman, Hastie & Tibshirani 2010
 
-    Fitted      coef_ (p,), intercept_, alpha_, l1_ratio_, alphas_, mse_path_ (alphas, folds), both with a
-                leading axis for several l1_ratio; dual_gap_, n_iter_ (sweeps)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -298,6 +298,8 @@ class ElasticNetCV(CrossValidated, Estimator):
     >>> tenfold.ElasticNetCV(l1_ratio=[0.5, 1.0]).fit(X, y).l1_ratio_
     1.0
     """
+
+    l1_ratio_: float = learned("float", "the mix of penalties chosen")
 
     _: KW_ONLY
     l1_ratio: Any = param(

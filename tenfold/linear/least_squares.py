@@ -14,6 +14,7 @@ from tenfold.base.estimator import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
@@ -55,9 +56,6 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
     Fails when  columns are dependent or there are fewer rows than columns: the least-norm solution, with a warning (Degenerate)
     Reference   Björck 1996, ch. 2; TSQR: Demmel et al. 2012; refinement: Björck 1987; lsqr: Paige & Saunders 1982
 
-    Fitted      coef_ (p,) or (q, p), intercept_, rank_, singular_ (of the centred X), condition_ (of its scaled columns), solver_,
-                n_iter_ (1, or the passes of lsqr), stats_ (moments or triangle)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -66,6 +64,13 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
     >>> model.coef_.round(9), round(model.intercept_, 9)
     (array([1., 2.]), 3.0)
     """
+
+    rank_: int = learned("int", "rank of the centred X", optional=True)
+    singular_: Array = learned("float(*)", "singular values of the centred X", optional=True)
+    condition_: float = learned("float|inf", "condition number of its scaled columns", optional=True)
+    solver_: str = learned("str", "the solver that was used")
+    n_iter_: int = learned("int", "1, or the passes of lsqr")
+    stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True

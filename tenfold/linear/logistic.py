@@ -15,6 +15,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Threads
 from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.mapped import Mapped
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -72,8 +73,6 @@ class LogisticRegression(Classifier, Estimator):
                 there and warns Degenerate); columns are dependent and C is infinite (one of many solutions)
     Reference   Cox 1958; Nocedal & Wright 2006, algorithms 3.1 and 7.4
 
-    Fitted      coef_ (1, p) or (K, p), intercept_, n_iter_ (passes), classes_, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -82,6 +81,10 @@ class LogisticRegression(Classifier, Estimator):
     >>> model.predict([[2.5]])
     array(['yes'], dtype='<U3')
     """
+
+    coef_: Array = learned("float(M,p)", "coefficients; one row for two classes")
+    intercept_: Array = learned("float(M)", "constants")
+    n_iter_: Array = learned("int(*)", "passes over the rows")
 
     sparse: ClassVar[bool] = True
 

@@ -14,6 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target
 from tenfold.core.engine import Local
 from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.learning import drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
@@ -41,8 +42,6 @@ class MMRegressor(AffineRegressor, Estimator):
                 them then fit exactly (warns Degenerate); many columns and no subset is clean
     Reference   Yohai 1987; the start: Salibian-Barrera & Yohai 2006, Peña & Yohai 1999
 
-    Fitted      coef_ (p,), intercept_, scale_ (σ), n_iter_ (steps), absent_ (why there is no weights_)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -52,6 +51,9 @@ class MMRegressor(AffineRegressor, Estimator):
     >>> model.coef_.round(1), model.weights(X, y)[-3:]
     (array([2.]), array([0., 0., 0.]))
     """
+
+    scale_: float = learned("float", "the scale σ of the noise")
+    n_iter_: int = learned("int", "steps")
 
     sparse: ClassVar[bool] = True
 

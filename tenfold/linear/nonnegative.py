@@ -12,6 +12,7 @@ import numpy as np
 from tenfold.base.estimator import OnePass
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -34,10 +35,6 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     Fails when  columns are dependent and several solutions are equally good: one is returned, and told (Degenerate)
     Reference   Lawson & Hanson 1974; exchanges: Portugal, Júdice & Vicente 1994
 
-    Fitted      coef_ (p,) or (q, p), intercept_, certificate_ (largest violation of the conditions of the minimum, with columns
-                and target of length 1), multipliers_ (of coef_'s shape: how steeply the objective / 2 rises at a
-                coefficient that is zero), n_iter_ (systems solved), solver_, stats_ (the moments)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -46,6 +43,14 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     >>> model.coef_.round(6), model.multipliers_.round(6)
     (array([1.5, 0. ]), array([0. , 1.5]))
     """
+
+    certificate_: Any = learned(
+        "float(q)", "largest violation of the conditions of the minimum, with columns and target of length 1"
+    )
+    multipliers_: Array = learned("float(q,p)", "how steeply half the objective rises at a coefficient that is zero")
+    n_iter_: Any = learned("int(q)", "systems solved")
+    solver_: str = learned("str", "the solver that was used")
+    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True

@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.base.estimator import Estimator, OnePass
 from tenfold.core.data import Array, Block, Source, block_rows
 from tenfold.core.errors import Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
@@ -36,9 +37,6 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
                 choice is by covariance: scale them first. Dependent columns are left out, and told (Degenerate)
     Reference   Pati, Rezaiifar & Krishnaprasad 1993; Rubinstein, Zibulevsky & Elad 2008; w ≥ 0: Bruckstein et al. 2008
 
-    Fitted      coef_ (p,) or (q, p), intercept_, n_iter_ (steps), n_nonzero_coefs_, coef_path_ (p, k + 1) or (q, p, k + 1)
-                the coefficients with 0, 1, ..., k columns, active_ (one target: columns in their order), stats_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -47,6 +45,12 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
     >>> tenfold.OrthogonalMatchingPursuit(n_nonzero_coefs=1).fit(X, y).coef_.round(6)
     array([3., 0.])
     """
+
+    n_iter_: Any = learned("int(q)", "steps")
+    n_nonzero_coefs_: Any = learned("int|none", "the most columns with a coefficient")
+    coef_path_: Array = learned("float(q,p,k)", "coefficients with 0, 1, ..., k − 1 columns; (p, k) for one target")
+    active_: Array = learned("int(*)<p", "one target: the columns, in the order in which they entered", optional=True)
+    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True

@@ -13,6 +13,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Terms
 from tenfold.linear.affine import AffineRegressor, centred
@@ -45,8 +46,6 @@ class QuantileRegressor(AffineRegressor, Estimator):
                 the linear program is not solved (warns NotConverged)
     Reference   Koenker & Bassett 1978; few rows suffice: Portnoy & Koenker 1997
 
-    Fitted      coef_ (p,), intercept_, n_iter_ (passes)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -57,6 +56,8 @@ class QuantileRegressor(AffineRegressor, Estimator):
     >>> model.coef_.round(9), round(model.intercept_, 9)
     (array([2.]), 1.0)
     """
+
+    n_iter_: int = learned("int", "passes over the rows")
 
     sparse: ClassVar[bool] = True
 

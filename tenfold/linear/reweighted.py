@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, Degenerate, NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import centred
@@ -40,11 +41,6 @@ class ReweightedLeastSquares(WithInference, Estimator):
                 the noise has gross errors, which look like variance (HuberRegressor); variances are known (WeightedLeastSquares)
     Reference   Harvey 1976; power: Carroll & Ruppert 1988
 
-    Fitted      coef_ (p,), intercept_, variance_coef_ and variance_intercept_ (of the logarithm of the variance; power: δ and
-                log σ²; groups: one for each), groups_ (their labels), near_zero_ (power: the variance is
-                σ² (ŷ² + near_zero_²)^(δ/2), so that predictions of zero do no harm), log_likelihood_, certificate_ (the last
-                step), n_iter_ (passes), rank_, singular_, condition_, solver_, stats_ (moments over the variances)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -54,6 +50,21 @@ class ReweightedLeastSquares(WithInference, Estimator):
     >>> tenfold.ReweightedLeastSquares().fit(X, y).variance_coef_.round(1)
     array([3.1])
     """
+
+    rank_: int = learned("int", "rank of the centred X")
+    singular_: Array = learned("float(*)", "singular values of the centred X")
+    condition_: float = learned("float|inf", "condition number of its scaled columns")
+    solver_: str = learned("str", "the solver that was used")
+    n_iter_: int = learned("int", "passes over the rows")
+    variance_coef_: Array = learned(
+        "float(*)", "coefficients of the logarithm of the variance; power: δ; groups: one for each"
+    )
+    variance_intercept_: float = learned("float", "its constant; power: log σ²")
+    groups_: Array = learned("label(*)", "labels of the groups", optional=True)
+    near_zero_: float = learned("float", "power: the variance is σ² (ŷ² + near_zero_²)^(δ/2)", optional=True)
+    log_likelihood_: float = learned("float", "of the rows")
+    certificate_: float = learned("float", "size of the last step")
+    stats_: Any = learned("Weighed(p+1)", "moments over the variances", optional=True)
 
     sparse: ClassVar[bool] = True
 

@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.base.estimator import OnePass
 from tenfold.core.data import Block
 from tenfold.core.errors import Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
@@ -34,8 +35,6 @@ class Ridge(Operable, LinearSmoother, OnePass):
                 (returns the least-norm solution and warns Degenerate)
     Reference   Hoerl & Kennard 1970; merge: Chan, Golub & LeVeque 1983
 
-    Fitted      coef_ (p,) or (q, p), intercept_, n_iter_ (always 1), n_features_in_, stats_ (the moments: for partial_fit, merge, forget)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -45,6 +44,9 @@ class Ridge(Operable, LinearSmoother, OnePass):
     >>> model.predict([[4.0]]).round(6)
     array([9.])
     """
+
+    n_iter_: int = learned("int", "always 1, or the steps of LSQR")
+    stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True

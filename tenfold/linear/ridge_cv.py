@@ -13,6 +13,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, block_rows
 from tenfold.core.errors import BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows, Stats, merge
@@ -101,9 +102,6 @@ class RidgeCV(AffineRegressor, Estimator):
     Fails when  p² does not fit in memory; a row alone determines a coefficient (its error is 0 / 0)
     Reference   Hoerl & Kennard 1970; Golub, Heath & Wahba 1979
 
-    Fitted      coef_ (p,) or (q, p), intercept_, alpha_, best_score_ (−mse; with cv, R²; (q,) with alpha_per_target), n_iter_,
-                cv_results_ (n, a) or (n, q, a) if asked for: squared errors, or with scoring the predictions, when left out
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -113,6 +111,17 @@ class RidgeCV(AffineRegressor, Estimator):
     >>> tenfold.RidgeCV().fit(X, y).alpha_
     0.1
     """
+
+    n_iter_: int = learned("int", "always 1")
+    alpha_: Any = learned("float|float(q)", "the penalty chosen; one for each target with alpha_per_target")
+    best_score_: Any = learned(
+        "float|float(q)", "minus the mean squared error, or the score asked for, of the penalty chosen"
+    )
+    cv_results_: Array = learned(
+        "float(n,q,a)",
+        "squared errors (with scoring: predictions) of rows left out, where they are stored",
+        optional=True,
+    )
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True

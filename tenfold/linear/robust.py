@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -36,8 +37,6 @@ class HuberRegressor(AffineRegressor, Estimator):
                 epsilon is near 1, where the scale tends to zero (warns NotConverged): see QuantileRegressor
     Reference   Huber 1981; the joint objective: Owen 2007
 
-    Fitted      coef_ (p,), intercept_, scale_ (σ), n_iter_ (passes), absent_ (why there is no outliers_)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -48,6 +47,9 @@ class HuberRegressor(AffineRegressor, Estimator):
     >>> model.coef_.round(1), model.weights(X, y).argmin()
     (array([2.]), np.int64(3))
     """
+
+    scale_: float = learned("float", "the scale σ of the noise")
+    n_iter_: int = learned("int", "passes over the rows")
 
     sparse: ClassVar[bool] = True
     target: ClassVar[str] = "real"

@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.monitor import note
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
@@ -48,9 +49,6 @@ class LinearSVR(AffineRegressor, Estimator):
     Fails when  columns of very different sizes: the penalty is not the same for all (scale them first)
     Reference   Vapnik 1995; Ho & Lin 2012; smoothing: Lee, Hsieh & Huang 2005
 
-    Fitted      coef_ (p,), intercept_, dual_gap_ (a bound on what the objective is above its minimum),
-                n_iter_ (passes)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -60,6 +58,9 @@ class LinearSVR(AffineRegressor, Estimator):
     >>> tenfold.LinearSVR(C=10.0, epsilon=0.1).fit(X, y).coef_.round(2)
     array([2.])
     """
+
+    dual_gap_: float = learned("float", "bound on how far the objective is above its minimum")
+    n_iter_: int = learned("int", "passes over the rows")
 
     sparse: ClassVar[bool] = True
 

@@ -14,6 +14,7 @@ from tenfold.base.estimator import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -38,9 +39,6 @@ class TotalLeastSquares(AffineRegressor, OnePass):
                 best plane that does involve y is returned (nongeneric), and told (Degenerate). Several planes as near: told too
     Reference   Golub & Van Loan 1980; Van Huffel & Vandewalle 1991
 
-    Fitted      coef_ (p,) or (q, p), intercept_, singular_ (of the noisy columns of [X y], scaled), squares_ (Σ s d²), noise_ (the common
-                factor of the deviations), generic_ (whether the solution exists), n_iter_ (1), stats_ (the moments)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -49,6 +47,13 @@ class TotalLeastSquares(AffineRegressor, OnePass):
     >>> model.coef_.round(3), tenfold.LinearRegression().fit(X, y).coef_.round(3)
     (array([1.618]), array([1.]))
     """
+
+    n_iter_: int = learned("int", "always 1")
+    singular_: Array = learned("float(*)", "singular values of the noisy columns of [X y], scaled")
+    squares_: float = learned("float", "the objective: Σ s d²")
+    noise_: float = learned("float", "common factor of the deviations")
+    generic_: bool = learned("bool", "whether the solution exists")
+    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     multi_output: ClassVar[bool] = True
     sparse: ClassVar[bool] = True

@@ -14,6 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput
+from tenfold.core.learned import learned
 from tenfold.core.learning import through
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
@@ -155,9 +156,6 @@ class WeightedLeastSquares(WithInference, OnePass):
                 (the fit is still unbiased, its standard errors are not right: see ReweightedLeastSquares)
     Reference   Aitken 1935; Björck 1996, ch. 4
 
-    Fitted      coef_ (p,) or (q, p), intercept_, rank_, singular_, condition_, solver_ (as LinearRegression), n_iter_,
-                stats_ (moments over the variances, rows, sum of log variances)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -166,6 +164,13 @@ class WeightedLeastSquares(WithInference, OnePass):
     >>> model.coef_.round(2), model.inference().standard_errors.round(2)
     (array([1.]), array([[0.06, 0.08]]))
     """
+
+    rank_: int = learned("int", "rank of the centred X")
+    singular_: Array = learned("float(*)", "singular values of the centred X")
+    condition_: float = learned("float|inf", "condition number of its scaled columns")
+    solver_: str = learned("str", "the solver that was used")
+    n_iter_: int = learned("int", "1, or the passes of lsqr")
+    stats_: Any = learned("Weighed(p+q)", "moments over the variances, rows, sum of log variances", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True

@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator, Transformer, map_rows
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import NotConverged
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.solve.linalg import solve_spd
@@ -57,9 +58,6 @@ class CircleFit(Transformer, Estimator):
                 (warns NotConverged)
     Reference   Kåsa 1976 (algebraic); Gander, Golub & Strebel 1994 (geometric)
 
-    Fitted      center_ (p,), radius_, rms_ (root mean square distance from the circle), certificate_ (share
-                of the distances that a step would still explain), n_iter_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -69,6 +67,12 @@ class CircleFit(Transformer, Estimator):
     >>> circle.center_.round(6).tolist(), round(circle.radius_, 6)
     ([3.0, 1.0], 2.0)
     """
+
+    center_: Array = learned("float(p)", "the centre")
+    radius_: float = learned("float", "the radius")
+    rms_: float = learned("float", "root mean square distance from the circle")
+    certificate_: float = learned("float", "share of the distances that another step would explain")
+    n_iter_: int = learned("int", "passes over the rows")
 
     method: str = param(default="geometric", one_of=("geometric", "algebraic"), doc="which error is squared")
     _: KW_ONLY

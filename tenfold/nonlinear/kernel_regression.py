@@ -13,6 +13,7 @@ from tenfold.base.estimator import Estimator, Regressor
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize, each
 from tenfold.core.errors import BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows
 from tenfold.core.threads import patiently
@@ -41,8 +42,6 @@ class KernelRegressor(Regressor, Estimator):
                 around x do not spread, the line is the least steep of those that fit
     Reference   Nadaraya 1964; Watson 1964; local lines: Cleveland 1979; bandwidth: Silverman 1986, §4.3.2
 
-    Fitted      bandwidth_ (p,), loo_error_ (mean squared leave-one-out error, where that was asked for)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -51,6 +50,14 @@ class KernelRegressor(Regressor, Estimator):
     >>> model.predict([[0.0], [1.5]]).round(6)
     array([1., 4.])
     """
+
+    bandwidth_: Array = learned("float(p)", "bandwidth of each column")
+    loo_error_: float = learned(
+        "float", "mean squared leave-one-out error, where the bandwidth was chosen by it", optional=True
+    )
+    _rows: Array = learned("float(n,p)", "the training rows", rows=True)
+    _targets: Array = learned("float(n,q)", "their targets", rows=True)
+    _weights: Array = learned("float(n)", "their weights")
 
     kind: ClassVar[str] = "keeps rows"
     multi_output: ClassVar[bool] = True

@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import OnePass, Transformer, map_rows
 from tenfold.core.data import Array, Block, as_floats
+from tenfold.core.learned import learned
 from tenfold.core.numbers import check_finite
 from tenfold.core.params import estimator, param
 from tenfold.core.stats import Counts
@@ -30,8 +31,6 @@ class AnscombeTransformer(Transformer, OnePass):
     Fails when  counts are mostly 0 or 1 (λ below 1): the variance is then below one
     Reference   Anscombe 1948; inverse: Mäkitalo & Foi 2011
 
-    Fitted      stats_ (the weight of the rows)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -40,6 +39,8 @@ class AnscombeTransformer(Transformer, OnePass):
     >>> round(float(z.var()), 1)
     1.0
     """
+
+    stats_: Any = learned("Counts(1)", "weight of the rows", optional=True)
 
     inverse: str = param(
         default="unbiased",

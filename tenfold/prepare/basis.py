@@ -14,6 +14,7 @@ from tenfold.base.estimator import OnePass, Transformer, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, as_floats
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts
 
@@ -32,8 +33,6 @@ class PolynomialFeatures(Transformer, OnePass):
     Fails when  m does not fit in memory (told before it is tried); powers overflow (told, with the row)
     Reference   Draper & Smith 1998, ch. 12
 
-    Fitted      n_output_features_ (m), powers_ (m, p), stats_ (the weight of the rows)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -44,6 +43,10 @@ class PolynomialFeatures(Transformer, OnePass):
     >>> basis.get_feature_names_out().tolist()
     ['1', 'x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
     """
+
+    powers_: Array = learned("int(m,p)>=0", "the power of each column in each product")
+    n_output_features_: int = learned("int:m", "number of products")
+    stats_: Any = learned("Counts(1)", "weight of the rows", optional=True)
 
     sparse: ClassVar[bool] = True
     exempt: ClassVar[dict[str, str]] = {
@@ -190,8 +193,6 @@ class FunctionTransformer(Transformer, OnePass):
                 (told, with the row); a function cannot be saved, only the unchanged rows can
     Reference   Box & Cox 1964, on transformations before least squares
 
-    Fitted      n_output_features_, stats_ (the weight of the rows)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -200,6 +201,9 @@ class FunctionTransformer(Transformer, OnePass):
     >>> rows.tolist(), logs.inverse_transform(rows).round(6).tolist()
     ([[0.0], [1.0]], [[0.0], [1.718282]])
     """
+
+    n_output_features_: int = learned("int:m", "number of new columns")
+    stats_: Any = learned("Counts(2)", "weight of the rows", optional=True)
 
     func: object = param(default=None, doc="f(X): as many rows as X; None leaves the rows as they are")
     inverse_func: object = param(default=None, doc="the inverse of func, for inverse_transform")

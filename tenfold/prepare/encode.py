@@ -31,10 +31,6 @@ class OneHotEncoder(Encoder):
                 are very many (refused where a block would take 8 GiB: use max_categories)
     Reference   Suits 1957
 
-    Fitted      categories_ (a list of p arrays, None for columns of numbers; blanks are not listed), levels_ (a list of p: the
-                column of each category and of a blank), rare_ (p,) (the column of those taken together, −1: none),
-                infrequent_categories_, drop_idx_, n_features_in_
-
     Example
     -------
     >>> import tenfold
@@ -223,10 +219,6 @@ class OrdinalEncoder(Encoder):
     Fails when  a category comes that fit has not met (refused, unless handle_unknown says otherwise); a learner behind
                 it takes the order of the numbers for that of the categories: give it in `categories`
     Reference   Stevens 1946 (scales)
-
-    Fitted      categories_ (a list of p arrays, None for columns of numbers; blanks are not listed), levels_ (a list of p: the
-                number of each category and of a blank), rare_ (p,) (the number of those taken together, −1: none),
-                infrequent_categories_, n_features_in_
 
     Example
     -------

@@ -13,6 +13,7 @@ from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block, Source, as_floats
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.stats import Counts
 
@@ -23,6 +24,12 @@ CATEGORIES = "'auto', or a list with the categories of each column in their orde
 
 class Encoder(Transformer, Estimator):
     """Abstract: gives each category of a column, and its blanks, the number of a level."""
+
+    categories_: Any = learned(
+        "[levels](p)", "the categories of each column, None for columns of numbers; missing values are not listed"
+    )
+    levels_: list[Array] = learned("[int(*)](p)", "the column or number of each category, and of a missing value")
+    rare_: Array = learned("int(p)", "the column or number of rare categories taken together, −1 for none")
 
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True

@@ -13,6 +13,7 @@ from tenfold.base import check
 from tenfold.base.estimator import OnePass, Transformer, map_rows
 from tenfold.core.data import Array, Block, as_floats
 from tenfold.core.errors import BadParameter, DataWarning
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.prepare.scale import column_spreads
@@ -43,9 +44,6 @@ class SimpleImputer(Transformer, OnePass):
                 with 0 instead); columns hold text, unless strategy is "most_frequent"
     Reference   Little & Rubin 2002, §4.2
 
-    Fitted      statistics_ (p,), missing_features_ (columns with missing values in fit), stats_ (for
-                partial_fit, merge, forget)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -53,6 +51,12 @@ class SimpleImputer(Transformer, OnePass):
     >>> imputer.transform([[np.nan], [5.0]]).tolist()
     [[2.0], [5.0]]
     """
+
+    statistics_: Array = learned("real(p)", "what fills each column")
+    missing_features_: Array = learned("int(*)<p", "columns with missing values in fit")
+    stats_: Any = learned(
+        "Filled(p)", "spreads or values, and missing weight: for partial_fit, merge and forget", optional=True
+    )
 
     _: KW_ONLY
     missing_values: float = param(default=np.nan, doc="what stands for a missing value: NaN or a number")

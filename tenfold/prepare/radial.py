@@ -16,6 +16,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
 from tenfold.solve.lloyd import Clusters, plus_plus, random_rows
@@ -40,8 +41,6 @@ class RadialBasisFeatures(Transformer, Estimator):
                 (fewer columns come out, told)
     Reference   Broomhead & Lowe 1988; Moody & Darken 1989
 
-    Fitted      centers_ (k, p), bandwidth_ (p,)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -50,6 +49,9 @@ class RadialBasisFeatures(Transformer, Estimator):
     >>> round(model.score(x, np.sin(x[:, 0])), 3)
     1.0
     """
+
+    centers_: Array = learned("float(k,p)", "the centres", rows=("centers", "sample"))
+    bandwidth_: Array = learned("float(p)", "bandwidth of each column")
 
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "rows are chosen by a hash, which reads the columns in their order",

@@ -10,6 +10,7 @@ from tenfold.base import check
 from tenfold.base.estimator import OnePass, Transformer, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, as_floats
+from tenfold.core.learned import learned
 from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
@@ -48,9 +49,6 @@ class StandardScaler(Transformer, OnePass):
     Fails when  a column is constant: s = 1 is used; missing values are left out of the sums and stay missing
     Reference   merge: Chan, Golub & LeVeque 1983
 
-    Fitted      mean_ (p,), var_ (p,), scale_ (p,), n_samples_seen_ (a number, or one for each column where
-                values are missing), stats_ (for partial_fit, merge, forget)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -58,6 +56,14 @@ class StandardScaler(Transformer, OnePass):
     >>> scaler.transform([[2.0], [4.0]]).round(4).tolist()
     [[0.0], [1.2247]]
     """
+
+    mean_: Any = learned("real(p)|none", "mean of each column")
+    var_: Any = learned("real(p)|none", "variance of each column")
+    scale_: Any = learned("real(p)|none", "what each column is divided by")
+    n_samples_seen_: Any = learned(
+        "int|float|int(p)|float(p)", "number of rows; one for each column where values are missing"
+    )
+    stats_: Any = learned("Spread(p,1)", "the spreads: for partial_fit, merge and forget", optional=True)
 
     missing = True
 

@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Stats
@@ -51,8 +52,6 @@ class SplineTransformer(Transformer, Estimator):
     Fails when  a column is constant (told); rows lie beyond the knots: see extrapolation
     Reference   de Boor 1978, ch. X; Eilers & Marx 1996
 
-    Fitted      knots_ (p, n_knots + 2 degree) the knots with those beyond the range, n_features_out_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -60,6 +59,9 @@ class SplineTransformer(Transformer, Estimator):
     >>> spline.transform([[1.0]]).tolist()
     [[0.75, 0.25]]
     """
+
+    knots_: Array = learned("float(p,k)", "knots of each column, with those beyond its range")
+    n_features_out_: int = learned("int", "number of new columns")
 
     least_rows: ClassVar[int] = 2
     exempt: ClassVar[dict[str, str]] = {

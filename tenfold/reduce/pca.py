@@ -13,6 +13,7 @@ from tenfold.base.estimator import OnePass, Transformer, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, as_floats
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.learned import learned
 from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.reduce.table import Table
@@ -36,9 +37,6 @@ class PCA(Transformer, OnePass):
                 are rounding errors (whiten=True then warns Degenerate)
     Reference   Hotelling 1933; density: Tipping & Bishop 1999; n_components="mle": Minka 2000
 
-    Fitted      components_ (k, p), explained_variance_ (k,), explained_variance_ratio_, singular_values_,
-                mean_, noise_variance_, n_components_, n_samples_, stats_ (for partial_fit, merge, forget)
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -47,6 +45,16 @@ class PCA(Transformer, OnePass):
     >>> model.components_.round(4).tolist(), model.explained_variance_ratio_.round(6).tolist()
     ([[0.7071, 0.7071]], [1.0])
     """
+
+    components_: Array = learned("float(k,p)", "principal axes, by falling variance")
+    explained_variance_: Array = learned("float(k)", "variance along each axis")
+    explained_variance_ratio_: Array = learned("float(k)", "its share of the whole")
+    singular_values_: Array = learned("float(k)", "singular values of the centred rows")
+    mean_: Array = learned("float(p)", "mean of each column")
+    n_components_: int = learned("int", "number of axes")
+    n_samples_: int = learned("int", "number of rows")
+    noise_variance_: float = learned("float", "mean variance along the axes that were left out")
+    stats_: Any = learned("Table(p)", "the moments, or few rows: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,12 @@ import numpy as np
 import tenfold
 from tenfold.base.check import check_fitted, check_params
 from tenfold.core.errors import BadFile, BadParameter
+from tenfold.core.learned import forms_of, learned_by
 from tenfold.core.params import domains
 from tenfold.core.stats import Array
 from tenfold.saved import archive, kinds, statistics
 from tenfold.saved.archive import require
-from tenfold.saved.forms import names_in, objection
+from tenfold.saved.forms import objection
 
 VERSION = 1
 IN_RUN = "model.tenfold"  # the model in the folder of a run
@@ -114,16 +116,15 @@ class _Writer:
         if self.depth and "n_features_in_" not in vars(learner):  # a parameter, as the one a RANSACRegressor copies
             return self._append(dict(kind=number, params=self._all(params, name), fitted={}))
         check_fitted(learner)
-        forms = kinds.forms_of(number)
-        declared = names_in(forms)
+        declared = learned_by(learner)
         names = sorted(name for name in set(vars(learner)) - set(params) if self._keeps(name, declared))
         fitted = {name: vars(learner)[name] for name in names}
-        wrong = objection(fitted, forms)
+        wrong = objection(fitted, forms_of(learner))
         if wrong is not None:
             raise BadFile(f"{self.path}: this {name} cannot be saved, because {wrong}")
         return self._append(dict(kind=number, params=self._all(params, name), fitted=self._all(fitted, name)))
 
-    def _keeps(self, name: str, declared: set[str]) -> bool:
+    def _keeps(self, name: str, declared: Container[str]) -> bool:
         """All fitted attributes, but caches (`_name`) only if declared, and statistics only if asked for."""
         return self.resumable if name == "stats_" else name in declared or not name.startswith("_")
 
@@ -269,16 +270,14 @@ def kind_name(record: dict[str, Any]) -> str:
     require(known and len(record) == 1 + len(fields), f"holds an object of unknown kind {str(number)[:40]}")
     require(all(isinstance(record.get(key), dict) for key in fields), "holds an object without fields")
     assert isinstance(number, int)
-    return kinds.LEARNERS[number][0] if learner else statistics.STATISTICS[number][1]
+    return kinds.LEARNERS[number] if learner else statistics.STATISTICS[number][1]
 
 
 def _holds_rows(record: dict[str, Any]) -> bool:
     """Whether a learner or a statistic keeps rows of the training table, or values of its columns."""
     if "statistic" not in record:
-        name = kind_name(record)
-        when = kinds.KEEPS_ROWS.get(name)
-        always = name in kinds.KEEPS_ROWS and (when is None or record["params"].get(when[0]) == when[1])
-        return always or not kinds.TRAINING_COLUMNS.isdisjoint(record["fitted"])
+        declared = learned_by(getattr(tenfold, kind_name(record)))
+        return any(name in declared and declared[name].holds_rows(record["params"]) for name in record["fitted"])
     return record["fields"].get(statistics.ROWS_IN.get(kind_name(record), "")) not in (None, [], {"tuple": []})
 
 
@@ -293,14 +292,14 @@ def _statistic(number: int, fields: dict[str, Any]) -> Any:
 
 
 def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any:
-    name = kinds.LEARNERS[number][0]
+    name = kinds.LEARNERS[number]
     cls = getattr(tenfold, name)
     require(set(params) <= set(domains(cls)), f"holds {name} with parameters that it does not have")
     learner = cls(**params)
     check_params(learner)
     if not fitted:
         return learner
-    wrong = objection(fitted, kinds.forms_of(number))
+    wrong = objection(fitted, forms_of(cls))
     require(wrong is None, f"holds {name} in which {wrong}")
     vars(learner).update(fitted)
     asked = fitted["n_features_in_"], fitted.get("categories_") or ()

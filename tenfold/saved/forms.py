@@ -11,8 +11,9 @@
     int:p                                   a number that fixes the size p
     float(g)>=0  float>0                    numbers of at least, or above, 0
 
-Sizes are numbers, letters or sums of them; a letter means one size throughout a model, M one of at least 3 (with
-two classes there is one row of coefficients), `*` any size.
+Sizes are numbers, letters or sums of them; a letter means one size throughout a model, `*` any size. K is the number of classes, M that of
+scores: 1 for numbers and for two classes, else K. q is the number of targets: where the target was one column (`_flat`), q is 1 and
+arrays do not have this axis, so that `float(q,p)` is then `float(p)`, and `float(q)` a number.
 `a|b` is either form, `name?` may be absent, and `;` separates whole variants.
 
 A size that is only said (`int:p`) and that no array, list or learner has is bounded by UNSEEN: a few bytes must not ask for gigabytes.
@@ -30,6 +31,7 @@ from tenfold.saved.statistics import LEADING, statistic_number
 
 Sizes = dict[str, int]
 UNSEEN = 1 << 20  # the largest size that a number alone may claim
+FLAT = "flat"  # among the sizes: there is no axis for targets
 SEEN = "="  # before the letters of sizes that something has
 SCALARS: dict[str, Callable[[Any], bool]] = {
     "float": lambda v: isinstance(v, (float, int, np.floating)) and v is not True and bool(np.isfinite(v)),
@@ -69,7 +71,7 @@ def objection(attributes: dict[str, Any], forms: str) -> str | None:
 
 
 def _variant_objection(attributes: dict[str, Any], variant: str) -> str | None:
-    sizes: Sizes = {}
+    sizes: Sizes = {"q": 1, FLAT: 1} if attributes.get("_flat") is True else {}
     left, said = set(attributes), dict[str, str]()
     for item in variant.split():
         name, _, forms = item.partition("=")
@@ -85,7 +87,7 @@ def _variant_objection(attributes: dict[str, Any], variant: str) -> str | None:
                 sizes = found
                 break
         else:
-            known = ", ".join(f"{letter} = {size}" for letter, size in sizes.items() if letter.isalpha())
+            known = ", ".join(f"{letter} = {size}" for letter, size in sizes.items() if len(letter) == 1)
             return f"{name} is not {forms.replace('|', ' or ')} where {known}"
         if forms.startswith("int:"):
             said[forms[4:]] = name
@@ -100,6 +102,8 @@ def _has_form(value: Any, form: str, sizes: Sizes) -> bool:
     parts = FORM.fullmatch(form)
     assert parts is not None, form
     kind, shape = parts["kind"], parts["shape"]
+    if shape is not None and FLAT in sizes and "q" in shape.split(","):
+        shape = ",".join(dim for dim in shape.split(",") if dim != "q") or None
     if parts["list"]:
         inner = form[1 : form.index("]")]
         return (
@@ -140,8 +144,8 @@ def _agrees(size: int, dim: str, sizes: Sizes, seen: bool = False) -> bool:
     if dim == "*":
         return True
     if dim.isalpha():
-        if dim == "M" and size < 3:
-            return False
+        if dim == "M":
+            return size == (1 if sizes.get("K", 1) == 2 else sizes.get("K", 1))
         return sizes.setdefault(dim, size) == size
     known = sum(int(part) if part.isdigit() else sizes[part] for part in dim.split("+"))
     return known == size
@@ -169,8 +173,3 @@ def _is_piece(piece: Any) -> bool:
         and _has_form(piece[0], "float(n,m)", sizes)
         and _has_form(piece[1], "float(n)", sizes)
     )
-
-
-def names_in(forms: str) -> set[str]:
-    """The attributes that the forms name."""
-    return {item.partition("=")[0].rstrip("?") for item in forms.replace(";", " ").split()}

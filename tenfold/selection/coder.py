@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadInput
+from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
 from tenfold.selection.cells import as_texts, finite
 from tenfold.selection.columns import LEAST_LEVEL_ROWS
@@ -32,10 +33,16 @@ class TableCoder(Estimator):
     Cost        one pass
     Fails when  a column of the table it was fitted on is missing (refused)
     Reference   none
-
-    Fitted      category_, blank_, pooled_, reference_ (p,), levels_ (a list of p arrays), scale_ (p,), date_ (p,) how
-                dates and numbers are written, feature_names_in_, n_features_in_
     """
+
+    feature_names_in_: Array = learned("text(p)", "names of the columns")
+    category_: Array = learned("bool(p)", "which columns hold categories")
+    blank_: Array = learned("bool(p)", "which columns have an indicator of missing values")
+    reference_: Array = learned("text(p)", "the category without a column")
+    levels_: list[Array] = learned("[text(*)](p)", "the categories with a column")
+    pooled_: Array = learned("bool(p)", "whether other categories share a column")
+    scale_: Array = learned("float(p)", "what each number is multiplied by")
+    date_: Array = learned("text(p)", "how dates and numbers are written", optional=True)
 
     kind: ClassVar[str] = "one pass"
     role: ClassVar[str] = "transformer"

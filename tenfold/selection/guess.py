@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.base.estimator import Classifier, OnePass, Regressor
 from tenfold.core.data import Array, Block
+from tenfold.core.learned import learned
 from tenfold.core.params import estimator
 from tenfold.core.stats import Counts, Spread
 
@@ -22,9 +23,10 @@ class FrequencyGuess(Classifier, OnePass):
     Cost        one pass
     Fails when  never
     Reference   none
-
-    Fitted      log_share_ (K,), classes_, n_features_in_
     """
+
+    log_share_: Array = learned("float(K)", "logarithm of the share of each class")
+    stats_: Any = learned("Counts(K)", "weight of each class", optional=True)
 
     def _summarize(self, block: Block) -> Counts:
         return Counts.of(block.y, block.w, len(self.classes_))
@@ -48,9 +50,10 @@ class MeanGuess(Regressor, OnePass):
     Cost        one pass
     Fails when  never
     Reference   none
-
-    Fitted      mean_, n_features_in_
     """
+
+    mean_: float = learned("float", "mean of the targets")
+    stats_: Any = learned("Spread(1,1)", "spread of the targets", optional=True)
 
     def _summarize(self, block: Block) -> Spread:
         return Spread.of(np.ascontiguousarray(block.y), block.w)

@@ -12,6 +12,7 @@ from tenfold.base.estimator import Classifier, Estimator, Regressor
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput
+from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
 from tenfold.gate.categories import Categories
 from tenfold.selection.cells import as_numbers, as_texts, finite
@@ -32,11 +33,14 @@ class TableModel(Estimator):
     Cost        coding and prediction, one pass
     Fails when  a column the model needs is missing (refused)
     Reference   none
-
-    Fitted      target_, reach_ (numbers: half the width of a range that holds 90 % of new rows), reaches_
-                (2, levels) the same by the size of the answer: ends of levels, half widths; n_features_in_,
-                feature_names_in_
     """
+
+    feature_names_in_: Array = learned("text(p)", "names of the columns")
+    target_: str = learned("str", "name of the target column")
+    reach_: float = learned("float", "numbers: half the width of a range that holds 90 % of new rows", optional=True)
+    reaches_: Array = learned(
+        "float(2,k)", "the same by the size of the prediction: ends of levels, half widths", optional=True
+    )
 
     kind: ClassVar[str] = "one pass"
     accepts: ClassVar[str] = "table"
@@ -77,7 +81,7 @@ class TableModel(Estimator):
 
     @property
     def categories_(self) -> Categories:
-        """The categories of each column, in the order of their codes in `_rows`; None for numbers."""
+        """The categories of each column, in the order of their codes in `_coded_rows`; None for numbers."""
         coder: Any = self.coder
         if not self._keeps_categories:
             return levels_of(coder)
@@ -174,7 +178,7 @@ class TableModel(Estimator):
 
     # --- one number for each cell, for tools that alter columns and for fits on some of the rows ---
 
-    def _rows(self, table: Any) -> Array:
+    def _coded_rows(self, table: Any) -> Array:
         coded = self.coded(table)
         if self._keeps_categories:
             return check_predict(self.pipeline, coded)  # type: ignore[no-any-return]

@@ -82,7 +82,7 @@ def main() -> None:
     """Write the files that are missing, and what each predicts."""
     place = HERE / f"v{VERSION}-kinds.json"
     known = json.loads(place.read_text()) if place.exists() else {}
-    for name, _ in kinds.LEARNERS.values():
+    for name in kinds.LEARNERS.values():
         path = HERE / f"v{VERSION}-{name}.tenfold"
         if not path.exists():
             model = golden(name)

@@ -15,6 +15,7 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize, current_engine
 from tenfold.core.errors import BadInput, BadType
+from tenfold.core.learned import learned
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.random import seed_of
 from tenfold.solve.class_weights import class_factors
@@ -37,10 +38,15 @@ BINS = (
 class Boosted(Estimator):
     """Abstract: a sum of trees, each grown on the gradients of what the ones before it leave over."""
 
+    _trees: Trees = learned("Trees(*,1)", "the trees of all rounds")
+    baseline_: Array = learned("float(M)", "the sums before the first round")
+    _seed: int = learned("int", "seed of the draws")
+    n_trees_per_iteration_: int = learned("int", "trees of a round: one for each score")
+    train_score_: Array = learned("float(*)", "score of the training rows after each round")
+
     kind: ClassVar[str] = "keeps rows"  # while the trees grow, a byte or two a value; on a cluster where they are
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
-    _trees: Trees  # class by class, round by round
 
     # --- what a learner says of itself ---
 

@@ -12,6 +12,7 @@ from numpy.random import RandomState
 from tenfold.base import check
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.bins import MOST_WIDE_BINS
 from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
@@ -27,6 +28,15 @@ from tenfold.tree.single.tree import as_learners
 @group
 class DepthBoosted(Boosted):
     """Abstract: every tree is grown to its depth; rows may be drawn for each tree."""
+
+    n_estimators_: int = learned("int", "number of rounds")
+    max_features_: int = learned("int", "columns looked at for each split")
+    oob_improvement_: Array = learned(
+        "float(*)", "fall of the loss of rows not drawn, with subsample < 1", optional=True
+    )
+    oob_scores_: Array = learned("float(*)", "loss of rows not drawn after each round", optional=True)
+    oob_score_: float = learned("float", "the last of them", optional=True)
+    init_: Any = learned("learner", "the learner that makes the first predictions, where there is one", optional=True)
 
     _: KW_ONLY
     loss: str = param(default="log_loss", one_of=("log_loss", "exponential"), doc="what is minimised")
@@ -194,10 +204,6 @@ class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
     Fails when  the signal lies outside the range of the training rows; more than max_bins thresholds of a column matter
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
 
-    Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
-                feature_importances_ (p,), max_features_, n_trees_per_iteration_, init_ (where it is a learner),
-                categories_, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -238,10 +244,6 @@ class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
                 on Dask rows stay on their workers and histograms travel, unless `init` is a learner
     Fails when  probabilities near 0 and 1 grow too sure with many rounds; more than max_bins thresholds of a column matter
     Reference   Friedman 2001; Friedman 2002 (drawn rows)
-
-    Fitted      n_estimators_, train_score_, oob_improvement_, oob_scores_ and oob_score_ (with subsample < 1), baseline_,
-                feature_importances_ (p,), max_features_, n_trees_per_iteration_, init_ (where it is a learner),
-                classes_, categories_, n_features_in_
 
     Example
     -------

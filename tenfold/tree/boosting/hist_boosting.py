@@ -9,6 +9,7 @@ from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.core.data import Array
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.bins import MOST_WIDE_BINS
 from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
@@ -25,6 +26,10 @@ ROWS_ARE_COUNTED = {"weight_is_copies": "min_samples_leaf counts rows, whatever 
 @group
 class HistBoosted(Boosted):
     """Abstract: leaves are split best first; rows may be held out to know when to stop."""
+
+    n_iter_: int = learned("int", "number of rounds")
+    do_early_stopping_: bool = learned("bool", "whether rounds stop when the score no longer improves")
+    validation_score_: Array = learned("float(*)", "score of the rows held out, first without trees")
 
     loss: str = param(default="log_loss", one_of=("log_loss",), doc="what is minimised")
     _: KW_ONLY
@@ -203,9 +208,6 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
     Fails when  the signal lies outside the range of the training rows; n is so small that bins and leaves are noise
     Reference   Friedman 2001; Ke et al. 2017 (LightGBM)
 
-    Fitted      n_iter_, train_score_ and validation_score_ (with early stopping, first without trees), baseline_,
-                feature_importances_ (p,), do_early_stopping_, n_trees_per_iteration_, categories_, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -245,9 +247,6 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
                 on Dask rows stay on their workers and histograms travel, unless `scoring` is not the loss
     Fails when  n is so small that bins and leaves are noise; probabilities near 0 and 1 grow too sure with many rounds
     Reference   Friedman 2001; Ke et al. 2017 (LightGBM)
-
-    Fitted      n_iter_, train_score_ and validation_score_ (with early stopping, first without trees), baseline_,
-                feature_importances_ (p,), do_early_stopping_, n_trees_per_iteration_, classes_, categories_, n_features_in_
 
     Example
     -------

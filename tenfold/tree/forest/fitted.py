@@ -14,6 +14,7 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import NotFitted
+from tenfold.core.learned import learned
 from tenfold.core.learning import drive
 from tenfold.core.random import seed_of
 from tenfold.core.threads import single_blas
@@ -32,10 +33,12 @@ def seed_of_tree(seed: int, t: int) -> int:
 class Grown(Estimator):
     """Abstract: the mean of many trees."""
 
+    _times: Array = learned("int(n)", "how many trees have not seen each training row")
+    _seed: int = learned("int", "seed of the draws")
+    _oob_score: Any = learned("float|none", "the score on rows that a tree has not seen")
+
     _trees: Trees
     _sums: Array  # (n, outputs): what trees that have not seen a row say of it
-    _times: Array  # (n,): how many these are
-    _seed: int
 
     def _mean(self, X: Any) -> Array:
         """(rows, outputs): the mean of the trees."""

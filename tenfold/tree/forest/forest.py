@@ -12,6 +12,7 @@ from tenfold.base.estimator import Regressor, map_rows
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.forest.binned_table import BinnedTable
@@ -27,6 +28,9 @@ from tenfold.tree.structure.shares import ShareClassifier, log_shares
 @group
 class Labels(ForestOptions, ShareClassifier, Forest):
     """Abstract: a forest for classes."""
+
+    _trees: Trees = learned("Trees(t,K)", "all trees")
+    _sums: Array = learned("float(n,K)", "what the trees that have not seen a training row predict for it, summed")
 
     _: KW_ONLY
     criterion: str = param(
@@ -81,6 +85,15 @@ class Labels(ForestOptions, ShareClassifier, Forest):
 @group
 class Numbers(ForestOptions, Regressor, Forest):
     """Abstract: a forest for numbers."""
+
+    _trees: Trees = learned("Trees(t,1)", "all trees")
+    _sums: Array = learned("float(n,1)", "what the trees that have not seen a training row predict for it, summed")
+    _targets: Array = learned(
+        "float(n)", "training targets in rising order, with keep_targets", optional=True, rows=True
+    )
+    _target_weights: Array = learned("float(n)", "their weights", optional=True)
+    _by_leaf: Array = learned("int(t,n)<n", "by tree the rows in the order of their leaves", optional=True)
+    _leaf_rows: Array = learned("int(*)", "by node how many rows end there", optional=True)
 
     _: KW_ONLY
     criterion: str = param(
@@ -183,9 +196,6 @@ class RandomForestClassifier(Labels):
     Fails when  few of many columns matter (raise max_features); the truth is linear far beyond the training rows
     Reference   Breiman 2001
 
-    Fitted      oob_score_ (accuracy on rows that a tree has not seen), oob_decision_function_ (n, K), feature_importances_ (p,),
-                trees_, estimators_, categories_, classes_, n_features_in_; absent_ names what cannot be had
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -214,9 +224,6 @@ class RandomForestRegressor(Numbers):
     Fails when  few of many columns matter (raise max_features); outside the range of the training rows
     Reference   Breiman 2001; Meinshausen 2006 (predict_quantiles)
 
-    Fitted      oob_score_ (R² on rows that a tree has not seen), oob_prediction_ (n,), feature_importances_ (p,), trees_,
-                estimators_, categories_, n_features_in_; absent_ names what cannot be had
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -241,9 +248,6 @@ class ExtraTreesClassifier(Labels):
     Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
     Fails when  few of many columns matter (raise max_features)
     Reference   Geurts, Ernst & Wehenkel 2006
-
-    Fitted      oob_score_ and oob_decision_function_ (n, K) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
-                categories_, classes_, n_features_in_; absent_ names those of them that cannot be had
 
     Example
     -------
@@ -275,9 +279,6 @@ class ExtraTreesRegressor(Numbers):
                 keep_targets 4 n bytes more for each tree
     Fails when  few of many columns matter (raise max_features); outside the range of the training rows
     Reference   Geurts, Ernst & Wehenkel 2006; Meinshausen 2006 (predict_quantiles)
-
-    Fitted      oob_score_ and oob_prediction_ (n,) with bootstrap=True, feature_importances_ (p,), trees_, estimators_,
-                categories_, n_features_in_; absent_ names those of them that cannot be had
 
     Example
     -------

@@ -36,9 +36,6 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     Fails when  missing values are so many that parts of rows multiply: fill them first
     Reference   Quinlan 1993; Quinlan 1996 (thresholds)
 
-    Fitted      tree_ (arrays: feature, threshold, gain, counts, first, value, child), category_ (p,), blank_ (p,) columns with blanks,
-                categories_, classes_, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold

@@ -10,6 +10,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Regressor
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.options import GAINS
@@ -35,9 +36,6 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
     Fails when  it is grown to the end on noisy rows (limit its leaves, or prune); many categories are mistaken for few
     Reference   Breiman, Friedman, Olshen & Stone 1984; gain ratio: Quinlan 1993
 
-    Fitted      tree_ (arrays with scikit-learn's names), feature_importances_ (p,), max_features_, classes_,
-                categories_, blank_ (p,) columns with blanks, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -47,6 +45,8 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
     x0 <= 2.50: low (2)
     x0 > 2.50: high (2)
     """
+
+    _trees: Trees = learned("Trees(1,K)", "the tree")
 
     _: KW_ONLY
     criterion: str = param(
@@ -95,9 +95,6 @@ class DecisionTreeRegressor(Regressor, OneTree):
     Fails when  it is grown to the end on noisy rows (limit its leaves, or prune); outside the range of the training rows
     Reference   Breiman, Friedman, Olshen & Stone 1984
 
-    Fitted      tree_ (arrays with scikit-learn's names), feature_importances_ (p,), max_features_, categories_,
-                blank_ (p,) columns with blanks, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -106,6 +103,8 @@ class DecisionTreeRegressor(Regressor, OneTree):
     >>> model.rules()
     ['if x0 <= 2.50 then 1.00 (2)', 'if x0 > 2.50 then 6.00 (2)']
     """
+
+    _trees: Trees = learned("Trees(1,1)", "the tree")
 
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "of columns that split a node equally well the first is taken",

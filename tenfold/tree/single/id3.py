@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.tree.structure.multiway import MISSING, ManyWayClassifier, Split, between, bits, grow, value_counts
 from tenfold.tree.structure.rules import Wording
@@ -28,9 +29,6 @@ class ID3Classifier(ManyWayClassifier, Wording, Estimator):
     Fails when  columns have very many values (they gain most, and say nothing of new rows): use C45Classifier
     Reference   Quinlan 1986
 
-    Fitted      tree_ (arrays: feature, threshold, gain, counts, first, value, child), edges_ (a list: where the numbers
-                of each column are cut), category_ (p,), blank_ (p,) columns with blanks, categories_, classes_, n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -42,6 +40,8 @@ class ID3Classifier(ManyWayClassifier, Wording, Estimator):
     |   x1 = 0: no (1)
     |   x1 = 1: yes (1)
     """
+
+    edges_: list[Array] = learned("[float(*)](p)", "where the numbers of each column are cut")
 
     exempt: ClassVar[dict[str, str]] = {}
 

@@ -13,6 +13,7 @@ from tenfold.base.scored import rows_and_truth
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.random import seed_of
@@ -36,6 +37,9 @@ from tenfold.tree.structure.text import Style, outline_of, rules_of, text_of
 @group
 class OneTree(TreeOptions, Estimator):
     """Abstract: one tree with exact thresholds."""
+
+    max_features_: int = learned("int", "columns looked at for each split")
+    blank_: Array = learned("bool(p)", "columns that held missing values in fit", optional=True)
 
     _: KW_ONLY
     splitter: str = param(

@@ -15,6 +15,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.core.data import Array, Source
+from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.tree.structure.describe import blank_columns
 from tenfold.tree.structure.shares import ShareClassifier
@@ -247,6 +248,10 @@ def value_counts(x: Array, y: Array, w: Array, n_classes: int) -> Array:
 
 class ManyWayClassifier(ShareClassifier):
     """Mixin: a tree of any number of branches in `tree_`, learned from rows that are kept while it grows."""
+
+    tree_: ManyWay = learned("ManyWay(n,K)", "arrays: feature, threshold, gain, counts, first, value, child")
+    category_: Array = learned("bool(p)", "which columns hold categories")
+    blank_: Array = learned("bool(p)", "columns that held missing values in fit", optional=True)
 
     kind: ClassVar[str] = "keeps rows"
     missing: ClassVar[bool] = True

@@ -1,0 +1,75 @@
+"""Fitted attributes: declared once, with the form in which a file holds them and one line of documentation.
+
+A learner writes
+
+    coef_: Array = learned("float(q,p)", "coefficients")
+    stats_: Moments = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
+
+and gets its documentation, its saved form and its tests from these lines. The language of the forms is explained in `saved.forms`. A
+declaration leaves no attribute behind: before `fit` there is none. What several learners share stands in a class that they inherit; one
+that is declared again keeps its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a fitted attribute may be, and what it means."""
+
+    form: str
+    doc: str
+    optional: bool
+    rows: bool | tuple[str, Any]
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        delattr(owner, name)
+        owner._declared = {**vars(owner).get("_declared", {}), name: self}
+
+    def holds_rows(self, params: dict[str, Any]) -> bool:
+        """Whether a learner with these parameters keeps rows of the training table, or values of its columns, in it."""
+        return params.get(self.rows[0]) == self.rows[1] if isinstance(self.rows, tuple) else self.rows
+
+
+def learned(
+    form: str, doc: str, *, optional: bool = False, rows: bool | tuple[str, Any] = False, init: Literal[False] = False
+) -> Any:
+    """A fitted attribute of a learner. `optional`: not every fit leaves it. `rows`: it is made of rows or values of the training
+    table, always or where a parameter has a value. `init` tells type checkers that the constructor does not take it."""
+    return Learned(form, doc, optional, rows)
+
+
+def learned_by(cls: Any) -> dict[str, Learned]:
+    """The declared fitted attributes of a learner or of its class, in order."""
+    found: dict[str, Learned] = {}
+    for base in reversed((cls if isinstance(cls, type) else type(cls)).__mro__):
+        found |= vars(base).get("_declared", {})
+    return found
+
+
+def forms_of(cls: Any) -> str:
+    """The forms of all fitted attributes, in the language of `saved.forms`."""
+    return " ".join(f"{name}{'?' * one.optional}={one.form}" for name, one in learned_by(cls).items())
+
+
+def described(cls: Any) -> list[str]:
+    """Two lines of documentation for each public fitted attribute, those that are computed when they are asked for included."""
+    found: dict[str, str] = {}
+    declaring = [base for base in cls.__mro__ if "_declared" in vars(base)]
+    for base in reversed(cls.__mro__):
+        for name, one in vars(base).get("_declared", {}).items():
+            found[name] = f"    {name}: {_shown(one.form)}{' (optional)' * one.optional}\n        {one.doc}"
+        for name, one in vars(base).items():
+            if isinstance(one, property) and name.endswith("_"):
+                found[name] = f"    {name}\n        {(one.__doc__ or '').splitlines()[0].rstrip('.')}"
+    for name in vars(declaring[-1])["_declared"]:  # what all learners have comes last
+        found[name] = found.pop(name)
+    return [text for name, text in found.items() if not name.startswith("_")]
+
+
+def _shown(form: str) -> str:
+    """A form for readers."""
+    return form.partition(":")[0].replace(",", ", ").replace("|", " | ")
