@@ -27,7 +27,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
-from tenfold.core.learned import described, learned
+from tenfold.core.learned import described, learned, learned_by
 
 __all__ = ["KW_ONLY", "Domain", "domains", "estimator", "group", "param"]
 
@@ -131,7 +131,7 @@ def estimator(cls: Class) -> Class:
     lines = [f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}" for d in made._domains.values()]
     if lines and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
-    if made.__doc__:
+    if learned_by(made) and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Fitted\n" + "\n".join(described(made)) + "\n    "
     return made  # type: ignore[no-any-return]
 
