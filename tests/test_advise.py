@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold.advisor.advice import ordinal
 from tenfold.app.commands import run
 
 N = 400
@@ -88,6 +89,46 @@ def test_bad_input() -> None:
     assert tenfold.advise(np.arange(50.0)[:, None], 2 * np.arange(50.0)).learner == "LinearRegression"
 
 
+def test_a_target_of_two_values_is_a_class() -> None:
+    """Two classes are not two planes: no RANSAC, however the rows lie."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3))
+    for y in (X[:, 0] > 0, rng.uniform(size=N) < 0.05, np.where(X[:, 0] > 1, 2.5, -1.0)):
+        advice = tenfold.advise(X, np.asarray(y, dtype=float))
+        assert advice.learner == "LogisticRegression" and advice.answer("two classes") == "yes"
+
+
+def test_levels_of_a_target_are_not_several_planes() -> None:
+    """Grades, and a target that is mostly 0: each level is a plane on which many rows lie exactly."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3))
+    mostly = np.where(rng.uniform(size=N) < 0.7, 0.0, np.exp(X[:, 0]))
+    for y in (rng.integers(0, 3, N).astype(float), mostly):
+        advice = tenfold.advise(X, y)
+        assert advice.answer("several") == "no" and advice.learner != "RANSACRegressor"
+
+
+def test_rows_far_out_are_not_no_outliers() -> None:
+    """Where noise grows, wide tails may come of it or of outliers: the advice does not say that there are none."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 1))
+    y = 3 * X[:, 0] + np.exp(1.2 * X[:, 0]) * rng.normal(size=N)
+    found = {one.question: one for one in tenfold.advise(X, y).findings}
+    outliers = found["outliers, heavy tails?"]
+    assert found["noise equal?"].answer == "no" and float(outliers.evidence.partition("%")[0]) > 1
+    assert outliers.answer == "not sure" and "which unequal noise makes as well" in outliers.evidence
+
+
+def test_numbers_in_words() -> None:
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 21, 102, 113)] == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "102nd", "113th",
+    ]  # fmt: skip
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_001, 1))
+    shape = tenfold.advise(X, X[:, 0] + rng.normal(size=40_001)).findings[0]
+    assert shape.evidence.startswith("40,001 rows (every 3rd looked at), 1 column; condition 1")
+
+
 def test_command(tmp_path: Path, capsys: Any) -> None:
     X, y, _ = problem("outliers", 0)
     table = np.column_stack([X, y])
@@ -112,4 +153,6 @@ def test_command_codes_categories_and_blanks(tmp_path: Path, capsys: Any) -> Non
     said = capsys.readouterr().out
     assert "LinearRegression" in said and "columns coded as" in said
     assert run(["advise", str(file), "--target", "colour"]) == 3
-    assert "colour" in capsys.readouterr().err
+    assert (
+        "'colour' cannot be read as a number: it holds 'blue'; advise is about regressions" in capsys.readouterr().err
+    )

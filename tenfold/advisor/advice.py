@@ -18,6 +18,8 @@ from tenfold.linear.least_squares import LinearRegression
 ROWS = 20_000  # looked at; of longer tables every k-th row
 SURE = 1e-3  # p below which a test speaks
 REMOTE = 0.1  # share of the outliers that may lie far out in X by chance
+LEVELS = 10  # a target with at most so many different values lies on as many planes, each at one of them
+TAILS = 1.3  # times as wide as those of a Gaussian, from where tails are heavy
 ILL = 100.0  # condition number of scaled columns from which coefficients are loose
 
 
@@ -32,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Advice:
-    """What was found, and the method it leads to; `learner` is a public name, `print(advice)` tells all."""
+    """What was found, and the method it leads to; `learner` is a public name, `print(advice)` shows all."""
 
     findings: tuple[Finding, ...]
     method: str
@@ -51,7 +53,7 @@ class Advice:
 
 
 def advise(X: Any, y: Any, *, x_noisy: bool | None = None) -> Advice:
-    """Which regression for these rows: linear, what noise, enough rows, outliers, one plane or several.
+    """Which regression for these rows: classes, linear, what noise, enough rows, outliers, one plane or several.
 
     X may be a table in memory, or a path to a CSV or Parquet file with y the name of its target. Whether X
     is noisy the rows cannot tell: say so with x_noisy.
@@ -69,18 +71,29 @@ def advise(X: Any, y: Any, *, x_noisy: bool | None = None) -> Advice:
     shape = Finding(
         "underdetermined, ill conditioned?",
         _determined(n, p, loose),
-        f"{about}, {p} columns; condition {loose:.3g}",
+        f"{about}, {counted(p, 'column')}; condition {loose:.3g}",
     )
     noisy = Finding(
         "X noisy?",
-        "not told" if x_noisy is None else "yes" if x_noisy else "no",
+        "not known" if x_noisy is None else "yes" if x_noisy else "no",
         "the rows cannot tell: errors in X only make slopes smaller" if x_noisy is None else "as you say",
     )
+    values = np.unique(y)
+    if len(values) == 2:
+        two = Finding(
+            "two classes?", "yes", f"y is {values[0]:g} or {values[1]:g} in every row: a class, not a quantity"
+        )
+        why = "a probability lies between 0 and 1, which no plane through classes does; tenfold select tries other classifiers"
+        return Advice(
+            (shape, two, noisy), "classification: a model of the probability of a class", "LogisticRegression", why
+        )
     if n <= 2 * (p + 1):
-        why = f"{n} rows cannot settle {p + 1} numbers and leave something to judge them by"
+        why = f"{counted(n, 'row')} cannot settle {p + 1} numbers and leave something to judge them by"
         return Advice((shape, noisy), "least squares with a penalty", "RidgeCV", why)
     Z = np.column_stack([np.ones(n), X])
-    plane = evidence.robust_plane(Z, y)
+    # where most rows have the same y, the narrowest plane is that level, and all others would lie off it
+    level = float(np.unique(y, return_counts=True)[1].max() / n) > 0.5
+    plane = evidence.least_squares(Z, y) if level else evidence.robust_plane(Z, y)
     findings = [shape, *_about_residuals(Z, y, plane), noisy]
     return _concluded(findings, x_noisy)
 
@@ -98,10 +111,10 @@ def _about_residuals(Z: Array, y: Array, plane: evidence.Plane) -> list[Finding]
     ratio = evidence.dispersion(y, plane)
     wide = evidence.tail(plane.rest)
     far = float((np.abs(plane.rest) > 5 * max(plane.scale, 1e-300)).mean()) if plane.scale > 0 else 0.0
-    several = share > 0.15 and second > 0.6
+    several = share > 0.15 and second > 0.6 and len(np.unique(y)) > LEVELS
     counts = ratio is not None and 0.7 < ratio < 1.4 and not several
-    # noise that grows makes wide tails too: then they are no outliers
-    outlying = 0 < far <= 0.4 and wide > 1.3 and spread >= SURE and not counts
+    heavy = 0 < far <= 0.4 and wide > TAILS and not counts
+    outlying = heavy and spread >= SURE  # noise that grows makes wide tails too: whether there are outliers is not sure
     apart = evidence.remote(Z, plane) if outlying else 0.0
     where = "outliers, also in X" if apart > REMOTE else "outliers"
     return [
@@ -127,10 +140,11 @@ def _about_residuals(Z: Array, y: Array, plane: evidence.Plane) -> list[Finding]
         ),
         Finding(
             "outliers, heavy tails?",
-            "several instances" if several else where if outlying else "no",
+            "several instances" if several else where if outlying else "not sure" if heavy else "no",
             f"{far:.1%} of the rows beyond 5 standard deviations"
             + (f", {apart:.0%} of those far out in X" if outlying else "")
-            + f"; tails {wide:.2f} times as wide as Gaussian",
+            + f"; tails {wide:.2f} times as wide as Gaussian"
+            + (", which unequal noise makes as well" if heavy and not outlying and not several else ""),
         ),
     ]  # fmt: skip
 
@@ -199,5 +213,16 @@ def _rows(X: Any, y: Any) -> tuple[Array, Array, str]:
     if y.shape[1] > 1:
         raise BadInput(f"advise looks at one target, but y has {y.shape[1]} columns: ask for each of them")
     step = max(step, ceil(len(X) / ROWS))
-    about = f"{len(X)} rows" + (f" (every {step}th looked at)" if step > 1 else "")
+    about = counted(len(X), "row") + (f" (every {ordinal(step)} looked at)" if step > 1 else "")
     return X[::step], y[::step, 0], about
+
+
+def counted(count: int, one: str) -> str:
+    """`1 row`, `3 rows`."""
+    return f"{count:,} {one}{'' if count == 1 else 's'}"
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `3rd`, `4th`, `11th`."""
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number:,}{'th' if 10 <= number % 100 <= 20 else ends.get(number % 10, 'th')}"

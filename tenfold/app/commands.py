@@ -16,7 +16,7 @@ import tenfold
 from tenfold.app.failures import STOPPED, guarded
 from tenfold.app.show import Json, Quiet, Silent, Text, worth_of
 from tenfold.app.words import clean, counted, file_size, short
-from tenfold.core.errors import BadFile, BadParameter
+from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.core.threads import thread_budget
 from tenfold.score.registry import known_score, score_names
 from tenfold.selection.predictions import check_format, write_predictions
@@ -31,6 +31,7 @@ from tenfold.selection.store import (
     stopped_folder,
     usual_folder,
 )
+from tenfold.selection.task import NotANumber
 
 MOST_NAMES = 20
 METRICS = [*score_names("classifier"), *score_names("regressor")]
@@ -154,7 +155,10 @@ def advise_command(
     x_noisy: Annotated[bool, typer.Option("--x-noisy", help="the other columns are measured with errors too")] = False,
 ) -> int:
     """Which regression for a table, and why: linear, what noise, outliers, enough rows."""
-    X, y, notes = coded_regression(file, target)
+    try:
+        X, y, notes = coded_regression(file, target)
+    except NotANumber as reason:
+        raise BadInput(f"{reason}; advise is about regressions, for classes use tenfold select") from None
     for line in [*notes, *str(tenfold.advise(X, y, x_noisy=x_noisy or None)).splitlines()]:
         print(clean(line))
     return 0

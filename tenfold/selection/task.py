@@ -23,6 +23,10 @@ SMALLEST, LARGEST = 1e-100, 1e100
 LEAST_CLASS_ROWS = 3  # with two folds left out at a time, three rows leave one to learn from
 
 
+class NotANumber(BadInput):
+    """A target that should be a number holds texts."""
+
+
 @dataclass(frozen=True)
 class Task:
     """What is to be predicted, for the rows that can be used."""
@@ -149,7 +153,7 @@ def _kind(name: str, target: _Target, asked: str | None) -> tuple[str, str | Non
     if numbers is None:
         if asked == "number":
             bad = texts.filter(texts.cast(pl.Float64, strict=False).is_null() & texts.is_not_null())
-            raise BadInput(f"the target column {name!r} cannot be read as a number: it holds {str(bad[0])[:40]!r}")
+            raise NotANumber(f"the target column {name!r} cannot be read as a number: it holds {str(bad[0])[:40]!r}")
         return "classes", None
     if asked is not None:
         return asked, None
