@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import tenfold
+from tenfold.app.board import intervals
 from tenfold.app.commands import run
-from tenfold.app.show import Text, intervals
-from tenfold.app.words import clean, figure
+from tenfold.app.show import Text
+from tenfold.app.words import clean, figure, wrapped
 from tenfold.selection import candidates
 from tenfold.selection.race import Race, _told
 
@@ -360,11 +363,61 @@ def test_events_have_a_method_each() -> None:
 def test_the_board_is_said_to_flatter_only_where_it_does(
     metric: str, board: float, honest: float, flatters: bool
 ) -> None:
+    assert ("so it flatters" in estimate(metric, board, honest)) == flatters
+
+
+def estimate(metric: str, board: float, honest: float, **more: Any) -> str:
+    """The text of an estimate."""
     value = dict(metric=metric, value=honest, low=0.0, high=1.0)
-    lines = Text()._estimate(
-        [value], metric, True, board, {metric: 0.5}, {metric: "guessing"}, value, value, 10, 100, 20, None
-    )
-    assert ("so it flatters" in " ".join(lines)) == flatters
+    labels = dict(guess={metric: 0.5}, guess_labels={metric: "guessing"}, search=value, gain=value)
+    shape = dict(rounds=10, rows=100, settings=20)
+    facts = dict(estimates=[value], metric=metric, signal=True, board=board, **labels, **shape, **more)
+    return "\n".join(Text()._estimate(**facts))
+
+
+def test_the_estimate_is_of_the_search() -> None:
+    """Whose score it is, and how many rounds came to another kind of model than the one that is saved."""
+    same = estimate("rmse", 1.0, 1.0, kind="ridge", picks=["ridge"] * 10)
+    assert "HONEST ESTIMATE of the whole search, on new rows" in same and "all took the kind of model that is" in same
+    mixed = estimate("rmse", 1.0, 1.0, kind="ridge", picks=["ridge"] * 7 + ["forest"] * 2 + ["tree"])
+    assert "7 took ridge, which is saved, and 2 forest, 1 tree." in mixed
+
+
+def test_a_simpler_model_is_not_called_flattery() -> None:
+    """What is given up by taking the simpler model is told as that; only the rest is flattery."""
+    taken = dict(leader="boosted trees", taken="linear regression")
+    same = estimate("log_loss", 0.0993, 0.1021, taken_board=0.1021, **taken)
+    assert "0.0993 for boosted trees and 0.1021 for the simpler model that is taken" in same and "flatter" not in same
+    more = estimate("log_loss", 0.0993, 0.1050, taken_board=0.1021, **taken)
+    assert "0.1021 for the simpler model" in more and "they flatter" in more
+    leads = estimate("log_loss", 0.0993, 0.1021, taken_board=0.0993, leader="a", taken="a")
+    assert "so it flatters" in leads and "simpler" not in leads
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_lines_are_as_wide_as_the_terminal(width: int) -> None:
+    """No word is broken, no line but a command is longer, and wide terminals show more of the board."""
+    out = [io.StringIO(), io.StringIO()]
+    shows = [Text(out[0], 10_000), Text(out[1], width)]
+    tenfold.select(PENGUINS, "species", folds=3, listen=lambda event, **facts: [show(event, **facts) for show in shows])
+    command = "tenfold predict f " + "x" * 90
+    for show in shows:
+        show("saved", folder="f", size="1 KB", commands=[f"{command}     predictions"], note=None)
+    whole, narrow = (one.getvalue() for one in out)
+    lines = narrow.splitlines()
+    assert max(len(line) for line in lines if command not in line) <= width
+    kept = {word for word in narrow.split() if not word.endswith("…")}
+    assert kept - {"loss:", "better."} <= set(whole.split())
+    (head,) = [line for line in lines if line.startswith("RACE") and "against #1" in line]
+    assert ("one fit" in head) == (width >= 100) and ("lower is better" in head) == (width >= 140)
+
+
+def test_lines_are_broken_between_words() -> None:
+    assert wrapped("NOTE     one two three four", 22) == ["NOTE     one two three", "         four"]
+    assert wrapped("  ! one two three", 12) == ["  ! one two", "    three"]
+    assert wrapped("x" + "y" * 30, 12) == ["x" + "y" * 30]  # a path is not broken
+    assert wrapped("short", 80) == ["short"]
+    assert wrapped("  AUC     0.9   95% range   guess", 20) == ["  AUC     0.9", "         95% range", "         guess"]
 
 
 def test_a_metric_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:

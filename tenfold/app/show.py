@@ -7,14 +7,13 @@ import shlex
 import sys
 from typing import Any, TextIO
 
+from tenfold.app.board import board_lines
+from tenfold.app.estimate import Estimated
 from tenfold.app.progress import Progress
-from tenfold.app.words import clean, counted, figure, metric_name, seconds, short
-from tenfold.score.registry import known_score
-from tenfold.selection.reading import cut_after_word
+from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
 from tenfold.selection.store import plain
 
 MOST_NOTES = 12
-BAR = 21  # characters for the interval of a score
 Facts = dict[str, Any]
 
 
@@ -38,15 +37,16 @@ class Json(Silent):
 class Text(Silent):
     """The transcript. Results go to standard output; progress, which does not stay, to standard error."""
 
-    def __init__(self, out: TextIO | None = None) -> None:
+    def __init__(self, out: TextIO | None = None, width: int | None = None) -> None:
         self.out, self.progress = out or sys.stdout, Progress()
+        self.width = width or terminal_width(self.out)
 
     def __call__(self, event: str, **facts: Any) -> None:
         if event == "progress":
             return self.progress.show(**facts)
         self.progress.close()
         for line in getattr(self, f"_{event}")(**facts):
-            print(clean(line), file=self.out, flush=True)
+            print("\n".join(wrapped(line, self.width)), file=self.out, flush=True)
 
     def close(self) -> None:
         self.progress.close()
@@ -103,97 +103,29 @@ class Text(Silent):
     def _board(self, rows: list[Facts], metric: str, greater_is_better: bool, notes: dict[str, str]) -> list[str]:
         if not rows:
             return ["", "RACE     no fold is complete: only the guess can be saved"]
-        width = max(len(short(row["model"], 44)) for row in rows)
-        better = "higher is better" if greater_is_better else "lower is better"
-        beside = list(rows[0]["others"])[:2]
-        more = "".join(f"{metric_name(name):>10}" for name in beside)
-        heads = f"{metric_name(metric):>12}  {better:<{BAR}}  against #1   {more}   one fit"
-        lines = ["", f"RACE{'':5}{'':{width}}{heads}"]
-        place = 0
-        for row, bar in zip(rows, intervals(rows), strict=True):
-            model = f"{short(row['model'], 44):<{width}}"
-            if row["against"] == "failed":
-                lines.append(f"         {model}{'failed':>12}  {short(row['reason'] or '', 110)}")
-                continue
-            place += row["rank"] > 0
-            number = f"{place:>2}" if row["rank"] > 0 else "  "
-            score, one_fit = figure(row["score"], metric), seconds(row["seconds"])
-            more = "".join(f"{figure(row['others'][name], name):>10}" for name in beside)
-            lines.append(f"     {number}  {model}{score:>12}  {bar:<{BAR}}  {row['against']:<13}{more}   {one_fit}")
-        lines += [f"  note: {short(title)}: {_first_part(text)}" for title, text in notes.items()]
-        return [*lines, "  This board is for ranking. It flatters whoever comes first; the next number does not."]
+        return board_lines(rows, metric, greater_is_better, notes, self.width)
 
-    def _estimate(
-        self,
-        estimates: list[Facts],
-        metric: str,
-        signal: bool | None,
-        board: float,
-        guess: dict[str, float],
-        guess_labels: dict[str, str],
-        search: Facts | None,
-        gain: Facts | None,
-        rounds: int,
-        rows: int,
-        settings: int,
-        reach: float | None,
-        reaches: list[float] | None = None,
-    ) -> list[str]:
-        if search is None or gain is None:
-            return ["", "HONEST ESTIMATE  none: stopped before two outer rounds were complete"]
-        lines = ["", "HONEST ESTIMATE for the finished model on new rows like these"]
-        for one in estimates:
-            name = one["metric"]
-            value, low, high = (figure(one[key], name) for key in ("value", "low", "high"))
-            extent = f"95% range {low} to {high}"
-            beside = f"{guess_labels[name]} gets {figure(guess[name], name)}" if signal is not False else ""
-            lines.append(f"  {metric_name(name):<10} {value:>10}   {extent:<30}   {beside}".rstrip())
-        if reach is not None:
-            by_level = f" ({figure(min(reaches))} to {figure(max(reaches))}, by its size)" if reaches else ""
-            lines.append(f"  In 90% of new rows the truth is within {figure(reach)} of the answer{by_level}.")
-        guessing, tried = short(guess_labels[metric]), counted(settings, "setting")
-        said, found = figure(board, metric), figure(search["value"], metric)
-        if signal is None:
-            few = counted(rounds, "outer round")
-            return [*lines, f"  From {few} only: stopped before it was clear that this beats {guessing}."]
-        if signal:
-            score = known_score(metric)
-            why = (
-                f"it picked the best of {tried} by that very number, so it flatters"
-                if said != found and score is not None and score.sign * (board - search["value"]) > 0
-                else f"picking among {tried} by it did not flatter this time"
-            )
-            return [
-                *lines,
-                f"  The board said {said}: {why}.",
-                f"  This one comes from {rounds} outer rounds that repeat the whole search "
-                "without the rows they are scored on.",
-            ]
-        how = f"{metric_name(metric)} {found} against {figure(guess[metric], metric)}"
-        extent = f"{figure(gain['low'])} to {figure(gain['high'])}"
-        return [
-            *lines,
-            "",
-            f"VERDICT  No usable signal. The best of {tried} is not distinguishable from {guessing}",
-            f"         ({how}; range for the gain in {gain['metric']} {extent}). Saved model: the guess.",
-            f"         Worth trying: more rows than {rows:,}, other columns, or another target.",
-        ]
+    def _estimate(self, **facts: Any) -> list[str]:
+        return Estimated(**facts).lines()
 
     def _chosen(self, model: str, tied: list[str], is_guess: bool) -> list[str]:
         lines = ["", f"CHOSEN   {short(model)}"]
         if tied and not is_guess:
-            others = ", ".join(short(one) for one in tied)
-            lines.append(f"         {len(tied) + 1} models tie, this is the simplest; as good: {others}")
+            others = "; ".join(short(one) for one in tied)
+            lines.append(f"         {len(tied) + 1} models tie, and this is the simplest. As good: {others}")
         return lines
 
     def _saved(self, folder: str, size: str, commands: list[str], note: str | None = None) -> list[str]:
-        first, *more = commands
         return [
             f"SAVED    {folder}/   model.tenfold {size} (holds no training rows)   run.json",
             *([f"  ! {note}"] if note else []),
-            f"NEXT     {first}",
-            *(f"         {command}" for command in more),
+            *(self._command(title, one) for title, one in zip(["NEXT", *[""] * len(commands)], commands, strict=False)),
         ]
+
+    def _command(self, title: str, text: str) -> AsItIs:
+        """A command to be copied, never broken; what it does, where there is room."""
+        whole, alone = (f"{title:<9}{one}" for one in (text, text.partition("     ")[0]))
+        return AsItIs(whole if len(whole) <= self.width else alone)
 
     def _kept(self, note: str) -> list[str]:
         return [f"SAVED    nothing: {note}"]
@@ -205,8 +137,8 @@ class Text(Silent):
 class Quiet(Text):
     """One line at the end."""
 
-    def __init__(self, out: TextIO | None = None) -> None:
-        super().__init__(out)
+    def __init__(self, out: TextIO | None = None, width: int | None = None) -> None:
+        super().__init__(out, width)
         self.estimate: Facts = {}
         self.chosen: Facts = {}
 
@@ -271,43 +203,6 @@ def _kinds(kind: str, count: int) -> str:
     return counted(count, "category", "categories") if kind == "category" else f"{count:,} {kind}"
 
 
-def _first_part(warning: str) -> str:
-    """Of "Learner: what; what was done about it: remedy" what it is: the settings of a race are not the user's to mend."""
-    what = (warning.partition(": ")[2] or warning).partition("; ")[0]
-    return cut_after_word(clean((what.rpartition(": ")[0] or what).replace(" of X ", " ")), 140)
-
-
 def _typed(name: str) -> str:
     """A name as it is typed in a shell."""
     return shlex.quote(short(name, 30))
-
-
-def intervals(rows: list[Facts]) -> list[str]:
-    """For each row `|--o--|`: score ± one error, on a scale that all share."""
-    shown = [row for row in rows if row["score"] == row["score"]]
-    front = shown[: max(2, len(shown) // 2 + 1)]  # a hopeless last place must not squeeze the others together
-    low: float = min(row["score"] - _error(row) for row in front)
-    high: float = max(row["score"] + _error(row) for row in front)
-    if not high > low:
-        return [""] * len(rows)
-
-    def place(value: float) -> int:
-        share: float = min(max((value - low) / (high - low), -1.0), 2.0)
-        return round(share * (BAR - 1))
-
-    bars = []
-    for row in rows:
-        if row["score"] != row["score"] or not 0 <= place(row["score"]) < BAR:
-            bars.append("")
-            continue
-        left, right = (min(max(place(row["score"] + sign * _error(row)), 0), BAR - 1) for sign in (-1, 1))
-        line = [" "] * BAR
-        line[left : right + 1] = "-" * (right - left + 1)
-        line[left] = line[right] = "|"
-        line[place(row["score"])] = "o"
-        bars.append("".join(line).rstrip())
-    return bars
-
-
-def _error(row: Facts) -> float:
-    return row["error"] if row["error"] == row["error"] else 0.0

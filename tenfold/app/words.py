@@ -3,12 +3,52 @@
 from __future__ import annotations
 
 import math
+import re
+import shutil
+import textwrap
 import unicodedata
-from typing import Any
+from typing import Any, TextIO
 
 from tenfold.score.registry import known_score
 
 LONGEST_NAME = 60
+# What a line begins with, a title or the name of a score; the rest of it goes on below its text.
+LABEL = re.compile(r" *(?:[A-Z^]+ +|! |note: |\S.{0,12}? {2,}(?=[-\d]))?")
+PARTED = re.compile(r"( {3,})")  # between the parts of a line
+UNLIMITED = 10_000  # where lines go to a file or another program
+NARROWEST = 40
+
+
+class AsItIs(str):
+    """A line that is not to be broken: one of a table, or a command."""
+
+
+def terminal_width(out: TextIO) -> int:
+    """The characters of a line on a terminal; elsewhere nobody breaks lines."""
+    return max(shutil.get_terminal_size().columns, NARROWEST) if out.isatty() else UNLIMITED
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """A clean line in pieces that fit, going on below its own text: broken between its parts, or else between words."""
+    text = clean(line)
+    if isinstance(line, AsItIs) or len(text) <= width:
+        return [text]
+    found = LABEL.match(text)
+    label = found.end() if found else 0
+    hang = " " * min(label, 9)
+    first, *more = PARTED.split(text[label:])
+    pieces = [text[:label] + first]
+    for gap, part in zip(more[::2], more[1::2], strict=True):
+        if len(pieces[-1] + gap + part) <= width:
+            pieces[-1] += gap + part
+        else:
+            pieces.append(hang + part)
+    return [one for piece in pieces for one in _between_words(piece, width, hang)]
+
+
+def _between_words(line: str, width: int, hang: str) -> list[str]:
+    words = textwrap.TextWrapper(width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False)
+    return [piece.rstrip() for piece in words.wrap(line)] if len(line) > width else [line]
 
 
 def clean(text: Any) -> str:

@@ -97,7 +97,10 @@ class Outcome:
         """The estimate and what it is compared with, as plain values for a listener."""
         race, done = self.race, self.race.complete_folds
         guessed = {name: float(scores.mean()) for name, scores in self.guess_scores().items()}
-        leader = race.scores[self.judge.name][self.choice.leader, done, done].mean() if done else None
+        leader, taken = (
+            race.scores[self.judge.name][c, done, done].mean() if done else None
+            for c in (self.choice.leader, self.choice.chosen)
+        )
         return dict(
             estimates=[asdict(one) for one in self.estimates.values()],
             metric=self.judge.name,
@@ -112,6 +115,11 @@ class Outcome:
             settings=len(race.settings) - 1,
             reach=self.reach,
             reaches=None if self.reaches is None else self.reaches[1].tolist(),
+            leader=race.settings[self.choice.leader].label,
+            taken=race.settings[self.choice.chosen].label,
+            taken_board=taken,
+            kind=race.settings[self.choice.chosen].family.title,
+            picks=None if self.search is None else [race.settings[c].family.title for c in self.search.picks],
         )
 
     def record(self) -> dict[str, Any]:
