@@ -60,7 +60,7 @@ def check_fit(
     check_params(learner)
     if learner.accepts == "table":
         return learner._source(X, y, sample_weight, classes)  # type: ignore[no-any-return]
-    categories = getattr(learner, "given_categories", None) if categories is None else categories
+    categories = learner.given_categories if categories is None else categories
     elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
     return in_memory(learner, X, y, sample_weight, classes, categories) if elsewhere is None else elsewhere
 

@@ -3,8 +3,9 @@
     Estimator     _learn(source): a generator that yields summaries and returns the fitted attributes
     OnePass       _summarize(block) and _solve(stats): fit, partial_fit, merge, forget and cheap cross-validation follow
 
-What a fitted learner does with rows is in `core.roles`: Regressor, Classifier, Clusterer, Transformer. Each class is abstract or final,
-and none is deeper than two. The protocol of scikit-learn (`get_params`, tags, `set_output`) is in `core.protocol`.
+What a learner says of itself is in `base.traits`, what a fitted one does with rows in `base.roles`: Regressor, Classifier, Clusterer,
+Transformer, Density, Detector. Each class is abstract or final, and none is deeper than two. What scikit-learn expects (`get_params`, tags,
+`set_output`) is in `base.sklearn_api`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tenfold.base.roles import (
     map_rows,
     softmax,
 )
-from tenfold.base.sklearn_api import Protocol, fresh, same
+from tenfold.base.sklearn_api import SklearnApi, fresh, same
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, NotFitted, TooLarge, not_fitted, too_large
@@ -46,7 +47,7 @@ __all__ = [
 Result = TypeVar("Result")
 
 
-class Estimator(Protocol):
+class Estimator(SklearnApi):
     """Abstract: a learner of any number of passes."""
 
     # What the gate has found out; a step of a pipeline also knows it of the target.
@@ -58,17 +59,6 @@ class Estimator(Protocol):
     categories_: Any = learned("[levels](p)", "the categories of each column, None for columns of numbers", optional=True)
     _output: str = learned("str", "the container of transformed rows", optional=True)
 
-    kind: ClassVar[str] = "many passes"  # or "one pass", "keeps rows", "sequential"
-    target: ClassVar[str] = "none"  # or "real", "label"
-    accepts: ClassVar[str] = "rows"  # of fixed width; others are in `gate.inputs`
-    sparse: ClassVar[bool] = False  # takes CSR
-    missing: ClassVar[bool] = False  # takes NaN
-    categorical: ClassVar[bool] = False  # takes text, categories and truth values, as codes; needs `missing` too
-    multi_output: ClassVar[bool] = False
-    least_rows: ClassVar[int] = 1
-    least_classes: ClassVar[int] = 2
-    exempt: ClassVar[dict[str, str]] = {}  # laws of tests/laws.py that do not hold, each with the reason
-    path: ClassVar[str | None] = None  # a parameter all of whose values come from one fit
     _before: ClassVar[dict[str, Any]] = {}  # what a warm start goes on with, during the fit
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -20,15 +20,15 @@ class OfMember:
 
     @property
     def categorical_features(self) -> Any:
-        return getattr(self._member, "categorical_features", "from_dtype")
+        return self._member.categorical_features
 
     @property
     def given_categories(self) -> Any:
-        return getattr(self._member, "given_categories", None)
+        return self._member.given_categories
 
     @property
     def unseen(self) -> str:
-        return getattr(self._member, "unseen", "missing")
+        return str(self._member.unseen)
 
     @property
     def least_rows(self) -> int:

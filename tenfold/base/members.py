@@ -15,7 +15,7 @@ from tenfold.core.errors import BadParameter
 from tenfold.core.params import domains
 
 
-class Composite(OfMember, Estimator):  # type: ignore[override]
+class Composite(OfMember, Estimator):
     """Abstract: made of fitted copies of `estimator`, and takes the rows that it takes."""
 
     def _default(self) -> Any:
@@ -32,7 +32,7 @@ class Composite(OfMember, Estimator):  # type: ignore[override]
         return given
 
     @property
-    def least_classes(self) -> int:  # type: ignore[override]
+    def least_classes(self) -> int:
         return int(self._member.least_classes)
 
     def _copy(self, seed: int) -> Any:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
+from tenfold.base.traits import Traits
 from tenfold.core.errors import BadParameter
 from tenfold.core.params import domains
 
 
-class Protocol:
+class SklearnApi(Traits):
     """Abstract: the part of a learner that has nothing to do with learning."""
 
-    role: ClassVar[str] = ""
-    frozen: ClassVar[bool] = False  # a fitted part that is a setting of a learner: copies of that keep it as it is
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with `deep`, those of learners inside too, as `step__name`."""
@@ -68,8 +67,7 @@ class Protocol:
         import html
 
         fitted = "fitted" if "n_features_in_" in vars(self) else "not fitted"
-        kind = getattr(self, "kind", "")
-        return f"<pre>{html.escape(repr(self))}   <i>{kind}, {fitted}</i></pre>"
+        return f"<pre>{html.escape(repr(self))}   <i>{self.kind}, {fitted}</i></pre>"
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(vars(self))
@@ -80,11 +78,10 @@ class Protocol:
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags, TransformerTags
 
-        mine: Any = self
         tags = Tags(
             estimator_type=None if self.role == "transformer" else self.role,
-            target_tags=TargetTags(required=mine.target != "none", multi_output=mine.multi_output, single_output=True),
-            input_tags=InputTags(sparse=mine.sparse, allow_nan=mine.missing, categorical=mine.categorical),
+            target_tags=TargetTags(required=self.target != "none", multi_output=self.multi_output, single_output=True),
+            input_tags=InputTags(sparse=self.sparse, allow_nan=self.missing, categorical=self.categorical),
         )
         if self.role == "classifier":
             tags.classifier_tags = ClassifierTags()
@@ -138,6 +135,6 @@ def fresh(learner: Any) -> Any:
         return [fresh(item) for item in learner]
     if isinstance(learner, tuple):
         return tuple(fresh(item) for item in learner)
-    if not isinstance(learner, Protocol) or learner.frozen:
+    if not isinstance(learner, SklearnApi) or learner.frozen:
         return learner
     return type(learner)(**{name: fresh(getattr(learner, name)) for name in domains(learner)})

@@ -13,7 +13,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
-from tenfold.base.sklearn_api import Protocol, fresh
+from tenfold.base.sklearn_api import SklearnApi, fresh
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Local, engine
 from tenfold.core.errors import BadInput, BadParameter, TenfoldError, TenfoldWarning
@@ -81,7 +81,7 @@ class Draws(NamedTuple):
 
 def copy_of(model: Any) -> Any:
     """A model like this one, not fitted."""
-    return fresh(model) if isinstance(model, Protocol) else copy.deepcopy(model)
+    return fresh(model) if isinstance(model, SklearnApi) else copy.deepcopy(model)
 
 
 def check_model(model: Any) -> None:

@@ -67,7 +67,7 @@ class Pipeline(Estimator):
     def missing(self) -> bool:  # type: ignore[override]
         """Missing values pass if every step takes them, up to one that fills them."""
         for _, step in self._active():
-            if not step.missing or getattr(step, "fills", False):
+            if not step.missing or step.fills:
                 return bool(step.missing)
         return True
 
@@ -79,12 +79,12 @@ class Pipeline(Estimator):
     @property
     def codes(self) -> bool:
         """Whether a step codes categories as numbers."""
-        return any(getattr(step, "codes", False) for _, step in self._active())
+        return any(step.codes for _, step in self._active())
 
     @property
     def fills(self) -> bool:
         """Whether a step leaves no missing values."""
-        return any(getattr(step, "fills", False) for _, step in self._active())
+        return any(step.fills for _, step in self._active())
 
     def _categories_out(self) -> Any:
         """The categories of the new columns, None where they are all numbers."""
@@ -93,12 +93,12 @@ class Pipeline(Estimator):
     def _up_to_codes(self) -> list[Any]:
         """The steps that meet categories: up to the one that codes them, or all."""
         steps = [step for _, step in self._active()]
-        coding = [i for i, step in enumerate(steps) if getattr(step, "codes", False)]
+        coding = [i for i, step in enumerate(steps) if step.codes]
         return steps[: coding[0] + 1] if coding else steps
 
     def _said_of_categories(self, name: str) -> list[Any]:
         """What the steps that meet categories say of them, for the gate."""
-        return [getattr(step, name) for step in self._up_to_codes() if hasattr(step, name)]
+        return [getattr(step, name) for step in self._up_to_codes()]
 
     @property
     def categorical_features(self) -> Any:
@@ -109,7 +109,7 @@ class Pipeline(Estimator):
     @property
     def unseen(self) -> str:
         """What the gate makes of categories that fit has not seen."""
-        return next(iter(self._said_of_categories("unseen")), "missing")
+        return next((one for one in self._said_of_categories("unseen") if one != "missing"), "missing")
 
     @property
     def given_categories(self) -> Any:

@@ -27,7 +27,7 @@ class Coder:
 
     def __init__(self, learner: Any, known: Categories | None = None) -> None:
         self.learner, self.known = learner, known
-        self.unseen = getattr(learner, "unseen", "missing")
+        self.unseen = learner.unseen
         self.stranger = UNSEEN if self.unseen == "mark" else np.nan  # the code of what fit has not seen
         self.found: Categories = [] if known is None else known
         self.marked: list[bool] | None = None  # None: the type of a column decides
@@ -150,14 +150,14 @@ def _place(codes: Array, different: list[Any], i: int) -> str:
 
 def coder_of(learner: Any, known: Categories | None = None) -> Coder | None:
     """The coder of a learner that takes categories, else None."""
-    if not getattr(learner, "categorical", False) or getattr(learner, "categorical_features", "") is None:
+    if not learner.categorical or learner.categorical_features is None:
         return None
     return Coder(learner, known)
 
 
 def marked_columns(learner: Any, names: Array | None, width: int) -> list[bool] | None:
     """The columns that the parameter `categorical_features` marks, or None where their types decide."""
-    chosen = getattr(learner, "categorical_features", "from_dtype")
+    chosen = learner.categorical_features
     if isinstance(chosen, str) and chosen in ("from_dtype", "all"):
         return None if chosen == "from_dtype" else [True] * width
     here, given = f"{type(learner).__name__}(categorical_features={short(chosen)})", np.asarray(chosen)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Regressor
-from tenfold.base.sklearn_api import Protocol
+from tenfold.base.sklearn_api import SklearnApi
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, Degenerate, NotConverged, not_fitted
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -20,7 +20,7 @@ EPS = float(np.finfo(float).eps)
 
 
 @estimator
-class CurveFit(Regressor, Protocol):
+class CurveFit(Regressor, SklearnApi):
     """CurveFit: the parameters of any function, by non-linear least squares.
 
     Model       y ≈ f(x, b₁, ..., b_k); x goes to f as it was given

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from tenfold.base.estimator import softmax
-from tenfold.base.sklearn_api import Protocol
+from tenfold.base.sklearn_api import SklearnApi
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.score.record import ALL_OUTPUTS, CLASSES, REGRESSION, Part, Score, split_choice
@@ -69,7 +69,7 @@ class HeldOut:
         raise BadParameter(LOOKS_AT_X)
 
 
-class Values(Protocol):
+class Values(SklearnApi):
     """A model whose predictions are known: for scorers that ask a model to predict the rows they are given."""
 
     role: ClassVar[str] = "regressor"

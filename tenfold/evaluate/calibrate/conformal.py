@@ -15,7 +15,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import softmax
 from tenfold.base.scored import table_of
-from tenfold.base.sklearn_api import Protocol, fresh
+from tenfold.base.sklearn_api import SklearnApi, fresh
 from tenfold.core import ops
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter, not_fitted
@@ -36,7 +36,7 @@ CELLS = 1 << 22  # numbers of (new row, training row) pairs held at a time
 
 
 @estimator
-class Conformal(Protocol):
+class Conformal(SklearnApi):
     """Conformal: prediction intervals and sets with a stated coverage, around any learner.
 
     Model       regression: the interval of values y whose residual is not unusual among held-out residuals;

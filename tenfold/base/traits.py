@@ -1,0 +1,77 @@
+"""What a learner says of itself, on one page: the gate, evaluation, composition and the tests ask nothing else.
+
+A learner sets them on its class. One made of other learners may have properties instead: they say what those say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+
+class Traits:
+    """Abstract: defaults of what a learner says of itself."""
+
+    if TYPE_CHECKING:  # to a type checker they can be read, and may be set on a class or be properties
+
+        @property
+        def role(self) -> str: ...
+        @property
+        def kind(self) -> str: ...
+        @property
+        def target(self) -> str: ...
+        @property
+        def accepts(self) -> str: ...
+        @property
+        def sparse(self) -> bool: ...
+        @property
+        def missing(self) -> bool: ...
+        @property
+        def categorical(self) -> bool: ...
+        @property
+        def categorical_features(self) -> Any: ...
+        @property
+        def given_categories(self) -> Any: ...
+        @property
+        def unseen(self) -> str: ...
+        @property
+        def fills(self) -> bool: ...
+        @property
+        def codes(self) -> bool: ...
+        @property
+        def multi_output(self) -> bool: ...
+        @property
+        def least_rows(self) -> int: ...
+        @property
+        def least_classes(self) -> int: ...
+        @property
+        def path(self) -> str | None: ...
+        @property
+        def exempt(self) -> dict[str, str]: ...
+        @property
+        def frozen(self) -> bool: ...
+    else:
+        # --- what it does, and how ---
+        role = ""  # what it does with rows: set by the classes of `base.roles`
+        kind = "many passes"  # or "one pass", "keeps rows", "sequential"
+        path = None  # a parameter all of whose values come from one fit
+
+        # --- what it takes ---
+        accepts = "rows"  # of fixed width; other kinds of input are in `gate.inputs`
+        target = "none"  # or "real", "label"
+        sparse = False  # takes CSR
+        missing = False  # takes NaN
+        categorical = False  # takes text, categories and truth values, as codes; needs `missing` too
+        categorical_features = "from_dtype"  # which columns hold categories: as their types say, or as the user says
+        given_categories = None  # the categories of each column where the user has given them
+        unseen = "missing"  # what the gate makes of categories that fit has not seen: missing values, "mark" them, "refuse" them
+        multi_output = False  # takes several targets
+        least_rows = 1
+        least_classes = 2
+
+        # --- what it leaves to the learner behind it in a pipeline ---
+        fills = False  # no missing values
+        codes = False  # categories as numbers
+
+        # --- the rest ---
+        exempt = {}  # laws of tests/laws.py that do not hold, each with the reason
+        frozen = False  # a fitted part that is a setting of a learner: copies of that keep it as it is
