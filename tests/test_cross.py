@@ -397,7 +397,8 @@ def brute_force(model: object, X: np.ndarray, y: np.ndarray, settings: list, fol
     [
         (tenfold.Ridge(), {"alpha": np.logspace(-2, 2, 5)}, "merged statistics"),
         (tenfold.Ridge(), {"fit_intercept": [False, True], "alpha": [0.05, 5.0]}, "merged statistics"),
-        (REGRESSORS[2], {"ridge__alpha": [0.1, 100.0]}, "refitted"),
+        (REGRESSORS[2], {"ridge__alpha": [0.1, 100.0]}, "merged statistics"),
+        (tenfold.make_pipeline(tenfold.PCA(5), tenfold.Ridge()), {"ridge__alpha": [0.1, 100.0]}, "refitted"),
     ],
     ids=str,
 )

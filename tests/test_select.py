@@ -495,7 +495,7 @@ def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.Monk
     def fail(*_: object) -> None:
         raise BadInput("not today: come back tomorrow")
 
-    monkeypatch.setattr(tenfold.GaussianNB, "_fit", fail)
+    monkeypatch.setattr(tenfold.GaussianNB, "_solve", fail)
     frame, y = two_classes(60, 0)
     found = tenfold.select(frame, y, folds=3)
     row = next(row for row in found.leaderboard if row["family"] == "naive Bayes")

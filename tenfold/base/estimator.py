@@ -30,6 +30,7 @@ from tenfold.base.roles import (
     softmax,
 )
 from tenfold.base.sklearn_api import SklearnApi, fresh, same
+from tenfold.base.sums import Sums
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, NotFitted, TooLarge, not_fitted, too_large
@@ -117,6 +118,10 @@ class Estimator(SklearnApi):
         """One fitted learner for each value of a parameter."""
         return [fresh(self).set_params(**{name: value})._fit(source) for value in values]
 
+    def _sums(self, source: Source) -> Sums | None:
+        """What merged sums over rows like these replace a fit by, for a learner that knows the facts of the gate; None: fit again."""
+        return None
+
     def _coded_rows(self, table: Any) -> Array:
         """The rows of a table as numbers (n, p), by a learner that accepts "table"."""
         raise NotImplementedError
@@ -188,6 +193,22 @@ class OnePass(Estimator):
 
     def _solve(self, stats: Any) -> dict[str, Any]:
         raise NotImplementedError
+
+    def _from_moments(self, moments: Any) -> Any:
+        """The statistics of rows whose `Moments` are known, of [x y] or of x class by class; None where these do not tell them."""
+        return None
+
+    def _sums(self, source: Source) -> Sums | None:
+        return Sums(self._summarize, self._solved)
+
+    def _solved(self, stats: Any, values: list[Any]) -> list[Self] | None:
+        """Fitted learners, one for each value of the path parameter, or one; None where the statistics are not exact enough."""
+        if stats is None or not self._exact(stats):
+            return None
+        if not values:
+            return [self._fitted_copy(self._solve(stats))]
+        fits = self._solve_path(stats, values)
+        return [self._fitted_copy(fit, **{str(self.path): value}) for value, fit in zip(values, fits, strict=True)]
 
     def _held_out_squares(self, stats: Any, fits: list[dict[str, Any]]) -> tuple[Any, Any] | None:
         """Σ w (y − ŷ)² of rows by their statistics alone, for each of these fits, and its share of Σ w y²; None where they do not tell."""

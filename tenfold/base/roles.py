@@ -162,6 +162,15 @@ class Transformer(_Beside):
     """Mixin: turns rows into other rows."""
 
     role: ClassVar[str] = "transformer"
+    by_column: ClassVar[bool] = False  # z = (x − shift) / scale column by column, fitted from the spreads of the columns alone
+
+    def _from_columns(self, present: Any, missing: Any) -> Any:
+        """The statistics from a `Spread` of the values that are there, a group for each column, and `Counts` of those that are not."""
+        raise NotImplementedError
+
+    def _column_map(self) -> tuple[Array | None, Any, Any]:
+        """What missing values are replaced by first (None: they stay missing), shift and scale, of a fitted transformer `by_column`."""
+        raise NotImplementedError
 
     def _transform(self, X: Any) -> Array:
         raise NotImplementedError

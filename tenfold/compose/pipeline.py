@@ -8,8 +8,10 @@ from functools import partial
 from typing import Any
 
 from tenfold.base import check
-from tenfold.base.estimator import Estimator, map_rows
+from tenfold.base.estimator import Estimator, OnePass, map_rows
 from tenfold.base.sklearn_api import fresh
+from tenfold.base.sums import Sums
+from tenfold.compose.front import Front
 from tenfold.core.data import Arrays, Block, Source, Target
 from tenfold.core.errors import BadParameter
 from tenfold.core.learning import Learner, through
@@ -209,6 +211,24 @@ class Pipeline(Estimator):
         front = fresh(self)
         mapped = front._driven(front._learn_front, source)
         return [front._behind_front(one) for one in fresh(last)._fit_path(mapped, inner, values)]
+
+    def _sums(self, source: Source) -> Sums | None:
+        """Behind transformers that map column by column, a learner of one pass is solved from moments of the rows before them."""
+        front, last = Front.of([step for _, step in self._active()[:-1]], source), fresh(self._last)
+        if front is None or not isinstance(last, OnePass) or type(last)._from_moments is OnePass._from_moments:
+            return None
+        vars(last).update(source.facts)
+        return Sums(front.summarize, partial(self._solved, front, last), front.size)
+
+    def _solved(self, front: Front, last: Any, total: Any, values: list[Any]) -> list[Any] | None:
+        found = front.solve(total)
+        lasts = None if found is None else last._solved(last._from_moments(found[1]), values)
+        if found is None or lasts is None:
+            return None
+        names = [name for name, _ in self._active()]
+        steps = dict(zip(names, found[0], strict=False))
+        whole = [(name, steps.get(name, step)) for name, step in self.steps]
+        return [self._fitted_copy({"steps": whole})._behind_front(one) for one in lasts]
 
     def _behind_front(self, last: Any) -> Any:
         """A pipeline that shares these fitted transformers, with another last step."""

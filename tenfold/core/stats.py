@@ -147,6 +147,11 @@ class Moments(Centred):
         block.unread.judge(moments.weight, moments.mean[:p], np.diagonal(moments.scatter)[:p])
         return moments
 
+    def spread(self) -> Spread:
+        """Without the products of different columns, for each group (a leading axis of length 1 where there are none)."""
+        weight, squares = np.atleast_1d(self.weight), np.diagonal(self.scatter, axis1=-2, axis2=-1)
+        return Spread(weight, np.atleast_2d(self.center), np.atleast_2d(self.offset), np.atleast_2d(squares))
+
     def _merged_scatter(self, other: Array, delta: Array, into: bool) -> Array:
         merged: Array = ops.merge_scatter(self.scatter, other, delta, into)
         return merged

@@ -16,7 +16,7 @@ from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Spread
+from tenfold.core.stats import Moments, Spread
 from tenfold.generative.classes import class_priors, log_priors
 from tenfold.solve.columns import SMALLEST_VALUE, Distinct, check_magnitude
 
@@ -83,6 +83,9 @@ class NearestCentroid(Classifier, OnePass):
         if self.metric == "manhattan":
             return Distinct.by_group(ops.dense(block.X), block.y, block.w, len(self.classes_))
         return Spread.by_group(block.X, block.y, block.w, len(self.classes_))
+
+    def _from_moments(self, moments: Moments) -> Spread | None:
+        return moments.spread() if self.metric == "euclidean" else None
 
     def _solve(self, stats: Spread | Distinct) -> dict[str, Any]:
         weight, mean, centroids, squares = self._centres(stats)

@@ -89,6 +89,9 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     def _summarize(self, block: Block) -> Moments:
         return Moments.by_group(block.X, block.y, block.w, len(self.classes_))
 
+    def _from_moments(self, moments: Moments) -> Moments:
+        return moments
+
     def _solve(self, stats: Moments) -> dict[str, Any]:
         weight, means, n = stats.weight, stats.mean, float(stats.weight.sum())
         variances = np.diagonal(stats.scatter, axis1=-2, axis2=-1)
@@ -264,6 +267,9 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
 
     def _summarize(self, block: Block) -> Moments:
         return Moments.by_group(block.X, block.y, block.w, len(self.classes_))
+
+    def _from_moments(self, moments: Moments) -> Moments:
+        return moments
 
     def _solve(self, stats: Moments) -> dict[str, Any]:
         weight, means, scatter = stats.weight, stats.mean, stats.scatter

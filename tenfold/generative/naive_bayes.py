@@ -16,7 +16,7 @@ from tenfold.core.errors import Degenerate
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.stats import Spread
+from tenfold.core.stats import Moments, Spread
 from tenfold.generative.classes import class_priors, log_priors
 from tenfold.solve.columns import SMALLEST_SQUARES, check_magnitude
 
@@ -68,6 +68,9 @@ class GaussianNB(Classifier, OnePass):
 
     def _summarize(self, block: Block) -> Spread:
         return Spread.by_group(block.X, block.y, block.w, len(self.classes_))
+
+    def _from_moments(self, moments: Moments) -> Spread:
+        return moments.spread()
 
     def _solve(self, stats: Spread) -> dict[str, Any]:
         weight, mean, squares = stats.weight, stats.mean, stats.scatter

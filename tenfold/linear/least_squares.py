@@ -118,6 +118,9 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
             return triangle_of(block, self.fit_intercept)
         return rows_or_moments(block) if self.solver == "auto" and not self.positive else Moments.of_block(block)
 
+    def _from_moments(self, moments: Moments) -> Moments | None:
+        return moments if self.solver in ("auto", "cholesky") or self.positive else None
+
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if self.solver == "lsqr" or (self.solver == "auto" and self._needs_products(source)):
             return (yield from self._by_products(source))

@@ -65,6 +65,9 @@ class Ridge(Operable, LinearSmoother, OnePass):
     def _summarize(self, block: Block) -> FewRows | Moments:
         return Moments.of_block(block) if self.positive else rows_or_moments(block)
 
+    def _from_moments(self, moments: Moments) -> Moments:
+        return moments
+
     def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
         if isinstance(stats, FewRows):
             return self._from_rows(stats, [self.alpha])[0]

@@ -83,6 +83,11 @@ class SimpleImputer(Transformer, OnePass):
         """The most frequent category is one; categories have no mean."""
         return self.strategy == "most_frequent" and self.missing
 
+    @property
+    def by_column(self) -> bool:  # type: ignore[override]
+        """Means and constants are; medians and modes need the values, an indicator is a column more."""
+        return self.strategy in ("mean", "constant") and self.missing and not self.add_indicator
+
     def _categories_out(self) -> list[Array | None] | None:
         """The categories of the new columns, None where they are all numbers."""
         if "categories_" not in vars(self):
@@ -114,6 +119,12 @@ class SimpleImputer(Transformer, OnePass):
             return Filled(Distinct.of(block.X, block.w, present), lost)
         return Filled(column_spreads(block.X, block.w, present), lost)
 
+    def _from_columns(self, present: Spread, missing: Counts) -> Filled:
+        return Filled(present, missing)
+
+    def _column_map(self) -> tuple[Array | None, Any, Any]:
+        return self.statistics_, 0.0, 1.0
+
     def _present(self, X: Array) -> Array:
         return ~np.isnan(X) if self.missing else self.missing_values != X
 
@@ -139,7 +150,7 @@ class SimpleImputer(Transformer, OnePass):
         kept = self._kept()
         Z = np.where(gaps, self.statistics_, X).astype(X.dtype, copy=False)
         if not kept.all():
-            Z = Z[:, kept]
+            Z = np.ascontiguousarray(Z[:, kept])
         if not self.add_indicator:
             return Z
         return np.hstack([Z, gaps[:, self.missing_features_].astype(X.dtype)])

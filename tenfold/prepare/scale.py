@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class StandardScaler(Transformer, OnePass):
     stats_: Any = learned("Spread(p,1)", "the spreads: for partial_fit, merge and forget", optional=True)
 
     missing = True
+    by_column: ClassVar[bool] = True
 
     _: KW_ONLY
     copy: bool = param(default=True, doc="no effect: X is never changed")
@@ -99,6 +100,12 @@ class StandardScaler(Transformer, OnePass):
             scale_=scale if self.with_std else None,
             n_samples_seen_=seen[0] if (weight == weight[0]).all() else seen,
         )
+
+    def _from_columns(self, present: Spread, missing: Any) -> Spread:
+        return present
+
+    def _column_map(self) -> tuple[Array | None, Any, Any]:
+        return None, self.mean_ if self.with_mean else 0.0, self.scale_ if self.with_std else 1.0
 
     def _transform(self, X: Any) -> Any:
         if ops.is_sparse(X):

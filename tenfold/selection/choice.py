@@ -193,7 +193,7 @@ def _shuffled(race: Race, judge: Score, c: int, rows: Array) -> float:
     times = max(1, min(SHUFFLES, SHUFFLED_ROWS // len(rows)))
     rng, truth = np.random.default_rng(len(rows)), race.truth(rows)
     output, w = race.outputs[c, rows].astype(np.float64, copy=False), np.ones(len(rows))
-    return float(np.mean([judge.of(rng.permutation(truth), output, w) for _ in range(times)]))
+    return float(np.mean([judge.of(rng.permutation(truth), output, w, race.labels) for _ in range(times)]))
 
 
 def reach_of(losses: Array, metric: str) -> float | None:

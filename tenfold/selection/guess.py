@@ -10,7 +10,7 @@ from tenfold.base.estimator import Classifier, OnePass, Regressor
 from tenfold.core.data import Array, Block
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator
-from tenfold.core.stats import Counts, Spread
+from tenfold.core.stats import Counts, Moments, Spread
 
 
 @estimator
@@ -30,6 +30,9 @@ class FrequencyGuess(Classifier, OnePass):
 
     def _summarize(self, block: Block) -> Counts:
         return Counts.of(block.y, block.w, len(self.classes_))
+
+    def _from_moments(self, moments: Moments) -> Counts:
+        return Counts(moments.weight)
 
     def _solve(self, stats: Counts) -> dict[str, Any]:
         # Half a row more for a class that has none: no class is impossible because it was not seen.
@@ -57,6 +60,10 @@ class MeanGuess(Regressor, OnePass):
 
     def _summarize(self, block: Block) -> Spread:
         return Spread.of(np.ascontiguousarray(block.y), block.w)
+
+    def _from_moments(self, moments: Moments) -> Spread:
+        both = moments.spread()  # of the columns, then the target
+        return Spread(both.weight, both.center[:, -1:], both.offset[:, -1:], both.scatter[:, -1:])
 
     def _solve(self, stats: Spread) -> dict[str, Any]:
         return dict(mean_=float(np.ravel(stats.mean)[0]))

@@ -3,37 +3,37 @@
 `scores[name][c, i, o]` is the score on fold i of setting c, trained without folds i and o; for o = i, without
 fold i alone. The diagonal is an ordinary cross-validation, which ranks the settings. Column o without its
 diagonal is a cross-validation inside the rows that remain when fold o is taken away: it repeats the choice
-without looking at fold o. So K(K + 1)/2 training sets give the board and the nested estimate.
+without looking at fold o. So K(K + 1)/2 training sets give the board and the nested estimate. Learners of one
+pass are summed up fold by fold, once, and solved from merged sums (`evaluate.validate.training_sets`).
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-import tenfold
 from tenfold.base import check
+from tenfold.base.estimator import OnePass
 from tenfold.base.sklearn_api import fresh
-from tenfold.core.data import Array
+from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter, NotConverged, TenfoldError, TenfoldWarning
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.splitters import assign_folds
-from tenfold.score.record import Score
+from tenfold.evaluate.validate.training_sets import Held, TrainingSets
+from tenfold.score.record import ALL_OUTPUTS, LABELS, Score, judged_output, split_choice
 from tenfold.score.statistics import squared, zero_one
 from tenfold.selection.candidates import Family, Setting, settings_of
+from tenfold.selection.prepared import Prepared
 from tenfold.selection.reading import first_line, pl
 
 SMALL_ROWS, SMALL_WORK = 2000, 300_000  # up to so many rows, and rows × columns × classes, 10 folds; beyond 5
+ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # of a setting that cannot be fitted
 MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
-
-
-def front() -> list[tuple[str, Any]]:
-    """The transformers before every learner; what they learn, they learn from training rows."""
-    return [("impute", tenfold.SimpleImputer()), ("scale", tenfold.StandardScaler())]
 
 
 def count_folds(asked: int | None, rows: int, columns: int, classes: int) -> int:
@@ -77,18 +77,21 @@ class Race:
         frame: pl.DataFrame | None = None,
         names: list[str] | None = None,
     ) -> None:
-        """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and blanks."""
+        """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and missing values."""
         self.X, self.y, self.fold, self.families, self.judges, self.frame = X, y, fold, families, judges, frame
+        self.K = int(fold.max()) + 1
+        self.folds = [np.flatnonzero(fold == k) for k in range(self.K)]
         raw = [family.learner for family in families if family.raw]
         self.raw = check.in_memory(raw[0], frame, y) if raw else None
-        self.names = None if names is None else np.array(names, dtype=object)
+        first = families[0].learner
         self.labels: Array | None = None  # what the classes are called, for what learners have to say of them
         self.settings: list[Setting] = settings_of(families)
-        self.K = int(fold.max()) + 1
         shape = (len(self.settings), self.K, self.K)
         self.scores = {judge.name: np.full(shape, np.nan) for judge in judges}
-        width = int(y.max()) + 1 if families[0].learner.role == "classifier" else 1
-        self.outputs = held_out_table(len(self.settings), len(y), width)
+        self.classes = np.arange(int(y.max()) + 1) if first.role == "classifier" else None
+        self.outputs = held_out_table(len(self.settings), len(y), 1 if self.classes is None else len(self.classes))
+        self.prepared = Prepared(X, y, self.folds, first, names)
+        self.sets = [self._training_sets(family) for family in families]
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.units_done = 0
         self.failures: dict[str, str] = {}  # family -> why, once
@@ -117,77 +120,109 @@ class Race:
         done = set(self.units()[: self.units_done])
         return [o for o in range(self.K) if all((max(i, o), min(i, o)) in done for i in range(self.K))]
 
+    def _training_sets(self, family: Family) -> TrainingSets:
+        """How the models of a family are made: trees from the columns as they are, others behind the transformers of the front."""
+        learner, values = family.learner, list(family.values)
+        if family.raw:
+            return TrainingSets(learner, family.name, values, self._raw_rows)
+        able = isinstance(learner, OnePass) and type(learner)._from_moments is not OnePass._from_moments
+        return TrainingSets(learner, family.name, values, self._rows, partial(self._solved, family) if able else None)
+
+    def _raw_rows(self, held: Held) -> Source:
+        assert self.raw is not None
+        return self.raw.select(np.flatnonzero(~np.isin(self.fold, held)))
+
+    def _rows(self, held: Held) -> Source:
+        rows = self.prepared.at(held).training
+        rows.facts = self._named(rows.facts)
+        return rows
+
+    def _solved(self, family: Family, held: Held) -> list[Any] | None:
+        """The models of a learner of one pass, from merged moments behind the transformers."""
+        moments = self.prepared.at(held).moments
+        if moments is None:
+            return None
+        facts = self._named(self.prepared.rows.facts)
+        on_path = family.name is not None and family.learner.path == family.name
+        models: list[Any] = []
+        for learner in [fresh(family.learner)] if on_path else family.settings():
+            vars(learner).update(facts)
+            found = learner._solved(learner._from_moments(moments), list(family.values) if on_path else [])
+            if found is None:
+                return None
+            models += found
+        return models
+
+    def _named(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Facts with the classes as the user calls them."""
+        classes = facts.get("classes_")
+        if (
+            self.labels is None
+            or classes is None
+            or (classes.dtype == self.labels.dtype and np.isin(classes, self.labels).all())
+        ):
+            return facts
+        return dict(facts, classes_=self.labels[classes])
+
     def _unit(self, i: int, o: int) -> None:
-        held = {i, o}
-        training = ~np.isin(self.fold, list(held))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TenfoldWarning)
-            steps = tenfold.Pipeline(front())
-            Z = np.ascontiguousarray(steps.fit(self.X[training]).transform(self.X[training]))
-            tests = {f: np.ascontiguousarray(steps.transform(self.X[self.fold == f])) for f in held}
-        rows = check.in_memory(self.families[0].learner, Z, self.y[training])
-        if self.names is not None:
-            rows.facts["feature_names_in_"] = steps[0].get_feature_names_out(self.names)
-        if self.labels is not None:
-            rows.facts["classes_"] = self.labels[rows.facts["classes_"]]
-        raw_rows = None if self.raw is None else self.raw.select(np.flatnonzero(training))
-        raw_tests = {} if self.raw is None else {f: self.raw.X[self.fold == f] for f in held}
+        held = (i,) if i == o else (min(i, o), max(i, o))
+        tests = {f: self.prepared.at(held).tested(f) for f in held}
+        raw_tests = {} if self.raw is None else {f: self.raw.X[self.folds[f]] for f in held}
         c = 0
-        for number, family in enumerate(self.families):
+        for number, (family, sets) in enumerate(zip(self.families, self.sets, strict=True)):
             began = time.perf_counter()
-            for model in self._fits(family, raw_rows if family.raw else rows):
+            for model in self._models(family, sets, held):
                 if model is not None:
                     for f in held:
                         self._score(c, f, o if f == i else i, model, (raw_tests if family.raw else tests)[f])
                 c += 1
             self.seconds[number] += time.perf_counter() - began
 
-    def _fits(self, family: Family, rows: Any) -> Iterator[Any]:
-        """The fitted models of a family, None for a setting that failed."""
+    def _models(self, family: Family, sets: TrainingSets, held: Held) -> list[Any]:
+        """The fitted models of a family, None for a setting that failed; what they warned of is kept."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", TenfoldWarning)
-            models = self._path(family, rows)
+            try:
+                with single_blas:
+                    models = sets.models(held)
+            except ERRORS:
+                models = [self._one(family, sets, value, held) for value in family.values or (None,)]
         for one in caught:
             if isinstance(one.message, TenfoldWarning):
                 self.told.setdefault(family.title, _told(one.message))
-        yield from models
+        return models
 
-    def _path(self, family: Family, rows: Any) -> list[Any]:
-        """One fit for all values where the learner has such a path; else, or where that fails, one by one."""
-        if family.name is not None and family.learner.path == family.name:
-            try:
-                with single_blas:
-                    return list(fresh(family.learner)._fit_path(rows, family.name, list(family.values)))
-            except TenfoldError:
-                pass
-        return [self._fit(family, learner, rows) for learner in family.settings()]
-
-    def _fit(self, family: Family, learner: Any, rows: Any) -> Any:
+    def _one(self, family: Family, sets: TrainingSets, value: Any, held: Held) -> Any:
         try:
-            return learner._fit(rows)
-        except (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as reason:
+            return sets.one(value, sets.rows(held))
+        except ERRORS as reason:
             self.failures.setdefault(family.title, first_line(reason))
             return None
 
     @single_blas
     def _score(self, c: int, fold: int, other: int, model: Any, Z: Array) -> None:
-        classes = model.role == "classifier"
-        output = model._scores(Z) if classes else model._predict(Z)
-        rows = np.flatnonzero(self.fold == fold)
-        truth = self.truth(rows)
-        output = output.reshape(len(output), -1)
+        output, rows = model._outputs(Z), self.folds[fold]
         if not np.isfinite(output).all():
-            self.failures.setdefault(self.settings[c].family.title, "its answers are not all finite")
+            self.failures.setdefault(self.settings[c].family.title, "its predictions are not all finite")
             return
-        weights = np.ones(len(truth))
+        truth, weights = self.truth(rows), np.ones(len(rows))
         for judge in self.judges:
-            self.scores[judge.name][c, fold, other] = judge.of(truth, output, weights, self.labels)
+            wanted = judged_output(judge, output, self.classes)
+            self.scores[judge.name][c, fold, other] = judge.of(truth, wanted, weights, self.labels)
         if fold == other:
-            self.outputs[c, rows] = output
+            self.outputs[c, rows] = self._kept(output)
+
+    def _kept(self, output: Array) -> Array:
+        """Of held-out rows, what the judge of the race looks at: values, class scores, or ones for the chosen class."""
+        if self.classes is None:
+            return output
+        scores, chosen = split_choice(output, len(self.classes))
+        by_class = self.judges[0].output in (LABELS, ALL_OUTPUTS)
+        return scores if chosen is None or not by_class else chosen[:, None] == self.classes
 
     def truth(self, rows: Array) -> Array:
         """The truth of some rows, as a score takes it: codes of classes, or one column of numbers."""
-        return self.y[rows] if self.families[0].learner.role == "classifier" else self.y[rows, None]
+        return self.y[rows, None] if self.classes is None else self.y[rows]
 
     def losses(self, c: int, rows: Array) -> Array:
         """The loss of each of these rows under setting c, trained without their fold."""

@@ -25,7 +25,8 @@ from tenfold.selection.coder import TableCoder
 from tenfold.selection.columns import Asked, Column, check_name, look_at_columns
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
-from tenfold.selection.race import Race, count_folds, front, make_folds
+from tenfold.selection.prepared import front
+from tenfold.selection.race import Race, count_folds, make_folds
 from tenfold.selection.reading import Raw, pl, read_table
 from tenfold.selection.store import MARK, write_run
 from tenfold.selection.task import Task, find_task, task_name

@@ -9,10 +9,9 @@ a one-pass learner merges them from the statistics of the folds.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,10 @@ from tenfold.evaluate.split.folds import assign_folds
 from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
 from tenfold.evaluate.split.splitting import Splitting, takes_splitting
 from tenfold.evaluate.validate.cross import _in_memory, score_of
-from tenfold.evaluate.validate.held_out import held_out, outputs_of, prepared, training_statistics
-from tenfold.evaluate.validate.merges import all_but_one, all_but_some
+from tenfold.evaluate.validate.held_out import MERGED, REFITTED, held_out, outputs_of, prepared, start_of
 from tenfold.evaluate.validate.outputs import Tally
 from tenfold.evaluate.validate.result import corrected_error
+from tenfold.evaluate.validate.training_sets import Held, TrainingSets, solver_of
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 
@@ -167,70 +166,48 @@ def _one_round(
         if inner is not None:
             table = np.array([_inner_scores(model, source, one, k, settings, judge, inner) for k in range(len(one))])
             return table, _outer_by_fitting(model, source, one, settings), f"{inner} inner folds"
+        families = _families(model, source, one, settings)
         table = np.zeros((len(one), len(settings)))
-        outer: dict[tuple[int, int], Any] = {}
-        merged = True
-        for where, fits, of_folds in _fits(model, source, one, settings):
-            merged = merged and of_folds is not None
-            for (k, j), models in zip(combinations(range(len(one)), 2), fits, strict=True):
-                for rows_of, for_fold in ((k, j), (j, k)):  # tested on fold k it counts for outer fold j
-                    rows = one.parts[rows_of]
-                    outputs = outputs_of(models, source, [rows] * len(models))
-                    table[for_fold, where] += [score_of(judge, source, rows, out) / (len(one) - 1) for out in outputs]
-            if of_folds is not None:
-                outer.update(
-                    {(k, i): m for k, models in enumerate(of_folds) for i, m in zip(where, models, strict=True)}
-                )
-        if merged:
-            return table, lambda k, i: outer[k, i], "merged statistics"
-        return table, _outer_by_fitting(model, source, one, settings), "refitted"
+        for where, sets in families:
+            for first in range(len(one) - 1):
+                pairs = [(first, k) for k in range(first + 1, len(one))]
+                for pair, models in zip(pairs, each(sets.models, pairs), strict=True):
+                    for tested, outer in (pair, pair[::-1]):  # tested on one fold it counts for the round of the other
+                        rows = one.parts[tested]
+                        outputs = outputs_of(models, source, [rows] * len(models))
+                        scores = [score_of(judge, source, rows, out) for out in outputs]
+                        table[outer, where] += np.array(scores) / (len(one) - 1)
+        if not all(sets.merged for _, sets in families):
+            return table, _outer_by_fitting(model, source, one, settings), REFITTED
+        place = {i: (sets, j) for where, sets in families for j, i in enumerate(where)}
+        return table, lambda k, i: place[i][0].models((k,))[place[i][1]], MERGED
 
 
 def _outer_by_fitting(model: Any, source: Arrays, one: Round, settings: list[Setting]) -> Any:
     return lambda k, i: fresh(model).set_params(**settings[i])._fit(source.select(one.train_rows(k)))
 
 
-def _fits(
-    model: Any, source: Arrays, one: Round, settings: list[Setting]
-) -> Iterator[tuple[list[int], list[list[Any]], list[list[Any]] | None]]:
-    """For settings that differ in the path parameter only: where they are, the models without each pair of
-    folds, and those without each fold (None where they have to be fitted)."""
-    path = model.path
-    families: dict[str, list[int]] = {}
+def _families(model: Any, source: Arrays, one: Round, settings: list[Setting]) -> list[tuple[list[int], TrainingSets]]:
+    """Settings that differ in the path parameter only: where they are, and their models on every training set."""
+    path, families = model.path, dict[str, list[int]]()
     for i, setting in enumerate(settings):
         rest = {name: value for name, value in setting.items() if name != path}
         families.setdefault(repr(rest), []).append(i)
+    found = []
     for where in families.values():
         rest = {name: value for name, value in settings[where[0]].items() if name != path}
         varied = path is not None and path in settings[where[0]]
         values = [settings[i][path] for i in where] if varied else []
         learner = fresh(model).set_params(**rest)
-        template = prepared(learner, source)
-        trained = training_statistics(template, source, one)
-        pairs = None if trained is None else all_but_some(trained[0], 2)
-        if trained is None or pairs is None or not all(map(template._exact, pairs)):
-            rows = [_without(one, pair) for pair in combinations(range(len(one)), 2)]
-            yield where, each(partial(_fitted, learner, source, path, values), rows), None
-            continue
-        solve = partial(_solved, template, path, values)
-        yield where, each(solve, pairs), each(solve, all_but_one(trained[0]))
+        solve = solver_of(prepared(learner, source), source, one.parts, values)
+        start = start_of(learner, source) if solve is None else None
+        rows = partial(_training_rows, source, one)
+        found.append((where, TrainingSets(learner, path if varied else None, values, rows, solve, start)))
+    return found
 
 
-def _solved(template: Any, path: str | None, values: list[Any], stats: Any) -> list[Any]:
-    if not values:
-        return [template._fitted_copy(template._solve(stats))]
-    fits = template._solve_path(stats, values)
-    return [template._fitted_copy(fit, **{str(path): value}) for value, fit in zip(values, fits, strict=True)]
-
-
-def _fitted(learner: Any, source: Arrays, path: str | None, values: list[Any], rows: Array) -> list[Any]:
-    if not values:
-        return [fresh(learner)._fit(source.select(rows))]
-    return fresh(learner)._fit_path(source.select(rows), str(path), values)
-
-
-def _without(one: Round, pair: tuple[int, ...]) -> Array:
-    return np.sort(np.concatenate([rows for k, rows in enumerate(one.parts) if k not in pair]))
+def _training_rows(source: Arrays, one: Round, held: Held) -> Arrays:
+    return source.select(np.sort(np.concatenate([rows for k, rows in enumerate(one.parts) if k not in held])))
 
 
 def _inner_scores(

@@ -1,0 +1,142 @@
+"""The front of a pipeline whose transformers map column by column, and what lies behind it, from moments of the rows before it.
+
+A row is written as e = [x with an anchor c for what is missing, q], q = 1 where a column with gaps is missing. That does not depend
+on any fit. Filling with v, shifting by m and scaling by s are then one affine map,
+
+    z = ((x + (v − c) q) − m) / s,
+
+so the moments of z follow from those of e: of every training set by merging, without another look at the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array, Arrays, Block
+from tenfold.core.stats import Counts, Moments, Spread
+from tenfold.solve.few_rows import are_few
+
+
+@dataclass(frozen=True)
+class Front:
+    """Transformers `by_column` before a learner of one pass, on rows of this source."""
+
+    steps: list[Any]
+    facts: dict[str, Any]  # of the columns
+    width: int
+    groups: int  # classes, or 0 where the target is a number and joins the moments
+    gaps: Array  # columns where something is missing
+    anchor: Array  # a number near the values of each of them
+
+    @classmethod
+    def of(cls, steps: list[Any], source: Any) -> Front | None:
+        """None where a step is none of the kind, or the rows are no dense table in memory, or fewer than their columns."""
+        if not isinstance(source, Arrays) or not isinstance(source.X, np.ndarray) or source.target.kind == "none":
+            return None
+        X = source.X
+        if not all(step.role == "transformer" and step.by_column for step in steps) or are_few(len(X), X.shape[1]):
+            return None
+        missing = np.isnan(X) if source.missing else np.zeros((1, X.shape[1]), dtype=bool)
+        gaps = np.flatnonzero(missing.any(axis=0))
+        if missing[:, gaps].all(axis=0).any():
+            return None  # a column without any value is dropped: no map of the others
+        anchor = np.nanmean(X[:, gaps], axis=0, dtype=np.float64) if len(gaps) else np.empty(0)
+        classes = source.target.classes
+        facts = {name: fact for name, fact in source.facts.items() if name in ("n_features_in_", "feature_names_in_")}
+        return cls(steps, facts, X.shape[1], 0 if classes is None else len(classes), gaps, anchor)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the moments of one set of rows."""
+        return 8 * max(self.groups, 1) * (self.width + len(self.gaps) + 1) ** 2
+
+    def summarize(self, block: Block) -> Moments:
+        """Moments of [e y], or of e class by class."""
+        e = block.X
+        if len(self.gaps):
+            missing = np.isnan(e[:, self.gaps])
+            e = np.concatenate([e, missing], axis=1, dtype=np.float64)
+            e[:, self.gaps] = np.where(missing, self.anchor, e[:, self.gaps])
+        return Moments.by_group(e, block.y, block.w, self.groups) if self.groups else Moments.of(e, block.y, block.w)
+
+    def solve(self, total: Moments) -> tuple[list[Any], Moments] | None:
+        """The fitted transformers for rows of these moments, and the moments behind them; None where no map by columns does it."""
+        columns, moments, gaps = self._columns(total), total, len(self.gaps)
+        missing, fitted = self._missing(columns), []
+        for step in self.steps:
+            one = fresh(step)
+            vars(one).update(self.facts)
+            one = one._fitted_copy(one._solve(one._from_columns(self._present(columns, missing), missing)))
+            fill, shift, scale = one._column_map()
+            if gaps:
+                if fill is None or np.isnan(fill[self.gaps]).any():
+                    return None
+                moments, gaps, missing = (
+                    self._filled(moments, fill[self.gaps] - self.anchor),
+                    0,
+                    Counts(0 * missing.weight),
+                )
+            moments = self._scaled(moments, shift, scale)
+            columns = self._columns(moments)
+            fitted.append(one)
+        return None if gaps else (fitted, moments)
+
+    def _columns(self, moments: Moments) -> Spread:
+        """Weight, mean and squares of each column of all rows, groups together; (columns, 1) but the weight."""
+        groups = moments.spread()
+        total = groups.weight.sum()
+        center = groups.center[groups.weight.argmax()]
+        apart = (groups.center - center) + groups.offset
+        offset = (groups.weight / total) @ apart
+        squares = groups.scatter.sum(axis=0) + groups.weight @ (apart - offset) ** 2
+        return Spread(np.full(len(center), total), center[:, None], offset[:, None], squares[:, None])
+
+    def _missing(self, columns: Spread) -> Counts:
+        """The weight of what is missing in each column of the table."""
+        weight = np.zeros(self.width)
+        share = columns.mean[self.width : self.width + len(self.gaps), 0]
+        weight[self.gaps] = np.round(columns.weight[0] * share, 9)
+        return Counts(weight)
+
+    def _present(self, columns: Spread, missing: Counts) -> Spread:
+        """The same of the values that are there alone: what is missing counted as the anchor."""
+        p, J = self.width, self.gaps
+        weight, center, offset, squares = (
+            part[:p].copy() for part in (columns.weight, columns.center, columns.offset, columns.scatter)
+        )
+        if missing.weight.any():
+            total = columns.weight[0]
+            weight -= missing.weight
+            here = np.where(weight[J] > 0, weight[J], 1.0)[:, None]
+            apart = (center[J] - self.anchor[:, None]) + offset[J]  # of all rows from the anchor
+            squares[J] = np.maximum(squares[J] + total * apart**2 * (1 - total / here), 0.0)
+            center[J], offset[J] = self.anchor[:, None], apart * total / here
+        return Spread(weight, center, offset, squares)
+
+    def _filled(self, moments: Moments, more: Array) -> Moments:
+        """Of [x + more q, y], from those of [x, q, y]."""
+        p, J, Q = self.width, self.gaps, np.arange(self.width, self.width + len(self.gaps))
+        center, offset, S = moments.center.copy(), moments.offset.copy(), moments.scatter.copy()
+        center[..., J] += more * center[..., Q]
+        offset[..., J] += more * offset[..., Q]
+        S[..., :, J] += more * S[..., :, Q]
+        S[..., J, :] += more[:, None] * S[..., Q, :]
+        kept = np.r_[np.arange(p), np.arange(p + len(J), center.shape[-1])]
+        parts = center[..., kept], offset[..., kept], S[..., kept[:, None], kept]
+        return Moments(moments.weight, *map(np.ascontiguousarray, parts))
+
+    def _scaled(self, moments: Moments, shift: Any, scale: Any) -> Moments:
+        """Of [(x − shift) / scale, y]."""
+        width = moments.center.shape[-1]
+        m, s = np.zeros(width), np.ones(width)
+        m[: self.width], s[: self.width] = shift, scale
+        return Moments(
+            moments.weight,
+            (moments.center - m) / s,
+            moments.offset / s,
+            np.ascontiguousarray(moments.scatter / s / s[:, None]),
+        )

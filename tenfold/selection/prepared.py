@@ -1,0 +1,97 @@
+"""The front of a race: the transformers before every learner of numbers, fitted to one training set after another."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+
+import tenfold
+from tenfold.base import check
+from tenfold.compose.front import Front
+from tenfold.core.data import Array, Arrays
+from tenfold.core.errors import TenfoldWarning
+from tenfold.core.stats import Moments
+from tenfold.evaluate.validate.merges import FoldSums
+from tenfold.evaluate.validate.training_sets import Held, sums_of_folds
+
+
+def front() -> list[tuple[str, Any]]:
+    """The transformers before every learner; what they learn, they learn from training rows."""
+    return [("impute", tenfold.SimpleImputer()), ("scale", tenfold.StandardScaler())]
+
+
+class Prepared:
+    """The transformers of a training set, fitted, and what lies behind them; of one training set at a time.
+
+    Moments are summed up fold by fold, once; transformers and moments behind them follow from merges. Training rows are transformed
+    only for learners that have to see them. Where moments would take too much memory, transformers are fitted to training rows.
+    """
+
+    steps: list[Any]
+    moments: Moments | None  # behind the transformers; None where they are not known
+
+    def __init__(self, X: Array, y: Array, folds: list[Array], learner: Any, names: list[str] | None = None) -> None:
+        self.X, self.y, self.folds, self.learner = X, y, folds, learner
+        self.rows = check.in_memory(tenfold.Pipeline([*front(), ("model", learner)]), X, y)
+        self.names = None if names is None else np.array(names, dtype=object)
+        if self.names is not None:
+            self.rows.facts["feature_names_in_"] = self.names
+        self.front = Front.of([step for _, step in front()], self.rows)
+        self.sums: FoldSums | None = None
+        self.held: Held = ()
+
+    def at(self, held: Held) -> Self:
+        """Without these folds."""
+        if held == self.held:
+            return self
+        self.held = ()
+        if self.front is not None and self.sums is None:
+            self.sums = sums_of_folds(self.front.summarize, self.rows, self.folds, self.front.size)
+        found = None
+        if self.front is not None and self.sums is not None:
+            found = self.front.solve(self.sums.without(held))
+        self.seen = np.sort(np.concatenate([rows for k, rows in enumerate(self.folds) if k not in held]))
+        with quiet():
+            self.steps, self.moments = (self._fitted(), None) if found is None else found
+        self._training: Arrays | None = None
+        self._tested: dict[int, Array] = {}
+        self.held = held
+        return self
+
+    def _fitted(self) -> list[Any]:
+        return [step for _, step in tenfold.Pipeline(front()).fit(self.X[self.seen]).steps]
+
+    def _through(self, rows: Array) -> Array:
+        Z = self.X[rows]
+        with quiet():
+            for step in self.steps:
+                Z = step._transform(Z)
+        return np.ascontiguousarray(Z)
+
+    def tested(self, fold: int) -> Array:
+        """The rows of a fold that is left out, transformed."""
+        if fold not in self._tested:
+            self._tested[fold] = self._through(self.folds[fold])
+        return self._tested[fold]
+
+    @property
+    def training(self) -> Arrays:
+        """The training rows, transformed."""
+        if self._training is None:
+            source = check.in_memory(self.learner, self._through(self.seen), self.y[self.seen])
+            if self.names is not None:
+                source.facts["feature_names_in_"] = self.names[~np.isnan(self.steps[0].statistics_)]
+            self._training = source
+        return self._training
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """What transformers warn of is known from the look at the columns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TenfoldWarning)
+        yield
