@@ -9,12 +9,14 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import OnePass, map_rows
+from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import NotConverged
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.few_rows import FewRows, principal, rows_or_moments, target_squares
 from tenfold.solve.linalg import eigh
 
 SMALLEST = np.finfo(float).eps  # share of the variance of y below which the noise is rounding
@@ -29,7 +31,7 @@ class BayesianRidge(AffineRegressor, OnePass):
     Objective   max over alpha, lambda of  log p(y | alpha, lambda) + log p(alpha) + log p(lambda);
                 then w | y ~ N(coef_, sigma_),  sigma_ = (alpha Sxx + lambda I)⁻¹,  coef_ = alpha sigma_ Sxy
     Algorithm   one pass of centred moments, one eigendecomposition; then MacKay's updates, O(p) each
-    Cost        O(n p² + p³) time, O(p²) memory, one pass; further rows join the moments, so that learning
+    Cost        O(n p² + p³) time, O(p²) memory, one pass; of few rows O(n² p) and O(n p); further rows join the moments, so that learning
                 part by part is learning all at once
     Fails when  the target is fitted without error, so that alpha has no bound (it is held finite);
                 max_iter updates do not settle (warns NotConverged)
@@ -47,12 +49,16 @@ class BayesianRidge(AffineRegressor, OnePass):
 
     alpha_: float = learned("float", "precision of the noise")
     lambda_: float = learned("float", "precision of the weights")
-    sigma_: Array = learned("float(p,p)", "covariance of the weights")
+    sigma_: Array = learned("float(p,p)", "covariance of the weights; of few rows made when it is asked for", optional=True)
+    axes_: Array = learned("float(p,r)", "few rows: the directions that they tell of, orthonormal", optional=True)
+    axis_variances_: Array = learned(
+        "float(r)", "few rows: variance of the weights along the axes; in all other directions 1 / lambda_", optional=True
+    )
     scores_: Array = learned("float(*)", "evidence after each update, with compute_score", optional=True)
     n_iter_: int = learned("int", "updates")
     X_offset_: Array = learned("float(p)", "mean of each column")
     X_scale_: Array = learned("float(p)", "ones: columns are not scaled")
-    stats_: Any = learned("Moments(p+1)", "the moments: for partial_fit, merge and forget", optional=True)
+    stats_: Any = learned("Moments(p+1)|FewRows(p+1)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
 
@@ -70,22 +76,32 @@ class BayesianRidge(AffineRegressor, OnePass):
     copy_X: bool = param(default=True, doc="no effect: X is never changed")
     verbose: bool = param(default=False, doc="no effect: use tenfold.progress()")
 
-    def _summarize(self, block: Block) -> Moments:
-        return Moments.of(block.X, block.y, block.w)
+    def _summarize(self, block: Block) -> FewRows | Moments:
+        return rows_or_moments(block)
 
-    def _solve(self, stats: Moments) -> dict[str, Any]:
-        p, n = self.n_features_in_, float(stats.weight)
-        mean, Sxx, Sxy = centred(stats, p, self.fit_intercept)
-        Syy = float(stats.scatter[p, p] + (0.0 if self.fit_intercept else n * stats.mean[p] ** 2))
+    def _turned(self, stats: FewRows | Moments) -> tuple[Array, Array, Array, Array]:
+        """The mean of (X, y); variances along the axes of X, the axes (p, r), and the products of X with y along them."""
+        if isinstance(stats, FewRows):
+            mean, Z, t = stats.centred(self.fit_intercept)
+            values, vectors = principal(Z)
+            return mean, values, vectors, (Z @ vectors).T @ t[:, 0]
+        mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         values, vectors = eigh(Sxx)
         values = np.maximum(values, 0.0)
-        seen = values > SMALLEST * p * values.max(initial=0.0)
+        seen = values > SMALLEST * len(values) * values.max(initial=0.0)
         right = np.where(seen, vectors.T @ Sxy[:, 0], 0.0)  # of directions without spread nothing is known
+        return mean, values, vectors, right
+
+    def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
+        p, n = self.n_features_in_, float(stats.weight)
+        mean, values, vectors, right = self._turned(stats)
+        squares = float(target_squares(stats, p)[0])
+        Syy = squares + (0.0 if self.fit_intercept else n * float(mean[p]) ** 2)
         floor = max(SMALLEST * Syy, 1e-200)
-        spread = float(stats.scatter[p, p]) / n
+        spread = squares / n
         alpha = float(self.alpha_init or 1 / (spread + SMALLEST))
         weight = float(self.lambda_init or 1.0)
-        scores, before, settled = [], np.zeros(p), False
+        scores, before, settled = [], np.zeros(len(values)), False
         for n_iter in range(1, self.max_iter + 1):
             w = alpha * right / (weight + alpha * values)
             rest = max(Syy + float(w @ (values * w - 2 * right)), floor)
@@ -102,14 +118,18 @@ class BayesianRidge(AffineRegressor, OnePass):
         w = alpha * right / (weight + alpha * values)
         if not settled:
             self._tell(w, before)
-        sigma = (vectors / (weight + alpha * values)) @ vectors.T
+        along = 1 / (weight + alpha * values)
+        if isinstance(stats, FewRows):  # p x p only if somebody asks
+            posterior = {"axes_": vectors, "axis_variances_": along}
+        else:
+            posterior = {"sigma_": (vectors * along) @ vectors.T}
         fitted = self._fitted(mean, (vectors @ w)[:, None])
         more = {"scores_": np.array(scores)} if self.compute_score else {}
         return dict(
             fitted,
             alpha_=float(alpha),
             lambda_=float(weight),
-            sigma_=sigma,
+            **posterior,
             n_iter_=n_iter,
             X_offset_=mean[:p] if self.fit_intercept else np.zeros(p),
             X_scale_=np.ones(p),
@@ -120,8 +140,7 @@ class BayesianRidge(AffineRegressor, OnePass):
         """log p(y, alpha, lambda), without constants of the priors."""
         priors = float(self.lambda_1) * np.log(weight) - float(self.lambda_2) * weight
         priors += float(self.alpha_1) * np.log(alpha) - float(self.alpha_2) * alpha
-        p = len(values)
-        fit = p * np.log(weight) + n * np.log(alpha) - alpha * rest - weight * float(w @ w)
+        fit = len(values) * np.log(weight) + n * np.log(alpha) - alpha * rest - weight * float(w @ w)
         return float(priors + 0.5 * (fit - np.log(weight + alpha * values).sum() - n * np.log(2 * np.pi)))
 
     def _tell(self, w: Array, before: Array) -> None:
@@ -141,5 +160,22 @@ class BayesianRidge(AffineRegressor, OnePass):
         return (mean, map_rows(self._deviation, rows)) if return_std else mean
 
     def _deviation(self, X: Any) -> Array:
-        D = (X.toarray() if hasattr(X, "toarray") else X) - self.X_offset_
-        return np.sqrt(((D @ self.sigma_) * D).sum(axis=1) + 1 / self.alpha_)
+        D = ops.dense(X) - self.X_offset_
+        if "axes_" in vars(self):
+            along = D @ self.axes_
+            D -= along @ self.axes_.T
+            doubt = (D * D).sum(axis=1) / self.lambda_ + (along * along) @ self.axis_variances_
+        else:
+            doubt = ((D @ self.sigma_) * D).sum(axis=1)
+        return np.sqrt(doubt + 1 / self.alpha_)
+
+    def _objection(self) -> str | None:
+        if ("sigma_" in vars(self)) != ("axes_" in vars(self) and "axis_variances_" in vars(self)):
+            return None
+        return "there must be sigma_, or axes_ and axis_variances_"
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "sigma_" or "axes_" not in vars(self):
+            return super().__getattr__(name)
+        inside = self.axis_variances_ - 1 / self.lambda_
+        return np.eye(self.n_features_in_) / self.lambda_ + (self.axes_ * inside) @ self.axes_.T

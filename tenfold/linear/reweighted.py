@@ -20,6 +20,7 @@ from tenfold.core.stats import Moments
 from tenfold.linear.affine import centred
 from tenfold.linear.weighted import Weighed, WithInference, beside
 from tenfold.solve.irls import frame_of, settled_scale, start_of
+from tenfold.solve.row_space import in_row_space, is_wide
 from tenfold.solve.variance import BOUND, NEAR_ZERO, Found, Shape, alternate
 
 EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
@@ -91,13 +92,24 @@ class ReweightedLeastSquares(WithInference, Estimator):
         return self._fit(source)
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        labels = getattr(source, "labels", np.empty(0))
+        if not is_wide(source):
+            return (yield from self._passes(source, labels))
+        space, fitted = yield from in_row_space(self, source, self.fit_intercept, labels=labels)
+        fitted.pop("stats_")  # of the coordinates; there is no inference about more coefficients than rows
+        if self.variance_model == "columns":
+            slope = space.V @ fitted["variance_coef_"]
+            start = fitted["variance_intercept_"] - float(space.origin @ slope)
+            fitted.update(variance_coef_=slope, variance_intercept_=start)
+        return dict(space.affine(fitted), condition_=np.inf)
+
+    def _passes(self, source: Source, labels: Array) -> Generator[Any, Any, dict[str, Any]]:
         stats: Moments = yield moments
         centred(stats, source.n_features, self.fit_intercept)
         frame = frame_of(stats, self.fit_intercept)
         theta, scale = start_of(stats, frame, self.fit_intercept)
         scale = yield from settled_scale(theta, scale, frame)
         root = float(np.sqrt(np.diagonal(stats.scatter)[-1] / stats.weight + stats.mean[-1] ** 2))
-        labels = getattr(source, "labels", np.empty(0))
         level = 2 * float(np.log(max(scale, EXACT)))
         power = None if self.power is None else float(self.power)
         shape = Shape(self.variance_model, frame, level, root or 1.0, len(labels), power)

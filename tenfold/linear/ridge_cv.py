@@ -24,6 +24,7 @@ from tenfold.linear.lasso_cv import positive_numbers
 from tenfold.linear.ridge import Ridge
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
+from tenfold.solve.few_rows import FewRows, are_few, principal, rows_or_moments
 from tenfold.solve.linalg import eigh
 
 
@@ -47,7 +48,12 @@ class Path:
     fit_intercept: bool
 
     @classmethod
-    def of(cls, stats: Moments, p: int, alphas: Array, fit_intercept: bool) -> Path:
+    def of(cls, stats: FewRows | Moments, p: int, alphas: Array, fit_intercept: bool) -> Path:
+        if isinstance(stats, FewRows):
+            mean, Z, t = stats.centred(fit_intercept)
+            values, vectors = principal(Z)
+            used = mean if fit_intercept else np.zeros_like(mean)
+            return cls(used, float(stats.weight), vectors, values, (Z @ vectors).T @ t, alphas, fit_intercept)
         mean, Sxx, Sxy = centred(stats, p, fit_intercept)
         values, vectors = eigh(Sxx)
         real = values > values.max(initial=0.0) * p * np.finfo(float).eps  # the others are rounding
@@ -99,7 +105,7 @@ class RidgeCV(AffineRegressor, Estimator):
                 e / (1 − h). With cv the rows are kept, and each training set is decomposed
     Cost        O(n p² + p³ + a n p) time for a penalties, O(p²) memory, two passes (O(a n) memory with scoring or
                 store_cv_results)
-    Fails when  p² does not fit in memory; a row alone determines a coefficient (its error is 0 / 0)
+    Fails when  neither p² nor the rows fit in memory; a row alone determines a coefficient (its error is 0 / 0)
     Reference   Hoerl & Kennard 1970; Golub, Heath & Wahba 1979
 
     Example
@@ -148,7 +154,7 @@ class RidgeCV(AffineRegressor, Estimator):
         score = find_score(self.scoring, "regressor", parameter="scoring", owner="RidgeCV")
         more: dict[str, Any] = {}
         if self.cv is None:
-            stats = yield summarize
+            stats = yield rows_or_moments
             path = Path.of(stats, p, alphas, self.fit_intercept)
             if self.scoring is None and not self.store_cv_results:
                 errors = yield partial(leave_one_out, path=path)
@@ -200,12 +206,10 @@ class RidgeCV(AffineRegressor, Estimator):
         return np.array([score.utility(y[test], y[test] - rest, w[test]) for rest, _ in path.rest(X[test], y[test])])
 
 
-def summarize(block: Block) -> Moments:
-    return Moments.of(block.X, block.y, block.w)
-
-
-def summed(X: Array, y: Array, w: Array) -> Moments:
-    """The moments of rows in memory."""
+def summed(X: Array, y: Array, w: Array) -> FewRows | Moments:
+    """The moments of rows in memory, or the rows where they are few."""
+    if are_few(*X.shape):
+        return FewRows(X, y, w)
     X, y, size = np.ascontiguousarray(X), np.ascontiguousarray(y), block_rows(X.shape[1])
     blocks = (Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]) for i in range(0, len(X), size))
     total: Moments = merge(blocks)

@@ -19,6 +19,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.solve.irls import Frame, Piece, frame_of, newton, settled_scale, start_of
+from tenfold.solve.row_space import in_row_space, is_wide
 
 EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
 
@@ -32,7 +33,7 @@ class HuberRegressor(AffineRegressor, Estimator):
                 H(u) = u² for |u| ≤ epsilon, 2 epsilon |u| − epsilon² beyond
     Algorithm   least squares from one pass of moments, then Newton steps in (w, b, σ), where the objective
                 is jointly convex; halved where it would rise; one pass each, until they change nothing
-    Cost        O(n p²) a pass, about ten passes; O(p²) memory
+    Cost        O(n p²) a pass, about ten passes; O(p²) memory; of few rows O(n² p) and O(n p), in the space that they span
     Fails when  gross errors sit at far-away rows of X (leverage), which no convex loss resists;
                 epsilon is near 1, where the scale tends to zero (warns NotConverged): see QuantileRegressor
     Reference   Huber 1981; the joint objective: Owen 2007
@@ -63,6 +64,12 @@ class HuberRegressor(AffineRegressor, Estimator):
     tol: float = param(default=1e-05, at_least=0, doc="bound on the gradient per row, of standardised columns")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        if not is_wide(source):
+            return (yield from self._passes(source))
+        space, fitted = yield from in_row_space(self, source, self.fit_intercept)
+        return space.affine(fitted)
+
+    def _passes(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         stats = yield _moments
         centred(stats, source.n_features, self.fit_intercept)
         frame = frame_of(stats, self.fit_intercept)

@@ -21,6 +21,7 @@ from tenfold.core.stats import Moments, Stats
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.solve.irls import Frame, Piece, frame_of, newton, start_of
 from tenfold.solve.margin import CLOSED, near_margin, solve_near
+from tenfold.solve.row_space import in_row_space, is_wide
 
 KEPT, KEPT_EACH = 500, 20  # rows kept near the margin, at least; and this many for each parameter
 ROUGH = 8  # passes to come near
@@ -45,7 +46,8 @@ class LinearSVR(AffineRegressor, Estimator):
                 or the squares of these; as in LIBLINEAR the intercept is penalised too
     Algorithm   Newton steps, a pass each, the corner of the loss rounded; then the rows near the margin alone, with
                 the corner narrower and narrower, and those on it solved for exactly; more rows until the gap closes
-    Cost        O(n p²) a pass, about a dozen passes; O(p²) memory, and some rows
+    Cost        O(n p²) a pass, about a dozen passes; O(p²) memory, and some rows; of few rows O(n² p) and O(n p), in the space
+                that they span
     Fails when  columns of very different sizes: the penalty is not the same for all (scale them first)
     Reference   Vapnik 1995; Ho & Lin 2012; smoothing: Lee, Hsieh & Huang 2005
 
@@ -81,6 +83,12 @@ class LinearSVR(AffineRegressor, Estimator):
     max_iter: int = param(default=1000, at_least=1, doc="most passes over the rows")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+        if not is_wide(source):
+            return (yield from self._passes(source))
+        space, fitted = yield from in_row_space(self, source, centre=False)  # the intercept has its own penalty
+        return space.affine(fitted)
+
+    def _passes(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         stats = yield _moments
         centred(stats, source.n_features, self.fit_intercept)
         frame = frame_of(stats, False)  # nothing is shifted: the intercept has its own penalty

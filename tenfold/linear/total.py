@@ -18,6 +18,7 @@ from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.few_rows import FewRows, rows_or_moments
 from tenfold.solve.least_squares import triangle_of
 from tenfold.solve.nonnegative import scaled_condition
 from tenfold.solve.total import Total, factor_of, total_least_squares
@@ -34,7 +35,7 @@ class TotalLeastSquares(AffineRegressor, OnePass):
                 coordinate in units of its error (`scale`)
     Algorithm   one pass of centred moments, the singular vectors of least spread; a second pass of triangular factors where
                 [X y] has a condition above 1e3. Columns of scale 0 are without error, and eliminated first
-    Cost        O(n p²) time, O(p²) memory, one or two passes
+    Cost        O(n p²) time, O(p²) memory, one or two passes; of few rows O(n² p) and O(n p)
     Fails when  the direction of least spread does not involve y, because columns depend on one another: no solution exists; the
                 best plane that does involve y is returned (nongeneric), and told (Degenerate). Several planes as near: told too
     Reference   Golub & Van Loan 1980; Van Huffel & Vandewalle 1991
@@ -53,7 +54,7 @@ class TotalLeastSquares(AffineRegressor, OnePass):
     squares_: float = learned("float", "the objective: Σ s d²")
     noise_: float = learned("float", "common factor of the deviations")
     generic_: bool = learned("bool", "whether the solution exists")
-    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
+    stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     multi_output: ClassVar[bool] = True
     sparse: ClassVar[bool] = True
@@ -64,8 +65,8 @@ class TotalLeastSquares(AffineRegressor, OnePass):
     )
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
 
-    def _summarize(self, block: Block) -> Moments:
-        return Moments.of_block(block)
+    def _summarize(self, block: Block) -> FewRows | Moments:
+        return rows_or_moments(block)
 
     def _products(self, stats: Moments) -> Array:
         """Cross-products of [X y], about the means where there is an intercept."""
@@ -75,10 +76,12 @@ class TotalLeastSquares(AffineRegressor, OnePass):
         flat = np.diagonal(S) <= stats.weight * (16 * np.finfo(float).eps * np.abs(stats.mean)) ** 2
         return np.where(flat[:, None] | flat, 0.0, S)
 
-    def _exact(self, stats: Moments) -> bool:
-        return scaled_condition(self._products(stats)) <= EASY
+    def _exact(self, stats: FewRows | Moments) -> bool:
+        return isinstance(stats, FewRows) or scaled_condition(self._products(stats)) <= EASY
 
-    def _solve(self, stats: Moments) -> dict[str, Any]:
+    def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
+        if isinstance(stats, FewRows):
+            return self._found(stats, np.hstack(stats.centred(self.fit_intercept)[1:]))
         return self._found(stats, factor_of(self._products(stats)))
 
     def _refine(self, source: Source, stats: Moments) -> Generator[Any, Any, dict[str, Any]]:
@@ -87,7 +90,7 @@ class TotalLeastSquares(AffineRegressor, OnePass):
         present = np.diagonal(self._products(stats)) > 0
         return self._found(stats, np.where(present, R[first:, first:], 0.0))
 
-    def _found(self, stats: Moments, F: Array) -> dict[str, Any]:
+    def _found(self, stats: FewRows | Moments, F: Array) -> dict[str, Any]:
         p = self.n_features_in_
         found = total_least_squares(F, p, self._scale(F.shape[1] - p))
         self._tell(found)

@@ -21,6 +21,7 @@ from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import single_blas
 from tenfold.linear.affine import AffineRegressor
 from tenfold.linear.least_squares import LinearRegression
+from tenfold.solve.few_rows import FewRows, rows_or_moments
 
 if TYPE_CHECKING:
     from tenfold.linear.inference import Inference
@@ -30,9 +31,9 @@ SMALLEST, LARGEST = 1e-100, 1e100  # variances that can be divided by
 
 @dataclass(slots=True)
 class Weighed(Stats):
-    """Moments of (X, y) over known variances, Σ s, and Σ s log(variance)."""
+    """Moments of (X, y) over known variances (the rows where they are few), Σ s, and Σ s log(variance)."""
 
-    moments: Moments
+    moments: FewRows | Moments
     rows: float
     log_variance: float
 
@@ -40,8 +41,9 @@ class Weighed(Stats):
     def of(cls, block: Block, variance: Array | None) -> Weighed:
         rows = float(block.w.sum())
         if variance is None:
-            return cls(Moments.of_block(block), rows, 0.0)
-        return cls(Moments.of(block.X, block.y, block.w / variance), rows, float(block.w @ np.log(variance)))
+            return cls(rows_or_moments(block), rows, 0.0)
+        weighed = replace(block, w=block.w / variance)
+        return cls(rows_or_moments(weighed), rows, float(block.w @ np.log(variance)))
 
     @property
     def weight(self) -> float:

@@ -18,6 +18,7 @@ from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.solve.linalg import solve_spd
+from tenfold.solve.row_space import in_row_space, is_wide
 
 TINY = 1e-300
 
@@ -53,7 +54,7 @@ class CircleFit(Transformer, Estimator):
                 counts far points more and makes short arcs too small
     Algorithm   algebraic: least squares in 2c and r² − ‖c‖², two passes. Geometric: from there,
                 Levenberg-Marquardt from moments of directions and distances, a pass for each step
-    Cost        O(n p²) for each pass, O(p²) memory
+    Cost        O(n p²) for each pass, O(p²) memory; of few rows O(n² p) and O(n p), in the space that they span
     Fails when  the points lie on a line or plane (warns Degenerate) or nearly so: the radius then runs away
                 (warns NotConverged)
     Reference   Kåsa 1976 (algebraic); Gander, Golub & Strebel 1994 (geometric)
@@ -80,7 +81,13 @@ class CircleFit(Transformer, Estimator):
     tol: float = param(default=1e-12, at_least=0, doc="bound on the certificate")
 
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
-        p = self.n_features_in_
+        if not is_wide(source):
+            return (yield from self._passes(source))
+        space, fitted = yield from in_row_space(self, source, centre=True)  # the nearest centre is in the plane of the rows
+        return dict(fitted, center_=space.origin + space.V @ fitted["center_"])
+
+    def _passes(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+        p = source.n_features
         where = yield mean_terms
         mean = where.mean[:p]
         squares = yield partial(algebraic_terms, center=mean)

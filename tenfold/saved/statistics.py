@@ -42,7 +42,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         """
         feature=int(n) threshold=real(n) gain=float(n) counts=float(n,k) first=int(n+1) value=real(b) child=int(b)""",
     ),
-    11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m) rows=float>0 log_variance=float"),
+    11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m)|FewRows(m) rows=float>0 log_variance=float"),
     12: ("tenfold.solve.few_rows", "FewRows", "X=float(n,m) y=float(n,q) w=float(n)>=0"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.

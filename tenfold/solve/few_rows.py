@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import CannotForget
 from tenfold.core.stats import Moments, Stats
@@ -50,11 +51,11 @@ class FewRows(Stats):
 
     @property
     def center(self) -> Array:
-        return self.moments.center
+        return self.mean
 
     @property
     def offset(self) -> Array:
-        return self.moments.offset
+        return np.zeros(self.X.shape[1] + self.y.shape[1])
 
     @property
     def scatter(self) -> Array:
@@ -86,10 +87,11 @@ def are_few(n: int, p: int) -> bool:
 
 
 def rows_or_moments(block: Block) -> FewRows | Moments:
-    """The statistic of least squares: the rows of a dense block much wider than long, else its moments."""
-    if not are_few(len(block), block.width) or not isinstance(block.X, np.ndarray):
+    """The statistic of least squares: the rows of a block much wider than long (dense, which takes less than p²), else its moments."""
+    if not are_few(len(block), block.width):
         return Moments.of_block(block)
-    return FewRows(np.array(block.X, dtype=np.float64), np.array(block.y, dtype=np.float64), np.array(block.w))
+    X = np.array(ops.dense(block.X), dtype=np.float64)
+    return FewRows(X, np.array(block.y, dtype=np.float64), np.array(block.w))
 
 
 def target_squares(stats: Any, p: int) -> Array:
@@ -124,6 +126,13 @@ def _axes(Z: Array) -> tuple[Array, Array]:
     e, U = patiently(np.linalg.eigh, Z @ Z.T)
     keep = e > e.max(initial=0.0) * max(Z.shape) * EPS
     return e[keep], U[:, keep]
+
+
+def principal(Z: Array) -> tuple[Array, Array]:
+    """Squared singular values of Z above rounding, largest first, and the directions (p, r) that they belong to."""
+    _, singular, Vt = patiently(np.linalg.svd, Z, full_matrices=False)
+    keep = singular > singular.max(initial=0.0) * EPS * max(Z.shape)
+    return singular[keep] ** 2, np.ascontiguousarray(Vt[keep].T)
 
 
 def least_norm(Z: Array, t: Array) -> tuple[Array, int, Array]:

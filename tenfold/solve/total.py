@@ -51,30 +51,44 @@ def total_least_squares(F: Array, p: int, scale: Array) -> Total:
     order = np.concatenate([exact, noisy, np.arange(p, p + q)])
     F, unit = F[:, order], scale[order]
     size = np.sqrt((F * F).sum(axis=0))
-    R = patiently(
-        np.linalg.qr, np.vstack([F, np.zeros((max(p + q - len(F), 0), p + q))]) if len(F) < p + q else F, mode="r"
-    )
-    _, singular, Vt = patiently(np.linalg.svd, R[e:, e:] / unit[e:])
+    R = patiently(np.linalg.qr, F, mode="r")
+    _, seen, Vt = patiently(np.linalg.svd, R[e:, e:] / unit[e:], full_matrices=False)
+    singular = np.pad(seen, (0, k + q - len(seen)))
     m, generic = q, True
     top = float(singular.max(initial=0.0))
     while m < k + q and singular[k + q - m - 1] <= singular[k] + EQUAL * top:
         m += 1  # as small as the last: part of the same directions
     unique = m == q
-    while True:
-        V1, V2 = Vt[k + q - m :, :k].T, Vt[k + q - m :, k:].T
-        seen = patiently(np.linalg.svd, V2, compute_uv=False)
-        if m == k + q or (len(seen) >= q and seen[q - 1] > ABSENT):
-            break
+    planes = _by_complement if len(seen) < k + q else _by_directions
+    while (scaled := planes(Vt, k, q, m)) is None:
         generic, m = False, m + 1
     coef = np.zeros((p, q))
-    scaled = -V1 @ patiently(np.linalg.pinv, V2, rcond=ABSENT)
     coef[noisy] = scaled * unit[e + k :] / unit[e : e + k, None]
     if e:
-        own = np.abs(np.diagonal(R)[:e]) > DEPENDENT * np.where(size[:e] > 0, size[:e], 1.0)
-        rest = R[:e, e + k :] - R[:e, e : e + k] @ coef[noisy]
+        first, rest = R[:e, :e], R[:e, e + k :] - R[:e, e : e + k] @ coef[noisy]
+        own = np.abs(np.diagonal(first)) > DEPENDENT * np.where(size[:e] > 0, size[:e], 1.0)[: len(first)]
         coef[exact] = (
-            solve_triangular(R[:e, :e], rest)
-            if own.all()
-            else patiently(np.linalg.lstsq, R[:e, :e], rest, rcond=None)[0]
+            solve_triangular(first, rest)
+            if len(first) == e and own.all()
+            else patiently(np.linalg.lstsq, first, rest, rcond=None)[0]
         )
     return Total(coef, singular, float((singular[k:] ** 2).sum()), generic, unique)
+
+
+def _by_directions(Vt: Array, k: int, q: int, m: int) -> Array | None:
+    """W from the m directions of least spread; None where they do not involve every target and there are more."""
+    V1, V2 = Vt[k + q - m :, :k].T, Vt[k + q - m :, k:].T
+    seen = patiently(np.linalg.svd, V2, compute_uv=False)
+    if m < k + q and (len(seen) < q or seen[q - 1] <= ABSENT):
+        return None
+    return np.asarray(-V1 @ patiently(np.linalg.pinv, V2, rcond=ABSENT))
+
+
+def _by_complement(Vt: Array, k: int, q: int, m: int) -> Array | None:
+    """The same where rows are fewer than columns, from the other directions U alone: V Vᵀ = I − U Uᵀ, so that W = U₁U₂ᵀ (I − U₂U₂ᵀ)⁺."""
+    U1, U2 = Vt[: k + q - m, :k].T, Vt[: k + q - m, k:].T
+    left, vectors = patiently(np.linalg.eigh, np.eye(q) - U2 @ U2.T)
+    if m < k + q and left[0] <= ABSENT:
+        return None
+    kept = left > ABSENT
+    return np.asarray(U1 @ (U2.T @ (vectors[:, kept] / left[kept]) @ vectors[:, kept].T))
