@@ -21,9 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
+import pytest
+from scipy.sparse import csr_matrix
 
 import tenfold
-from tenfold.core.errors import TenfoldWarning
+from tenfold.base.check import check_fit
+from tenfold.core.errors import TenfoldError, TenfoldWarning
 
 Array = np.ndarray[Any, Any]
 
@@ -326,6 +330,116 @@ def bounded_memory(model: Any, table: Table, place: Place) -> None:
     assert peak < whole_size / 2, f"{peak / 2**20:.1f} MiB for a stream of {whole_size / 2**20:.1f} MiB"
 
 
+def path(model: Any, table: Table, place: Place) -> None:
+    """All values of the path parameter from one fit are what fits of their own give."""
+    source = check_fit(made(model), table.X, table.y)
+    values = _path_values(model)
+    with tenfold.engine(place.engine):
+        together = made(model)._fit_path(source, model.path, values)
+        for value, found in zip(values, together, strict=True):
+            alone = place.fit(made(model).set_params(**{model.path: value}), table)
+            assert_answers(answers(found, table.new), answers(alone, table.new), rtol=1e-8)
+            assert found.get_params()[model.path] == value, "it does not know its own parameter"
+
+
+def _path_values(model: Any) -> list[Any]:
+    """Some values around the one that the learner has, in no order."""
+    now = model.get_params()[model.path]
+    if isinstance(now, float):
+        return [2 * now, now, 0.5 * now] if now else [0.01, 0.0, 0.1]
+    return [3, 1, 2]
+
+
+def sparse(model: Any, table: Table, place: Place) -> None:
+    """Rows as CSR are the same rows."""
+    X, new = table.X * (np.abs(table.X - 5) > 1), table.new * (np.abs(table.new - 5) > 1)
+    expected = answers(place.fit(made(model), table.with_X(X, new)), new)
+    found = answers(place.fit(made(model), table.with_X(csr_matrix(X), new)), csr_matrix(new))
+    assert_answers(found, expected, rtol=1e-8)
+
+
+def refuses_sparse(model: Any, table: Table, place: Place) -> None:
+    """A learner that does not take CSR says so, with the remedy."""
+    with pytest.raises(TenfoldError, match=r"(?i)sparse|dense"):
+        place.fit(made(model), table.with_X(csr_matrix(table.X), table.new))
+
+
+def missing(model: Any, table: Table, place: Place) -> None:
+    """Missing values are taken in fit and afterwards; and rows without any get numbers for answers."""
+    X, new = table.X.copy(), table.new.copy()
+    X[::7, 1] = new[::3, 2] = np.nan
+    fitted = place.fit(made(model), table.with_X(X, new))
+    whole = {verb: value for verb, value in answers(fitted, table.new).items() if verb in VERBS}
+    for verb, value in whole.items():
+        assert value.dtype.kind not in "f" or not np.isnan(value).any(), f"{verb} of whole rows is missing"
+        assert len(getattr(fitted, verb)(new)) == len(new)
+
+
+def refuses_missing(model: Any, table: Table, place: Place) -> None:
+    """A learner that does not take missing values names the first one."""
+    X = table.X.copy()
+    X[14, 1] = np.nan
+    with pytest.raises(TenfoldError, match=r"NaN.*column.*row"):
+        place.fit(made(model), table.with_X(X, table.new))
+    fitted = place.fit(made(model), table)
+    for verb in VERBS:
+        if hasattr(fitted, verb):
+            with pytest.raises(TenfoldError, match="NaN"):
+                getattr(fitted, verb)(X)
+
+
+def categories(model: Any, table: Table, place: Place) -> None:
+    """Text goes in as it is; which text stands for which category does not matter."""
+    names = np.array(["red", "green", "blue"])
+    group = np.arange(len(table.X)) % 3
+    frames = [_with_text(table.X, names[(group + shift) % 3]) for shift in (0, 1)]
+    fits = [made(model).fit(frame, table.y) for frame in frames]
+    for verb in VERBS:
+        if hasattr(fits[0], verb) and verb != "transform":
+            one, two = (getattr(fit, verb)(frame) for fit, frame in zip(fits, frames, strict=True))
+            assert len(one) == len(two) == len(table.X)
+
+
+def refuses_categories(model: Any, table: Table, place: Place) -> None:
+    """A learner that does not take text names the column."""
+    with pytest.raises(TenfoldError, match="colour"):
+        made(model).fit(_with_text(table.X, np.array(["red", "green", "blue"])[np.arange(len(table.X)) % 3]), table.y)
+
+
+def _with_text(X: Array, text: Array) -> Any:
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    frame["colour"] = text
+    return frame
+
+
+def several_targets(model: Any, table: Table, place: Place) -> None:
+    """Several targets at once are what they are one by one."""
+    assert table.y is not None
+    two = np.column_stack([table.y, table.y[::-1]])
+    both = place.fit(made(model), replace(table, y=two)).predict(table.new)
+    for j in range(2):
+        alone = place.fit(made(model), replace(table, y=np.ascontiguousarray(two[:, j]))).predict(table.new)
+        assert_close(both[:, j], alone, rtol=1e-7, what=f"target {j}")
+
+
+def refuses_several_targets(model: Any, table: Table, place: Place) -> None:
+    """A learner of one target refuses two."""
+    assert table.y is not None
+    with pytest.raises(TenfoldError):
+        place.fit(made(model), replace(table, y=np.column_stack([table.y, table.y])))
+
+
+def cross_validation(model: Any, table: Table, place: Place) -> None:
+    """What cross-validation says of held-out rows is what refits say of them, however it comes by it."""
+    tests = np.array_split(np.random.default_rng(5).permutation(len(table.X)), 3)
+    folds = [(np.setdiff1d(np.arange(len(table.X)), test), np.sort(test)) for test in tests]
+    with tenfold.engine(place.engine):
+        found = tenfold.cross_val_predict(made(model), table.X, table.y, folds=folds)
+    for train, test in folds:
+        alone = place.fit(made(model), table.rows(train)).predict(table.X[test])
+        assert_close(found[test], alone, rtol=1e-7, what="held-out predictions")
+
+
 LAWS: dict[str, Callable[[Any, Table, Place], None]] = {
     law.__name__: law
     for law in (
@@ -343,11 +457,37 @@ LAWS: dict[str, Callable[[Any, Table, Place], None]] = {
         single_precision,
         column_order,
         bounded_memory,
+        path,
+        sparse,
+        refuses_sparse,
+        missing,
+        refuses_missing,
+        categories,
+        refuses_categories,
+        several_targets,
+        refuses_several_targets,
+        cross_validation,
     )
 }
 OFFERED = {"partial_fit": "partial_fit", "merging": "merge", "forgetting": "forget"}
+PREDICTS = ("regressor", "classifier")
+
+# Whether a learner says of itself what a law is about.
+SAYS: dict[str, Callable[[Any], bool]] = {
+    "bounded_memory": lambda model: model.kind != "keeps rows",
+    "path": lambda model: model.path is not None,
+    "sparse": lambda model: model.sparse,
+    "refuses_sparse": lambda model: not model.sparse,
+    "missing": lambda model: model.missing,
+    "refuses_missing": lambda model: not model.missing,
+    "categories": lambda model: model.categorical,
+    "refuses_categories": lambda model: not model.categorical,
+    "several_targets": lambda model: model.role == "regressor" and model.multi_output,
+    "refuses_several_targets": lambda model: model.role in PREDICTS and not model.multi_output,
+    "cross_validation": lambda model: model.role in PREDICTS,
+}
 
 
 def applies(law: str, model: Any) -> bool:
     """Whether the learner offers what the law is about."""
-    return model.kind != "keeps rows" if law == "bounded_memory" else hasattr(model, OFFERED.get(law, "fit"))
+    return SAYS[law](model) if law in SAYS else hasattr(model, OFFERED.get(law, "fit"))

@@ -39,16 +39,21 @@ PLACES = [
     Remembered(tenfold.Threads(7), rows=3),
     Remembered(Shuffled(), rows=3),
 ]
+MEMORY, STREAM = PLACES[0], PLACES[3]
+# `same_bits` compares the engines and `blocking` the blocks: the other laws need a table in memory and one stream of blocks.
+ONCE = (
+    "path", "sparse", "refuses_sparse", "missing", "refuses_missing", "categories", "refuses_categories", "several_targets",
+    "refuses_several_targets", "cross_validation",
+)  # fmt: skip
+WHERE = {"same_bits": PLACES, "blocking": PLACES[1:], "bounded_memory": [STREAM]} | {law: [MEMORY] for law in ONCE}
 
 
 def cases() -> Iterator[Any]:
     """Each learner, each law that applies to it, each place that makes a difference to the law."""
-    # Memory does not depend on where the blocks run, and takes a long stream to measure; `blocking` cuts blocks of its own.
-    places = {"bounded_memory": PLACES[3:4], "blocking": PLACES[1:]}
     for learner in learners():
         for law in LAWS:
             if applies(law, learner) and law not in exemptions(learner):
-                for place in places.get(law, PLACES):
+                for place in WHERE.get(law, [MEMORY, STREAM]):
                     yield pytest.param(learner, law, place, id=f"{label(learner)}-{law}-{place}")
 
 

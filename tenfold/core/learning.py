@@ -124,7 +124,7 @@ class Keep(Request):
 
     def answer(self, source: Source, on: Engine) -> tuple[Any, Array, Array]:
         if self.change is None and not self.own and isinstance(source, Arrays) and source.rows is None and source.plain_rows:
-            on.run(_weight, source)  # every block passes the gate
+            on.run(Counts.of_rows, source)  # every block passes the gate
             w = np.ones(source.X.shape[0]) if source.w is None else source.w
             return source.X, np.empty(0) if source.y is None else source.y, w
         if source.n_rows is not None and not self.sparse:
@@ -138,11 +138,6 @@ class Keep(Request):
 
     def behind(self, change: Change) -> Keep:
         return replace(self, change=change if self.change is None else partial(_both, change, self.change))
-
-
-def _weight(block: Block) -> Counts:
-    block.X  # noqa: B018  reads and checks it
-    return Counts(np.array([block.w.sum()]))
 
 
 def _kept_behind(change: Change | None, sparse: bool, block: Block) -> Keyed:

@@ -203,6 +203,12 @@ class Counts(Stats):
     def of(cls, code: Array, w: Array, k: int) -> Counts:
         return cls(np.bincount(code, weights=w, minlength=k))
 
+    @classmethod
+    def of_rows(cls, block: Any) -> Counts:
+        """Σ w of a block, whose rows are looked at: a learner that needs nothing of them refuses bad ones all the same."""
+        block.X  # noqa: B018
+        return cls(np.array([block.w.sum()]))
+
     def __sub__(self, other: Counts) -> Counts:
         left = self.weight - other.weight
         if np.any(left < -1e-9 * self.weight):

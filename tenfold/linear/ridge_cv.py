@@ -132,6 +132,9 @@ class RidgeCV(AffineRegressor, Estimator):
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     least_rows: ClassVar[int] = 2
+    exempt: ClassVar[dict[str, str]] = {
+        "several_targets": "one penalty is chosen for all targets, unless alpha_per_target=True",
+    }
 
     alphas: Any = param(default=(0.1, 1.0, 10.0), doc="the penalties to choose from")
     _: KW_ONLY

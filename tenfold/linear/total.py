@@ -58,6 +58,9 @@ class TotalLeastSquares(AffineRegressor, OnePass):
 
     multi_output: ClassVar[bool] = True
     sparse: ClassVar[bool] = True
+    exempt: ClassVar[dict[str, str]] = {
+        "several_targets": "errors of the columns are shared by all targets, so that the fit of one depends on the others",
+    }
 
     _: KW_ONLY
     scale: Any = param(

@@ -49,7 +49,7 @@ class AnscombeTransformer(Transformer, OnePass):
     )
 
     def _summarize(self, block: Block) -> Counts:
-        return Counts(np.array([block.w.sum()]))
+        return Counts.of_rows(block)
 
     def _solve(self, stats: Counts) -> dict[str, Any]:
         return {}

@@ -60,7 +60,7 @@ class PolynomialFeatures(Transformer, OnePass):
     order: str = param(default="C", one_of=("C", "F"), doc="no effect: rows are made one after the other")
 
     def _summarize(self, block: Block) -> Counts:
-        return Counts(np.array([block.w.sum()]))
+        return Counts.of_rows(block)
 
     def _solve(self, stats: Counts) -> dict[str, Any]:
         p, count = self.n_features_in_, self._count()
