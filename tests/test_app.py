@@ -464,13 +464,13 @@ def test_inspect_tells_what_a_run_is_worth(capsys: pytest.CaptureFixture[str]) -
     assert run(["inspect", "penguins.tenfold"]) == 0
     out = capsys.readouterr().out
     assert re.search(
-        r"\nANSWERS  'species'   \w+.*\nLEARNED  from penguins.csv, 344 rows\nWORTH    log loss 0\.\d+, 95% range", out
+        r"\nPREDICTS 'species'   \w+.*\nTRAINED  on penguins.csv, 344 rows\nESTIMATE log loss 0\.\d+, 95% range", out
     )
     record = Path("penguins.tenfold", "run.json")
     for text in ("{", "[]", '{"made_by": "tenfold select", "data": 3}'):
         record.write_text(text)
         assert run(["inspect", "penguins.tenfold"]) == 0
         out = capsys.readouterr().out
-        assert "ANSWERS" not in out and "holds no training rows" in out
+        assert "PREDICTS" not in out and "holds no training rows" in out
     assert run(["inspect", "nowhere"]) == 3 and run(["inspect", "."]) == 3
     assert "there is no nowhere" in capsys.readouterr().err

@@ -18,10 +18,9 @@ from tenfold.app.show import Json, Quiet, Silent, Text, worth_of
 from tenfold.app.words import clean, counted, file_size, short
 from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.core.threads import thread_budget
-from tenfold.score.registry import known_score, score_names
 from tenfold.selection.predictions import check_format, write_predictions
 from tenfold.selection.reading import place_of, read_table
-from tenfold.selection.run import MOST_FOLDS, coded_regression, select
+from tenfold.selection.run import MOST_FOLDS, checked_settings, coded_regression, select
 from tenfold.selection.store import (
     MODEL,
     check_folder,
@@ -34,7 +33,6 @@ from tenfold.selection.store import (
 from tenfold.selection.task import NotANumber
 
 MOST_NAMES = 20
-METRICS = [*score_names("classifier"), *score_names("regressor")]
 
 app = typer.Typer(
     add_completion=False,
@@ -43,9 +41,16 @@ app = typer.Typer(
     context_settings=dict(help_option_names=["-h", "--help"]),
 )
 
-Out = Annotated[Path | None, typer.Option(help="folder for the model; FILE's name with .tenfold if not given")]
-Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same folds and the same result")]
-Folds = Annotated[int | None, typer.Option(help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 2,000 rows, else 5")]
+Table = Annotated[Path, typer.Argument(metavar="FILE", help="a CSV (also .gz) or Parquet file")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="folder for the model; FILE's name with .tenfold if not given")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="the same seed gives the same folds and the same result")]
+Folds = Annotated[
+    int | None,
+    typer.Option(metavar="N", help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 2,000 rows, else 5"),
+]
+Columns = list[str] | None
 Replace = Annotated[
     bool,
     typer.Option("--replace", help="replace the model in the folder, also one for another target or from another file"),
@@ -78,27 +83,34 @@ def _main(
     """Choose a model for a table, honestly."""
 
 
-@app.command("select", short_help="Choose a model for a table, say what it is worth, save it.")
+@app.command("select", short_help="Choose a model for a table, estimate how good it is, save it.")
 def select_command(
-    file: Annotated[Path, typer.Argument(help="a CSV (also .gz) or Parquet file")],
-    target: Annotated[str | None, typer.Option(help="the column to predict")] = None,
+    file: Table,
+    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="the column to predict")] = None,
     out: Out = None,
     seed: Seed = 0,
     folds: Folds = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
-    metric: Annotated[str | None, typer.Option(help=f"what to judge by: {', '.join(METRICS)}")] = None,
-    task: Annotated[
-        str | None, typer.Option(help="classification or regression, if what is taken for it is wrong")
+    metric: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="what to judge by: log_loss, accuracy, auc, f1_macro, rmse, mae, r2, ..."),
     ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="leave this column out; may be given again")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="use this column all the same; may be given again")] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="classification or regression, where the one that is taken is wrong"),
+    ] = None,
+    drop: Annotated[Columns, typer.Option(metavar="COLUMN", help="leave this column out; may be given again")] = None,
+    keep: Annotated[
+        Columns, typer.Option(metavar="COLUMN", help="use this column all the same; may be given again")
+    ] = None,
     category: Annotated[
-        list[str] | None, typer.Option(help="the numbers of this column are names of categories; may be given again")
+        Columns,
+        typer.Option(metavar="COLUMN", help="the numbers of this column are names of categories; may be given again"),
     ] = None,
     replace: Replace = False,
 ) -> int:
-    """Try many models on a table, choose one, say what it is worth on new rows, and save it."""
+    """Try many models on a table, choose one, estimate how good it is on new rows, and save it."""
     if target is None:
         names = [short(name, 30) for name in read_table(file).frame.columns]
         if len(names) > MOST_NAMES:
@@ -110,7 +122,7 @@ def select_command(
     )
 
 
-@app.command("demo", short_help="The same on a table that comes along.")
+@app.command("demo", short_help="The same on a table that is included.")
 def demo_command(
     out: Out = None,
     seed: Seed = 0,
@@ -119,7 +131,7 @@ def demo_command(
     as_json: JsonFlag = False,
     replace: Replace = False,
 ) -> int:
-    """The same on a table that comes along: three species of penguins."""
+    """The same on a table that is included: three species of penguins."""
     with resources.as_file(resources.files("tenfold") / "data" / "penguins.csv") as file:
         return _select(file, "species", out, replace, quiet, as_json, seed=seed, folds=folds)
 
@@ -127,9 +139,9 @@ def demo_command(
 @app.command("predict", short_help="Predictions for the rows of a file.")
 def predict_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")],
-    file: Annotated[Path, typer.Argument(help="the rows to predict")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="the rows to predict, CSV or Parquet")],
     out: Annotated[
-        Path | None, typer.Option(help=".csv, .tsv, .parquet or .jsonl; standard output if not given")
+        Path | None, typer.Option(metavar="FILE", help=".csv, .tsv, .parquet or .jsonl; standard output if not given")
     ] = None,
     raw: Annotated[
         bool,
@@ -150,8 +162,8 @@ def predict_command(
 
 @app.command("advise", short_help="Which regression for a table, and why.")
 def advise_command(
-    file: Annotated[Path, typer.Argument(help="a CSV or Parquet file")],
-    target: Annotated[str, typer.Option(help="the column to predict, a number")],
+    file: Table,
+    target: Annotated[str, typer.Option(metavar="COLUMN", help="the column to predict, a number")],
     x_noisy: Annotated[bool, typer.Option("--x-noisy", help="the other columns are measured with errors too")] = False,
 ) -> int:
     """Which regression for a table, and why: linear, what noise, outliers, enough rows."""
@@ -166,7 +178,7 @@ def advise_command(
 
 @app.command("inspect", short_help="What is inside a saved model.")
 def inspect_command(
-    file: Annotated[Path, typer.Argument(help="a saved model, or a folder made by tenfold select")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="a saved model, or a folder made by tenfold select")],
 ) -> int:
     """What is inside a saved model, without loading it; of a folder also what the model predicts, and how well."""
     if not file.exists():
@@ -199,9 +211,7 @@ def _select(
     file: Path, target: str, out: Path | None, replace: bool, quiet: bool, as_json: bool, **settings: Any
 ) -> int:
     began = time.perf_counter()
-    metric = settings.get("metric")
-    if metric is not None and known_score(metric) is None:
-        raise BadParameter(f"--metric {metric} is not known: choose one of {', '.join(METRICS)}")
+    settings = checked_settings(**settings)
     known = dict(settings=dict(target=target), data=dict(name=file.name, place=place_of(file)))
     folder, note = usual_folder(_stem(file), known) if out is None and not replace else (out or _usual(file), None)
     check_folder(folder, known, replace)

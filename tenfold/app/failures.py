@@ -105,5 +105,7 @@ def _typed(message: str) -> str:
 def _usage(wrong: Any) -> str:
     """The parser's sentence, and where to read more."""
     context = getattr(wrong, "ctx", None)
-    more = f": see {context.command_path} -h" if context is not None else ""
-    return str(wrong.format_message()).rstrip(".") + more
+    text = str(wrong.format_message()).rstrip(".")
+    if context is None:
+        return text
+    return f"{text} See {context.command_path} -h" if text.endswith("?") else f"{text}: see {context.command_path} -h"

@@ -161,16 +161,16 @@ class Quiet(Text):
 
 
 def worth_of(record: Facts) -> list[tuple[str, str]]:
-    """What a saved run answers, with what, and how good that is on new rows: titles and texts."""
+    """What a saved run predicts, with what, and how good that is on new rows: titles and texts."""
     try:
         data, settings = record["data"], record["settings"]
         lines = [
-            ("ANSWERS", f"{short(settings['target'])!r}   {record['chosen']}"),
-            ("LEARNED", f"from {short(data['name'])}, {counted(data['rows_used'], 'row')}"),
+            ("PREDICTS", f"{short(settings['target'])!r}   {record['chosen']}"),
+            ("TRAINED", f"on {short(data['name'])}, {counted(data['rows_used'], 'row')}"),
         ]
         for one in record["estimate"].values():
             value, low, high = (figure(one[key], one["metric"]) for key in ("value", "low", "high"))
-            lines.append(("WORTH", f"{metric_name(one['metric'])} {value}, 95% range {low} to {high} on new rows"))
+            lines.append(("ESTIMATE", f"{metric_name(one['metric'])} {value}, 95% range {low} to {high} on new rows"))
         if record["signal"] is False:
             lines.append(("VERDICT", "no usable signal: the model is the guess"))
     except (KeyError, TypeError, AttributeError):  # another version, or somebody wrote in it

@@ -103,7 +103,9 @@ class TableModel(Estimator):
         if pipeline.n_features_in_ != width:
             return f"the model behind the coder does not take its {width} columns"
         names = vars(pipeline).get("feature_names_in_") if self._keeps_categories else None
-        return None if names is None or np.array_equal(names, self.feature_names_in_) else "the model takes other columns"
+        return (
+            None if names is None or np.array_equal(names, self.feature_names_in_) else "the model takes other columns"
+        )
 
     def __sklearn_clone__(self) -> Self:
         """A copy keeps the fitted coder, which has not looked at the target; `fit` fits its pipeline."""

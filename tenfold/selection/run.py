@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import platform
 import time
@@ -17,7 +18,7 @@ import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
 from tenfold.score.record import Score
-from tenfold.score.registry import SCORES, find_score
+from tenfold.score.registry import SCORES, find_score, known_score, score_names
 from tenfold.selection.candidates import families_for
 from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import Estimate, Nested
@@ -63,14 +64,37 @@ def select(
     categories; a target that is named here has its texts for classes, also those that would stand for a missing value. listen:
     called as listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise BadParameter(f"seed={seed!r}: must be a whole number of at least 0")
-    if folds is not None and not 3 <= folds <= MOST_FOLDS:
-        sets = f", and {folds} would make {folds * (folds + 1) // 2:,} training sets" if folds > MOST_FOLDS else ""
-        raise BadParameter(f"folds={folds}: must be 3 to {MOST_FOLDS}: every pair of folds is left out once{sets}")
-    columns = {name: _names(name, value) for name, value in dict(drop=drop, keep=keep, category=category).items()}
-    settings = dict(task=task_name(task), metric=metric, folds=folds, seed=int(seed), **columns)
+    settings = checked_settings(task, metric, folds, seed, drop, keep, category)
     return _Job(listen or _silent, finish_early, settings).run(table, target)
+
+
+def checked_settings(
+    task: str | None = None,
+    metric: str | None = None,
+    folds: int | None = None,
+    seed: int = 0,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    category: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The settings of a run, as far as they can be checked before the table is read."""
+    if not _is_whole(seed) or seed < 0:
+        raise BadParameter(f"seed={seed!r}: must be a whole number of at least 0")
+    if folds is not None and not (_is_whole(folds) and 3 <= folds <= MOST_FOLDS):
+        many = _is_whole(folds) and folds > MOST_FOLDS
+        sets = f", and {folds} folds would make {folds * (folds + 1) // 2:,} training sets" if many else ""
+        raise BadParameter(f"folds={folds!r}: must be 3 to {MOST_FOLDS}: every pair of folds is left out once{sets}")
+    if isinstance(metric, str) and known_score(metric) is None:
+        names = [*score_names("classifier"), *score_names("regressor")]
+        near = difflib.get_close_matches(metric.lower(), names, n=1)
+        meant = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(names)}"
+        raise BadParameter(f"metric={metric!r} is not known: {meant}")
+    columns = {name: _names(name, value) for name, value in dict(drop=drop, keep=keep, category=category).items()}
+    return dict(task=task_name(task), metric=metric, folds=folds, seed=int(seed), **columns)
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
 def _names(option: str, names: Any) -> list[str]:
