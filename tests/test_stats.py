@@ -18,6 +18,7 @@ from tenfold.cluster.kmeans import Survey
 from tenfold.compose.consensus import Agreement
 from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, CannotForget
+from tenfold.core.learning import Kept
 from tenfold.core.stats import (
     Counts,
     Keyed,
@@ -44,7 +45,6 @@ from tenfold.solve.least_squares import Extended, Products, Triangle
 from tenfold.solve.linear_program import Bend
 from tenfold.solve.lloyd import Clusters, Steps
 from tenfold.solve.variance import Likelihood
-from tenfold.tree.kept import Kept
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 CENTERS = np.array([[0.0, 0, 0], [1, 2, 3], [-2, 1, 0]])
