@@ -155,6 +155,7 @@ inline void start_module() {
 inline void start_module_beside_kernels() {
     start_module();
     const nb::module_ kernels = nb::module_::import_("tenfold._kernels");
+    works_for_key = nb::cast<pthread_key_t>(kernels.attr("_works_for_key"));
     run_type = nb::object(kernels.attr("Run")).release().ptr();
     run_variable = nb::object(kernels.attr("_run")).release().ptr();
 }

@@ -25,6 +25,7 @@ private:
 inline PyObject *run_type = nullptr, *run_variable = nullptr;
 
 inline nb::object start_runs(const nb::object& type) {
+    if (pthread_key_create(&works_for_key, nullptr) != 0) throw std::bad_alloc();
     run_type = nb::object(type).release().ptr();
     run_variable = PyContextVar_New("tenfold_run", nullptr);
     if (!run_variable) throw nb::python_error();

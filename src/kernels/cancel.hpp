@@ -1,8 +1,11 @@
 // Cancellation: work that is given up raises a flag of its own, and the kernels that serve it leave. Nobody else's do.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <exception>
+#include <new>
 
 namespace tenfold {
 
@@ -23,22 +26,32 @@ struct Cancelled : std::exception {
     const char* what() const noexcept override { return "the work that asked for this was given up"; }
 };
 
-// What this thread works for; none: what cannot be given up. A binding sets it for the length of a call, a team for its threads.
-inline constinit thread_local const Cancellation* works_for = nullptr;
+// Where each thread has what it works for; made when `_kernels` is imported, and the same in all modules. It is no thread_local
+// variable: the first use of one in a new thread takes memory, and ends the process where there is none.
+inline pthread_key_t works_for_key{};
 
-// Long kernels look at it now and then, and return early; `unlocked` (src/arrays.hpp) then throws Cancelled.
-inline bool stopped() { return works_for && works_for->stopped(); }
+// What this thread works for; none: what cannot be given up.
+inline const Cancellation* works_for() { return static_cast<const Cancellation*>(pthread_getspecific(works_for_key)); }
+
+// Long kernels look at it now and then, and return early; `unlocked` (src/run.hpp) then throws Cancelled.
+inline bool stopped() {
+    const Cancellation* work = works_for();
+    return work && work->stopped();
+}
 
 // For kernels whose callers would read what is not there.
 inline void leave_if_stopped() {
     if (stopped()) throw Cancelled();
 }
 
+// A binding sets it for the length of a call, a team for its threads.
 class WorksFor {
 public:
-    explicit WorksFor(const Cancellation* now) : before_(works_for) { works_for = now; }
+    explicit WorksFor(const Cancellation* now) : before_(works_for()) {
+        if (now != before_ && pthread_setspecific(works_for_key, now) != 0) throw std::bad_alloc();
+    }
     WorksFor(const WorksFor&) = delete;
-    ~WorksFor() { works_for = before_; }
+    ~WorksFor() { pthread_setspecific(works_for_key, before_); }
 
 private:
     const Cancellation* before_;

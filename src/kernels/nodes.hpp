@@ -67,7 +67,7 @@ struct Place {
 // leave behind could not be used again.
 struct Grafted {
     struct Free {
-        void operator()(Node* nodes) const { std::free(nodes); }
+        void operator()(Node* nodes) const { ::operator delete(nodes); }
     };
     struct Graft {
         size_t first = 0, size = 0;
@@ -81,8 +81,7 @@ struct Grafted {
     // Room for `count` trees of `room` nodes together; pages that are not written take no memory.
     void reserve(size_t count, size_t room) {
         grafts.resize(count);
-        nodes.reset(static_cast<Node*>(std::malloc(std::max<size_t>(room, 1) * sizeof(Node))));
-        if (!nodes) throw std::bad_alloc();
+        nodes.reset(static_cast<Node*>(::operator new(room * sizeof(Node))));
         values = std::make_unique_for_overwrite<double[]>(room * trunk.outputs);
     }
     void put(size_t graft, size_t first, const Grown& tree) {

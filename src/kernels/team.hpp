@@ -46,7 +46,7 @@ public:
         if (threads_.empty()) return work(0);
         call_ = [](void* task, size_t t) { (*static_cast<std::remove_reference_t<Work>*>(task))(t); };
         task_ = const_cast<void*>(static_cast<const void*>(&work));
-        works_for_ = works_for;
+        works_for_ = works_for();
         failure_ = nullptr;
         failed_.store(false, std::memory_order_relaxed);
         busy_.store(threads_.size(), std::memory_order_relaxed);
@@ -101,6 +101,7 @@ private:
 
     void attempt(size_t t) noexcept {
         try {
+            const WorksFor now(works_for_);
             call_(task_, t);
         } catch (...) {
             std::lock_guard lock(mutex_);
@@ -118,10 +119,7 @@ private:
                 seen = turn_.load(std::memory_order_relaxed);
             }
             if (!call_) return;
-            {
-                const WorksFor now(works_for_);
-                attempt(t);
-            }
+            attempt(t);
             busy_.fetch_sub(1, std::memory_order_release);
         }
     }

@@ -201,6 +201,9 @@ def patiently(function: Callable[..., Result], A: Any, *rest: Any, **options: An
     worker = threading.Thread(target=copy_context().run, args=(work,), daemon=True)
     try:
         worker.start()
+    except RuntimeError:  # there is no room for a thread
+        return function(A, *rest, **options)
+    try:
         while not done.wait(LISTEN_EVERY):
             if stopping():
                 raise KeyboardInterrupt

@@ -1,0 +1,49 @@
+"""No process ends for want of memory: each allocation of native code fails in turn, and threads find no room for their stacks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+NATIVE = Path(__file__).with_name("native")
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a process in which allocations can be made to fail."""
+    compiler = shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("needs Linux and a C compiler")
+    library = tmp_path_factory.mktemp("preloaded") / "failing_malloc.so"
+    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(NATIVE / "failing_malloc.c")]
+    made = subprocess.run(command, capture_output=True, text=True)
+    if made.returncode != 0:
+        pytest.skip(f"malloc cannot be replaced here: {made.stderr[-200:]}")
+    return {**os.environ, "LD_PRELOAD": str(library)}
+
+
+@pytest.mark.parametrize("family", ["blocks", "trees", "forests", "boosting"])
+def test_a_failed_allocation_is_a_memory_error_and_the_process_goes_on(family: str, preloaded: dict[str, str]) -> None:
+    done = run("out_of_memory.py", family, env=preloaded)
+    counts = {name: [int(n) for n in found.split()] for name, found in (line.split(": ") for line in done.splitlines())}
+    for name, (failures, borne) in counts.items():
+        assert failures > 0 and borne < failures, f"{name}: no allocation failed that it could not do without"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_threads_without_room_for_their_stacks_are_not_missed() -> None:
+    done, refused = map(int, run("address_space.py", env=dict(os.environ)).split())
+    assert done > refused
+
+
+def run(script: str, *arguments: str, env: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, str(NATIVE / script), *arguments], env=env, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
