@@ -57,3 +57,15 @@ def test_noise_is_noise_by_every_score(metric: str) -> None:
 def test_mammography_has_a_signal() -> None:
     found = tenfold.select(TABLES / "mammography.csv.gz", "target", metric="balanced_accuracy", folds=3)
     assert found.signal and found.estimate.value > 0.8
+
+
+# --- learners that cannot be fitted -----------------------------------------------------------------------
+
+
+def test_a_learner_that_refuses_the_training_rows_has_failed_and_the_run_goes_on() -> None:
+    """The only column is constant within each class: a discriminant has no spread to measure by."""
+    label = np.arange(60) % 3
+    found = tenfold.select(pl.DataFrame({"x": 1.5 * label + 0.25}), np.array(["a", "b", "c"])[label], folds=4)
+    row = next(row for row in found.leaderboard if row["family"] == "linear discriminant")
+    assert row["against"] == "failed" and "no column varies within any class" in row["reason"]
+    assert found.signal and found.chosen == "naive Bayes"

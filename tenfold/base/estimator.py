@@ -205,10 +205,11 @@ class OnePass(Estimator):
         """Fitted learners, one for each value of the path parameter, or one; None where the statistics are not exact enough."""
         if stats is None or not self._exact(stats):
             return None
-        if not values:
-            return [self._fitted_copy(self._solve(stats))]
-        fits = self._solve_path(stats, values)
-        return [self._fitted_copy(fit, **{str(self.path): value}) for value, fit in zip(values, fits, strict=True)]
+        fits = self._solve_path(stats, values) if values else [self._solve(stats)]
+        if any("absent_" in fit for fit in fits):
+            return None  # the rows are too few for it: refused as in its own fit
+        changed = [{str(self.path): value} for value in values] or [{}]
+        return [self._fitted_copy(fit, **one) for fit, one in zip(fits, changed, strict=True)]
 
     def _held_out_squares(self, stats: Any, fits: list[dict[str, Any]]) -> tuple[Any, Any] | None:
         """Σ w (y − ŷ)² of rows by their statistics alone, for each of these fits, and its share of Σ w y²; None where they do not tell."""

@@ -44,7 +44,7 @@ class Front:
         gaps = np.flatnonzero(missing.any(axis=0))
         if missing[:, gaps].all(axis=0).any():
             return None  # a column without any value is dropped: no map of the others
-        anchor = np.nanmean(X[:, gaps], axis=0, dtype=np.float64) if len(gaps) else np.empty(0)
+        anchor = np.array(np.nanmean(X[:, gaps], axis=0, dtype=np.float64) if len(gaps) else [], dtype=np.float64)
         classes = source.target.classes
         facts = {name: fact for name, fact in source.facts.items() if name in ("n_features_in_", "feature_names_in_")}
         return cls(steps, facts, X.shape[1], 0 if classes is None else len(classes), gaps, anchor)

@@ -140,8 +140,8 @@ def _trees(role: str, rows: int, trees: int) -> list[Family]:
     small, larger = (
         kind(early_stopping=False, max_leaf_nodes=leaves, random_state=0) for leaves in (SMALL_LEAVES, LEAVES)
     )
-    in_forest = FOREST_TREES * (rows // forest.min_samples_leaf)
-    in_round, in_larger = (trees * min(leaves, rows // LEAF_ROWS) for leaves in (SMALL_LEAVES, LEAVES))
+    in_forest = FOREST_TREES * (rows // int(forest.min_samples_leaf))
+    in_round, in_larger = (trees * min(leaves, int(rows // LEAF_ROWS)) for leaves in (SMALL_LEAVES, LEAVES))
     return [
         Family("random forest", forest, 6, leaves=in_forest),
         Family("boosted small trees", small, 6, "max_iter", rounds, "rounds", leaves=in_round),

@@ -68,7 +68,7 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
     gains over the guess and 20 % of what it still loses: a learner that fails badly on one fold has a large error,
     and must not pass for as good because of it. The guess is taken only where it leads.
     """
-    usable = np.isfinite(scores).all(axis=1)
+    usable: Array = np.asarray(np.isfinite(scores).all(axis=1))
     mean = np.where(usable, judge.sign * np.where(usable[:, None], scores, 0.0).mean(axis=1), -np.inf)
     best: dict[str, int] = {}
     for c, setting in enumerate(settings):
@@ -81,7 +81,7 @@ def choose(settings: list[Setting], scores: Array, judge: Score) -> Choice:
     gain = float(mean[leader] - mean[guess])
     ahead = judge.sign * (scores[leader] - scores[guess])
     useful = leader != guess and gain > quantile(ahead.size) * corrected_error(ahead, ahead.size)
-    hopeless = usable & (mean < mean[guess]) & useful  # worse than guessing, which the leader beats
+    hopeless: Array = usable & (mean < mean[guess]) & useful  # worse than guessing, which the leader beats
     limit = NEVER_EQUAL * gain
     if not judge.greater_is_better:
         limit = min(limit, NEVER_EQUAL_LOSS * -float(mean[leader]))
@@ -214,7 +214,9 @@ def reaches_of(answers: Array, losses: Array, metric: str) -> Array | None:
     Levels have equally many held-out rows. None where there are too few rows for two of them.
     """
     levels = min(MOST_LEVELS, len(answers) // LEVEL_ROWS)
-    ends = np.unique(np.quantile(answers, np.arange(1, levels + 1) / levels, method="inverted_cdf")) if levels else []
+    if levels < 2:
+        return None
+    ends = np.unique(np.quantile(answers, np.arange(1, levels + 1) / levels, method="inverted_cdf"))
     if len(ends) < 2:
         return None
     of = np.minimum(np.searchsorted(ends, answers), len(ends) - 1)

@@ -46,8 +46,8 @@ class TableModel(Estimator):
     accepts: ClassVar[str] = "table"
     missing: ClassVar[bool] = True
 
-    coder: object = param(default=None, doc="a fitted TableCoder")
-    pipeline: object = param(
+    coder: Any = param(default=None, doc="a fitted TableCoder")
+    pipeline: Any = param(
         default=None, doc="a fitted pipeline that takes the coder's matrix, or a learner that takes its frame"
     )
 
@@ -65,19 +65,19 @@ class TableModel(Estimator):
         return model
 
     @property
-    def role(self) -> str:  # type: ignore[override]
-        return str(self.pipeline.role)  # type: ignore[attr-defined]
+    def role(self) -> str:
+        return str(self.pipeline.role)
 
     @property
-    def target(self) -> str:  # type: ignore[override]
-        return str(self.pipeline.target)  # type: ignore[attr-defined]
+    def target(self) -> str:
+        return str(self.pipeline.target)
 
     @property
-    def classes_(self) -> Array:
+    def classes_(self) -> Any:  # type: ignore[override]
         """The classes, in the order of `predict_proba`."""
         if self.role != "classifier":
             raise AttributeError("this model predicts numbers: it has no classes_")
-        return self.pipeline.classes_  # type: ignore[attr-defined]
+        return self.pipeline.classes_
 
     @property
     def categories_(self) -> Categories:
@@ -86,12 +86,12 @@ class TableModel(Estimator):
         if not self._keeps_categories:
             return levels_of(coder)
         fitted = vars(self.pipeline).get("categories_")
-        return kept_levels(coder) if fitted is None else fitted  # type: ignore[no-any-return]
+        return kept_levels(coder) if fitted is None else fitted
 
     @property
     def _keeps_categories(self) -> bool:
         """Whether the pipeline takes categories as they are (trees do), and not the coder's matrix."""
-        return bool(self.pipeline.categorical)  # type: ignore[attr-defined]
+        return bool(self.pipeline.categorical)
 
     def _objection(self) -> str | None:
         coder, pipeline = self.coder, self.pipeline
@@ -109,7 +109,8 @@ class TableModel(Estimator):
 
     def __sklearn_clone__(self) -> Self:
         """A copy keeps the fitted coder, which has not looked at the target; `fit` fits its pipeline."""
-        return fresh(self)  # type: ignore[no-any-return]
+        other: Self = fresh(self)
+        return other
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -118,11 +119,11 @@ class TableModel(Estimator):
 
     def predict(self, table: Any) -> Array:
         """The predicted class or number of each row of a file or frame."""
-        return np.asarray(self.pipeline.predict(self.coded(table)))  # type: ignore[attr-defined]
+        return np.asarray(self.pipeline.predict(self.coded(table)))
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
-        return np.asarray(self.pipeline.predict_proba(self.coded(table)))  # type: ignore[attr-defined]
+        return np.asarray(self.pipeline.predict_proba(self.coded(table)))
 
     def score(self, table: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted right, or R²; `y` is in the table, in the column it was in, if not given."""
@@ -174,7 +175,7 @@ class TableModel(Estimator):
         for name in self.feature_names_in_:
             check_name(name, raw.frame.columns, f" in {raw.name}, which the model needs")
         coder: Any = self.coder
-        trees = bool(self.pipeline.categorical)  # type: ignore[attr-defined]
+        trees = bool(self.pipeline.categorical)
         check_new_rows(raw.frame, coder, trees)
         return coder.frame(raw.frame) if trees else coder.transform(raw.frame)
 
@@ -183,8 +184,8 @@ class TableModel(Estimator):
     def _coded_rows(self, table: Any) -> Array:
         coded = self.coded(table)
         if self._keeps_categories:
-            return check_predict(self.pipeline, coded)  # type: ignore[no-any-return]
-        return folded(self.coder, coded)  # type: ignore[arg-type]
+            return np.asarray(check_predict(self.pipeline, coded))
+        return folded(self.coder, coded)
 
     def _source(self, table: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
         frame = read_table(table).frame
@@ -220,20 +221,20 @@ class TableModel(Estimator):
         """Rows as the last learner takes them."""
         if self._keeps_categories:
             return rows
-        return self.pipeline._through(unfolded(self.coder, rows))  # type: ignore[attr-defined,arg-type,no-any-return]
+        return np.asarray(self.pipeline._through(unfolded(self.coder, rows)))
 
     @property
     def _last(self) -> Any:
-        return self.pipeline if self._keeps_categories else self.pipeline._last  # type: ignore[attr-defined]
+        return self.pipeline if self._keeps_categories else self.pipeline._last
 
     def _predict(self, rows: Array) -> Array:
-        return self._last._predict(self._through(rows))  # type: ignore[no-any-return]
+        return np.asarray(self._last._predict(self._through(rows)))
 
     def _outputs(self, rows: Array) -> Array:
-        return self._last._outputs(self._through(rows))  # type: ignore[no-any-return]
+        return np.asarray(self._last._outputs(self._through(rows)))
 
     def _scores(self, rows: Array) -> Array:
-        return self._last._scores(self._through(rows))  # type: ignore[no-any-return]
+        return np.asarray(self._last._scores(self._through(rows)))
 
     def _explained(self) -> Any:
         return self._last._explained() if self._keeps_categories else None

@@ -34,7 +34,7 @@ class Attributions:
     @property
     def importances(self) -> Array:
         """The mean size of the values of each column, (columns) or (columns, classes)."""
-        return np.abs(self.values).mean(axis=0)
+        return np.asarray(np.abs(self.values).mean(axis=0))
 
     def of_class(self, which: Any) -> Attributions:
         """The values for one class only."""

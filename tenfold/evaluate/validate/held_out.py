@@ -17,6 +17,7 @@ from tenfold.core.stats import Keyed, Rows
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.plan import Round
 from tenfold.evaluate.validate.leave_out import leave_one_out_outputs
+from tenfold.evaluate.validate.training_sets import MOST_SUMS
 from tenfold.gate.inputs import Pairs
 from tenfold.score.record import Score
 from tenfold.solve.few_rows import target_squares
@@ -63,8 +64,10 @@ def path_outputs(
         template = prepared(model, source)
         trained = training_statistics(template, source, one) if name == model.path else None
         if trained is None:
-            rows = [one.train_rows(k) for k in range(len(one))]
-            paths = each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows)
+            on_path = name == model.path and not isinstance(model, OnePass)
+            merged = merged_models(template, source, one, values) if on_path else None
+            rows = [one.train_rows(k) for k in range(len(one))] if merged is None else []
+            paths = merged or each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows)
         else:
             tested = trained[0] if one.kind == "folds" and not one.single else [None] * len(one)
             solve = partial(solved_path, template, values, judge)
@@ -92,12 +95,24 @@ def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str
     """A fitted model for each split, and how they were made."""
     template = prepared(model, source)
     with single_blas:
-        trained = training_statistics(template, source, one)
-        if trained is not None:
-            return each(lambda stats: template._fitted_copy(template._solve(stats)), trained[1]), MERGED
+        merged = merged_models(template, source, one, [])
+        if merged is not None:
+            return [models[0] for models in merged], MERGED
         rows = [one.train_rows(k) for k in range(len(one))]
         start = start_of(model, source) if one.kind != "reversed" and len(one) > 2 else None
         return each(lambda train: fresh(model)._fit(source.select(train), start), rows), REFITTED
+
+
+def merged_models(template: Any, source: Arrays, one: Round, values: list[Any]) -> list[list[Any]] | None:
+    """The models of each split from merged sums of its groups, one for each value of the path, or one; None where sums do not tell them,
+    or would take too much memory."""
+    sums = template._sums(source) if one.merges else None
+    if sums is None or 3 * len(one.groups) * sums.size > MOST_SUMS:
+        return None
+    keyed = source.by_key(list(enumerate(one.groups)))
+    stats = current_engine().run(partial(_summarize_keyed, sums.summarize), keyed)
+    found = each(lambda total: sums.solve(total, values), one.training([stats[k] for k in range(len(one.groups))]))
+    return None if any(models is None for models in found) else found
 
 
 def training_statistics(template: Any, source: Arrays, one: Round) -> tuple[list[Any], list[Any]] | None:
