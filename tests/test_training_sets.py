@@ -224,6 +224,7 @@ def test_learners_of_one_pass_see_each_row_once(monkeypatch: pytest.MonkeyPatch)
         race = race_of(classes, monkeypatch)
         race.run()
         assert len(race.units()) == 10 and fits == left and rows == [120]
+        assert race.fits == sum(left.values())
 
 
 def test_settings_start_from_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,6 +145,9 @@ class Outcome:
             reaches=None if self.reaches is None else self.reaches.tolist(),
             warnings=self.race.told,
             failures=self.race.failures,
+            merged=[
+                family.title for family, sets in zip(self.race.families, self.race.sets, strict=True) if sets.merged
+            ],
             notes=self.task.notes,
         )
 

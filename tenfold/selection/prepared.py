@@ -16,7 +16,7 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import TenfoldWarning
 from tenfold.core.stats import Moments
 from tenfold.evaluate.validate.merges import FoldSums
-from tenfold.evaluate.validate.training_sets import Held, sums_of_folds
+from tenfold.evaluate.validate.training_sets import Held, sums_fit, sums_of_folds
 
 
 def front() -> list[tuple[str, Any]]:
@@ -43,6 +43,11 @@ class Prepared:
         self.front = Front.of([step for _, step in front()], self.rows)
         self.sums: FoldSums | None = None
         self.held: Held = ()
+
+    @property
+    def merges(self) -> bool:
+        """Whether there is memory for the moments of all folds."""
+        return self.front is not None and sums_fit(self.front.size, len(self.folds))
 
     def at(self, held: Held) -> Self:
         """Without these folds."""

@@ -110,6 +110,13 @@ class Race:
             tick(self.units_done)
 
     @property
+    def fits(self) -> int:
+        """The fits of the whole race: what follows from merged sums is none, and a path of values is one."""
+        by_fitting = [sets for sets in self.sets if sets.solve is None or not self.prepared.merges]
+        each = sum(1 if sets.learner.path == sets.path else max(len(sets.values), 1) for sets in by_fitting)
+        return len(self.units()) * each
+
+    @property
     def complete_folds(self) -> list[int]:
         """Folds with a score of every setting on the board."""
         return list(range(min(self.units_done, self.K)))

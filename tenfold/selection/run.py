@@ -213,7 +213,7 @@ class _Job:
             settings=len(race.settings) - 1,
             folds=race.K,
             width=X.shape[1],
-            fits=len(race.settings) * units,
+            fits=race.fits,
             uncoded=0 if race.raw is None or alike else table.width,
         )
         try:

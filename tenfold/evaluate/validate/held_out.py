@@ -17,7 +17,7 @@ from tenfold.core.stats import Keyed, Rows
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.plan import Round
 from tenfold.evaluate.validate.leave_out import leave_one_out_outputs
-from tenfold.evaluate.validate.training_sets import MOST_SUMS
+from tenfold.evaluate.validate.training_sets import sums_fit
 from tenfold.gate.inputs import Pairs
 from tenfold.score.record import Score
 from tenfold.solve.few_rows import target_squares
@@ -107,7 +107,7 @@ def merged_models(template: Any, source: Arrays, one: Round, values: list[Any]) 
     """The models of each split from merged sums of its groups, one for each value of the path, or one; None where sums do not tell them,
     or would take too much memory."""
     sums = template._sums(source) if one.merges else None
-    if sums is None or 3 * len(one.groups) * sums.size > MOST_SUMS:
+    if sums is None or not sums_fit(sums.size, len(one.groups)):
         return None
     keyed = source.by_key(list(enumerate(one.groups)))
     stats = current_engine().run(partial(_summarize_keyed, sums.summarize), keyed)

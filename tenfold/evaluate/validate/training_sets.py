@@ -66,9 +66,14 @@ class TrainingSets:
         return (learner if self.path is None else learner.set_params(**{self.path: value}))._fit(rows, start)
 
 
+def sums_fit(size: int, folds: int) -> bool:
+    """Whether there is room for the sums of so many folds, `size` bytes each, with their prefixes and suffixes."""
+    return 3 * folds * size <= MOST_SUMS
+
+
 def sums_of_folds(summarize: Callable[[Block], Any], source: Arrays, folds: list[Array], size: int) -> FoldSums | None:
     """One pass over the rows; None where the sums would take too much memory."""
-    if 3 * len(folds) * size > MOST_SUMS:
+    if not sums_fit(size, len(folds)):
         return None
     on: Engine = current_engine(source)
     stats = on.run(partial(_by_fold, summarize), source.by_key(list(enumerate(folds))))
