@@ -195,3 +195,87 @@ def test_memory_is_that_of_the_rows(name):
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 0.2 * 8 * 3000**2
+
+
+# --- discriminant analysis ---
+
+
+def classes(n=40, k=3):
+    rng = np.random.default_rng(2)
+    y = np.r_[np.arange(k), rng.integers(0, k, n - k)]
+    X = rng.normal(size=(n, P)) * np.linspace(0.5, 2.0, P) + 0.3 * y[:, None] + 5.0
+    X[:, 7] = 2.0
+    return X, np.array(["a", "b", "c"])[y], rng.uniform(0.5, 2.0, n)
+
+
+def same_classifier(found, other, X, names):
+    for name in names:
+        np.testing.assert_allclose(getattr(found, name), getattr(other, name), rtol=1e-6, atol=1e-8, err_msg=name)
+    for rows in (X, X[:9] + 0.1):
+        # of log probabilities of thousands, the differences between classes are what rounding leaves
+        one, two = found.predict_log_proba(rows), other.predict_log_proba(rows)
+        np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+@pytest.mark.parametrize("shrinkage", [None, 0.3])
+@pytest.mark.parametrize("priors", [False, True])
+def test_linear_discriminant(monkeypatch, k, solver, shrinkage, priors):
+    if solver == "svd" and shrinkage:
+        shrinkage = 1.0
+    X, y, w = classes(k=k)
+    model = tenfold.LinearDiscriminantAnalysis(
+        solver=solver, shrinkage=shrinkage, priors=[0.5, 0.3, 0.2][:k] if priors and k == 3 else None, store_covariance=True
+    )
+    found = quiet(clone(model).fit, X, y, sample_weight=w)
+    other = usual(monkeypatch, model.fit, X, y, sample_weight=w)
+    attributes = ["coef_", "intercept_", "means_", "priors_", "xbar_", "covariance_"]
+    same_classifier(found, other, X, attributes)
+    np.testing.assert_allclose(
+        np.abs(found.transform(X)), np.abs(other.transform(X)), rtol=1e-5, atol=1e-6 * np.abs(other.transform(X)).max()
+    )
+    ratio = found.explained_variance_ratio_
+    np.testing.assert_allclose(ratio, other.explained_variance_ratio_, atol=1e-9)
+
+
+@pytest.mark.parametrize("reg_param", [0.0, 0.1])
+@pytest.mark.parametrize("shrinkage", [None, 0.2])
+def test_quadratic_discriminant(monkeypatch, reg_param, shrinkage):
+    X, y, w = classes()
+    model = tenfold.QuadraticDiscriminantAnalysis(reg_param=reg_param, shrinkage=shrinkage, store_covariance=True)
+    found = quiet(clone(model).fit, X, y, sample_weight=w)
+    other = usual(monkeypatch, model.fit, X, y, sample_weight=w)
+    same_classifier(found, other, X, ["means_", "priors_", "constant_", "covariance_"])
+    for one, two in zip(found.scalings_, other.scalings_, strict=True):
+        np.testing.assert_allclose(one, two[: len(one)], rtol=1e-7)
+    assert found.axes_[0].shape[1] < len(X)
+
+
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"])
+def test_discriminants_learn_on_and_are_saved(tmp_path, name):
+    X, y, w = classes()
+    model, part = getattr(tenfold, name)(), getattr(tenfold, name)()
+    quiet(model.fit, X, y, sample_weight=w)
+    quiet(part.partial_fit, X[:15], y[:15], sample_weight=w[:15], classes=["a", "b", "c"])
+    quiet(part.partial_fit, X[15:], y[15:], sample_weight=w[15:])
+    np.testing.assert_allclose(part.predict_proba(X), model.predict_proba(X), atol=1e-9)
+    for resumable in (False, True):
+        tenfold.save(model, tmp_path / "model", resumable=resumable)
+        np.testing.assert_array_equal(tenfold.load(tmp_path / "model").predict_proba(X), model.predict_proba(X))
+    assert type(tenfold.load(tmp_path / "model").stats_).__name__ == "ClassRows"
+    many = np.vstack([X] * 5)  # more rows than half of the columns: moments
+    again = quiet(tenfold.load(tmp_path / "model").partial_fit, many, np.tile(y, 5))
+    assert type(again.stats_).__name__ == "Moments"
+    assert 0 <= quiet(tenfold.cross_validate, getattr(tenfold, name)(), X, y, folds=4).mean <= 1
+
+
+@pytest.mark.parametrize(
+    "model", [tenfold.LinearDiscriminantAnalysis("lsqr", shrinkage=0.5), tenfold.QuadraticDiscriminantAnalysis()]
+)
+def test_discriminants_of_forty_thousand_columns(model):
+    """p x p would take 13 GB."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 40_000)), np.arange(20) % 2
+    X[:, :2000] += y[:, None]
+    assert (quiet(clone(model).fit, X, y).predict(X) == y).all()

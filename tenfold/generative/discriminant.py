@@ -17,8 +17,18 @@ from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
+from tenfold.generative.class_rows import (
+    Axes,
+    ClassRows,
+    Covariance,
+    axes_of,
+    basis_of,
+    rows_or_moments,
+    whitening_of,
+)
 from tenfold.generative.classes import class_priors, log_priors, not_yet, refuse_if_not_yet
 from tenfold.solve.columns import check_magnitude
+from tenfold.solve.few_rows import principal
 from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
 
 # Eigenvalues of a correlation matrix below these: singular to working precision; about six digits left.
@@ -37,7 +47,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
                 between classes
     Algorithm   one pass of centred moments, class by class; eigenvalues of W scaled to correlations, then an
                 SVD of the class means in whitened coordinates
-    Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²)
+    Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²); of few rows O(n² p) and O(n p)
     Fails when  columns are dependent within the classes: those directions are left out (warns Degenerate);
                 rows are not enough for any spread within the classes (refused)
     Reference   Fisher 1936; Hastie, Tibshirani & Friedman 2009, §4.3; shrinkage: Friedman 1989
@@ -59,7 +69,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     xbar_: Array = learned("float(p)", "mean of all rows")
     explained_variance_ratio_: Array = learned("float(*)", "share of the variance between classes along each direction")
     covariance_: Array = learned("float(p,p)", "covariance within classes, where it is stored", optional=True)
-    stats_: Any = learned("Moments(K,p)", "the moments: for partial_fit, merge and forget", optional=True)
+    stats_: Any = learned("Moments(K,p)|ClassRows(K,p)", "the moments: for partial_fit, merge and forget", optional=True)
 
     solver: str = param(
         default="svd",
@@ -84,17 +94,17 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
         from tenfold.generative.leave_one_out_discriminant import linear_discriminant
 
-        return linear_discriminant(self) if "stats_" in vars(self) else None
+        return linear_discriminant(self) if isinstance(vars(self).get("stats_"), Moments) else None
 
-    def _summarize(self, block: Block) -> Moments:
-        return Moments.by_group(block.X, block.y, block.w, len(self.classes_))
+    def _summarize(self, block: Block) -> ClassRows | Moments:
+        return rows_or_moments(block, len(self.classes_))
 
     def _from_moments(self, moments: Moments) -> Moments:
         return moments
 
-    def _solve(self, stats: Moments) -> dict[str, Any]:
-        weight, means, n = stats.weight, stats.mean, float(stats.weight.sum())
-        variances = np.diagonal(stats.scatter, axis1=-2, axis2=-1)
+    def _solve(self, stats: ClassRows | Moments) -> dict[str, Any]:
+        weight, means = stats.weight, stats.mean
+        variances = variances_of(stats)
         check_magnitude(means, variances, vars(self).get("feature_names_in_"))
         refuse_automatic(self)
         priors, most = class_priors(self, weight), self._most_components()
@@ -107,24 +117,23 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
                 "scalings_",
                 "intercept_",
             )
-        pooled = stats.scatter.sum(axis=0) / n
-        by_priors = (
-            pooled if self.priors is None else np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
-        )
-        by_priors = shrunk(by_priors, self.shrinkage)
-        within = by_priors if self.solver != "svd" or self.shrinkage else pooled
-        white = self._whitening(within, means[weight > 0])
+        few = isinstance(stats, ClassRows)
+        within, by_priors, total = self._covariances(stats, priors)
+        white = (self._whitening_of_rows if few else self._whitening)(within, means[weight > 0])
         center = priors @ means
         apart = (means - center) @ white  # class means in coordinates where the covariance within classes is I
         if self.solver == "eigen":
-            axes, gains = self._total_axes(stats, white, within, pooled)
+            gains, axes = eigh(along(total, white) - along(within, white))
+            axes, gains = axes[:, ::-1], gains[::-1]
+            if few and within.level:  # and in each direction beside the rows
+                gains = np.append(gains, (within.rows.shape[1] - len(gains)) * (total.level / within.level - 1))
         else:
             axes, gains = _axes_between(apart * np.sqrt(priors)[:, None], self.tol)
         scalings = white @ axes
         projector = scalings if self.solver == "svd" else white
         # As in scikit-learn the scores are about zero with the other solvers, unless that would cost digits. For
         # two classes, whose scores are subtracted, it makes no difference where they begin.
-        far = (np.abs(center) > FAR * np.sqrt(np.diagonal(within))).any()
+        far = (np.abs(center) > FAR * np.sqrt(within.diagonal())).any()
         origin = center if self.solver == "svd" or len(weight) == 2 or far else np.zeros_like(center)
         near = (means - origin) @ projector
         coef = near @ projector.T
@@ -140,9 +149,27 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             xbar_=center,
             explained_variance_ratio_=(gains / (gains.sum() or 1.0))[:most],
         )
-        if self.store_covariance or self.solver != "svd":
-            fitted["covariance_"] = by_priors
+        if self.store_covariance or (self.solver != "svd" and not few):
+            fitted["covariance_"] = by_priors.dense() if isinstance(by_priors, Covariance) else by_priors
         return fitted
+
+    def _covariances(self, stats: ClassRows | Moments, priors: Array) -> tuple[Any, Any, Any]:
+        """Within classes as the solver takes it, within classes by priors, and of all rows; each with its shrinkage."""
+        weight, share = stats.weight, stats.weight / stats.weight.sum()
+        by_prior = share if self.priors is None else priors
+        apart = (stats.mean - share @ stats.mean) * np.sqrt(share)[:, None]
+        plain = self.solver == "svd" and not self.shrinkage  # then priors do not weigh the covariances
+        if isinstance(stats, ClassRows):
+            rows, s = stats.apart * np.sqrt(stats.w)[:, None], float(self.shrinkage or 0.0)
+            pooled = rows / np.sqrt(weight.sum())
+            by_priors = Covariance(rows * np.sqrt(by_prior / np.maximum(weight, 1e-300))[stats.y][:, None], s)
+            return Covariance(pooled) if plain else by_priors, by_priors, Covariance(np.vstack([pooled, apart]), s)
+        pooled = stats.scatter.sum(axis=0) / float(weight.sum())
+        mixed = pooled
+        if self.priors is not None:
+            mixed = np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
+        mixed = shrunk(mixed, self.shrinkage)
+        return pooled if plain else mixed, mixed, shrunk(pooled + apart.T @ apart, self.shrinkage)
 
     def _finish(self, source: Source) -> None:
         refuse_if_not_yet(self)
@@ -171,6 +198,21 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             self._tell(values, keep, flat, np.ptp(means, axis=0) > 1e-8 * size)
         return vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None]
 
+    def _whitening_of_rows(self, within: Covariance, means: Array) -> Array:
+        """The same of few rows. With a level beside the rows, of those directions alone that rows and means have."""
+        if within.level:
+            Q = basis_of(np.vstack([within.rows, means]))
+            values, vectors = eigh(within.along(Q))
+            return Q @ (vectors / np.sqrt(values))
+        scale, size = np.sqrt(within.diagonal()), np.abs(means).max(axis=0)
+        flat = scale <= ROUNDING * size
+        rows, scale = np.where(flat, 0.0, within.rows), np.where(flat, 1.0, scale)
+        least = max(self.tol**2 if self.solver == "svd" else 0.0, SINGULAR * len(scale))
+        white, values = whitening_of(rows, scale, least)
+        values = np.concatenate([np.zeros(len(scale) - len(values)), values])
+        self._tell(values, values > least, flat, np.ptp(means, axis=0) > 1e-8 * size)
+        return white
+
     def _tell(self, values: Array, keep: Array, flat: Array, differs: Array) -> None:
         """One sentence about a singular covariance. Columns that are constant altogether do no harm."""
         dropped = int((~keep).sum() - flat.sum())
@@ -185,14 +227,6 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             return
         told = f"LinearDiscriminantAnalysis: {told}: drop columns, or set shrinkage"
         warnings.warn(told, Degenerate, stacklevel=2)
-
-    def _total_axes(self, stats: Moments, white: Array, within: Array, pooled: Array) -> tuple[Array, Array]:
-        """Eigenvectors of total minus within covariance (each with its own shrinkage), whitened."""
-        share = stats.weight / stats.weight.sum()
-        apart = stats.mean - share @ stats.mean
-        total = shrunk(pooled + (apart * share[:, None]).T @ apart, self.shrinkage)
-        gains, axes = eigh(white.T @ (total - within) @ white)
-        return axes[:, ::-1], gains[::-1]
 
     def _scores(self, X: Any) -> Array:
         scores = ops.linear_scores(X, self.coef_, self.intercept_)
@@ -215,7 +249,8 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
     Model       log P(k | x) = const − ½ (x − mₖ)ᵀ Cₖ⁻¹ (x − mₖ) − ½ log det Cₖ + log πₖ
     Objective   maximum likelihood of mₖ and Cₖ; then Cₖ ← (1 − reg_param) Cₖ + reg_param I
     Algorithm   one pass of centred moments, class by class; Cholesky of each Cₖ scaled to correlations
-    Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²); O(K p²) a predicted row
+    Cost        O(n p²) time, O(K p²) memory, one pass; merging O(K p²); O(K p²) a predicted row; of few rows O(n² p), O(n p) and
+                O(n p) a predicted row
     Fails when  the covariance of a class is singular, as with p rows or fewer: directions without variance
                 then count as impossible for the class (warns Degenerate); the remedy is reg_param or
                 shrinkage
@@ -232,12 +267,18 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
 
     means_: Array = learned("float(K,p)", "class means")
     priors_: Array = learned("float(K)", "probability of each class")
-    rotations_: list[Array] = learned("[float(p,p)](K)", "principal axes of each class")
-    scalings_: list[Array] = learned("[float(p)](K)", "variances along these axes")
-    whitening_: Array = learned("float(K,p,p)", "map of each class that makes its covariance the identity")
+    rotations_: list[Array] = learned("[float(p,*)](K)", "principal axes of each class; of few rows those that they have")
+    scalings_: list[Array] = learned("[float(*)](K)", "variances along these axes")
+    whitening_: Array = learned(
+        "float(K,p,p)", "map of each class that makes its covariance the identity; not of few rows", optional=True
+    )
+    units_: Array = learned("float(K,p)", "few rows: unit of each column in each class", optional=True)
+    axes_: list[Array] = learned("[float(p,*)](K)", "few rows: directions that the rows of a class have", optional=True)
+    precisions_: list[Array] = learned("[float(*)](K)", "few rows: 1 / variance along these axes", optional=True)
+    beside_: Array = learned("float(K)", "few rows: 1 / variance in all other directions", optional=True)
     constant_: Array = learned("real(K)", "what each score has that does not depend on the row")
     covariance_: list[Array] = learned("[float(p,p)](K)", "covariance of each class, where it is stored", optional=True)
-    stats_: Any = learned("Moments(K,p)", "the moments: for partial_fit, merge and forget", optional=True)
+    stats_: Any = learned("Moments(K,p)|ClassRows(K,p)", "the moments: for partial_fit, merge and forget", optional=True)
 
     _: KW_ONLY
     solver: str = param(default="svd", one_of=("svd", "eigen"), doc="no effect: one method serves both")
@@ -263,22 +304,25 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
     def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
         from tenfold.generative.leave_one_out_discriminant import quadratic_discriminant
 
-        return quadratic_discriminant(self) if "stats_" in vars(self) else None
+        return quadratic_discriminant(self) if isinstance(vars(self).get("stats_"), Moments) else None
 
-    def _summarize(self, block: Block) -> Moments:
-        return Moments.by_group(block.X, block.y, block.w, len(self.classes_))
+    def _summarize(self, block: Block) -> ClassRows | Moments:
+        return rows_or_moments(block, len(self.classes_))
 
     def _from_moments(self, moments: Moments) -> Moments:
         return moments
 
-    def _solve(self, stats: Moments) -> dict[str, Any]:
-        weight, means, scatter = stats.weight, stats.mean, stats.scatter
-        check_magnitude(means, np.diagonal(scatter, axis1=-2, axis2=-1), vars(self).get("feature_names_in_"))
+    def _solve(self, stats: ClassRows | Moments) -> dict[str, Any]:
+        weight, means, squares = stats.weight, stats.mean, variances_of(stats)
+        check_magnitude(means, squares, vars(self).get("feature_names_in_"))
         refuse_automatic(self)
         K, p = means.shape
         priors = class_priors(self, weight)
-        unit = np.sqrt(scatter.sum(axis=0).diagonal() / weight.sum())  # for columns that are constant in one class
+        unit = np.sqrt(squares.sum(axis=0) / weight.sum())  # for columns that are constant in one class
         unit = np.where(unit > 0, unit, 1.0)
+        if isinstance(stats, ClassRows):
+            return self._from_rows(stats, squares, priors, unit)
+        scatter = stats.scatter
         rotations, scalings, covariances = [], [], []
         whitening, log_scale, singular = np.empty((K, p, p)), np.empty(K), []
         for k in range(K):
@@ -293,7 +337,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
             scalings.append(values[::-1])
             covariances.append(C)
         if singular:
-            self._tell(singular, np.diagonal(scatter, axis1=-2, axis2=-1), means, weight)
+            self._tell(singular, squares, means, weight)
         fitted = dict(
             means_=means,
             priors_=priors,
@@ -301,6 +345,38 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
             scalings_=scalings,
             whitening_=whitening,
             constant_=log_priors(priors, weight) - log_scale,
+        )
+        return {**fitted, "covariance_": covariances} if self.store_covariance else fitted
+
+    def _from_rows(self, stats: ClassRows, squares: Array, priors: Array, unit: Array) -> dict[str, Any]:
+        """Each covariance (1 − reg_param) ((1 − shrinkage) RᵀR + shrinkage (trace / p) I) + reg_param I by its rows R."""
+        weight, means, reg = stats.weight, stats.mean, float(self.reg_param)
+        p, axes, rotations, scalings, covariances, singular = len(unit), [], [], [], [], []
+        for k in range(len(weight)):
+            one = stats.y == k
+            rows = stats.apart[one] * np.sqrt(stats.w[one] / (weight[k] or 1.0))[:, None]
+            C = Covariance(rows, float(self.shrinkage or 0.0))
+            keep, level = (1 - reg) * (1 - C.share), (1 - reg) * C.level + reg
+            axes.append(axes_of(rows, means[k], unit, keep, level, SINGULAR * p, ROUNDING))
+            if axes[k].condition < NEARLY_SINGULAR and weight[k] > 0:
+                singular.append((k, axes[k].condition))
+            values, vectors = principal(rows)
+            rotations.append(vectors)
+            scalings.append(keep * values + level)
+            if self.store_covariance:
+                covariances.append((1 - reg) * C.dense() + reg * np.eye(p))
+        if singular:
+            self._tell(singular, squares, means, weight)
+        fitted: dict[str, Any] = dict(
+            means_=means,
+            priors_=priors,
+            rotations_=rotations,
+            scalings_=scalings,
+            constant_=log_priors(priors, weight) - np.array([one.log_det for one in axes]),
+            units_=np.array([one.unit for one in axes]),
+            axes_=[one.V for one in axes],
+            precisions_=[one.inside for one in axes],
+            beside_=np.array([one.beside for one in axes]),
         )
         return {**fitted, "covariance_": covariances} if self.store_covariance else fitted
 
@@ -329,7 +405,18 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         )
 
     def _scores(self, X: Any) -> Array:
-        return ops.quadratic_scores(X, self.means_, self.whitening_, self.constant_)
+        if "whitening_" in vars(self):
+            return ops.quadratic_scores(X, self.means_, self.whitening_, self.constant_)
+        parts = zip(self.units_, self.axes_, self.precisions_, self.beside_, strict=True)
+        found = [Axes(*part, 0.0, 0.0).squares(X, mean) for part, mean in zip(parts, self.means_, strict=True)]
+        return np.asarray(self.constant_ - 0.5 * np.column_stack(found))
+
+    def _objection(self) -> str | None:
+        few = {"units_", "axes_", "precisions_", "beside_"} <= vars(self).keys()
+        if few == ("whitening_" in vars(self)):
+            return "there must be whitening_, or units_, axes_, precisions_ and beside_"
+        sizes = few and [(V.shape[1], len(one)) for V, one in zip(self.axes_, self.precisions_, strict=True)]
+        return "axes_ and precisions_ differ" if sizes and any(a != b for a, b in sizes) else None
 
 
 def whiten(C: Array, mean: Array, unit: Array) -> tuple[Array, float, float]:
@@ -356,6 +443,16 @@ def whiten(C: Array, mean: Array, unit: Array) -> tuple[Array, float, float]:
         float(0.5 * np.log(values).sum() + np.log(scale).sum()),
         0.0,
     )
+
+
+def variances_of(stats: ClassRows | Moments) -> Array:
+    """(K, p): Σ w (x − m)² of each class."""
+    return stats.squares if isinstance(stats, ClassRows) else np.diagonal(stats.scatter, axis1=-2, axis2=-1)
+
+
+def along(C: Covariance | Array, A: Array) -> Array:
+    """AᵀC A."""
+    return C.along(A) if isinstance(C, Covariance) else A.T @ C @ A
 
 
 def _axes_between(apart: Array, tol: float) -> tuple[Array, Array]:

@@ -44,6 +44,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     ),
     11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m)|FewRows(m) rows=float>0 log_variance=float"),
     12: ("tenfold.solve.few_rows", "FewRows", "X=float(n,m) y=float(n,q) w=float(n)>=0"),
+    13: ("tenfold.generative.class_rows", "ClassRows", "classes=int:k X=float(n,m) y=int(n)<k w=float(n)>0"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -54,11 +55,12 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Table": lambda s: s.rows[0][0][0] if s.moments is None else s.moments.center,
     "Filled": lambda s: s.missing.weight,
     "FewRows": lambda s: np.concatenate([s.X[0], s.y[0]]),
+    "ClassRows": lambda s: np.broadcast_to(0.0, (s.classes, s.X.shape[1])),
     "Weighed": lambda s: s.moments.center,
     "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
     "ManyWay": lambda s: s.counts,
 }
-ROWS_IN = {"Distinct": "values", "Table": "rows", "FewRows": "X"}
+ROWS_IN = {"Distinct": "values", "Table": "rows", "FewRows": "X", "ClassRows": "X"}
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
 
 
