@@ -21,9 +21,9 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def block(page: str, language: str) -> str:
-    """The first code block of this language."""
-    return (ROOT / page).read_text(encoding="utf-8").split(f"```{language}\n")[1].split("```")[0]
+def block(page: str, language: str, place: int = 0) -> str:
+    """A code block of this language, the first if nothing else is said."""
+    return (ROOT / page).read_text(encoding="utf-8").split(f"```{language}\n")[place + 1].split("```")[0]
 
 
 @pytest.fixture
@@ -60,12 +60,21 @@ def test_select_in_python(tables: pl.DataFrame) -> None:
     assert Path("churn.tenfold/model.tenfold").exists()
 
 
-def test_the_learner_of_contributing_obeys_laws(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("place", "name", "laws"),
+    [
+        (0, "Centerer", ("blocking", "same_bits", "weight_is_copies", "partial_fit", "merging", "pure_predictions")),
+        (1, "LeastMeanSquares", ("blocking", "same_bits", "pure_predictions")),
+    ],
+)
+def test_the_learners_of_contributing_obey_laws(
+    place: int, name: str, laws: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = ModuleType("tenfold.reduce.center")
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec(block("CONTRIBUTING.md", "python"), vars(module))
-    learner = module.Centerer()
-    for law in ("blocking", "same_bits", "weight_is_copies", "partial_fit", "merging"):
+    exec(block("CONTRIBUTING.md", "python", place), vars(module))
+    learner = getattr(module, name)()
+    for law in laws:
         LAWS[law](learner, Table.of(learner), Place(tenfold.Threads(2), rows=3))
 
 

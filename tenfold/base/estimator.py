@@ -118,7 +118,7 @@ class Estimator(SklearnApi):
         """One fitted learner for each value of a parameter."""
         return [fresh(self).set_params(**{name: value})._fit(source) for value in values]
 
-    def _sums(self, source: Source) -> Sums | None:
+    def _from_sums(self, source: Source) -> Sums | None:
         """What merged sums over rows like these replace a fit by, for a learner that knows the facts of the gate; None: fit again."""
         return None
 
@@ -198,7 +198,7 @@ class OnePass(Estimator):
         """The statistics of rows whose `Moments` are known, of [x y] or of x class by class; None where these do not tell them."""
         return None
 
-    def _sums(self, source: Source) -> Sums | None:
+    def _from_sums(self, source: Source) -> Sums | None:
         return Sums(self._summarize, self._solved)
 
     def _solved(self, stats: Any, values: list[Any]) -> list[Self] | None:

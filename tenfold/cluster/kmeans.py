@@ -72,7 +72,7 @@ class KMeans(Clusterer, Transformer, Estimator):
 
     n_clusters: int = param(default=8, at_least=1, doc="number of centres")
     _: KW_ONLY
-    init: str | Array | Callable = param(
+    init: str | Array | Callable[..., Any] = param(
         default="k-means++",
         one_of=("k-means++", "random"),
         doc="how to seed; or the centres (k, p); or a function (rows, k, random_state) that gives them",
@@ -183,10 +183,10 @@ class KMeans(Clusterer, Transformer, Estimator):
             Threads(),
             "KMeans on a sample",
         )["run"]
-        return best.centers
+        return np.asarray(best.centers)
 
     def _assign(self, X: Any) -> Array:
-        return ops.nearest(X, self.cluster_centers_)[0].astype(np.int32)
+        return np.asarray(ops.nearest(X, self.cluster_centers_)[0].astype(np.int32))
 
     def _transform(self, X: Any) -> Array:
         """Distance to each centre; both are shifted first, so that the expanded square keeps its digits."""
@@ -194,7 +194,7 @@ class KMeans(Clusterer, Transformer, Estimator):
         D, C = ops.dense(X) - shift, self.cluster_centers_ - shift
         square = (D * D).sum(axis=1)[:, None] - 2 * (D @ C.T) + (C * C).sum(axis=1)
         distance = np.sqrt(np.maximum(square, 0.0))
-        return distance.astype(np.float32) if X.dtype == np.float32 else distance
+        return np.asarray(distance.astype(np.float32) if X.dtype == np.float32 else distance)
 
     def _names_out(self) -> list[str]:
         return [f"kmeans{k}" for k in range(len(self.cluster_centers_))]

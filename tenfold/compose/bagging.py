@@ -47,7 +47,7 @@ class Bag(Composite):
     max_features: int | float = param(default=1.0, above=0, doc="columns to draw: a number, or a share")
     bootstrap: bool = param(default=True, doc="draw rows with replacement")
     bootstrap_features: bool = param(default=False, doc="draw columns with replacement")
-    oob_score: bool | str | Callable = param(
+    oob_score: bool | str | Callable[..., Any] = param(
         default=False,
         doc="a score by name, or a function of (truth, prediction), for rows not seen; else no effect: it is always there",
     )

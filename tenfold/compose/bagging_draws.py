@@ -49,7 +49,7 @@ def _rest_hash(X: Array, seed: int) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         rest = X - X.astype(np.float32)
         last = rest - rest.astype(np.float32)
-    return ops.hash_rows(rest, seed + 2) ^ ops.hash_rows(last, seed + 3)
+    return np.asarray(ops.hash_rows(rest, seed + 2) ^ ops.hash_rows(last, seed + 3))
 
 
 class Bagging:

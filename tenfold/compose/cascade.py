@@ -84,7 +84,7 @@ class CascadeClassifier(Classifier, Composite):
         "column_order": "rows are held out by a hash of their content, which reads the columns in their order",
     }
 
-    estimators: list | None = param(
+    estimators: list[Any] | None = param(
         default=None, doc="classifiers from the cheapest to the dearest; None: AdaBoost of 2, 10, 50 and 200 stumps"
     )
     _: KW_ONLY

@@ -44,7 +44,7 @@ class Pipeline(Estimator):
     array([0, 1])
     """
 
-    steps: list = param(default=None, doc="list of (name, learner); 'passthrough' leaves a step out")  # type: ignore[type-arg]
+    steps: list[Any] = param(default=None, doc="list of (name, learner); 'passthrough' leaves a step out")
     _: KW_ONLY
     transform_input: None = param(default=None, doc="no effect: metadata are not transformed")
     memory: None = param(default=None, doc="no effect: nothing is cached")
@@ -212,7 +212,7 @@ class Pipeline(Estimator):
         mapped = front._driven(front._learn_front, source)
         return [front._behind_front(one) for one in fresh(last)._fit_path(mapped, inner, values)]
 
-    def _sums(self, source: Source) -> Sums | None:
+    def _from_sums(self, source: Source) -> Sums | None:
         """Behind transformers that map column by column, a learner of one pass is solved from moments of the rows before them."""
         front, last = Front.of([step for _, step in self._active()[:-1]], source), fresh(self._last)
         if front is None or not isinstance(last, OnePass) or type(last)._from_moments is OnePass._from_moments:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from copy import copy
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
 from inspect import get_annotations
@@ -156,7 +157,8 @@ def _gathered(cls: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def _domain_of(declared: Any) -> Domain:
-    kinds = tuple(word.strip() for word in str(declared.type).split("|"))
+    plain = re.sub(r"\[[^\[\]]*\]", "", re.sub(r"\[[^\[\]]*\]", "", str(declared.type)))  # dict[str, Any] is a dict
+    kinds = tuple(word.strip() for word in plain.split("|"))
     return Domain(declared.name, declared.default, kinds, **declared.metadata["domain"])
 
 

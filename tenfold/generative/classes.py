@@ -14,7 +14,7 @@ from tenfold.core.errors import BadInput, BadParameter, DataWarning
 def class_priors(learner: Any, weight: Array, *, renormalise: bool = True) -> Array:
     """The given priors, or the share of each class in the weight."""
     if learner.priors is None:
-        return weight / weight.sum()
+        return np.asarray(weight / weight.sum())
     name = type(learner).__name__
     try:
         priors = np.array(learner.priors, dtype=np.float64)
@@ -34,7 +34,7 @@ def class_priors(learner: Any, weight: Array, *, renormalise: bool = True) -> Ar
         DataWarning,
         stacklevel=2,
     )
-    return priors / total
+    return np.asarray(priors / total)
 
 
 def log_priors(priors: Array, weight: Array) -> Array:

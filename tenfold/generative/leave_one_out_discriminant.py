@@ -133,7 +133,7 @@ def _regularised(full: Any, level: Array) -> Form:
             own = (1 + gone.beta[here]) ** 2 * q / rest
             scores[here, k] = -0.5 * (np.log(e).sum(axis=1) + np.log(rest) + own)
         scores[~usable[block.y]] = np.nan
-        return scores + priors_left(full, full.priors_, weight, block, gone)
+        return np.asarray(scores + priors_left(full, full.priors_, weight, block, gone))
 
     return outputs
 

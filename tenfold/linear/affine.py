@@ -29,7 +29,7 @@ class AffineRegressor(Regressor):
         scores = ops.linear_scores(X, np.ascontiguousarray(B, dtype=np.float64), np.ascontiguousarray(b))
         if X.dtype == np.float32:
             scores = scores.astype(np.float32)
-        return scores[:, 0] if self.coef_.ndim == 1 else scores
+        return np.asarray(scores[:, 0] if self.coef_.ndim == 1 else scores)
 
     def _fitted(self, mean: Array, coef: Array) -> dict[str, Any]:
         """Fitted attributes from w (p, q) and the means of (X, y)."""

@@ -59,7 +59,7 @@ class Inference:
 
     @property
     def standard_errors(self) -> Array:
-        return np.sqrt(self.sigma2[:, None] * np.diagonal(self.unscaled))
+        return np.asarray(np.sqrt(self.sigma2[:, None] * np.diagonal(self.unscaled)))
 
     @property
     def t(self) -> Array:
@@ -71,7 +71,7 @@ class Inference:
     @property
     def p_values(self) -> Array:
         """Two-sided, of the hypothesis that a coefficient is zero."""
-        return 2 * stdtr(self.student, -np.abs(self.t))
+        return np.asarray(2 * stdtr(self.student, -np.abs(self.t)))
 
     def intervals(self, level: float = 0.95) -> Array:
         """(q, p', 2): lower and upper ends, from Student's distribution."""
@@ -102,7 +102,7 @@ class Inference:
     @property
     def f_p_value(self) -> Array:
         slopes = max(self.n_slopes, 1)
-        return chdtrc(slopes, slopes * self.f) if self.absolute else fdtrc(slopes, self.freedom, self.f)
+        return np.asarray(chdtrc(slopes, slopes * self.f) if self.absolute else fdtrc(slopes, self.freedom, self.f))
 
     @property
     def n_slopes(self) -> int:
@@ -112,7 +112,7 @@ class Inference:
     def log_likelihood(self) -> Array:
         """Of normal noise, at its maximum over σ² too where that is not known."""
         if self.absolute:
-            return -0.5 * (self.n * np.log(2 * np.pi) + self.log_determinant + self.residual_squares)
+            return np.asarray(-0.5 * (self.n * np.log(2 * np.pi) + self.log_determinant + self.residual_squares))
         with np.errstate(divide="ignore"):
             return -0.5 * (self.n * (np.log(2 * np.pi * self.residual_squares / self.n) + 1) + self.log_determinant)
 
@@ -122,7 +122,7 @@ class Inference:
 
     @property
     def bic(self) -> Array:
-        return np.log(self.n) * len(self.names) - 2 * self.log_likelihood
+        return np.asarray(np.log(self.n) * len(self.names) - 2 * self.log_likelihood)
 
     def table(self, level: float = 0.95) -> str:
         """All of it, to be read: one table for each target."""
@@ -157,13 +157,13 @@ class Inference:
         """w zᵀ(ZᵀWZ)⁻¹z of each row z = [1 x]: how much its own target decides its prediction."""
         Z = np.column_stack([np.ones(len(X)), X]) if self.intercept else X
         h = ((Z @ self.unscaled) * Z).sum(axis=1)
-        return h if w is None else w * h
+        return np.asarray(h if w is None else w * h)
 
     def cook(self, h: Array, rest: Array, w: Array | None) -> Array:
         """Cook's distance of the first target, from leverages and residuals."""
         weighed = rest**2 if w is None else w * rest**2
         scale = len(self.names) * np.where(self.sigma2[0] > 0, self.sigma2[0], 1.0)
-        return weighed * h / (scale * np.maximum(1 - h, np.finfo(float).eps) ** 2)
+        return np.asarray(weighed * h / (scale * np.maximum(1 - h, np.finfo(float).eps) ** 2))
 
 
 def infer(model: Any) -> Inference:

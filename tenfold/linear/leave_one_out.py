@@ -91,7 +91,7 @@ class Leverage:
         return _evaluate.residuals_left(X, block.y, block.w, squares, self.coef, self.intercept, share, digits)
 
     def outputs(self, block: Block) -> Array:
-        return block.y - self.missed(block)
+        return np.asarray(block.y - self.missed(block))
 
     def models(self, block: Block) -> Array:
         """The coefficients (n, p + 1) of the fit without each row, the intercept last; for one target.

@@ -102,7 +102,7 @@ class LogisticRegression(Classifier, Estimator):
     tol: float = param(default=1e-4, above=0, doc="bound on max |gradient| / Σ s")
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     intercept_scaling: float = param(default=1, doc="no effect: the intercept is never penalised")
-    class_weight: dict | str | None = param(
+    class_weight: dict[Any, Any] | str | None = param(
         default=None, one_of=("balanced", None), doc="weight of each class; 'balanced': Σ s / (K Σ s of the class)"
     )
     random_state: int | None = param(default=None, doc="no effect: nothing is drawn")

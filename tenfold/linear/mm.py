@@ -139,12 +139,12 @@ class MMRegressor(AffineRegressor, Estimator):
         """What each row counts: 1 where it fits, less and less away from that, 0 beyond `tuning` scales."""
         size = np.abs(residuals(self, X, y))
         if self.scale_ == 0:
-            return (size <= 1e3 * EXACT * size.max(initial=0.0)).astype(np.float64)
+            return np.asarray((size <= 1e3 * EXACT * size.max(initial=0.0)).astype(np.float64))
         return (1 - np.minimum((size / (self.tuning * self.scale_)) ** 2, 1.0)) ** 2
 
     def outliers(self, X: Any, y: Any) -> Array:
         """Which rows do not count at all."""
-        return self.weights(X, y) == 0
+        return np.asarray(self.weights(X, y) == 0)
 
 
 def _sample(block: Block, k: int, seed: int) -> Sample:

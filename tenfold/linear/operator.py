@@ -103,7 +103,7 @@ class Products:
     def backward(self, u: Array) -> Array:
         """(X − 1 m)ᵀ √s u."""
         weighed = self.root * u
-        return self._called(self.transposed, weighed, "Xᵀu", self.p) - self.mean * weighed.sum()
+        return np.asarray(self._called(self.transposed, weighed, "Xᵀu", self.p) - self.mean * weighed.sum())
 
     @staticmethod
     def _called(product: Callable[[Array], Any], v: Array, what: str, length: int | None) -> Array:

@@ -70,7 +70,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
         one_of=("highs", "highs-ds", "highs-ipm", "irls"),
         doc="the linear program, exact; or 'irls': re-weighted least squares alone, approximate",
     )
-    solver_options: dict | None = param(default=None, doc="no effect: the linear programs are small")
+    solver_options: dict[Any, Any] | None = param(default=None, doc="no effect: the linear programs are small")
 
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if self.quantile >= 1:
@@ -207,7 +207,7 @@ def _gram(stats: Moments, frame: Frame, fit_intercept: bool) -> Array:
         gram[:p, :p] = S / frame.size / frame.size[:, None]
         return gram
     mean = stats.mean[:p]
-    return (S + np.outer(mean, mean)) / frame.size / frame.size[:, None]
+    return np.asarray((S + np.outer(mean, mean)) / frame.size / frame.size[:, None])
 
 
 def _weighted(block: Block, theta: Array, frame: Frame, tau: float, floor: float) -> Terms:

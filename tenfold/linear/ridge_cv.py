@@ -194,7 +194,7 @@ class RidgeCV(AffineRegressor, Estimator):
     def _scores(self, predicted: Array, y: Array, w: Array, score: Score) -> Array:
         """For each penalty, of each target (of all together where they share a penalty)."""
         if self.scoring is None:
-            return -np.einsum("n,nqa->aq", w, (y[..., None] - predicted) ** 2) / w.sum()
+            return np.asarray(-np.einsum("n,nqa->aq", w, (y[..., None] - predicted) ** 2) / w.sum())
         parts = [slice(j, j + 1) for j in range(y.shape[1])] if self.alpha_per_target else [slice(None)]
         count = predicted.shape[2]
         return np.array([[score.utility(y[:, at], predicted[:, at, k], w) for at in parts] for k in range(count)])

@@ -121,7 +121,7 @@ class HuberRegressor(AffineRegressor, Estimator):
 def residuals(model: Any, X: Any, y: Any) -> Array:
     """y − ŷ of new rows, which pass the gate."""
     predicted = model.predict(X)
-    return check.real_target(check.as_column(y), len(predicted))[:, 0] - predicted
+    return np.asarray(check.real_target(check.as_column(y), len(predicted))[:, 0] - predicted)
 
 
 def through_all(learner: str, X: Array, y: Array, w: Array, fit_intercept: bool) -> tuple[Array, float] | None:

@@ -142,14 +142,14 @@ class CircleFit(Transformer, Estimator):
         d = np.sqrt((apart**2).sum(axis=1, keepdims=True))
         along = np.divide(apart, d, out=np.zeros_like(apart), where=d > 0)
         along[d[:, 0] == 0, 0] = 1.0
-        return (self.center_ + self.radius_ * along).astype(X.dtype, copy=False)
+        return np.asarray((self.center_ + self.radius_ * along).astype(X.dtype, copy=False))
 
     def decision_function(self, X: Any) -> Array:
         """The distance of each row from the circle: above zero outside, below zero inside."""
         return map_rows(self._distances, check.check_predict(self, X))
 
     def _distances(self, X: Array) -> Array:
-        return np.sqrt(((X - self.center_) ** 2).sum(axis=1)) - self.radius_
+        return np.asarray(np.sqrt(((X - self.center_) ** 2).sum(axis=1)) - self.radius_)
 
 
 def _solve(A: Array, b: Array, scale: Array, damping: float) -> Array:
@@ -158,4 +158,4 @@ def _solve(A: Array, b: Array, scale: Array, damping: float) -> Array:
     values, vectors = np.linalg.eigh(A / root[:, None] / root)
     kept = values > len(b) * np.finfo(float).eps * max(values[-1], TINY)
     V = vectors[:, kept]
-    return (V @ ((V.T @ (b / root)) / (values[kept] + damping))) / root
+    return np.asarray((V @ ((V.T @ (b / root)) / (values[kept] + damping))) / root)

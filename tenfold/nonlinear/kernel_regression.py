@@ -113,7 +113,7 @@ def silverman(X: Array, w: Array) -> Array:
     moments = Moments.of(X, np.zeros((len(X), 1)), w)
     spread = np.sqrt(np.diagonal(moments.scatter)[:p] / n)
     spread = np.where(spread > np.maximum(SPECK * np.abs(moments.mean[:p]), 1e-100), spread, 1.0)
-    return (4 / (p + 2)) ** (1 / (p + 4)) * n ** (-1 / (p + 4)) * spread
+    return np.asarray((4 / (p + 2)) ** (1 / (p + 4)) * n ** (-1 / (p + 4)) * spread)
 
 
 class Neighbourhood:
@@ -162,7 +162,7 @@ class Neighbourhood:
         inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
         slope = np.matmul(vectors, inverse[:, :, None] * np.matmul(vectors.transpose(0, 2, 1), T))
         away = np.where(sound[:, None], sums[:, -p:] - center, 0.0)
-        return mean + np.matmul(away[:, None, :], slope)[:, 0]
+        return np.asarray(mean + np.matmul(away[:, None, :], slope)[:, 0])
 
 
 def left_out_error(near: Neighbourhood, X: Array, Y: Array, w: Array, h: Array) -> float:

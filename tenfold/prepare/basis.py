@@ -53,7 +53,7 @@ class PolynomialFeatures(Transformer, OnePass):
         "column_order": "products are ordered by columns, so other columns first give another order"
     }
 
-    degree: int | tuple = param(default=2, at_least=0, doc="the highest degree, or a pair (lowest, highest)")
+    degree: int | tuple[Any, ...] = param(default=2, at_least=0, doc="the highest degree, or a pair (lowest, highest)")
     _: KW_ONLY
     interaction_only: bool = param(default=False, doc="products of different columns only, no powers")
     include_bias: bool = param(default=True, doc="the constant column 1 as well")
@@ -214,8 +214,8 @@ class FunctionTransformer(Transformer, OnePass):
     feature_names_out: object = param(
         default=None, doc="'one-to-one', or a function of self and the old names; None: names if the width stays"
     )
-    kw_args: dict | None = param(default=None, doc="more arguments of func, by name")
-    inv_kw_args: dict | None = param(default=None, doc="more arguments of inverse_func, by name")
+    kw_args: dict[Any, Any] | None = param(default=None, doc="more arguments of func, by name")
+    inv_kw_args: dict[Any, Any] | None = param(default=None, doc="more arguments of inverse_func, by name")
 
     @property
     def sparse(self) -> bool:

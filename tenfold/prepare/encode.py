@@ -199,7 +199,7 @@ class OneHotEncoder(Encoder):
         nothing = len(names) - 1 if gone < 0 else int(self.levels_[j][gone])
         levels = np.flatnonzero(places >= 0)
         if not len(levels):
-            return names[np.full(len(Z), nothing)]
+            return np.asarray(names[np.full(len(Z), nothing)])
         return names[np.where(Z.any(axis=1), levels[Z.argmax(axis=1)], nothing)]
 
 

@@ -161,4 +161,4 @@ def _shape(d2: Array, kernel: str) -> Array:
     if kernel == "thin_plate":
         return 0.5 * d2 * np.log(np.where(d2 > 0, d2, 1.0))
     root = np.sqrt(1 + d2)
-    return root if kernel == "multiquadric" else 1 / root
+    return np.asarray(root if kernel == "multiquadric" else 1 / root)

@@ -228,7 +228,7 @@ def slopes(x: Array, knots: Array, degree: int) -> Array:
     lower[:, 1:-1] = inner
     width = knots[degree:] - knots[:-degree]
     lower = degree * np.divide(lower, width, out=np.zeros_like(lower), where=width > 0)
-    return lower[:, :-1] - lower[:, 1:]
+    return np.asarray(lower[:, :-1] - lower[:, 1:])
 
 
 def quantiles(values: Array, weights: Array, shares: Array) -> Array:
@@ -241,4 +241,4 @@ def quantiles(values: Array, weights: Array, shares: Array) -> Array:
     reached = np.cumsum(weights / unit)
     begin = np.concatenate([[0.0], reached[:-1]])
     places = np.column_stack([begin, np.maximum(reached - 1, begin)]).reshape(-1)
-    return np.interp(shares * places[-1], places, np.repeat(values, 2))
+    return np.asarray(np.interp(shares * places[-1], places, np.repeat(values, 2)))

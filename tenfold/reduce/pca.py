@@ -163,7 +163,7 @@ class PCA(Transformer, OnePass):
             rows = ops.linear_scores(X, np.ascontiguousarray(axes), -(axes @ self.mean_))
         else:  # what is left after the mean is taken away would have lost digits
             rows = (X - self.mean_) @ axes.T
-        return rows.astype(X.dtype, copy=False)
+        return np.asarray(rows.astype(X.dtype, copy=False))
 
     def _axes(self) -> Array:
         """The rows that transform multiplies with."""
@@ -231,7 +231,7 @@ class PCA(Transformer, OnePass):
             np.einsum("ij,ij->i", apart, apart) / noise if Z.shape[1] < X.shape[1] else 0.0
         )
         size = np.log(variances).sum() + (X.shape[1] - Z.shape[1]) * log(noise) + X.shape[1] * log(2 * pi)
-        return -0.5 * (far + size)
+        return np.asarray(-0.5 * (far + size))
 
 
 def _oriented(axes: Array) -> Array:

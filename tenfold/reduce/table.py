@@ -196,7 +196,7 @@ class Table(Stats):
             return self.moments.mean
         X, w = self.rows[0]
         center = (w / w.sum()) @ X
-        return center + (w / w.sum()) @ (X - center)
+        return np.asarray(center + (w / w.sum()) @ (X - center))
 
     def squares(self) -> Array:
         """Centred sums of squares of the columns."""
@@ -206,7 +206,7 @@ class Table(Stats):
             return np.diagonal(self.moments.scatter)
         X, w = self.rows[0]
         with np.errstate(over="ignore"):
-            return w @ (X - self.mean) ** 2
+            return np.asarray(w @ (X - self.mean) ** 2)
 
 
 def completed(values: Array, axes: Array, least: float) -> tuple[Array, Array]:

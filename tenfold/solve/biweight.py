@@ -154,7 +154,7 @@ def _without_the_sensitive(Z: Array, y: Array, w: Array) -> list[Array]:
 def _normal_equations(A: Array, b: Array) -> Array:
     G = A.T @ A
     size = np.sqrt(np.maximum(G.diagonal(), 1e-300))
-    return spd_solve(G / size / size[:, None], (A.T @ b) / size) / size
+    return np.asarray(spd_solve(G / size / size[:, None], (A.T @ b) / size) / size)
 
 
 def _improved(Z: Array, y: Array, w: Array, b: float, theta: Array, steps: int) -> Start:

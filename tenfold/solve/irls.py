@@ -82,7 +82,7 @@ def spd_solve(A: Array, b: Array) -> Array:
         return cholesky_solve(L, b)
     values, vectors = eigh(A)
     keep = values > 1e-13 * max(values.max(initial=0.0), 1e-300)
-    return vectors[:, keep] @ ((vectors[:, keep].T @ b) / values[keep])
+    return np.asarray(vectors[:, keep] @ ((vectors[:, keep].T @ b) / values[keep]))
 
 
 @dataclass(slots=True)

@@ -119,7 +119,7 @@ def _lost(problem: Problem, at: Point) -> Array:
     """Parameters that could change by their own size and move the fit by a millionth of its error."""
     r, J = problem.weighted(at.r, at.J)
     moved = np.linalg.norm(J, axis=0) * np.abs(at.b)
-    return at.free & (moved <= 1e-6 * np.linalg.norm(r)) & (at.b != 0)
+    return np.asarray(at.free & (moved <= 1e-6 * np.linalg.norm(r)) & (at.b != 0))
 
 
 def _search(problem: Problem, start: Array, radius: float, damped: bool, tol: float, max_iter: int) -> Point:

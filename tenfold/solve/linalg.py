@@ -39,7 +39,7 @@ def cholesky(A: Array) -> Array | None:
 def cholesky_solve(L: Array, b: Array) -> Array:
     """x with L Lᵀ x = b."""
     x, _ = lapack.dpotrs(L, b, lower=1)
-    return x
+    return np.asarray(x)
 
 
 def reciprocal_condition(A: Array, L: Array) -> float:
@@ -179,7 +179,7 @@ def invert_triangle(L: Array) -> Array:
         inverse[half:, :half] = -inverse[half:, half:] @ (L[half:, :half] @ inverse[:half, :half])
         return inverse
     found, _ = lapack.dtrtri(L, lower=1)
-    return found
+    return np.asarray(found)
 
 
 def nonnegative(A: Array, B: Array) -> Array:
@@ -202,5 +202,5 @@ def nonnegative(A: Array, B: Array) -> Array:
 def whitened_squares(X: Array, centers: Array, factors: Array) -> Array:
     """‖(x − center) F‖² of each row and center; factors that are upper triangular need half the work."""
     if any(np.tril(F, -1).any() for F in factors):
-        return -2 * ops.quadratic_scores(X, centers, factors, np.zeros(len(centers)))
+        return np.asarray(-2 * ops.quadratic_scores(X, centers, factors, np.zeros(len(centers))))
     return _evaluate.whitened_squares(X, centers, factors)

@@ -174,7 +174,7 @@ def _least_squares_in_face(A: Array, y: Array, zero: Array, sign: Array, gram: A
     rank = int((singular > 1e-10 * singular.max(initial=0.0)).sum())
     theta = Vt[:rank].T @ ((U[:, :rank].T @ y[zero]) / singular[:rank])
     if rank == q:
-        return theta
+        return np.asarray(theta)
     free = Vt[rank:].T  # (q, d): the directions in which the optimum is not unique
     metric = cholesky(gram + 1e-12 * np.trace(gram) / q * np.eye(q))
     assert metric is not None
@@ -182,7 +182,7 @@ def _least_squares_in_face(A: Array, y: Array, zero: Array, sign: Array, gram: A
     offset = Q.T @ (metric.T @ (theta - centre))
     G = -sign[~zero, None] * np.linalg.solve(T.T, (A[~zero] @ free).T).T
     h = -sign[~zero] * (y[~zero] - A[~zero] @ theta) - SLACK + G @ offset
-    return theta + free @ np.linalg.solve(T, _least_distance(G, h) - offset)
+    return np.asarray(theta + free @ np.linalg.solve(T, _least_distance(G, h) - offset))
 
 
 def _least_distance(G: Array, h: Array) -> Array:

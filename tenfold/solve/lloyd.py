@@ -166,7 +166,7 @@ def plus_plus(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> A
 def _draw(share: Array, uniform: Array) -> Array:
     """Row numbers with probability proportional to `share`."""
     total = share.cumsum()
-    return np.minimum(total.searchsorted(uniform * total[-1], side="right"), len(share) - 1)
+    return np.asarray(np.minimum(total.searchsorted(uniform * total[-1], side="right"), len(share) - 1))
 
 
 def random_rows(rows: Array, weight: Array, k: int, rng: np.random.Generator) -> Array:

@@ -82,18 +82,18 @@ class Metric:
         H.flat[:: len(H) + 1] = 1.0  # here the penalty enters: `scale` knows it
         L, fail = lapack.dpotrf(H, lower=1, clean=0)
         if not fail and np.einsum("qq->q", L).min() ** 2 > LEAST_EIGENVALUE:
-            return L
+            return np.asarray(L)
         self.singular = True
         values, vectors = patiently(np.linalg.eigh, H)
         values = np.maximum(values, LEAST_EIGENVALUE * values[-1])
-        return patiently(np.linalg.qr, (vectors * np.sqrt(values)).T, mode="r").T  # one more L with L Lᵀ = V Λ Vᵀ
+        return np.asarray(patiently(np.linalg.qr, (vectors * np.sqrt(values)).T, mode="r").T)  # one more L with L Lᵀ = V Λ Vᵀ
 
     def solve(self, g: Array) -> Array:
         z = g.reshape(self.scale.shape) * self.scale
         for row, L in zip(z, self.factors, strict=False):
             row[:] = lapack.dpotrs(L, row, lower=1)[0]
         z *= self.scale
-        return z.reshape(g.shape)
+        return np.asarray(z.reshape(g.shape))
 
 
 def _with_common_shift(curvature: Array, size: Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from numpy.random import RandomState
 
@@ -38,10 +39,10 @@ class TreeOptions:
         default=0.0, at_least=0, doc="loss of impurity that a split needs, by share of weight"
     )
     ccp_alpha: float = param(default=0.0, at_least=0, doc="price of a leaf when a tree is pruned")
-    monotonic_cst: list | None = param(
+    monotonic_cst: list[Any] | None = param(
         default=None, doc="−1, 0 or 1 for each column: the prediction falls or rises with it"
     )
-    categorical_features: str | list | None = param(
+    categorical_features: str | list[Any] | None = param(
         default="from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
 
@@ -55,7 +56,7 @@ class ForestOptions(TreeOptions):
     bootstrap: bool = param(
         default=True, doc="draw rows for each tree; False: every tree has all rows", before="ccp_alpha"
     )
-    oob_score: bool | str | Callable = param(
+    oob_score: bool | str | Callable[..., Any] = param(
         default=False,
         doc="a score by name, or a function of (truth, prediction), for rows not seen; else no effect: it is always there",
         before="ccp_alpha",

@@ -185,7 +185,7 @@ class Conformal(SklearnApi):
     def _scores(self, output: Array, source: Any, rows: Array, size: Any) -> Array:
         truth = truth_of(source)[0][rows]
         if source.target.classes is None:
-            return np.abs(truth - output)[:, 0] / self._sizes(size, source.select(rows))
+            return np.asarray(np.abs(truth - output)[:, 0] / self._sizes(size, source.select(rows)))
         scores, _ = split_choice(output, len(source.target.classes))
         return self._class_scores(softmax(scores))[np.arange(len(truth)), truth]
 
@@ -209,7 +209,7 @@ class Conformal(SklearnApi):
     def predict(self, X: Any) -> Array:
         """The prediction of the learner fitted to all rows; of cqr, the middle between its two quantiles."""
         model = self._model()
-        return (self.low_.predict(X) + model.predict(X)) / 2 if self.method == "cqr" else model.predict(X)
+        return np.asarray((self.low_.predict(X) + model.predict(X)) / 2 if self.method == "cqr" else model.predict(X))
 
     def predict_interval(self, X: Any, coverage: float | None = None) -> Array:
         """Lower and upper ends (n, 2); infinite where the rows are too few for the coverage."""
@@ -291,4 +291,4 @@ def _smallest(values: Array, k: int) -> Array:
 
 def _size_at(size: tuple[Any, float], logs: Array) -> Array:
     """Sizes from their logarithms, within reason: never below what was seen as zero."""
-    return np.exp(np.clip(logs, np.log(size[1]), 700.0))
+    return np.asarray(np.exp(np.clip(logs, np.log(size[1]), 700.0)))

@@ -58,7 +58,7 @@ class Calibrator:
             P = np.column_stack(columns)
             P[P.sum(axis=1) == 0] = 1.0  # no class is believed in: all alike
             P /= P.sum(axis=1, keepdims=True)
-        return np.log(np.maximum(P, np.finfo(float).tiny))
+        return np.asarray(np.log(np.maximum(P, np.finfo(float).tiny)))
 
 
 def fit_calibrator(
@@ -101,7 +101,7 @@ def log_odds(scores: Array) -> Array:
         lead = np.clip(scores[:, 1] - scores[:, 0], -STEEPEST, STEEPEST)
         return np.column_stack([-lead, lead])
     others = [logsumexp(np.delete(scores, k, axis=1), axis=1) for k in range(scores.shape[1])]
-    return np.clip(scores - np.column_stack(others), -STEEPEST, STEEPEST)
+    return np.asarray(np.clip(scores - np.column_stack(others), -STEEPEST, STEEPEST))
 
 
 def inverse_temperature(codes: Array, scores: Array, w: Array) -> float:
@@ -165,9 +165,9 @@ def fits_method(method: str, fitted: Array) -> bool:
 def apply_map(method: str, fitted: Any, odds: Array) -> Array:
     """The calibrated probability of a class."""
     if method == "isotonic":
-        return np.interp(odds, *fitted)
+        return np.asarray(np.interp(odds, *fitted))
     columns = np.column_stack([odds, np.ones_like(odds)]) if method == "sigmoid" else beta_columns(odds)
-    return expit(columns @ fitted)
+    return np.asarray(expit(columns @ fitted))
 
 
 def logistic(Z: Array, target: Array, w: Array) -> Array:
@@ -201,4 +201,4 @@ def logistic(Z: Array, target: Array, w: Array) -> Array:
         theta, now = new, after
         if np.abs(theta).max() > STEEPEST:
             break
-    return theta / scale
+    return np.asarray(theta / scale)

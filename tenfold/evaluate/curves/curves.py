@@ -175,7 +175,7 @@ def _layers(source: Arrays, fold: Array, folds: int, shares: Array, rng: np.rand
                 )
     if min(((fold != k) & (layers == 0)).sum() for k in range(folds)) == 0:
         raise BadInput("the smallest training set holds no rows: begin with more rows in sizes=")
-    return layers
+    return np.asarray(layers)
 
 
 def _summarize_keyed(summarize: Any, block: Block) -> Keyed:

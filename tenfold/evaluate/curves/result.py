@@ -27,11 +27,11 @@ class Curve:
 
     @property
     def train_mean(self) -> Array:
-        return self.train_scores.mean(axis=1)
+        return np.asarray(self.train_scores.mean(axis=1))
 
     @property
     def test_mean(self) -> Array:
-        return self.test_scores.mean(axis=1)
+        return np.asarray(self.test_scores.mean(axis=1))
 
     @property
     def train_error(self) -> Array:

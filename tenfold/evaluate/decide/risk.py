@@ -49,7 +49,7 @@ def minimum_risk(probabilities: Any, loss: Any, reject: float | None = None) -> 
     action = risk.argmin(axis=1)
     if reject is not None:
         action[risk.min(axis=1) > reject] = REJECT
-    return action
+    return np.asarray(action)
 
 
 def threshold(false_positive: float, false_negative: float) -> float:
@@ -73,7 +73,7 @@ def likelihood_ratio_test(
     if not (false_positive > 0 and false_negative > 0):
         raise BadParameter(f"costs {false_positive!r} and {false_negative!r}: must be above zero")
     bound = np.log(false_positive) + np.log1p(-prior) - np.log(false_negative) - np.log(prior)
-    return np.asarray(log_ratio, dtype=np.float64) > bound
+    return np.asarray(np.asarray(log_ratio, dtype=np.float64) > bound)
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ def _one_way(response: Response, column: int, edges: Array, place: Array, w: Arr
     step = _sums(place, len(weight), w, rise) / np.where(weight > 0, weight, 1.0)
     total = np.concatenate([np.zeros((len(step), 1)), step.cumsum(axis=1)], axis=1)
     middle = (total[:, :-1] + total[:, 1:]) / 2
-    return total - (middle @ weight)[:, None]
+    return np.asarray(total - (middle @ weight)[:, None])
 
 
 def _two_way(response: Response, columns: list[int], edges: list[Array], place: list[Array], w: Array) -> Array:
@@ -240,7 +240,7 @@ def _two_way(response: Response, columns: list[int], edges: list[Array], place: 
     for axis in (1, 2):
         total = total - _main_effect(total, share if axis == 1 else share.T, axis)
     centre = (total[:, :-1, :-1] + total[:, 1:, :-1] + total[:, :-1, 1:] + total[:, 1:, 1:]) / 4
-    return total - (centre * share).sum(axis=(1, 2))[:, None, None]
+    return np.asarray(total - (centre * share).sum(axis=(1, 2))[:, None, None])
 
 
 def _main_effect(total: Array, share: Array, axis: int) -> Array:
@@ -259,4 +259,4 @@ def _nearest_filled(filled: Array) -> Array:
     from scipy.ndimage import distance_transform_edt
 
     index = distance_transform_edt(~filled, return_distances=False, return_indices=True)
-    return (index[0] * filled.shape[1] + index[1]).reshape(-1)
+    return np.asarray((index[0] * filled.shape[1] + index[1]).reshape(-1))

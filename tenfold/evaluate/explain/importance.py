@@ -46,11 +46,11 @@ class Importance:
 
     @property
     def importances_mean(self) -> Array:
-        return self.drops.mean(axis=(1, 2))
+        return np.asarray(self.drops.mean(axis=(1, 2)))
 
     @property
     def importances_std(self) -> Array:
-        return self.drops.reshape(len(self.drops), -1).std(axis=1)
+        return np.asarray(self.drops.reshape(len(self.drops), -1).std(axis=1))
 
     @property
     def importances(self) -> Array:

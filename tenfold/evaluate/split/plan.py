@@ -69,7 +69,7 @@ class Round:
 
     def test_rows(self, split: int) -> Array:
         if len(self.test[split]) == 1:
-            return self.groups[self.test[split][0]]
+            return np.asarray(self.groups[self.test[split][0]])
         return np.sort(np.concatenate([self.groups[g] for g in self.test[split]]))
 
     def __len__(self) -> int:
@@ -143,7 +143,7 @@ def _groups_of(source: Arrays, groups: Any) -> Array:
     groups = np.asarray(groups)
     if len(groups) != source.X.shape[0]:
         raise BadInput(f"groups has {len(groups)} entries, but X has {source.X.shape[0]} rows")
-    return groups if source.rows is None else groups[source.rows]
+    return np.asarray(groups if source.rows is None else groups[source.rows])
 
 
 def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> list[Round]:

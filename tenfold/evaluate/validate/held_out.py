@@ -106,7 +106,7 @@ def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str
 def merged_models(template: Any, source: Arrays, one: Round, values: list[Any]) -> list[list[Any]] | None:
     """The models of each split from merged sums of its groups, one for each value of the path, or one; None where sums do not tell them,
     or would take too much memory."""
-    sums = template._sums(source) if one.merges else None
+    sums = template._from_sums(source) if one.merges else None
     if sums is None or not sums_fit(sums.size, len(one.groups)):
         return None
     keyed = source.by_key(list(enumerate(one.groups)))

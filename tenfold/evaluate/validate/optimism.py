@@ -117,7 +117,7 @@ def optimism_by_sampling(
 
     def predicted(targets: Array) -> Array:
         rows = Arrays(source.X, targets[:, None], None, source.target, source.facts, trusted=True)
-        return fresh(model)._fit(rows).predict(X)
+        return np.asarray(fresh(model)._fit(rows).predict(X))
 
     fit = predicted(y)
     error = float(((y - fit) ** 2).mean())

@@ -1,7 +1,7 @@
 """Training sets of nested cross-validation: all folds but one, and all folds but two, each fitted in the cheapest exact way.
 
 The k (k − 1)/2 training sets without two folds serve twice: without folds i and o, a model is tested on fold i inside the outer
-round o, and on fold o inside the outer round i. Learners whose fit follows from sums over rows (`_sums`: one pass, also behind
+round o, and on fold o inside the outer round i. Learners whose fit follows from sums over rows (`_from_sums`: one pass, also behind
 transformers that map column by column) are summed up fold by fold, once; every training set is then a merge and a solve. Values of
 a path parameter are columns of one fit. What is left is fitted again, from a solution that is near where the learner can start there.
 """
@@ -88,6 +88,6 @@ def solver_of(
     template: Any, source: Arrays, folds: list[Array], values: list[Any]
 ) -> Callable[[Held], list[Any] | None] | None:
     """How the models of a learner that knows the facts of the gate follow from merged sums; None where they do not."""
-    sums = template._sums(source)
+    sums = template._from_sums(source)
     totals = None if sums is None else sums_of_folds(sums.summarize, source, folds, sums.size)
     return None if sums is None or totals is None else lambda held: sums.solve(totals.without(held), values)

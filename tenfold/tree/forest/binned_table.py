@@ -40,7 +40,7 @@ def values_of(codes: Array, bins: Bins) -> Array:
         if known is not None:
             values[start : start + len(known)] = known
         values[start + n_bins] = np.nan
-    return values[bins.start + codes[:, : len(bins.edges)]]
+    return np.asarray(values[bins.start + codes[:, : len(bins.edges)]])
 
 
 def with_rare(tree: Trees, bins: Bins) -> Trees:
@@ -109,7 +109,7 @@ def _keys(codes: Array, y: Array, factor: Array) -> Array:
         y = np.ldexp(y, -largest)
     high = y.astype(np.float32)
     other = np.column_stack([high, (y - high).astype(np.float32), factor.astype(np.float32)])
-    return ops.hash_rows(codes.astype(np.float32), 0) ^ ops.hash_rows(other, 1)
+    return np.asarray(ops.hash_rows(codes.astype(np.float32), 0) ^ ops.hash_rows(other, 1))
 
 
 def _copies_before(key: Array, copies: Array) -> Array:

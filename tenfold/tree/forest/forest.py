@@ -42,13 +42,13 @@ class Labels(ForestOptions, ShareClassifier, Forest):
         one_of=("sqrt", "log2", None),
         doc="columns drawn for each node: a number, a share, or all",
     )
-    class_weight: dict | str | None = param(
+    class_weight: dict[Any, Any] | str | None = param(
         default=None,
         one_of=("balanced", "balanced_subsample"),
         doc="factors of the classes' weights; both words mean all rows",
         before="ccp_alpha",
     )
-    monotonic_cst: list | None = param(
+    monotonic_cst: list[Any] | None = param(
         default=None, doc="−1, 0 or 1 for each column: the second class falls or rises with it"
     )
 
@@ -72,7 +72,7 @@ class Labels(ForestOptions, ShareClassifier, Forest):
         return DecisionTreeClassifier
 
     def _errors(self, said: Array, y: Any) -> Array:
-        return (self.classes_[said.argmax(axis=1)] == np.asarray(y)).astype(np.float64)
+        return np.asarray((self.classes_[said.argmax(axis=1)] == np.asarray(y)).astype(np.float64))
 
     @staticmethod
     def _losses(said: Array, y: Array) -> Array:

@@ -56,7 +56,7 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     min_samples_leaf: float = param(default=2, above=0, doc="weight of rows that at least two branches must have")
     max_depth: int | None = param(default=None, at_least=1, doc="most questions on a way; None: no limit")
     prune: bool = param(default=True, doc="replace subtrees that are not expected to err less than a leaf")
-    categorical_features: str | list | None = param(
+    categorical_features: str | list[Any] | None = param(
         default="from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
 
@@ -159,4 +159,4 @@ def pessimistic_cuts(tree: ManyWay, confidence: float) -> Array:
             below = expected[tree.child[tree.first[i] : tree.first[i + 1]]].sum()
             cut[i] = as_leaf[i] <= below + FAVOUR
             expected[i] = as_leaf[i] if cut[i] else below
-    return cut
+    return np.asarray(cut)

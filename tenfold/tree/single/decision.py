@@ -55,10 +55,10 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
         doc="what a split lowers; log_loss is entropy; gain_ratio compares columns by the bits won for each bit told",
         before="splitter",
     )
-    class_weight: dict | str | None = param(
+    class_weight: dict[Any, Any] | str | None = param(
         default=None, one_of=("balanced",), doc="factors of the classes' weights", before="ccp_alpha"
     )
-    monotonic_cst: list | None = param(
+    monotonic_cst: list[Any] | None = param(
         default=None, doc="−1, 0 or 1 for each column: the second class falls or rises with it"
     )
 

@@ -52,7 +52,7 @@ class ID3Classifier(ManyWayClassifier, Wording, Estimator):
     )
     min_samples_split: float = param(default=2, at_least=0, doc="weight of rows that a node needs to be split")
     min_gain: float = param(default=0.0, at_least=0, doc="gain in bits below which a node is not split")
-    categorical_features: str | list | None = param(
+    categorical_features: str | list[Any] | None = param(
         default="from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"
     )
 

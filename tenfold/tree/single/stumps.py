@@ -24,7 +24,7 @@ def whole_weights(w: Array) -> Array:
 def normalised(w: Array) -> Array:
     """Weights whose sum is 1; the sum is taken of whole numbers, so that it does not depend on the order of the rows."""
     scale = 2.0 ** np.floor(np.log2(WHOLE / w.sum()))
-    return w / (np.rint(w * scale).astype(np.int64).sum() / scale)
+    return np.asarray(w / (np.rint(w * scale).astype(np.int64).sum() / scale))
 
 
 @dataclass(slots=True)

@@ -160,7 +160,7 @@ class Trees:
         """Sums over trees start, ..., stop − 1 for a block of rows, added to `onto`."""
         if onto is None:
             onto = np.zeros((len(X), self.value.shape[1]))
-        return self._packed.sums(X, start, len(self) if stop is None else stop, onto)
+        return np.asarray(self._packed.sums(X, start, len(self) if stop is None else stop, onto))
 
     def stages(self, X: Array, step: int = 1) -> Iterator[Array]:
         """The sums over the first `step`, 2 `step`, ... trees."""
@@ -181,12 +181,12 @@ class Trees:
         """
         rows = np.empty((0, X.shape[1]), X.dtype) if background is None else background.astype(X.dtype, copy=False)
         cover = np.ascontiguousarray(self.weighted_n_node_samples, dtype=np.float64)
-        return self._packed.attributions(X, np.ascontiguousarray(rows), cover)
+        return np.asarray(self._packed.attributions(X, np.ascontiguousarray(rows), cover))
 
     def expectation(self, background: Array | None = None) -> Array:
         """(outputs): what the trees say when no column is known."""
         if background is not None:
-            return self.predict(background).mean(axis=0)
+            return np.asarray(self.predict(background).mean(axis=0))
         share, cover = np.ones(len(self.feature)), self.weighted_n_node_samples.astype(np.float64)
         for above, below in self.levels():
             part = np.divide(cover[below], cover[above], out=np.full(len(below), 0.5), where=cover[above] > 0)
@@ -248,7 +248,7 @@ class Trees:
         total = won.sum(axis=1, keepdims=True)
         shares = np.divide(won, total, out=np.zeros(won.shape), where=total > 0).mean(axis=0)
         whole = shares.sum()
-        return shares / whole if whole > 0 else shares
+        return np.asarray(shares / whole if whole > 0 else shares)
 
 
 BY_NODE = tuple(f.name for f in fields(Trees) if f.name not in ("first", "bits"))

@@ -226,7 +226,7 @@ def grouped(values: Array) -> list[tuple[Any, Array]]:
 
 def bits(counts: Array) -> Array:
     """n H in bits of the counts along the last axis: n log n − Σ nₖ log nₖ."""
-    return xlog2(counts.sum(axis=-1)) - xlog2(counts).sum(axis=-1)
+    return np.asarray(xlog2(counts.sum(axis=-1)) - xlog2(counts).sum(axis=-1))
 
 
 def xlog2(x: Array) -> Array:

@@ -55,7 +55,7 @@ def _cut_at(trees: Trees) -> Array:
 def _risk(trees: Trees) -> Array:
     """Impurity of each node, weighted by its share of the rows."""
     weight = trees.weighted_n_node_samples.astype(np.float64)
-    return trees.impurity * (weight / weight[0])
+    return np.asarray(trees.impurity * (weight / weight[0]))
 
 
 def _weakest_links(trees: Trees) -> Iterator[tuple[float, int, float]]:
