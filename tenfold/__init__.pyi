@@ -10,9 +10,15 @@ from tenfold.compose.bagging import BaggingClassifier as BaggingClassifier
 from tenfold.compose.bagging import BaggingRegressor as BaggingRegressor
 from tenfold.compose.calibrated import CalibratedClassifierCV as CalibratedClassifierCV
 from tenfold.compose.cascade import CascadeClassifier as CascadeClassifier
+from tenfold.compose.multiclass import OneVsOneClassifier as OneVsOneClassifier
+from tenfold.compose.multiclass import OneVsRestClassifier as OneVsRestClassifier
 from tenfold.compose.pipeline import Pipeline as Pipeline
 from tenfold.compose.pipeline import make_pipeline as make_pipeline
 from tenfold.compose.ransac import RANSACRegressor as RANSACRegressor
+from tenfold.compose.targets import MultiOutputRegressor as MultiOutputRegressor
+from tenfold.compose.targets import TransformedTargetRegressor as TransformedTargetRegressor
+from tenfold.compose.voting import VotingClassifier as VotingClassifier
+from tenfold.compose.voting import VotingRegressor as VotingRegressor
 from tenfold.core.engine import Local as Local
 from tenfold.core.engine import Threads as Threads
 from tenfold.core.engine import engine as engine

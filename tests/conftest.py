@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import MISSING
 from typing import Any
 
 import pytest
 
 import tenfold
 from tenfold.base.estimator import Estimator
+from tenfold.core.params import domains
 
+LDA, LINE = tenfold.LinearDiscriminantAnalysis(), tenfold.LinearRegression()
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -57,6 +60,21 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"estimator": tenfold.GaussianNB(), "cv": 3},
         {"estimator": tenfold.GaussianNB(), "method": "temperature", "cv": 3, "ensemble": False},
     ],
+    "VotingClassifier": [
+        {"estimators": [("nb", tenfold.GaussianNB()), ("lr", tenfold.LogisticRegression(tol=1e-12))], "voting": "soft"},
+        {
+            "estimators": [("nb", tenfold.GaussianNB()), ("tree", tenfold.DecisionTreeClassifier()), ("lda", LDA)],
+            "weights": [1, 2, 1.5],
+        },
+    ],
+    "VotingRegressor": [
+        {"estimators": [("ridge", tenfold.Ridge()), ("tree", tenfold.DecisionTreeRegressor(max_depth=3))]},
+        {"estimators": [("ridge", tenfold.Ridge()), ("off", "drop"), ("line", LINE)], "weights": [2, 5, 1]},
+    ],
+    "OneVsRestClassifier": [{"estimator": tenfold.GaussianNB()}, {"estimator": tenfold.LogisticRegression(tol=1e-12)}],
+    "OneVsOneClassifier": [{"estimator": tenfold.GaussianNB()}, {"estimator": tenfold.DecisionTreeClassifier(max_depth=2)}],
+    "MultiOutputRegressor": [{"estimator": tenfold.Ridge()}, {"estimator": tenfold.DecisionTreeRegressor(max_depth=3)}],
+    "TransformedTargetRegressor": [{"transformer": tenfold.StandardScaler()}, {"regressor": tenfold.Ridge()}],
     "NonNegativeLeastSquares": [{}, {"fit_intercept": False}],
     "OrthogonalMatchingPursuit": [{"n_nonzero_coefs": 4}, {"n_nonzero_coefs": 4, "positive": True}],
     "LinearRegression": [{}, {"fit_intercept": False}],
@@ -110,6 +128,13 @@ def public_classes() -> dict[str, type]:
         for name, value in found.items()
         if isinstance(value, type) and issubclass(value, Estimator) and name != "Pipeline"
     }
+
+
+def plain(name: str) -> Any:
+    """A learner with nothing but what its class requires."""
+    cls: Any = public_classes()[name]
+    needed = [key for key, domain in domains(cls).items() if domain.default is MISSING]
+    return cls(**{key: SETTINGS[name][0][key] for key in needed})
 
 
 def learners() -> list[Any]:

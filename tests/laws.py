@@ -27,6 +27,7 @@ from scipy.sparse import csr_matrix
 
 import tenfold
 from tenfold.base.check import check_fit
+from tenfold.base.sklearn_api import fresh
 from tenfold.core.errors import TenfoldError, TenfoldWarning
 
 Array = np.ndarray[Any, Any]
@@ -34,7 +35,7 @@ Array = np.ndarray[Any, Any]
 # What a fit returns besides its answer: how it got there, statistics and parts that the answers follow from, rows in their order.
 NOT_AN_ANSWER = {
     "stats_", "absent_", "n_iter_", "labels_", "n_passes_", "feature_names_in_", "history_", "estimators_",
-    "others_", "oob_prediction_", "oob_decision_function_",
+    "others_", "final_estimator_", "regressor_", "transformer_", "oob_prediction_", "oob_decision_function_",
 }  # fmt: skip
 VERBS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
 
@@ -100,11 +101,8 @@ class Place:
 
 
 def made(model: Any) -> Any:
-    """A fresh learner with the same parameters; those inside a pipeline are fresh too."""
-    params = model.get_params(deep=False)
-    if "steps" in params:
-        params["steps"] = [(name, made(step)) for name, step in params["steps"]]
-    return type(model)(**params)
+    """A fresh learner with the same parameters; those inside it are fresh too."""
+    return fresh(model)
 
 
 def answers(model: Any, rows: Array) -> dict[str, Any]:

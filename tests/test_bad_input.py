@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from conftest import plain
 from hypothesis import given
 from hypothesis import strategies as st
 from spoiled import CLASSES, PAIR, Case, Known, cases, judge, known, learning, must_say, outcome, two_hundred
@@ -64,9 +65,9 @@ STRANGE = [
 def test_strange_parameters(name: str) -> None:
     """Each parameter with each strange value: taken, or refused by name."""
     case = Case((12, 2), 0)
-    for parameter in CLASSES[name]().get_params():
+    for parameter in plain(name).get_params(deep=False):
         for value in STRANGE:
-            learner = CLASSES[name](**{**PAIR.get(name, {}), parameter: value})
+            learner = plain(name).set_params(**{**PAIR.get(name, {}), parameter: value})
             try:
                 error = outcome(learner, case)
             except AssertionError as failure:
@@ -247,7 +248,7 @@ def test_more_rows_than_memory(name: str) -> None:
     """2⁴⁰ rows that take no memory: refused because y is shorter, before anything of that size is made."""
     X = np.broadcast_to(np.zeros((1, 3)), (2**40, 3))
     with pytest.raises(tenfold.BadInput, match="1099511627776 rows, but y has 3"):
-        CLASSES[name]().fit(X, [0, 1, 0])
+        plain(name).fit(X, [0, 1, 0])
 
 
 def test_word_for_word() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from golden.make import rows_for
+from golden.make import rows_for, small
 from golden.make import table as golden_table
 from mutants import make, without_code
 
@@ -40,6 +40,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "KMeans": [{"n_clusters": 3, "random_state": 0}],
     "CascadeClassifier": [{"max_miss": 0.5, "confidence": 0.5, "random_state": 0}],
 }
+
+
+COMPOSED = [name for name, cls in tenfold.PUBLIC.items() if cls.startswith("tenfold.compose.") and name != "Pipeline"]
 
 
 def public_learners() -> dict[str, Any]:
@@ -71,7 +74,7 @@ CASES = [
 @cache
 def fitted(name: str, which: int, shape: int) -> Any:
     """A learner in one of its settings, fitted to one of its targets."""
-    settings = SETTINGS.get(name, [{}])[which]
+    settings = SETTINGS.get(name, [small(name) if name in COMPOSED else {}])[which]
     model = _pipeline() if name == "Pipeline" else getattr(tenfold, name)(**settings)
     return model.fit(rows(), targets(name)[shape])
 
@@ -107,7 +110,8 @@ def assert_equal(a: Any, b: Any, name: str = "") -> None:
 def test_round_trip_of_every_learner(case: tuple[str, int, int], resumable: bool, tmp_path: Path) -> None:
     model = fitted(*case)
     path, again = tmp_path / "m.tenfold", tmp_path / "again.tenfold"
-    has_statistics = hasattr(model, "stats_") or type(model).__name__ == "Pipeline"
+    parts = [model, *vars(model).get("estimators_", []), *vars(model).get("_members", [])]
+    has_statistics = any("stats_" in vars(one) for one in parts) or type(model).__name__ == "Pipeline"
     if resumable and not has_statistics:
         with pytest.raises(BadParameter, match="keeps no statistics"):
             tenfold.save(model, path, resumable=True)

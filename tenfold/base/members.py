@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.base.member import OfMember
+from tenfold.base.roles import first_largest
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
@@ -93,3 +94,9 @@ def values_of(member: Any, X: Array) -> Array:
     """(rows, targets): the predictions of a member."""
     said = member._predict(X) if takes_numbers(member) else member.predict(X)
     return np.asarray(said, dtype=np.float64).reshape(len(X), -1)
+
+
+def choices_of(member: Any, X: Array) -> Array:
+    """(rows): the number of the class that a fitted classifier predicts for clean rows."""
+    choice = member._choice(X)
+    return np.asarray(first_largest(member._scores(X)) if choice is None else choice).astype(np.int64)

@@ -7,25 +7,24 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tenfold.base import check
-from tenfold.base.estimator import Estimator, OnePass, map_rows
+from tenfold.base.available import Available
+from tenfold.base.estimator import Estimator, OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.base.sums import Sums
+from tenfold.compose.fitting import fit_inside
 from tenfold.compose.front import Front
-from tenfold.core.data import Arrays, Block, Source, Target
+from tenfold.compose.last_step import LastStep
+from tenfold.compose.named import kind_of, names_of
+from tenfold.core.data import Block, Source
 from tenfold.core.errors import BadParameter
 from tenfold.core.learning import Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
 
-# What a pipeline can do is what its last step can do.
-BY_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
-
-# What the gate tells a step that has no use for the target.
-COLUMN_FACTS = ("n_features_in_", "feature_names_in_", "categories_")
+VERBS = {name for name, one in vars(LastStep).items() if isinstance(one, Available)}
 
 
 @estimator
-class Pipeline(Estimator):
+class Pipeline(LastStep, Estimator):
     """Pipeline: transformers in a row, then a last learner, as one learner.
 
     Model       last(transformer_k(... transformer_1(x)))
@@ -53,8 +52,7 @@ class Pipeline(Estimator):
     # What the gate asks of a learner is what the first and the last step say.
     @property
     def kind(self) -> str:  # type: ignore[override]
-        kinds = [step.kind for _, step in self._active()]
-        return next((kind for kind in ("sequential", "keeps rows") if kind in kinds), "many passes")
+        return kind_of([step.kind for _, step in self._active()])
 
     @property
     def role(self) -> str:  # type: ignore[override]
@@ -157,16 +155,14 @@ class Pipeline(Estimator):
         return self._active()[-1][1]
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        self._mapped = yield from self._learn_front(source)
-        yield from _learn_step(self._last, self._mapped, self._changes())
+        mapped = yield from self._learn_front(source)
+        yield from through(partial(_changed, self._changes()), fit_inside(self._last, mapped))
         return {}
 
     def _learn_front(self, source: Source) -> Learner[Source]:
         """Fit the transformers; returns the rows as the last step sees them."""
         for i, (_, step) in enumerate(self._active()[:-1]):
-            yield from _learn_step(step, source, self._changes(i))
-            if "absent_" in vars(step):
-                step._finish(source)  # there are too few rows for it: refused as in its own fit
+            yield from through(partial(_changed, self._changes(i)), fit_inside(step, source))
             found = source.facts.get("categories_")
             source = source.map(step._transform, len(step.get_feature_names_out()))
             if found is not None:
@@ -177,25 +173,10 @@ class Pipeline(Estimator):
     def _changes(self, stop: int = -1) -> tuple[Callable[[Any], Any], ...]:
         return tuple(step._transform for _, step in self._active()[:stop])
 
-    def _finish(self, source: Source) -> None:
-        self._last._finish(vars(self).pop("_mapped"))
-
     def _through(self, X: Any) -> Any:
         for _, step in self._active()[:-1]:
             X = step._transform(X)
         return X
-
-    def _transform(self, X: Any) -> Any:
-        return self._last._transform(self._through(X))
-
-    def _predict(self, X: Any) -> Any:
-        return self._last._predict(self._through(X))
-
-    def _outputs(self, X: Any) -> Any:
-        return self._last._outputs(self._through(X))
-
-    def _scores(self, X: Any) -> Any:
-        return self._last._scores(self._through(X))
 
     @property
     def path(self) -> str | None:  # type: ignore[override]
@@ -235,18 +216,6 @@ class Pipeline(Estimator):
         key, _ = self._active()[-1]
         return self._fitted_copy({"steps": [(name, last if name == key else step) for name, step in self.steps]})
 
-    def _by_rows(self, verb: str, X: Any) -> Any:
-        function = getattr(self._last, verb)
-        rows = map_rows(lambda block: function(self._for_last(block)), check.check_predict(self, X))
-        return self._dressed(rows, X) if verb == "transform" else rows
-
-    def _for_last(self, X: Any) -> Any:
-        """The rows as the last step takes them: as a source where it knows categories, which are codes by now."""
-        Z = self._through(X)
-        if "categories_" not in vars(self._last):
-            return Z
-        return Arrays(Z, None, None, Target("none"), {}, missing=True, trusted=True)
-
     def _objection(self) -> str | None:
         """Each step takes as many columns as the one before it gives."""
         pairs = isinstance(self.steps, list) and all(isinstance(one, (tuple, list)) for one in self.steps)
@@ -262,22 +231,11 @@ class Pipeline(Estimator):
     def _names_out(self) -> list[str]:
         return list(self._last.get_feature_names_out())
 
-    def _score_of_last(self, X: Any, y: Any = None, **more: Any) -> float:
-        score: float = self._last.score(self._for_last(check.check_predict(self, X)), y, **more)
-        return score
-
     def __getattr__(self, name: str) -> Any:
-        if name in BY_ROWS or name in ("score", "fit_predict", "fit_transform"):
-            last = self._last
-            if not hasattr(last, "predict" if name == "fit_predict" else name):
-                raise AttributeError(f"this Pipeline has no {name}: its last step, {type(last).__name__}, has none")
-            if name in BY_ROWS:
-                return partial(self._by_rows, name)
-            if name == "score" and last.role not in ("regressor", "classifier"):
-                return self._score_of_last
-            return partial(getattr(type(last), name), self)  # in the mixins, in terms of fit, predict and transform
         if name in ("classes_", "labels_") and name not in vars(self) and "steps" in vars(self):
             return getattr(self._last, name)
+        if name in VERBS:
+            raise AttributeError(f"this Pipeline has no {name}: its last step, {type(self._last).__name__}, has none")
         return super().__getattr__(name)
 
     # --- steps by name and place ---
@@ -303,17 +261,6 @@ class Pipeline(Estimator):
         self.steps = [(key, learner if key == name else step) for key, step in self.steps]
 
 
-def _learn_step(
-    step: Any, source: Source, changes: tuple[Callable[[Any], Any], ...]
-) -> Learner[None]:
-    """Fit one step in place; `changes` are the transformers before it."""
-    check.check_params(step)
-    step._forget_fit()
-    facts = source.facts if step.target != "none" else {k: v for k, v in source.facts.items() if k in COLUMN_FACTS}
-    vars(step).update(facts)
-    vars(step).update((yield from through(partial(_changed, changes), step._learn(source))))
-
-
 def _changed(changes: tuple[Callable[[Any], Any], ...], block: Block) -> Block:
     """A block as it comes out of some transformers."""
     X = block.X
@@ -324,6 +271,4 @@ def _changed(changes: tuple[Callable[[Any], Any], ...], block: Block) -> Block:
 
 def make_pipeline(*steps: Any, memory: None = None, verbose: bool = False) -> Pipeline:
     """A Pipeline whose steps are named after their classes, in lower case, numbered where a class comes twice."""
-    kinds = [type(step).__name__.lower() for step in steps]
-    names = [kind if kinds.count(kind) == 1 else f"{kind}-{kinds[: i + 1].count(kind)}" for i, kind in enumerate(kinds)]
-    return Pipeline(list(zip(names, steps, strict=True)), memory=memory, verbose=verbose)
+    return Pipeline(list(zip(names_of(steps), steps, strict=True)), memory=memory, verbose=verbose)

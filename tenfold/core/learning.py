@@ -239,23 +239,19 @@ def lockstep(learners: Mapping[Key, Learner[Result]], share: Share | None = None
     try:
         while found:
             sums: dict[Key, Summarize] = {}
-            alone: dict[Key, Request] = {}
             for key, one in found.items():
                 try:
                     asked = learners[key].send(one)
+                    while isinstance(asked, Request):  # answered at once: of tables that are kept, one is there at a time
+                        asked = learners[key].send((yield asked if share is None else asked.behind(partial(_own, share, key))))
                 except StopIteration as done:
                     results[key] = done.value
                     continue
-                if isinstance(asked, Request):
-                    alone[key] = asked if share is None else asked.behind(partial(_own, share, key))
-                else:
-                    sums[key] = asked
+                sums[key] = asked
             found = dict((yield partial(_sums_of_all, sums, share))) if sums else {}
             missing = sums.keys() - found.keys()
             if missing:
                 raise NoRows(f"no row is left to learn from for learner {sorted(missing)[0]}")
-            for key, request in alone.items():
-                found[key] = yield request
         return {key: results[key] for key in learners}
     finally:
         for learner in learners.values():

@@ -22,7 +22,7 @@ import math
 import numbers
 import re
 from copy import copy
-from dataclasses import KW_ONLY, Field, dataclass, field, fields
+from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields
 from inspect import get_annotations
 from typing import Any, TypeVar, dataclass_transform
 
@@ -100,15 +100,15 @@ class Domain:
 
 def param(
     *,
-    default: Any,
     doc: str,
+    default: Any = MISSING,
     at_least: float | None = None,
     above: float | None = None,
     at_most: float | None = None,
     one_of: tuple[Any, ...] | None = None,
     before: str | None = None,
 ) -> Any:
-    """A constructor parameter of a learner. Numbers must be finite, unless `at_most` is infinite."""
+    """A constructor parameter of a learner, required where it has no default. Numbers must be finite, unless `at_most` is infinite."""
     domain = dict(at_least=at_least, above=above, at_most=at_most, one_of=one_of, doc=doc)
     return field(default=default, metadata={"domain": domain, "before": before})
 
@@ -129,12 +129,16 @@ def estimator(cls: Class) -> Class:
     made: Any = dataclass(eq=False, repr=False)(cls)
     made.__annotations__ = own
     made._domains = {f.name: _domain_of(f) for f in fields(made)}
-    lines = [f"    {d.name}: {' | '.join(d.kinds)} = {d.default!r}\n        {d.doc}" for d in made._domains.values()]
+    lines = [f"    {d.name}: {' | '.join(d.kinds)}{_shown_default(d)}\n        {d.doc}" for d in made._domains.values()]
     if lines and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
     if learned_by(made) and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Fitted\n" + "\n".join(described(made)) + "\n    "
     return made  # type: ignore[no-any-return]
+
+
+def _shown_default(domain: Domain) -> str:
+    return "" if domain.default is MISSING else f" = {domain.default!r}"
 
 
 def _gathered(cls: Any) -> dict[str, tuple[Any, Any]]:

@@ -72,5 +72,11 @@ LEARNERS: dict[int, str] = {
     82: "CascadeClassifier",
     83: "OneHotEncoder",
     84: "OrdinalEncoder",
+    85: "VotingClassifier",
+    86: "VotingRegressor",
+    87: "OneVsRestClassifier",
+    88: "OneVsOneClassifier",
+    89: "MultiOutputRegressor",
+    90: "TransformedTargetRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

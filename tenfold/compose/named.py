@@ -1,0 +1,153 @@
+"""Learners that are given others as a list of names and learners: what that list must be, and what the gate asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from tenfold.base import check
+from tenfold.base.estimator import Estimator
+from tenfold.base.sklearn_api import same
+from tenfold.core.errors import BadParameter
+
+OUT = ("drop", None)  # what stands for a learner that is left out
+
+
+class Named(Estimator):
+    """Abstract: made of copies of named learners. It takes the rows that all of them take."""
+
+    listed: ClassVar[str] = "estimators"  # the parameter that is the list
+
+    def _pairs(self) -> list[tuple[str, Any]]:
+        """The names and learners of the list, looked at."""
+        given, here = getattr(self, self.listed), f"{type(self).__name__}({self.listed})"
+        if not isinstance(given, (list, tuple)) or not given:
+            raise BadParameter(f"{here}: must be a list of (name, learner) pairs with at least one learner in it")
+        for one in given:
+            if not isinstance(one, (tuple, list)) or len(one) < 2 or not isinstance(one[0], str):
+                raise BadParameter(f"{here}: {one!r} is not a pair of a name and a learner")
+        names = [one[0] for one in given]
+        check_names(here, names, list(self._domains))
+        return [(one[0], one[1]) for one in given]
+
+    def _refusal(self, learner: Any) -> str | None:
+        """Why a learner cannot be one of the list, or None if it can."""
+        return None if learner.role == self.role else f"is a {learner.role}, and a {self.role} is needed"
+
+    def _learners(self) -> list[tuple[str, Any]]:
+        """Those that take part."""
+        taking = [(name, one) for name, one in self._pairs() if not is_out(one)]
+        for name, one in taking:
+            here = f"{type(self).__name__}: {name!r} ({type(one).__name__})"
+            if not isinstance(one, Estimator):
+                raise BadParameter(f"{here} is no learner of Tenfold; scikit-learn's {type(self).__name__} takes both kinds")
+            if (reason := self._refusal(one)) is not None:
+                raise BadParameter(f"{here} {reason}")
+        if not taking:
+            raise BadParameter(f"{type(self).__name__}({self.listed}): all are dropped, at least one is needed")
+        return taking
+
+    @property
+    def named_estimators_(self) -> dict[str, Any]:
+        """The fitted learners by name."""
+        check.check_fitted(self)
+        return {name: one for (name, _), one in zip(self._learners(), self.estimators_, strict=True)}
+
+    def _objection(self) -> str | None:
+        if len(self.estimators_) != len(self._learners()):
+            return "there is not a fitted learner for each one of the list"
+        return unlike(self, self.estimators_)
+
+    # --- what the gate asks: what one of them does not take, all do not ---
+
+    def _all_take(self, what: str) -> bool:
+        return all(getattr(one, what) for _, one in self._learners())
+
+    @property
+    def missing(self) -> bool:  # type: ignore[override]
+        return self._all_take("missing")
+
+    @property
+    def categorical(self) -> bool:  # type: ignore[override]
+        return self._all_take("categorical")
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return self._all_take("sparse")
+
+    @property
+    def least_rows(self) -> int:  # type: ignore[override]
+        return max(one.least_rows for _, one in self._learners())
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        kinds = [one.kind for _, one in self._learners()]
+        return "one pass" if set(kinds) == {"one pass"} else kind_of(kinds)
+
+    def _of_categories(self, name: str, least: Any, other: Callable[[Any], bool]) -> Any:
+        """What the first learner says of categories that does not leave it open."""
+        said = [getattr(one, name) for _, one in self._learners()]
+        return next((one for one in said if other(one)), least)
+
+    @property
+    def categorical_features(self) -> Any:
+        return self._of_categories("categorical_features", "from_dtype", lambda one: not is_word(one, "from_dtype"))
+
+    @property
+    def given_categories(self) -> Any:
+        return self._of_categories("given_categories", None, lambda one: one is not None)
+
+    @property
+    def unseen(self) -> str:
+        return str(self._of_categories("unseen", "missing", lambda one: one != "missing"))
+
+    # --- parameters of the learners inside ---
+
+    def _parts_inside(self) -> dict[str, Any]:
+        given = getattr(self, self.listed)
+        pairs = given if isinstance(given, (list, tuple)) else []
+        named = {one[0]: one[1] for one in pairs if isinstance(one, (tuple, list)) and len(one) > 1}
+        return {**super()._parts_inside(), **named}
+
+    def _replace_inside(self, name: str, learner: Any) -> None:
+        given = getattr(self, self.listed)
+        setattr(self, self.listed, [(key, learner if key == name else one, *rest) for key, one, *rest in given])
+
+
+def check_names(here: str, names: list[str], parameters: list[str]) -> None:
+    """Names differ, can be told from parameters, and leave room for `name__parameter`."""
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise BadParameter(f"{here}: the name {twice[0]!r} comes more than once: names must differ")
+    for name in names:
+        if "__" in name or name in parameters:
+            raise BadParameter(f"{here}: the name {name!r} must be without '__' and no parameter of its own: choose another")
+
+
+def unlike(outer: Any, members: list[Any]) -> str | None:
+    """Why these learners, from a file, cannot stand for one of the same role and classes; None if they can."""
+    for place, one in enumerate(members):
+        if one.role != outer.role:
+            return f"learner {place} is no {outer.role}"
+        if outer.role == "classifier" and not same(one.classes_, outer.classes_):
+            return f"learner {place} knows other classes"
+    return None
+
+
+def is_out(learner: Any) -> bool:
+    return learner is None or is_word(learner, "drop")
+
+
+def is_word(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
+
+
+def kind_of(kinds: list[str]) -> str:
+    """The kind of a learner made of learners of these kinds."""
+    return next((kind for kind in ("sequential", "keeps rows") if kind in kinds), "many passes")
+
+
+def names_of(learners: tuple[Any, ...]) -> list[str]:
+    """Names after the classes, in lower case, numbered where a class comes twice."""
+    kinds = [one if isinstance(one, str) else type(one).__name__.lower() for one in learners]
+    return [kind if kinds.count(kind) == 1 else f"{kind}-{kinds[: i + 1].count(kind)}" for i, kind in enumerate(kinds)]

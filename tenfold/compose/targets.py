@@ -1,0 +1,189 @@
+"""Regressors around another one that change its target: one target at a time, or a function of the target."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, Regressor
+from tenfold.base.sklearn_api import fresh
+from tenfold.compose.fitting import Viewed, fit_inside, side_by_side, viewed, with_target
+from tenfold.compose.single import OfOne
+from tenfold.core.data import Array, Block, Source, Target
+from tenfold.core.errors import BadParameter, DataWarning
+from tenfold.core.learned import learned
+from tenfold.core.learning import Learner, through
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Counts
+from tenfold.prepare.basis import FunctionTransformer
+
+SAMPLE = 10  # rows of a block whose targets are sent through the transformation and back
+
+
+@estimator
+class MultiOutputRegressor(Regressor, OfOne):  # type: ignore[misc]
+    """MultiOutputRegressor: one learner for each of several targets.
+
+    Model       ŷⱼ(x) = the prediction of member j
+    Objective   that of the learner, once for each target
+    Algorithm   all members side by side: one reading of the rows serves all of them
+    Cost        q fits for q targets; as many readings of the rows as the longest of them needs
+    Fails when  targets depend on one another, which members do not know of; use the learner itself where it takes several
+    Reference   Borchani et al. 2015
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(12.0)[:, None]
+    >>> both = np.column_stack([2 * X[:, 0], 1 - X[:, 0]])
+    >>> tenfold.MultiOutputRegressor(tenfold.HuberRegressor()).fit(X, both).predict([[3.0]]).round(6).tolist()
+    [[6.0, -2.0]]
+    """
+
+    multi_output: ClassVar[bool] = True
+
+    estimators_: list[Any] = learned("[learner](q)", "a fitted learner for each target")
+
+    estimator: Any = param(doc="the regressor to be copied for each target")
+    _: KW_ONLY
+    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        keys, facts = range(source.n_targets), {**source.facts, "_flat": True}
+        views = {j: viewed(source, partial(_one_target, j), Target("real"), facts) for j in keys}
+        fitted = yield from side_by_side({j: fresh(self._member) for j in keys}, views, _one_target)
+        return {"estimators_": list(fitted.values())}
+
+    def _predict(self, X: Any) -> Array:
+        values = [one._predict(X) for one in self.estimators_]
+        return np.asarray(values[0] if self._flat else np.column_stack(values))
+
+    def _objection(self) -> str | None:
+        if self._flat and len(self.estimators_) != 1:
+            return "there are several members for one target"
+        wrong = any(one.role != "regressor" or not vars(one).get("_flat") for one in self.estimators_)
+        return "a member is no regressor of one target" if wrong or not self.estimators_ else None
+
+
+def _one_target(j: int, block: Block) -> Block:
+    return with_target(block, np.ascontiguousarray(block.y[:, j : j + 1]))
+
+
+@estimator
+class TransformedTargetRegressor(Regressor, OfOne):  # type: ignore[misc]
+    """TransformedTargetRegressor: a regressor of a function of the target.
+
+    Model       ŷ(x) = g⁻¹(f(x)),  f fitted to g(y)
+    Objective   that of the regressor, for g(y)
+    Algorithm   the transformer is fitted to the targets as rows, then the regressor to what it makes of them, block by
+                block: no second table is made
+    Cost        those of both; two readings of the rows before those of the regressor
+    Fails when  g is not monotone, or its inverse is another function (warns: check_inverse); means of g(y) are not g of
+                means, so that predictions of a skewed target lie below its mean
+    Reference   Box & Cox 1964
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(1.0, 9.0)[:, None]
+    >>> model = tenfold.TransformedTargetRegressor(tenfold.LinearRegression(), func=np.log, inverse_func=np.exp)
+    >>> model.fit(X, np.exp(X[:, 0] / 2)).predict([[4.0]]).round(3).tolist()
+    [7.389]
+    """
+
+    held: ClassVar[str] = "regressor"
+
+    regressor_: Any = learned("learner", "the fitted regressor")
+    transformer_: Any = learned("part", "the fitted transformer of targets")
+
+    regressor: Any = param(default=None, doc="the regressor; None: LinearRegression()")
+    _: KW_ONLY
+    transformer: Any = param(default=None, doc="the transformer of the targets, with an inverse; instead of func")
+    func: Any = param(default=None, doc="g(Y) of targets (n, q), row by row; None: targets as they are")
+    inverse_func: Any = param(default=None, doc="the inverse of func")
+    check_inverse: bool = param(default=True, doc="warn where targets do not come back from func and inverse_func")
+
+    def _default(self) -> Any:
+        from tenfold.linear.least_squares import LinearRegression
+
+        return LinearRegression()
+
+    @property
+    def multi_output(self) -> bool:  # type: ignore[override]
+        return bool(self._member.multi_output)
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return "keeps rows" if self._member.kind == "keeps rows" else "many passes"
+
+    def _transformer(self) -> Any:
+        """A fresh transformer of targets."""
+        functions = self.func, self.inverse_func
+        if self.transformer is None:
+            if (self.func is None) != (self.inverse_func is None):
+                raise BadParameter("TransformedTargetRegressor(func, inverse_func): give both, or neither")
+            for name, one in zip(("func", "inverse_func"), functions, strict=True):
+                if one is not None and not callable(one):
+                    raise BadParameter(f"TransformedTargetRegressor({name}={check.short(one)}): must be a function or None")
+            return FunctionTransformer(*functions)
+        if functions != (None, None):
+            raise BadParameter("TransformedTargetRegressor: give a transformer, or func and inverse_func, not both")
+        there = isinstance(self.transformer, Estimator) and hasattr(self.transformer, "_inverse")
+        if not there or self.transformer.target != "none":
+            raise BadParameter(
+                f"TransformedTargetRegressor(transformer={type(self.transformer).__name__}): must be a transformer of Tenfold "
+                "with an inverse, such as StandardScaler"
+            )
+        return fresh(self.transformer)
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        transformer, q = self._transformer(), source.n_targets
+        as_rows = Viewed(source, _targets_as_rows, Target("none"), {"n_features_in_": q})
+        yield from through(_targets_as_rows, fit_inside(transformer, as_rows, "transformer"))
+        if self.check_inverse:
+            lost = yield partial(_not_back, transformer)
+            if lost.weight[0] > 0:
+                warnings.warn(
+                    "TransformedTargetRegressor: targets that pass through func and inverse_func do not come back: "
+                    "correct one of them, or set check_inverse=False",
+                    DataWarning,
+                    stacklevel=2,
+                )
+        change = partial(_transformed_target, transformer._transform)
+        width = len(transformer.get_feature_names_out())
+        target = replace(source.target, width=width, flat=source.target.flat and width == 1)
+        seen = viewed(source, change, target, {**source.facts, "_flat": target.flat})
+        regressor = yield from through(change, fit_inside(fresh(self._member), seen))
+        return {"regressor_": regressor, "transformer_": transformer}
+
+    def _predict(self, X: Any) -> Array:
+        said = self.regressor_._predict(X)
+        values = self.transformer_._inverse(np.asarray(said, dtype=np.float64).reshape(len(said), -1))
+        return (values[:, 0] if self._flat else values).astype(X.dtype, copy=False)
+
+    def _objection(self) -> str | None:
+        regressor, transformer = self.regressor_, self.transformer_
+        if regressor.role != "regressor" or not hasattr(transformer, "_inverse"):
+            return "the learners inside are not a regressor and a transformer with an inverse"
+        return None
+
+
+def _targets_as_rows(block: Block) -> Block:
+    return Block(block.y, None, block.w, block.key)
+
+
+def _transformed_target(transform: Callable[[Array], Array], block: Block) -> Block:
+    return with_target(block, np.ascontiguousarray(transform(block.y), dtype=np.float64))
+
+
+def _not_back(transformer: Any, block: Block) -> Counts:
+    """How many of some targets are not what they were after the transformation and its inverse."""
+    y = block.y[:: max(1, len(block) // SAMPLE)]
+    back = transformer._inverse(transformer._transform(y))
+    return Counts(np.array([float((~np.isclose(back, y, rtol=1e-5, atol=1e-8)).sum())]))
