@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import sklearn.metrics as theirs
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
@@ -303,8 +304,6 @@ def test_the_bootstrap_by_every_loss_of_rows(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["f1", "brier", "average_precision", "neg_log_loss", "AUC"])
 def test_selection_by_other_names(name: str) -> None:
-    import polars as pl
-
     X, y, _ = table(2)
     frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
     with warnings.catch_warnings():
@@ -440,3 +439,25 @@ def test_scores_between_0_and_1_are_compared_by_hundredths() -> None:
         )
         band = 0.01 if share else 0.01 * max(one.mean, other.mean)
         assert evaluate.compare(one, other).band == pytest.approx(band, rel=1e-12)
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_held_out_rows_are_judged_together(name: str, k: int) -> None:
+    X, y, w = table(k)
+    result = tenfold.cross_validate(learner(k), X, y, folds=3, repeats=2, score=name, sample_weight=w)
+    codes = np.unique(y, return_inverse=True)[1] if k else y
+    parts = [(codes if k else codes[:, None])[rows] for rows, _ in result.held_out.parts]
+    held = np.concatenate([output for _, output in result.held_out.parts])
+    weights = np.concatenate([w[rows] for rows, _ in result.held_out.parts])
+    assert result.pooled == pytest.approx(public(SCORES[name], ours, np.concatenate(parts), held, weights), rel=1e-9)
+
+
+def test_pooled_scores_of_single_rows_functions_and_streams(tmp_path: Path) -> None:
+    X, y, _ = table(0)
+    left = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=len(y), score="r2")
+    assert left.pooled == pytest.approx(theirs.r2_score(y, left.predictions), rel=1e-12)
+    result = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=4, score=lambda truth, prediction: float(len(truth)))
+    assert result.pooled == len(y)
+    pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).write_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(BadInput, match="outputs of a stream are not kept"):
+        _ = tenfold.cross_validate(tenfold.Ridge(), tmp_path / "rows.parquet", "y", folds=3).pooled

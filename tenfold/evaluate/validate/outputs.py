@@ -7,7 +7,8 @@ import numpy as np
 from tenfold.base.estimator import softmax
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput
-from tenfold.score.record import split_choice
+from tenfold.evaluate.split.plan import truth_of
+from tenfold.score.record import Score, judged_output, split_choice
 
 
 class Tally:
@@ -15,6 +16,7 @@ class Tally:
 
     def __init__(self, source: Arrays) -> None:
         self.n, self.classes, self.flat = source.n_rows or 0, source.target.classes, source.target.flat
+        self.truth, self.w = truth_of(source)
         self.parts: list[tuple[Array, Array]] = []
 
     def add(self, rows: Array, output: Array) -> None:
@@ -28,6 +30,11 @@ class Tally:
         """Rows that were held out; None if all were."""
         count = self.count()
         return None if count.all() else np.flatnonzero(count)
+
+    def pooled(self, judge: Score) -> float:
+        """The score of all rows that were held out, together; a row as often as it was."""
+        parts = [(self.truth[rows], judged_output(judge, out, self.classes), self.w[rows]) for rows, out in self.parts]
+        return judge.pooled(parts, self.classes)
 
     def predictions(self) -> Array:
         """The mean output over the times a row was held out, as labels or values."""
@@ -55,6 +62,9 @@ class Tally:
 
 class Unkept:
     """Stands for the outputs of rows that were read block by block: they are not there."""
+
+    def pooled(self, judge: Score) -> float:
+        raise BadInput("outputs of a stream are not kept: read the table into memory for a pooled score")
 
     def predictions(self) -> Array:
         raise BadInput("predictions of a stream are not kept: read the table into memory, or use cross_val_predict")

@@ -71,6 +71,14 @@ class CrossValidation:
         """The mean score over folds and repeats."""
         return float(self.scores.mean())
 
+    @cached_property
+    def pooled(self) -> float:
+        """The score of all held-out rows together. RMSE, R² and AUC of small folds are biased: then this is the better estimate.
+
+        Of kind "corrected" too it is the score on held-out rows.
+        """
+        return self.held_out.pooled(self.score)
+
     @property
     def standard_error(self) -> float:
         """Standard error of the mean, corrected for the overlap of training sets."""
