@@ -22,6 +22,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.score.functions import METRIC, SCORER, Classes, Values
 from tenfold.score.record import CLASS_SCORES, LABELS, PROBABILITIES, Score
 from tenfold.score.registry import BY_NAME, SCORES, find_score, known_score, score_names
+from tenfold.selection import candidates
 
 RNG = np.random.default_rng(0)
 N = 150
@@ -67,6 +68,12 @@ def fits(score: Score, k: int) -> bool:
 
 
 CASES = [(name, k) for name in CLASSIFIER + REGRESSOR for k in (0, 2, 3) if fits(SCORES[name], k)]
+
+
+@pytest.fixture
+def small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "FOREST_TREES", 5)
+    monkeypatch.setattr(candidates, "ROUNDS", (5,))
 
 
 # --- one meaning ----------------------------------------------------------------------------------------------
@@ -303,7 +310,7 @@ def test_the_bootstrap_by_every_loss_of_rows(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["f1", "brier", "average_precision", "neg_log_loss", "AUC"])
-def test_selection_by_other_names(name: str) -> None:
+def test_selection_by_other_names(name: str, small_trees: None) -> None:
     X, y, _ = table(2)
     frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
     with warnings.catch_warnings():
@@ -461,3 +468,18 @@ def test_pooled_scores_of_single_rows_functions_and_streams(tmp_path: Path) -> N
     pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).write_parquet(tmp_path / "rows.parquet")
     with pytest.raises(BadInput, match="outputs of a stream are not kept"):
         _ = tenfold.cross_validate(tenfold.Ridge(), tmp_path / "rows.parquet", "y", folds=3).pooled
+
+
+def test_a_score_that_refuses_the_predictions_of_one_learner_leaves_the_others(small_trees: None) -> None:
+    """Straight lines through counts fall below zero, where the Poisson deviance has no value."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 2))
+    frame = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": np.exp(1.5 * x[:, 0] + 0.1 * rng.normal(size=120))})
+    run = tenfold.select(frame, "y", task="number", metric="mean_poisson_deviance", folds=3)
+    assert run.estimate.metric == "mean_poisson_deviance" and run.estimate.low >= 0
+    failed = [row["model"] for row in run.leaderboard if row["against"] == "failed"]
+    assert any("egression" in name or "idge" in name for name in failed), run.leaderboard
+    with pytest.raises(BadInput, match="y_true must be at least 0"):
+        tenfold.select(
+            frame.with_columns(y=pl.col("y") - 5), "y", task="number", metric="mean_poisson_deviance", folds=3
+        )

@@ -21,7 +21,7 @@ from tenfold.base import check
 from tenfold.base.estimator import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadParameter, NotConverged, TenfoldError, TenfoldWarning
+from tenfold.core.errors import BadInput, BadParameter, NotConverged, TenfoldError, TenfoldWarning
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.evaluate.validate.training_sets import Held, TrainingSets
@@ -215,7 +215,13 @@ class Race:
         truth, weights = self.truth(rows), np.ones(len(rows))
         for judge in self.judges:
             wanted = judged_output(judge, output, self.classes)
-            self.scores[judge.name][c, fold, other] = judge.of(truth, wanted, weights, self.labels)
+            try:
+                self.scores[judge.name][c, fold, other] = judge.of(truth, wanted, weights, self.labels)
+            except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
+                if self.settings[c].family.is_guess:
+                    raise
+                self.failures.setdefault(self.settings[c].family.title, first_line(reason))
+                return
         if fold == other:
             self.outputs[c, rows] = self._kept(output)
 
