@@ -161,16 +161,16 @@ def test_text_and_rules() -> None:
     assert model.export_text().splitlines() == [
         "colour in {blue, green}",
         "|   size <= 3.00: b (1)",
-        "|   size > 3.00 or blank: c (1)",
+        "|   size > 3.00 or missing: c (1)",
         "colour not in {blue, green}: a (3)",
     ]
     assert model.rules() == [
         "if colour in {blue, green} and size <= 3.00 then b (1)",
-        "if colour in {blue, green} and (size > 3.00 or blank) then c (1)",
+        "if colour in {blue, green} and (size > 3.00 or missing) then c (1)",
         "if colour not in {blue, green} then a (3)",
     ]
     blank = tenfold.DecisionTreeRegressor().fit([[1.0], [2.0], [np.nan]], [0.0, 0.0, 9.0])
-    assert blank.rules(decimals=1) == ["if x0 is known then 0.0 (2)", "if x0 is blank then 9.0 (1)"]
+    assert blank.rules(decimals=1) == ["if x0 is known then 0.0 (2)", "if x0 is missing then 9.0 (1)"]
     assert blank.predict([[5.0], [np.nan]]).tolist() == [0.0, 9.0]
     X, y, _, _ = table()
     deep = tenfold.DecisionTreeRegressor().fit(X, y)

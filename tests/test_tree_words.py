@@ -46,15 +46,15 @@ def new_rows(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def holds(condition: str, row: Any) -> bool:
-    """Whether a condition, read as it stands, is true of a row. In a set (blank) also stands for what fit has not seen."""
+    """Whether a condition, read as it stands, is true of a row. In a set (missing) also stands for what fit has not seen."""
     condition = condition.removeprefix("(").removesuffix(")") if condition.startswith("(") else condition
-    if blank := re.fullmatch(r"(\w) is (blank|known)", condition):
-        return gone(row, blank[1]) == (blank[2] == "blank")
-    if either := re.fullmatch(r"(\w) is blank or not (in )?(.*)", condition):
+    if blank := re.fullmatch(r"(\w) is (missing|known)", condition):
+        return gone(row, blank[1]) == (blank[2] == "missing")
+    if either := re.fullmatch(r"(\w) is missing or not (in )?(.*)", condition):
         name, of, rest = either.groups()
         return gone(row, name) or not holds(f"{name} {'in' if of else '='} {rest}", row)
-    if condition.endswith(" or blank"):
-        condition = condition.removesuffix(" or blank")
+    if condition.endswith(" or missing"):
+        condition = condition.removesuffix(" or missing")
         return gone(row, re.findall(r"[a-z]", condition)[0]) or holds(condition, row)
     if between := re.fullmatch(r"(?:([\d.]+) < )?(\w) (<=|>) ([\d.]+)", condition):
         low, name, sign, end = between.groups()
@@ -66,7 +66,7 @@ def holds(condition: str, row: Any) -> bool:
         return (row[one[1]] == one[3]) == (one[2] == "=")
     name, sign, members = re.fullmatch(r"(\w) (in|not in) \{(.*)\}", condition).groups()  # type: ignore[union-attr]
     words = members.split(", ")
-    return (row[name] in words or ("(blank)" in words and gone(row, name))) == (sign == "in")
+    return (row[name] in words or ("(missing)" in words and gone(row, name))) == (sign == "in")
 
 
 def gone(row: Any, name: str) -> bool:
@@ -99,7 +99,7 @@ def test_a_rule_is_true_of_the_rows_of_its_leaf_alone(kind: Any) -> None:
         y = effect if kind is tenfold.DecisionTreeRegressor else np.digitize(effect, [2.0, 6.0])
         model = kind(max_leaf_nodes=9, random_state=seed, splitter="random" if seed % 3 == 2 else "best").fit(frame, y)
         rules, lines = model.rules(), model.export_text().splitlines()
-        spoken.update(re.findall(r"or blank|is blank or not|is blank|\(blank\)|is not|not in", " ".join(rules)))
+        spoken.update(re.findall(r"or missing|is missing or not|is missing|\(missing\)|is not|not in", " ".join(rules)))
         rows = new_rows(frame)
         leaves = model.apply(rows)
         place: dict[int, int] = {}
@@ -108,7 +108,7 @@ def test_a_rule_is_true_of_the_rows_of_its_leaf_alone(kind: Any) -> None:
             assert place.setdefault(int(leaf), rule) == rule
             assert rules[rule].endswith(f" then {answer_of(lines, row)}")
         assert len(set(place.values())) == len(place) == model.get_n_leaves() == len(rules)
-    assert spoken >= {"or blank", "is blank or not", "(blank)", "is not", "not in"}
+    assert spoken >= {"or missing", "is missing or not", "(missing)", "is not", "not in"}
 
 
 def test_rules_of_many_branches() -> None:
@@ -134,9 +134,9 @@ def test_blanks_in_parts() -> None:
     assert tenfold.C45Classifier(prune=False).fit(frame, y).export_text().splitlines() == [
         "c = a: yes (3.5 of 4)",
         "c = b: no (3.5 of 4)",
-        "c is blank: all of these, by their weights",
+        "c is missing: all of these, by their weights",
     ]
-    assert "blank" not in tenfold.C45Classifier(prune=False).fit(frame[:6], y[:6]).export_text()
+    assert "missing" not in tenfold.C45Classifier(prune=False).fit(frame[:6], y[:6]).export_text()
 
 
 def test_what_fit_knows_of_blanks_is_saved(tmp_path: Any) -> None:
@@ -147,9 +147,9 @@ def test_what_fit_knows_of_blanks_is_saved(tmp_path: Any) -> None:
         tenfold.save(model, tmp_path / "tree.tenfold")
         assert tenfold.load(tmp_path / "tree.tenfold").rules() == model.rules()
     tree = tenfold.DecisionTreeClassifier(max_depth=1).fit([[1.0], [2.0], [3.0]], [0, 0, 1])
-    assert "blank" not in tree.export_text()
+    assert "missing" not in tree.export_text()
     del tree.blank_  # a file of an older version: where a blank would go is told
-    assert tree.export_text().splitlines() == ["x0 <= 2.50 or blank: 0 (2)", "x0 > 2.50: 1 (1)"]
+    assert tree.export_text().splitlines() == ["x0 <= 2.50 or missing: 0 (2)", "x0 > 2.50: 1 (1)"]
 
 
 def test_words() -> None:
@@ -167,8 +167,8 @@ def test_words() -> None:
     assert (
         among("c", ["a", "b", "d", "e"], 3) == "c in {a, b, and 2 more}" and among("c", ["a"], 3, False) == "c is not a"
     )
-    assert [word(x) for x in ("a b", "a, b", "", " a", "(blank)", "x\ny", 3.0, True)] == [
-        "a b", "'a, b'", "''", "' a'", "'(blank)'", "'x\\ny'", "3", "True",
+    assert [word(x) for x in ("a b", "a, b", "", " a", "(missing)", "x\ny", 3.0, True)] == [
+        "a b", "'a, b'", "''", "' a'", "'(missing)'", "'x\\ny'", "3", "True",
     ]  # fmt: skip
     long = pandas.DataFrame({"place": [f"p{i:02d}" for i in range(40)] * 3})
     odd = tenfold.DecisionTreeRegressor(max_depth=1).fit(long, np.tile(np.arange(40) % 2, 3))

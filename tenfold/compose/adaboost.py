@@ -25,7 +25,7 @@ from tenfold.tree.settings import generator_of
 from tenfold.tree.structure.arrays import Trees
 
 
-class Boosted(Composite):
+class AdaBoost(Composite):
     """Abstract: a sequence of members, of which the first few are a model too."""
 
     estimator_weights_: Array = learned("float(t)", "weights of the members")
@@ -97,7 +97,7 @@ class Boosted(Composite):
 
 
 @estimator
-class AdaBoostClassifier(Classifier, Boosted):
+class AdaBoostClassifier(Classifier, AdaBoost):
     """AdaBoostClassifier: a vote of weak classifiers, each trained on what those before it got wrong.
 
     Model       score of class k = Σₜ aₜ [hₜ(x) = k];  SAMME.R: Σₜ (K − 1)(log pₜₖ(x) − mean over classes)
@@ -122,7 +122,7 @@ class AdaBoostClassifier(Classifier, Boosted):
 
     _trees: Trees = learned("Trees(t,K)", "the stumps, where no `estimator` was given", optional=True)
 
-    estimator: Any = param(default=None, doc="the classifier that is boosted; None: stumps, trees of one question")
+    estimator: Any = param(default=None, doc="the classifier that is boosted; None: stumps, trees of one split")
     _: KW_ONLY
     n_estimators: int = param(default=50, at_least=1, doc="most rounds")
     learning_rate: float = param(default=1.0, above=0, doc="factor of the weight of each member")

@@ -12,7 +12,7 @@ from numpy.random import RandomState
 from tenfold.base.estimator import Regressor
 from tenfold.base.members import fit_member, values_of
 from tenfold.base.scored import table_of
-from tenfold.compose.adaboost import Boosted
+from tenfold.compose.adaboost import AdaBoost
 from tenfold.core.data import Array
 from tenfold.core.errors import Degenerate
 from tenfold.core.learned import learned
@@ -27,7 +27,7 @@ DEPTH = 3  # of the trees that are boosted where no estimator is given
 
 
 @estimator
-class AdaBoostRegressor(Regressor, Boosted):
+class AdaBoostRegressor(Regressor, AdaBoost):
     """AdaBoostRegressor: the weighted median of regressors, each trained on the rows that those before it missed most.
 
     Model       ŷ(x) = the weighted median of h₁(x), ..., h_T(x), with weights log(1/βₜ)

@@ -1,4 +1,4 @@
-"""A classifier whose probabilities keep their word: maps fitted to what models say of rows they have not seen."""
+"""A classifier with calibrated probabilities: maps fitted to predictions for held-out rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cascades: cheap classifiers reject most rows, dear ones see only what is left, and few of the rows sought are lost."""
+"""Cascades: cheap classifiers reject most rows, expensive ones see only what is left, and few of the rows sought are lost."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class CascadeClassifier(Classifier, Composite):
     Algorithm   stage t learns from the rows that passed those before it, both sides with equal weight. Its threshold is the
                 k-th smallest score of positive rows held out: k is such that the total miss rate, which then has a Beta distribution
                 whatever the scores are, is below max_miss with probability `confidence`
-    Cost        training: the sum of the stages on ever fewer rows, which are kept; prediction: cost_ questions a row on average
+    Cost        training: the sum of the stages on ever fewer rows, which are kept; prediction: cost_ splits a row on average
     Fails when  few positive rows are held out: 0.01 at confidence 0.95 takes 299 of them (warns Degenerate, and uses the
                 lowest score it has)
     Reference   Viola & Jones 2001; order statistics: Wilks 1941
@@ -85,7 +85,7 @@ class CascadeClassifier(Classifier, Composite):
     }
 
     estimators: list[Any] | None = param(
-        default=None, doc="classifiers from the cheapest to the dearest; None: AdaBoost of 2, 10, 50 and 200 stumps"
+        default=None, doc="classifiers from the cheapest to the most expensive; None: AdaBoost of 2, 10, 50 and 200 stumps"
     )
     _: KW_ONLY
     max_miss: float = param(
@@ -296,5 +296,5 @@ def _threshold(scores: Array, w: Array, count: int) -> float:
 
 
 def _cost_of(stage: Any) -> float:
-    """Stumps ask one question each; of other learners nothing is known, so they count 1."""
+    """Stumps have one split each; of other learners nothing is known, so they count 1."""
     return float(len(stage.estimator_weights_)) if isinstance(stage, AdaBoostClassifier) else 1.0

@@ -106,7 +106,7 @@ class WeakStumps:
 
 
 class WeakTrees:
-    """Trees of one question as members, for tables with columns of categories."""
+    """Trees of one split as members, for tables with columns of categories."""
 
     def __init__(self, X: Array, y: Array, total: float, n_classes: int, category: Array) -> None:
         self.table, self.X, self.y, self.total, self.n_classes = Presorted(X), X, y, total, n_classes

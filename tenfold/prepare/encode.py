@@ -24,7 +24,7 @@ class OneHotEncoder(Encoder):
 
     Model       z_c = 1 if x is category c, else 0; columns that are no categories stay as they are, in their place
     Objective   none: categories are listed, and counted where rare ones are taken together
-    Algorithm   one pass for the categories of each column (at the gate), one for their counts; a blank is a category
+    Algorithm   one pass for the categories of each column (at the gate), one for their counts; a missing value is a category
                 where fit met one
     Cost        O(n p) time, memory for every different value
     Fails when  a category comes that fit has not met (refused, unless handle_unknown says otherwise); categories
@@ -237,7 +237,7 @@ class OrdinalEncoder(Encoder):
     unknown_value: float | None = param(
         default=None, one_of=(None, np.nan), doc="the number of categories not met, or NaN"
     )
-    encoded_missing_value: float = param(default=np.nan, doc="the number of a blank, or NaN")
+    encoded_missing_value: float = param(default=np.nan, doc="the number of a missing value, or NaN")
     min_frequency: int | float | None = param(
         default=None, above=0, doc="categories of less weight (below 1: share) have one number together"
     )

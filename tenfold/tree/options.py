@@ -20,7 +20,7 @@ class TreeOptions:
     """How far a tree grows, and what it is pruned to."""
 
     _: KW_ONLY
-    max_depth: int | None = param(default=None, at_least=1, doc="most questions on a way; None: no limit")
+    max_depth: int | None = param(default=None, at_least=1, doc="largest depth of a tree; None: no limit")
     min_samples_split: int | float = param(default=2, above=0, doc=f"rows that a node needs to be split, {SHARE}")
     min_samples_leaf: int | float = param(default=1, above=0, doc=f"rows that a leaf needs, {SHARE}")
     min_weight_fraction_leaf: float = param(

@@ -1,4 +1,4 @@
-"""Calibration curves: whether probabilities keep their word."""
+"""Calibration curves: whether probabilities are calibrated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class CalibrationCurve:
-    """Bin by bin: the share of positives, the mean probability that was said, and Wilson's range of the share.
+    """Bin by bin: the share of positives, the mean predicted probability, and Wilson's range of the share.
 
     Unpacks as scikit-learn's pair:  prob_true, prob_pred = calibration_curve(y, p).
     """
@@ -39,7 +39,7 @@ class CalibrationCurve:
         return float(np.average(np.abs(self.prob_true - self.prob_pred), weights=self.weight))
 
     def plot(self, ax: Any = None) -> Any:
-        """Said against seen, with ranges; returns the axes."""
+        """Predicted against observed, with ranges; returns the axes."""
         from tenfold.draw.calibration import draw_calibration
 
         return draw_calibration(self, ax=ax)
@@ -55,7 +55,7 @@ def calibration_curve(
     level: float = 0.95,
     sample_weight: Any = None,
 ) -> CalibrationCurve:
-    """How often the positive class comes, among rows of which about the same probability was said.
+    """How often the positive class comes, among rows with about the same predicted probability.
 
     Empty bins are left out. strategy: "uniform" bins of equal width, or "quantile" bins of about equally many rows.
 

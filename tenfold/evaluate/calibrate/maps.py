@@ -1,4 +1,4 @@
-"""Maps from the scores of a classifier to probabilities that keep their word.
+"""Maps from the scores of a classifier to calibrated probabilities.
 
     temperature   softmax(s / T)                             one number for all classes
     sigmoid       1 / (1 + exp(−(a f + b)))                  f: the log-odds of a class

@@ -20,7 +20,7 @@ from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.random import seed_of
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.bins import learn_bins
-from tenfold.tree.boosting.cluster_rounds import SpreadRounds
+from tenfold.tree.boosting.cluster_rounds import ClusterRounds
 from tenfold.tree.boosting.losses import loss_of
 from tenfold.tree.boosting.rounds import LocalRounds, Plan, Rounds, record
 from tenfold.tree.boosting.rows import class_sums
@@ -91,7 +91,7 @@ class Boosted(Estimator):
         start = before["baseline_"] if before else self._start(table, plan, outputs)
         first = yield from self._begin(source, table, seed)
         order = directions(self, source.n_features) if hasattr(self, "monotonic_cst") else np.empty(0, dtype=np.int64)
-        kind = LocalRounds if table.here else SpreadRounds
+        kind = LocalRounds if table.here else ClusterRounds
         rounds = kind(table, bins, plan, outputs, start, order, self._together(source.n_features))
         done = 0 if trees is None else len(trees) // outputs
         scores = self._boost(rounds, done)
@@ -137,7 +137,7 @@ class Boosted(Estimator):
         return np.asarray(self.baseline_)
 
     def _together(self, p: int) -> Array:
-        """Groups of columns that may meet on one way down a tree, (groups, p)."""
+        """Groups of columns that may meet on one path of a tree, (groups, p)."""
         return np.empty((0, p), dtype=np.uint8)
 
     def _held_share(self, n: int) -> float:

@@ -26,7 +26,7 @@ from tenfold.tree.boosting.training import Training
 MOST_ROWS = 1 << 27  # so that sums of whole numbers keep enough digits
 
 
-class SpreadRounds(Rounds):
+class ClusterRounds(Rounds):
     """Rounds on rows that are on a cluster."""
 
     def __init__(

@@ -53,7 +53,7 @@ class DepthBoosted(Boosted):
     min_weight_fraction_leaf: float = param(
         default=0.0, at_least=0, at_most=0.5, doc="share of the rows that a leaf needs"
     )
-    max_depth: int | None = param(default=3, at_least=1, doc="most questions on a way; None: no limit")
+    max_depth: int | None = param(default=3, at_least=1, doc="largest depth of a tree; None: no limit")
     min_impurity_decrease: float = param(default=0.0, at_least=0, doc="gain that a split needs, by share of weight")
     init: Any = param(
         default=None,

@@ -38,7 +38,7 @@ class HistBoosted(Boosted):
     max_leaf_nodes: int | None = param(
         default=31, at_least=2, doc="most leaves of a tree; the best leaf is split first"
     )
-    max_depth: int | None = param(default=None, at_least=1, doc="most questions on a way; None: no limit")
+    max_depth: int | None = param(default=None, at_least=1, doc="largest depth of a tree; None: no limit")
     min_samples_leaf: int = param(default=20, at_least=1, doc="rows that a leaf needs")
     l2_regularization: float = param(
         default=0.0, at_least=0, doc="penalty on the squares of leaf values; also the curvature added"

@@ -26,7 +26,7 @@ from tenfold.tree.structure.shares import ShareClassifier, log_shares
 
 
 @group
-class Labels(ForestOptions, ShareClassifier, Forest):
+class ForestClassifier(ForestOptions, ShareClassifier, Forest):
     """Abstract: a forest for classes."""
 
     _trees: Trees = learned("Trees(t,K)", "all trees")
@@ -83,7 +83,7 @@ class Labels(ForestOptions, ShareClassifier, Forest):
 
 
 @group
-class Numbers(ForestOptions, Regressor, Forest):
+class ForestRegressor(ForestOptions, Regressor, Forest):
     """Abstract: a forest for numbers."""
 
     _trees: Trees = learned("Trees(t,1)", "all trees")
@@ -182,7 +182,7 @@ class Numbers(ForestOptions, Regressor, Forest):
 
 
 @estimator
-class RandomForestClassifier(Labels):
+class RandomForestClassifier(ForestClassifier):
     """RandomForestClassifier: the mean of many trees, each grown on rows and columns drawn for it.
 
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
@@ -209,7 +209,7 @@ class RandomForestClassifier(Labels):
 
 
 @estimator
-class RandomForestRegressor(Numbers):
+class RandomForestRegressor(ForestRegressor):
     """RandomForestRegressor: the mean of many trees, each grown on rows drawn for it.
 
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
@@ -235,7 +235,7 @@ class RandomForestRegressor(Numbers):
 
 
 @estimator
-class ExtraTreesClassifier(Labels):
+class ExtraTreesClassifier(ForestClassifier):
     """ExtraTreesClassifier: the mean of many trees whose thresholds are drawn at random.
 
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
@@ -265,7 +265,7 @@ class ExtraTreesClassifier(Labels):
 
 
 @estimator
-class ExtraTreesRegressor(Numbers):
+class ExtraTreesRegressor(ForestRegressor):
     """ExtraTreesRegressor: the mean of many trees whose thresholds are drawn at random.
 
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t

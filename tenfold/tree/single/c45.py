@@ -54,7 +54,7 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     )
     _: KW_ONLY
     min_samples_leaf: float = param(default=2, above=0, doc="weight of rows that at least two branches must have")
-    max_depth: int | None = param(default=None, at_least=1, doc="most questions on a way; None: no limit")
+    max_depth: int | None = param(default=None, at_least=1, doc="largest depth of a tree; None: no limit")
     prune: bool = param(default=True, doc="replace subtrees that are not expected to err less than a leaf")
     categorical_features: str | list[Any] | None = param(
         default="from_dtype", doc="columns of categories: 'from_dtype', a mask, numbers or names of columns, or None"

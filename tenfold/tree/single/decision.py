@@ -22,7 +22,7 @@ from tenfold.tree.structure.shares import ShareClassifier
 
 @estimator
 class DecisionTreeClassifier(ShareClassifier, OneTree):
-    """DecisionTreeClassifier: a tree of questions about single columns, with class shares at its leaves.
+    """DecisionTreeClassifier: a tree of splits on single columns, with class shares at its leaves.
 
     Model       P(class k | x) = the share of class k among the training rows in the leaf of x
     Objective   at each node the split with the largest loss of impurity (Gini: 1 − Σ pₖ²; entropy: −Σ pₖ log₂ pₖ),
@@ -82,7 +82,7 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
 
 @estimator
 class DecisionTreeRegressor(Regressor, OneTree):
-    """DecisionTreeRegressor: a tree of questions about single columns, with a number at each leaf.
+    """DecisionTreeRegressor: a tree of splits on single columns, with a number at each leaf.
 
     Model       ŷ(x) = the mean (absolute_error: the median) of the training targets in the leaf of x
     Objective   at each node the split with the largest loss of squared error (or of absolute error, or of Poisson

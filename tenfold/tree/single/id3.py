@@ -22,7 +22,7 @@ class ID3Classifier(ManyWayClassifier, Wording, Estimator):
 
     Model       P(class k | x) = the share of class k among the training rows that give the same answers
     Objective   at each node the column with the largest gain  H(y) − Σᵥ p(x = v) H(y | x = v)  in bits
-    Algorithm   greedy, from the root down; a column is asked for once on a way; numbers are first cut into n_bins
+    Algorithm   greedy, from the root down; a column is split on once on a path; numbers are first cut into n_bins
                 intervals of equal weight; a missing value is a value of its own; a value that a node has never
                 seen is answered with the classes of that node; ties go to the first column
     Cost        O(n p) time a level; the rows are kept while the tree grows
@@ -48,7 +48,7 @@ class ID3Classifier(ManyWayClassifier, Wording, Estimator):
     n_bins: int = param(default=8, at_least=2, at_most=100_000, doc="intervals into which a column of numbers is cut")
     _: KW_ONLY
     max_depth: int | None = param(
-        default=None, at_least=1, doc="most questions on a way; None: as many as there are columns"
+        default=None, at_least=1, doc="largest depth; None: as many as there are columns"
     )
     min_samples_split: float = param(default=2, at_least=0, doc="weight of rows that a node needs to be split")
     min_gain: float = param(default=0.0, at_least=0, doc="gain in bits below which a node is not split")

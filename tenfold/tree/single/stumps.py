@@ -1,4 +1,4 @@
-"""Stumps: trees of one question, for a table that is sorted once and weights that change from round to round."""
+"""Stumps: trees of one split, for a table that is sorted once and weights that change from round to round."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def normalised(w: Array) -> Array:
 
 @dataclass(slots=True)
 class Stump:
-    """One question and the weight of each class on both sides; a stump that asks nothing has all rows on its left."""
+    """One split and the weight of each class on both sides; a stump that asks nothing has all rows on its left."""
 
     feature: int  # -1: none
     threshold: float

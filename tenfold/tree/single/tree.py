@@ -154,7 +154,7 @@ class OneTree(TreeOptions, Estimator):
     ) -> str:
         """The tree as indented text: one line for each condition, with value and weight at the leaves.
 
-        It says where blanks go in columns in which fit saw some; so does a category that fit has not seen. Of a set of
+        It says where missing values go in columns in which fit saw some; so does a category that fit has not seen. Of a set of
         categories `max_categories` are named.
         """
         check.check_fitted(self)

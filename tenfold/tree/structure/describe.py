@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 
-BLANK = "(blank)"  # among categories: no value, or one that fit has not seen
+BLANK = "(missing)"  # among categories: no value, or one that fit has not seen
 MOST_NAMED = 8  # categories of a set
 AT_ONCE = 1 << 14  # rows
 
@@ -46,7 +46,7 @@ def word(value: Any) -> str:
 def among(name: str, words: Sequence[str], most: int | None, inside: bool = True) -> str:
     """`colour in {red, green, and 5 more}`, `colour = red`; or not. Of a set so many are named."""
     if list(words) == [BLANK]:
-        return f"{name} is {'blank' if inside else 'known'}"
+        return f"{name} is {'missing' if inside else 'known'}"
     if len(words) == 1:
         return f"{name} {'=' if inside else 'is not'} {words[0]}"
     shown = list(words)
@@ -69,13 +69,13 @@ def categories_of(model: Any, column: int) -> Array:
 
 
 def had_blanks(model: Any, column: int) -> bool:
-    """Whether fit saw blanks in a column; models of older files do not know, and say where a blank would go."""
+    """Whether fit saw missing values in a column; models of older files do not know, and say where a missing value would go."""
     blank = vars(model).get("blank_")
     return True if blank is None else bool(blank[column])
 
 
 def blank_columns(X: Array) -> Array:
-    """(p,) which columns hold blanks."""
+    """(p,) which columns hold missing values."""
     some = np.zeros(X.shape[1], dtype=bool)
     for start in range(0, len(X), AT_ONCE):
         some |= np.isnan(X[start : start + AT_ONCE]).any(axis=0)

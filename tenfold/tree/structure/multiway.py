@@ -291,7 +291,7 @@ class ManyWayClassifier(ShareClassifier):
         return None
 
     def get_depth(self) -> int:
-        """The number of questions on the longest way down."""
+        """The depth: splits on the longest path from the root."""
         check.check_fitted(self)
         return int(self.tree_.depths().max())
 

@@ -31,7 +31,7 @@ from tenfold.tree.structure.text import Style
 class Wording:
     """Mixin: `export_text` and `rules` for a learner with a `tree_` of any number of branches."""
 
-    shares_blanks = False  # whether a row with a blank goes down every branch with part of its weight
+    shares_blanks = False  # whether a row with a missing value goes down every branch with part of its weight
 
     def export_text(self, decimals: int = 2, *, max_categories: int | None = MOST_NAMED) -> str:
         """The tree as indented text: one line for each branch, with class and weight at the leaves.
@@ -87,7 +87,7 @@ def _lines(model: Any, style: Style) -> Iterator[str]:
         ]
         branches += [f"{indent}{others}: {_class(model, node)} (0)" for others in _without_branch(model, node, style)]
         if model.shares_blanks and had_blanks(model, column):
-            branches.append(f"{indent}{name_of(model, column)} is blank: all of these, by their weights")
+            branches.append(f"{indent}{name_of(model, column)} is missing: all of these, by their weights")
         todo += reversed(branches)
 
 
@@ -131,7 +131,7 @@ def _condition(model: Any, node: int, value: float, decimals: int | None) -> str
     if not np.isnan(cut):
         return interval(name, -np.inf, cut, decimals) if value == 0 else interval(name, cut, np.inf, decimals)
     if value == MISSING:
-        return f"{name} is blank"
+        return f"{name} is missing"
     edges = model._edges_of(column)
     if edges is not None:
         return _between(name, edges, int(value), int(value), decimals)
@@ -164,7 +164,7 @@ def _without_branch(model: Any, node: int, style: Style) -> Iterator[str]:
         if len(run):
             yield _between(name, edges, int(run[0]), int(run[-1]), style.decimals)
     if blank:
-        yield f"{name} is blank"
+        yield f"{name} is missing"
 
 
 def _class(model: Any, node: int) -> str:

@@ -1,8 +1,8 @@
 """A tree of two branches in words: indented text, and rules that are true of the rows of a leaf and of no others.
 
-A `Way` is what is known of a column on the way down: an interval of numbers or some categories, and whether a blank may still come
-this way. A category that fit has not seen goes where blanks go. Blanks are spoken of in columns where fit saw some; elsewhere sets of
-categories are told so that unseen ones are on the right side of "in" and "not in".
+A `Way` is what is known of a column on the path down: an interval of numbers or some categories, and whether a missing value may still
+come this way. A category that fit has not seen goes where missing values go. Missing values are named in columns where fit saw some;
+elsewhere sets of categories are written so that unseen ones are on the right side of "in" and "not in".
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from tenfold.tree.structure.describe import (
 )
 
 LABEL = 30  # letters on a line of a picture
-HUGE = 1e300  # a threshold beyond this has every number on the left, and blanks on the right
+HUGE = 1e300  # a threshold beyond this has every number on the left, and missing values on the right
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What is known of a column: low < x <= high, or x in `codes`; `blank` where a blank may be here."""
+    """What is known of a column: low < x <= high, or x in `codes`; `blank` where a missing value may be here."""
 
     low: float = -np.inf
     high: float = np.inf
@@ -67,7 +67,7 @@ def text_of(model: Any, style: Style, max_depth: int | None) -> str:
 
 def rules_of(model: Any, style: Style) -> list[str]:
     """One rule for each leaf: `if 2 < size <= 3 and colour in {red} then ripe (12)`."""
-    rules, either = [], re.compile(r" or blank$| is blank or not ")
+    rules, either = [], re.compile(r" or missing$| is missing or not ")
     for ways, leaf in _leaves(model):
         said = [_whole(model, j, way, style) for j, way in ways.items()]
         if len(said) > 1:
@@ -169,10 +169,10 @@ def _whole(model: Any, j: int, way: Way, style: Style) -> str:
 
 def _numbers(name: str, way: Way, blank: bool, style: Style) -> str:
     if way.low == np.inf:
-        return f"{name} is blank"
+        return f"{name} is missing"
     if way.low == -np.inf and way.high == np.inf:
         return f"{name} is known"
-    return interval(name, way.low, way.high, style.decimals) + (" or blank" if blank else "")
+    return interval(name, way.low, way.high, style.decimals) + (" or missing" if blank else "")
 
 
 def _set(model: Any, j: int, sides: tuple[Way, Way], blank: bool, first: bool, style: Style) -> str:
@@ -187,7 +187,7 @@ def _set(model: Any, j: int, sides: tuple[Way, Way], blank: bool, first: bool, s
     condition = among(name, [*words, BLANK] if in_set else words, style.most, inside)
     if not (sides[0].blank and blank and told) or inside:
         return condition
-    return f"{name} is blank or {condition.removeprefix(name).replace(' is', '', 1).strip()}"
+    return f"{name} is missing or {condition.removeprefix(name).replace(' is', '', 1).strip()}"
 
 
 def _verdict(model: Any, node: int, style: Style) -> str:
