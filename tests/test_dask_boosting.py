@@ -104,14 +104,14 @@ def test_a_worker_that_dies_does_not_change_a_bit(
 ) -> None:
     model = HistC(max_iter=2, subsample=0.8, random_state=0, max_leaf_nodes=4)
     here = pickle.loads(pickle.dumps(model.fit(*given(made(), "two", True))))
-    grow, rounds = spread.SpreadRounds._grow_round, []
+    grow, rounds = spread.ClusterRounds._grow_round, []
 
     def noted(self: Any, number: int) -> None:
         rounds.append(number)
         monkeypatch.setattr(spread, "turned", Fatal(str(tmp_path / "dead")) if len(rounds) == 2 else TURNED)
         grow(self, number)
 
-    monkeypatch.setattr(spread.SpreadRounds, "_grow_round", noted)
+    monkeypatch.setattr(spread.ClusterRounds, "_grow_round", noted)
     before = set(client.run(os.getpid).values())
     there = model.fit(*lazily(made(), "two", True))
     assert (tmp_path / "dead").exists()
