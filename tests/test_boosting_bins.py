@@ -14,10 +14,11 @@ import sklearn.tree
 from test_boosting_parts import CASES, Depth, Hist, HistC, InParts, assert_same, given, made, rows_stay
 
 import tenfold
+from tenfold.core import memory
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, DataWarning, TooLarge
-from tenfold.tree import memory as room
 from tenfold.tree.bins import Bins
+from tenfold.tree.memory import memory_of_fit
 
 __all__ = ["rows_stay"]  # a fixture that every test takes
 
@@ -154,17 +155,17 @@ def test_a_number_of_bins_that_cannot_be_is_refused(kind: Any, max_bins: Any) ->
 
 def test_memory_is_told_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = curved(4000)
-    wide, narrow = (room.memory_of_fit(4000, Bins.of(X, max_bins=bins), 1, 2) for bins in (65_535, 255))
+    wide, narrow = (memory_of_fit(4000, Bins.of(X, max_bins=bins), 1, 2) for bins in (65_535, 255))
     assert wide > narrow + 4000 * 3 * 16 * 5
-    monkeypatch.setattr(room, "LITTLE", 0)
-    monkeypatch.setattr(room, "memory", lambda: (wide, 2.0 * wide))
+    monkeypatch.setattr(memory, "LITTLE", 0)
+    monkeypatch.setattr(memory, "memory", lambda: (wide, 2.0 * wide))
     with pytest.warns(DataWarning, match=r"4,000 bins will take about .* GiB are free: give fewer bins"):
         Hist(max_iter=1, max_bins=65_535).fit(X, y)
-    monkeypatch.setattr(room, "memory", lambda: (wide / 2, wide / 2))
+    monkeypatch.setattr(memory, "memory", lambda: (wide / 2, wide / 2))
     with pytest.raises(TooLarge, match=r"more than the .* of this machine"):
         Hist(max_iter=1, max_bins=65_535).fit(X, y)
 
 
 def test_free_memory_is_less_than_all() -> None:
-    free, whole = room.memory()
+    free, whole = memory.memory()
     assert 0 < free <= whole

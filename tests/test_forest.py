@@ -345,10 +345,10 @@ def test_same_forest_on_any_number_of_threads() -> None:
 
 def test_an_interrupted_batch_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trees of a batch that was not finished are dropped, with what they said out of bag."""
-    from tenfold.tree.forest import growing as grove
+    from tenfold.tree.forest import growing
 
     X, y = friedman(100)
-    calls, each = [], grove.each
+    calls, each = [], growing.each
 
     def stop_within(work: Any, items: list[int]) -> Any:
         calls.append(items)
@@ -359,7 +359,7 @@ def test_an_interrupted_batch_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -
 
     with tenfold.threads(1):
         whole = tenfold.RandomForestRegressor(8, random_state=0).fit(X, y)
-        monkeypatch.setattr(grove, "each", stop_within)
+        monkeypatch.setattr(growing, "each", stop_within)
         cut = tenfold.RandomForestRegressor(50, random_state=0)
         with pytest.raises(KeyboardInterrupt, match="8 of 50 trees"):
             cut.fit(X, y)
@@ -380,10 +380,10 @@ def test_importances_do_not_depend_on_the_unit_of_the_target(size: float) -> Non
 
 
 def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tenfold.tree.forest import growing as grove
+    from tenfold.tree.forest import growing
 
     X, y = friedman(100)
-    calls, each = [], grove.each
+    calls, each = [], growing.each
 
     def stop_later(work: Any, items: list[int]) -> Any:
         calls.append(items)
@@ -391,7 +391,7 @@ def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> 
             raise KeyboardInterrupt
         return each(work, items)
 
-    monkeypatch.setattr(grove, "each", stop_later)
+    monkeypatch.setattr(growing, "each", stop_later)
     model = tenfold.RandomForestRegressor(50, random_state=0)
     with tenfold.threads(1), pytest.raises(KeyboardInterrupt, match="8 of 50 trees"):
         model.fit(X, y)
