@@ -58,6 +58,8 @@ PUBLIC = {
     "make_pipeline": "tenfold.compose.pipeline",
     "VotingClassifier": "tenfold.compose.voting",
     "VotingRegressor": "tenfold.compose.voting",
+    "StackingClassifier": "tenfold.compose.stacking",
+    "StackingRegressor": "tenfold.compose.stacking",
     "OneVsRestClassifier": "tenfold.compose.multiclass",
     "OneVsOneClassifier": "tenfold.compose.multiclass",
     "MultiOutputRegressor": "tenfold.compose.targets",

@@ -15,6 +15,8 @@ from tenfold.compose.multiclass import OneVsRestClassifier as OneVsRestClassifie
 from tenfold.compose.pipeline import Pipeline as Pipeline
 from tenfold.compose.pipeline import make_pipeline as make_pipeline
 from tenfold.compose.ransac import RANSACRegressor as RANSACRegressor
+from tenfold.compose.stacking import StackingClassifier as StackingClassifier
+from tenfold.compose.stacking import StackingRegressor as StackingRegressor
 from tenfold.compose.targets import MultiOutputRegressor as MultiOutputRegressor
 from tenfold.compose.targets import TransformedTargetRegressor as TransformedTargetRegressor
 from tenfold.compose.voting import VotingClassifier as VotingClassifier

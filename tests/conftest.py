@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core.params import domains
 
 LDA, LINE = tenfold.LinearDiscriminantAnalysis(), tenfold.LinearRegression()
+STUMP = tenfold.DecisionTreeClassifier(max_depth=1)
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -70,6 +71,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "VotingRegressor": [
         {"estimators": [("ridge", tenfold.Ridge()), ("tree", tenfold.DecisionTreeRegressor(max_depth=3))]},
         {"estimators": [("ridge", tenfold.Ridge()), ("off", "drop"), ("line", LINE)], "weights": [2, 5, 1]},
+    ],
+    "StackingClassifier": [
+        {"estimators": [("nb", tenfold.GaussianNB()), ("lda", LDA)], "final_estimator": tenfold.GaussianNB(), "cv": 3},
+        {"estimators": [("nb", tenfold.GaussianNB()), ("tree", STUMP)], "final_estimator": tenfold.GaussianNB(), "cv": 2, "passthrough": True},
+    ],
+    "StackingRegressor": [
+        {"estimators": [("ridge", tenfold.Ridge()), ("tree", tenfold.DecisionTreeRegressor(max_depth=2))], "cv": 3},
+        {"estimators": [("line", LINE), ("off", "drop")], "final_estimator": tenfold.Ridge(), "passthrough": True},
     ],
     "OneVsRestClassifier": [{"estimator": tenfold.GaussianNB()}, {"estimator": tenfold.LogisticRegression(tol=1e-12)}],
     "OneVsOneClassifier": [{"estimator": tenfold.GaussianNB()}, {"estimator": tenfold.DecisionTreeClassifier(max_depth=2)}],

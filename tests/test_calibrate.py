@@ -20,7 +20,7 @@ from sklearn.isotonic import isotonic_regression as sklearn_isotonic_regression
 import tenfold
 from tenfold import CalibratedClassifierCV
 from tenfold.base import check
-from tenfold.compose.calibrated import folds_by_content
+from tenfold.compose.folds import folds_by_content
 from tenfold.evaluate import calibration_curve, fit_calibrator, isotonic_regression
 from tenfold.evaluate.calibrate.maps import calibrator_of, fit_map, inverse_temperature, log_odds
 
@@ -211,13 +211,13 @@ def test_folds_by_content_keep_copies_together_and_classes_even() -> None:
     X = np.repeat(rng.normal(size=(60, 2)), 3, axis=0)
     y = np.repeat(np.arange(60) % 3, 3)
     source = check.in_memory(tenfold.GaussianNB(), X, y, None)
-    fold = folds_by_content(source, source.y, 4)
+    fold = folds_by_content(source, 4)
     assert (fold.reshape(60, 3) == fold.reshape(60, 3)[:, :1]).all()
     counts = np.array([[np.sum((y == k) & (fold == f)) for f in range(4)] for k in range(3)])
     assert np.ptp(counts, axis=1).max() <= 3 and np.ptp(counts.sum(axis=0)) <= 3
     order = rng.permutation(180)
     other = check.in_memory(tenfold.GaussianNB(), X[order], y[order], None)
-    np.testing.assert_array_equal(folds_by_content(other, other.y, 4), fold[order])
+    np.testing.assert_array_equal(folds_by_content(other, 4), fold[order])
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,8 @@ def assert_equal(a: Any, b: Any, name: str = "") -> None:
 def test_round_trip_of_every_learner(case: tuple[str, int, int], resumable: bool, tmp_path: Path) -> None:
     model = fitted(*case)
     path, again = tmp_path / "m.tenfold", tmp_path / "again.tenfold"
-    parts = [model, *vars(model).get("estimators_", []), *vars(model).get("_members", [])]
+    held = [one for name, one in vars(model).items() if name.endswith("_") or name == "_members"]
+    parts = [model, *(one for value in held for one in (value if isinstance(value, list) else [value]) if isinstance(one, Estimator))]
     has_statistics = any("stats_" in vars(one) for one in parts) or type(model).__name__ == "Pipeline"
     if resumable and not has_statistics:
         with pytest.raises(BadParameter, match="keeps no statistics"):

@@ -12,21 +12,17 @@ from tenfold.base import check
 from tenfold.base.estimator import Classifier, Estimator
 from tenfold.base.member import OfMember
 from tenfold.base.sklearn_api import fresh
-from tenfold.core import ops
+from tenfold.compose.folds import splits_of
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.engine import Summarize
-from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.evaluate.calibrate.maps import METHODS, Calibrator, calibrator_of, fits_method
-from tenfold.evaluate.split.folds import check_class_sizes
-from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
-from tenfold.evaluate.split.splitting import Splitting
+from tenfold.evaluate.split.plan import truth_of
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.memory import table_of
-
-DEFAULT_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -115,7 +111,7 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
         check.check_params(member)
         rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, member.missing)
         codes, w = truth_of(rows)
-        one = self._folds(member, rows, codes)
+        one = splits_of(self, rows, whole=not self.ensemble)
         models, _ = split_models(member, rows, one)
         tests = [one.test_rows(k) for k in range(len(one))]
         scores = [said[:, : len(rows.facts["classes_"])] for said in outputs_of(models, rows, tests)]
@@ -126,24 +122,6 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
             maps = [calibrator_of(self.method, codes[test], np.concatenate(scores), w[test])]
         flat = [part for one_map in maps for part in one_map.parameters]
         return {"estimators_": models, "maps_": flat}
-
-    def _folds(self, member: Any, rows: Arrays, codes: Array) -> Round:
-        number = isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool)
-        if (number and self.cv < 2) or isinstance(self.cv, (bool, float)):
-            raise BadParameter(
-                f"CalibratedClassifierCV(cv={self.cv!r}): must be at least 2, or None for {DEFAULT_FOLDS}"
-            )
-        if self.cv is None or number:
-            return folds_round(folds_by_content(rows, codes, DEFAULT_FOLDS if self.cv is None else int(self.cv)))
-        try:
-            found = plan(member, rows, Splitting(folds=self.cv))
-        except (BadInput, BadParameter) as failure:
-            raise BadParameter(f"CalibratedClassifierCV(cv={check.short(self.cv)}): {failure}") from None
-        if len(found) > 1 or (not self.ensemble and found[0].kind != "folds"):
-            raise BadParameter(
-                "CalibratedClassifierCV(cv=...): test sets must make up all rows once; give a number of folds"
-            )
-        return found[0]
 
     @property
     def calibrated_classifiers_(self) -> list[CalibratedMember]:
@@ -169,19 +147,3 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
             return members[0].log_probabilities(X)
         total = sum(np.exp(member.log_probabilities(X)) for member in members)
         return np.asarray(np.log(np.maximum(total / len(members), np.finfo(float).tiny)))
-
-
-def folds_by_content(rows: Arrays, codes: Array, folds: int) -> Array:
-    """Folds that depend on what the rows hold, not on their order: within each class rows are sorted by a hash, equal rows
-    are one, and every `folds`-th is of the same fold.
-    """
-    hashes = np.concatenate(
-        [ops.hash_rows(rows.load(part).X, 0) for part in rows.parts()]
-    )  # what may not be there is told
-    order = np.lexsort((hashes, codes))
-    new = np.append(True, (np.diff(codes[order]) != 0) | (np.diff(hashes[order]) != 0))
-    check_class_sizes(codes[order][new], rows.facts["classes_"])
-    place = np.cumsum(new) - 1  # number of the distinct row
-    fold = np.empty(len(codes), dtype=np.int64)
-    fold[order] = place % folds  # goes on from class to class, so that folds are even in size
-    return np.unique(fold, return_inverse=True)[1].reshape(-1)

@@ -78,5 +78,7 @@ LEARNERS: dict[int, str] = {
     88: "OneVsOneClassifier",
     89: "MultiOutputRegressor",
     90: "TransformedTargetRegressor",
+    91: "StackingClassifier",
+    92: "StackingRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -4,6 +4,7 @@ fitting again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -176,10 +177,13 @@ def score_from_moments(template: Any, stats: Any, fits: list[dict[str, Any]], ju
     return judge.of_squares(mse, spread)
 
 
-def outputs_of(models: list[Any], source: Arrays, parts: list[Array]) -> list[Array]:
-    """The outputs of each model for its rows: one pass over all of them, on all threads."""
+def outputs_of(
+    models: list[Any], source: Arrays, parts: list[Array], output: Callable[[Any, Any], Array] | None = None
+) -> list[Array]:
+    """The outputs of each model for its rows, or output(model, rows): one pass over all of them, on all threads."""
+    said = output or (lambda model, X: model._outputs(X))
     keyed = source.by_key(list(enumerate(parts)))
-    rows = Threads().run(lambda block: Rows.of(models[block.key]._outputs(block.X)), keyed).whole()
+    rows = Threads().run(lambda block: Rows.of(said(models[block.key], block.X)), keyed).whole()
     return np.split(rows.astype(np.float64, copy=False), np.cumsum([len(part) for part in parts])[:-1])
 
 

@@ -1,0 +1,55 @@
+"""Folds for learners that are fitted to what models say of rows they have not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.core import ops
+from tenfold.core.data import Array, Arrays
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.evaluate.split.folds import check_class_sizes
+from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
+from tenfold.evaluate.split.splitting import Splitting
+
+DEFAULT_FOLDS = 5
+
+
+def splits_of(learner: Any, rows: Arrays, *, whole: bool) -> Round:
+    """The splits that the parameter `cv` of a learner asks for; with `whole` every row must be tested once."""
+    cv, here = learner.cv, f"{type(learner).__name__}(cv={check.short(learner.cv)})"
+    number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
+    if (number and cv < 2) or isinstance(cv, (bool, float)):
+        raise BadParameter(f"{here}: must be at least 2, or None for {DEFAULT_FOLDS}")
+    if cv is None or number:
+        return folds_round(folds_by_content(rows, DEFAULT_FOLDS if cv is None else int(cv)))
+    try:
+        found = plan(learner, rows, Splitting(folds=cv))
+    except (BadInput, BadParameter) as failure:
+        raise BadParameter(f"{here}: {failure}") from None
+    if len(found) > 1 or (whole and found[0].kind != "folds"):
+        raise BadParameter(f"{type(learner).__name__}(cv=...): test sets must make up all rows once; give a number of folds")
+    return found[0]
+
+
+def folds_by_content(rows: Arrays, folds: int) -> Array:
+    """Folds that depend on what the rows hold, not on their order: within each class rows are sorted by a hash, equal rows
+    are one, and every `folds`-th is of the same fold.
+    """
+    hashes = np.concatenate(
+        [ops.hash_rows(rows.load(part).X, 0) for part in rows.parts()]
+    )  # what may not be there is told
+    labels = rows.target.classes is not None
+    codes = truth_of(rows)[0] if labels else np.zeros(len(hashes), dtype=np.int64)
+    order = np.lexsort((hashes, codes))
+    new = np.append(True, (np.diff(codes[order]) != 0) | (np.diff(hashes[order]) != 0))
+    if labels:
+        check_class_sizes(codes[order][new], rows.facts["classes_"])
+    elif new.sum() < 2:
+        raise BadInput("all rows are equal: there are none to hold out")
+    place = np.cumsum(new) - 1  # number of the distinct row
+    fold = np.empty(len(codes), dtype=np.int64)
+    fold[order] = place % folds  # goes on from class to class, so that folds are even in size
+    return np.unique(fold, return_inverse=True)[1].reshape(-1)
