@@ -14,7 +14,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core.params import domains
 
 LDA, LINE = tenfold.LinearDiscriminantAnalysis(), tenfold.LinearRegression()
-STUMP = tenfold.DecisionTreeClassifier(max_depth=1)
+STUMP, NB = tenfold.DecisionTreeClassifier(max_depth=1), tenfold.GaussianNB()
 # Settings in which a learner is tried; the default alone where none is listed. `tol` is tight where answers
 # are compared to many digits with those from the same rows in another form.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -74,7 +74,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "StackingClassifier": [
         {"estimators": [("nb", tenfold.GaussianNB()), ("lda", LDA)], "final_estimator": tenfold.GaussianNB(), "cv": 3},
-        {"estimators": [("nb", tenfold.GaussianNB()), ("tree", STUMP)], "final_estimator": tenfold.GaussianNB(), "cv": 2, "passthrough": True},
+        {"estimators": [("nb", tenfold.GaussianNB()), ("tree", STUMP)], "final_estimator": NB, "cv": 2, "passthrough": True},
     ],
     "StackingRegressor": [
         {"estimators": [("ridge", tenfold.Ridge()), ("tree", tenfold.DecisionTreeRegressor(max_depth=2))], "cv": 3},
