@@ -11,6 +11,7 @@ Transformer, Density, Detector. Each class is abstract or final, and none is dee
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -68,22 +69,29 @@ class Estimator(SklearnApi):
 
     def _fit(self, source: Source, start: Any = None) -> Self:
         """Fit to rows that have passed the gate; `start` is what `_solution` of a fit to nearly the same rows says."""
-        before = self._warm(source)
-        self._forget_fit()
+        before, apart = self._warm(source), copy(self)
+        apart._forget_fit()
         if before:
-            vars(self)["_before"] = before
+            vars(apart)["_before"] = before
         try:
-            learn = self._learn if start is None else partial(self._learn_from, start=start)
-            vars(self).update(self._driven(learn, source))
+            learn = apart._learn if start is None else partial(apart._learn_from, start=start)
+            vars(apart).update(apart._driven(learn, source))
             with single_blas:
-                self._finish(source)
+                apart._finish(source)
         except BaseException:
             self._forget_fit()
             raise
-        finally:
-            vars(self).pop("_before", None)
+        self._publish(apart)
         pass_on_interrupt()
         return self
+
+    def _publish(self, apart: Self) -> None:
+        """Take over what was fitted apart: fits of one learner in several threads do not see one another, and the last wins."""
+        found = {name: value for name, value in vars(apart).items() if name not in domains(self) and name != "_before"}
+        for name in list(vars(self)):
+            if name not in found and name not in domains(self):
+                vars(self).pop(name, None)
+        vars(self).update(found)
 
     def _driven(self, learn: Callable[[Source], Learner[Result]], source: Source) -> Result:
         """What a generator of this learner returns, driven where the rows are; the facts of the gate are known to it."""
@@ -170,8 +178,8 @@ class Estimator(SklearnApi):
         return None
 
     def _forget_fit(self) -> None:
-        for name in [*filter(is_fitted, vars(self)), *({"_flat"} & vars(self).keys())]:
-            delattr(self, name)
+        for name in [*filter(is_fitted, list(vars(self))), "_flat"]:
+            vars(self).pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         if is_fitted(name):

@@ -16,6 +16,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.threads import thread_budget, threads
 
+MOST_DRAWS = 10**15  # beyond, numbers of copies of a row are no longer exact in their sum
 TRIES = 50  # draws until a member sees as many classes and rows as it needs
 
 
@@ -72,6 +73,8 @@ class Bagging:
         if value is None:
             return whole
         size = int(value) if isinstance(value, (int, np.integer)) else max(1, int(value * whole))
+        if size > MOST_DRAWS:
+            raise BadParameter(f"{type(self.bag).__name__}({name}={value:g}): must draw at most {MOST_DRAWS:.0e} {what}")
         if size > whole and not (name == "max_samples" and self.bag.bootstrap):
             raise BadParameter(f"{type(self.bag).__name__}({name}={value}): there are only {whole} {what}")
         return size

@@ -26,6 +26,7 @@ from tenfold.solve.sketch import Sample
 
 SAMPLED = 4096  # distinct rows from which the start is found
 EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
+NOTHING = 1e-100  # columns of smaller values count as zero: a coefficient of them may be beyond the largest number
 
 
 @estimator
@@ -73,6 +74,7 @@ class MMRegressor(AffineRegressor, Estimator):
         rng = generator_of(self)
         sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))
         X, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
+        X[:, np.abs(X).max(axis=0) < NOTHING] = 0.0
         frame = _frame(X, y, w, self.fit_intercept)
         exact = through_all("MMRegressor", X, y, w, self.fit_intercept)
         if exact is not None:

@@ -78,7 +78,7 @@ def _squares(block: Block, theta: Array, frame: Frame) -> Counts:
 def spd_solve(A: Array, b: Array) -> Array:
     """A⁻¹ b for A ⪰ 0, of least norm where A is singular."""
     L = cholesky(A)
-    if L is not None and np.diagonal(L).min(initial=1.0) ** 2 > 1e-13 * np.abs(A).max(initial=0.0):
+    if L is not None and np.diagonal(L).min(initial=1.0) ** 2 > max(1e-13 * np.abs(A).max(initial=0.0), 1e-300):
         return cholesky_solve(L, b)
     values, vectors = eigh(A)
     keep = values > 1e-13 * max(values.max(initial=0.0), 1e-300)

@@ -176,8 +176,9 @@ def _least_squares_in_face(A: Array, y: Array, zero: Array, sign: Array, gram: A
     if rank == q:
         return np.asarray(theta)
     free = Vt[rank:].T  # (q, d): the directions in which the optimum is not unique
-    metric = cholesky(gram + 1e-12 * np.trace(gram) / q * np.eye(q))
-    assert metric is not None
+    size = float(np.trace(gram)) / q
+    metric = cholesky(gram / size + 1e-12 * np.eye(q)) if size > 0 else None
+    metric = np.eye(q) if metric is None else metric  # values whose squares are below the smallest number
     Q, T = np.linalg.qr(metric.T @ free)
     offset = Q.T @ (metric.T @ (theta - centre))
     G = -sign[~zero, None] * np.linalg.solve(T.T, (A[~zero] @ free).T).T
