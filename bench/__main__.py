@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         peer=asked.peer,
         threads=asked.threads,
         repeats=asked.repeats,
+        against=asked.against,
     )
     reports: list[Report] = []
     for entry in entries:
@@ -59,6 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--peer", default="", metavar="TEXT", help="only the peers whose name contains this")
     parser.add_argument("--threads", type=_positive, default=2, metavar="N", help="threads of each contender (2)")
     parser.add_argument("--repeats", type=_positive, default=3, metavar="N", help="best of at least so many (3)")
+    parser.add_argument(
+        "--against", default="", metavar="FOLDER", help="race another version of Tenfold too: a checkout with its modules compiled"
+    )
     parser.add_argument("--json", metavar="OUT", help="write everything measured to this file")
     parser.add_argument("--md", metavar="OUT", help="write the tables to this file")
     return parser

@@ -29,6 +29,7 @@ class Options:
     peer: str = ""
     threads: int = 2
     repeats: int = 3
+    against: str = ""  # the folder of another version of Tenfold, which races as a peer
 
     def admits(self, contender: Contender) -> bool:
         if contender.slow and not self.slow:

@@ -44,6 +44,9 @@ def race(workload: Workload, options: Options) -> Report:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenfold-bench-")))
         save(workload.make(options.shrink), folder)
         racers = [stack.enter_context(Racer(workload, c, folder, options)) for c in entrants]
+        if options.against:
+            ours = [c for c in entrants if c.role == "tenfold"]
+            racers += [stack.enter_context(Racer(workload, c, folder, options, options.against)) for c in ours]
         for racer in racers:
             racer.wait_until_ready()
         rounds, spent, short = 0, 0.0, SHORT_RACE_S / options.shrink**0.5
@@ -56,10 +59,17 @@ def race(workload: Workload, options: Options) -> Report:
 
 
 class Racer:
-    """The parent's side of a contender: its process, and the row that its runs fill."""
+    """The parent's side of a contender: its process, and the row that its runs fill.
 
-    def __init__(self, workload: Workload, contender: Contender, folder: Path, options: Options) -> None:
+    `version` is the folder of another version of Tenfold, whose own benchmark runs the contender; it then counts as a peer.
+    """
+
+    def __init__(
+        self, workload: Workload, contender: Contender, folder: Path, options: Options, version: str = ""
+    ) -> None:
         self.row = Row(workload.name, contender.name, contender.library, contender.role)
+        if version:
+            self.row = Row(workload.name, f"{contender.name} of {Path(version).name}", contender.library, "peer")
         self.limit_s = CALL_LIMIT_SLOW_S if options.slow else CALL_LIMIT_S
         self.used_s = 0.0
         self.wall_s, self.others_s = 0.0, 0.0
@@ -70,7 +80,8 @@ class Racer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
-            env=environment(options.threads),
+            env=environment(options.threads) | ({"PYTHONPATH": version} if version else {}),
+            cwd=version or None,
             start_new_session=True,  # so that its own worker processes end with it
         )
 

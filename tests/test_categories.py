@@ -346,11 +346,12 @@ def test_evaluation_codes_new_rows_as_the_model_does() -> None:
 
 
 def test_a_file_holds_categories() -> None:
-    from tenfold.saved import kinds
+    from tenfold.base.estimator import Estimator
+    from tenfold.core.learned import forms_of
     from tenfold.saved.forms import objection
 
     model = Recall().fit(X, Y)
     facts = {"n_features_in_": 3, "categories_": model.categories_}
-    assert objection(facts, kinds.FACTS) is None
+    assert objection(facts, forms_of(Estimator)) is None
     for wrong in (model.categories_[:2], [None, "red", None], [np.zeros((2, 2)), None, None]):
-        assert "categories_ is not" in str(objection({**facts, "categories_": wrong}, kinds.FACTS))
+        assert "categories_ is not" in str(objection({**facts, "categories_": wrong}, forms_of(Estimator)))

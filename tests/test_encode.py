@@ -113,7 +113,7 @@ def test_columns_of_numbers_pass(tmp_path: Path) -> None:
     [
         (lambda: tenfold.OneHotEncoder().fit(WHOLE).transform([["new", "u", "x"]]), "column 0 .'new', row 0."),
         (lambda: tenfold.OneHotEncoder().fit([[1], [2]]).transform([[2], [5]]), "column 0 .5, row 1."),
-        (lambda: tenfold.OneHotEncoder().fit(WHOLE).transform(GAPS), "column 0: it is blank"),
+        (lambda: tenfold.OneHotEncoder().fit(WHOLE).transform(GAPS), "column 0: it is missing"),
         (lambda: tenfold.OneHotEncoder(drop="last").fit(WHOLE), "must be None, 'first'"),
         (lambda: tenfold.OneHotEncoder(drop=["c", "v", "?"]).fit(WHOLE), "'\\?' is no category of column 2"),
         (lambda: tenfold.OneHotEncoder(categories=[["a"]]).fit(WHOLE), "1 lists, but X has 3 columns|unknown"),

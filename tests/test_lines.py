@@ -81,7 +81,7 @@ def test_good_files_have_no_bad_line(tmp_path: Path) -> None:
 def test_short_lines_are_told(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('a,b,c\n1,2,3\n1,"x\ny",3\n4,5\n\n6\n7,8,\n')
     told = (
-        "'t.csv', line 5: 2 fields found, 3 expected as in the header (2 such lines); what is not there counts as blank"
+        "'t.csv', line 5: 2 fields found, 3 expected as in the header (2 such lines); what is not there counts as missing"
     )
     with pytest.warns(tenfold.DataWarning) as warned:
         frame = read_table(tmp_path / "t.csv").frame

@@ -162,7 +162,6 @@ class Transformer(_Beside):
     """Mixin: turns rows into other rows."""
 
     role: ClassVar[str] = "transformer"
-    by_column: ClassVar[bool] = False  # z = (x − shift) / scale column by column, fitted from the spreads of the columns alone
 
     def _from_columns(self, present: Any, missing: Any) -> Any:
         """The statistics from a `Spread` of the values that are there, a group for each column, and `Counts` of those that are not."""

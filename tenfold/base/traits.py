@@ -38,6 +38,8 @@ class Traits:
         @property
         def codes(self) -> bool: ...
         @property
+        def by_column(self) -> bool: ...
+        @property
         def multi_output(self) -> bool: ...
         @property
         def least_rows(self) -> int: ...
@@ -71,6 +73,7 @@ class Traits:
         # --- what it leaves to the learner behind it in a pipeline ---
         fills = False  # no missing values
         codes = False  # categories as numbers
+        by_column = False  # z = (x − shift) / scale column by column, fitted from the spreads of the columns alone
 
         # --- the rest ---
         exempt = {}  # laws of tests/laws.py that do not hold, each with the reason

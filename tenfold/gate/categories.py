@@ -1,6 +1,6 @@
 """The gate for categories: columns of text, of categories and of truth values as numbers 0, ..., k − 1.
 
-A learner that says `categorical = True` takes them. The categories of a column are its different values, sorted; a blank is NaN,
+A learner that says `categorical = True` takes them. The categories of a column are its different values, sorted; a missing value is NaN,
 and so is a value that fit has not seen, unless the learner's `unseen` is "mark" (it becomes UNSEEN) or "refuse". What was found
 is the fact `categories_`: for each column an array, or None for numbers.
 """
@@ -69,7 +69,7 @@ class Coder:
         return np.where(known, place, np.where(unseen, self.stranger, values))
 
     def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array:
-        """Column j, given by the numbers of its different values (−1 is a blank); `native`: its type says categories."""
+        """Column j, given by the numbers of its different values (−1: missing); `native`: its type says categories."""
         kind, first = self._kind(j, codes, different)
         if kind == "f" and not native:
             return self.numbers(j, _spread(codes, [np.nan if is_blank(one) else float(one) for one in different]))
@@ -100,7 +100,7 @@ class Coder:
         )
 
     def _kind(self, j: int, codes: Array, different: list[Any]) -> tuple[str | None, int]:
-        """The kind of the values of a column, None if all are blank, and the number of the first value."""
+        """The kind of the values of a column, None if all are missing, and the number of the first value."""
         first: dict[str, int] = {}
         for i, value in enumerate(different):
             if not is_blank(value):
@@ -190,7 +190,7 @@ def _union(parts: list[Categories], names: Array | None) -> Categories:
 
 
 def _joined(found: list[Array | None], where: str) -> Array | None:
-    arrays = [one for one in found if one is not None and len(one)]  # without those that held blanks alone
+    arrays = [one for one in found if one is not None and len(one)]  # without those that held missing values alone
     kinds = sorted({WORDS[one.dtype.kind] for one in arrays} | {"numbers" for one in found if one is None})
     if len(kinds) > 1:
         raise BadInput(f"{where} holds {kinds[0]} in one block and {kinds[1]} in another: make them all alike")

@@ -105,7 +105,7 @@ def _from_frame(X: Any, coder: Coder | None) -> tuple[Array, Array | None]:
 
 
 def _column(column: Any, j: int, coder: Coder | None) -> Array:
-    """One column of a frame as numbers; a blank is NaN."""
+    """One column of a frame as numbers; a missing value is NaN."""
     import narwhals as nw
 
     kind, where = column.dtype, f"column {str(column.name)[:80]!r}"

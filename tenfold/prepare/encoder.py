@@ -101,7 +101,7 @@ class Encoder(Transformer, Estimator):
         blank = np.isnan(values)
         if levels[-1] < 0 and self.handle_unknown == "error" and blank.any():
             raise BadInput(
-                f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: it is blank in a row "
+                f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: it is missing in a row "
                 "and never was in fit: fill its blanks first, or let handle_unknown say what becomes of them"
             )
         place = np.minimum(np.where(blank, len(levels) - 1, values).astype(np.int64), len(levels) - 1)

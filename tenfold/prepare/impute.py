@@ -84,7 +84,7 @@ class SimpleImputer(Transformer, OnePass):
         return self.strategy == "most_frequent" and self.missing
 
     @property
-    def by_column(self) -> bool:  # type: ignore[override]
+    def by_column(self) -> bool:
         """Means and constants are; medians and modes need the values, an indicator is a column more."""
         return self.strategy in ("mean", "constant") and self.missing and not self.add_indicator
 

@@ -107,7 +107,7 @@ class Files(Source):
                 if self.weight is None:
                     yield Piece(frame.get_columns(), table, rows)
                     continue
-                kept = np.flatnonzero(frame[self.weight].to_numpy() != 0)  # a blank is kept, and told by `load`
+                kept = np.flatnonzero(frame[self.weight].to_numpy() != 0)  # a missing weight is kept, and refused by `load`
                 if len(kept):
                     yield Piece(frame[kept].get_columns(), table, kept + rows.start)
 
@@ -134,7 +134,7 @@ class Files(Source):
             )
 
     def _array(self, column: Any) -> Array:
-        """A column as NumPy has it, blanks as NaN; text labels as their numbers, strangers as NaN."""
+        """A column as NumPy has it, missing values as NaN; text labels as their numbers, strangers as NaN."""
         if self.text_labels and self.target.classes is not None and column.name == self.targets[0]:
             column = (
                 column.cast(polars().String).cast(polars().Enum(list(self.target.classes)), strict=False).to_physical()
@@ -172,7 +172,7 @@ class Files(Source):
         if codes.dtype.kind == "f":
             place = index[int(np.flatnonzero(np.isnan(codes))[0])]
             raise BadInput(
-                f"y is blank, or a label not among the classes {check.listed(self.target.classes)}, "
+                f"y is missing, or a label not among the classes {check.listed(self.target.classes)}, "
                 f"in row {place}: "
                 "give all of them in classes="
             )

@@ -84,7 +84,7 @@ def bad_line(path: Any, separator: str = ",") -> BadFile | None:
 
 
 def tell_short_lines(path: Any, separator: str = ",") -> None:
-    """Lines with fewer fields than the header: readers take what is not there for blanks, and say nothing."""
+    """Lines with fewer fields than the header: readers take what is not there for missing values, without a word."""
     width, short, first = 0, 0, (0, 0)
     try:
         for line, fields in _records(path, separator):
@@ -97,7 +97,7 @@ def tell_short_lines(path: Any, separator: str = ",") -> None:
         more = f" ({short:,} such lines)" if short > 1 else ""
         found = f"{first[1]} field{'s' if first[1] > 1 else ''} found, {width} expected as in the header"
         warnings.warn(
-            f"{Path(path).name!r}, line {first[0]}: {found}{more}; what is not there counts as blank",
+            f"{Path(path).name!r}, line {first[0]}: {found}{more}; what is not there counts as missing",
             DataWarning,
             stacklevel=2,
         )
