@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import tenfold
-from tenfold.selection import candidates
+from tenfold.selection import candidates, race
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
 
@@ -57,6 +57,19 @@ def test_noise_is_noise_by_every_score(metric: str) -> None:
 def test_mammography_has_a_signal() -> None:
     found = tenfold.select(TABLES / "mammography.csv.gz", "target", metric="balanced_accuracy", folds=3)
     assert found.signal and found.estimate.value > 0.8
+
+
+# --- memory -----------------------------------------------------------------------------------------------
+
+
+def test_long_tables_keep_half_of_the_digits_of_held_out_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The choice and its estimate are made from scores and stay to the bit; the gain over the guess to single precision."""
+    before = tenfold.select(*rare_class(), folds=3)
+    monkeypatch.setattr(race, "MOST_KEPT", 0)
+    after = tenfold.select(*rare_class(), folds=3)
+    assert before.chosen == after.chosen and before.estimate == after.estimate and before.leaderboard[0]["score"] > 0
+    assert after.search.gain.value != before.search.gain.value
+    assert after.search.gain.value == pytest.approx(before.search.gain.value, rel=1e-5)
 
 
 # --- learners that cannot be fitted -----------------------------------------------------------------------

@@ -148,7 +148,7 @@ def test_what_no_map_by_columns_does_is_fitted_again() -> None:
     X, y = gappy()
     for front in (tenfold.SimpleImputer(strategy="median"), tenfold.SimpleImputer(add_indicator=True)):
         model = tenfold.make_pipeline(front, tenfold.Ridge())
-        assert prepared(model, check.in_memory(model, X, y))._sums(check.in_memory(model, X, y)) is None
+        assert prepared(model, check.in_memory(model, X, y))._from_sums(check.in_memory(model, X, y)) is None
     few = X.copy()
     few[10:, 0] = np.nan  # without the first rows, nothing of the first column is left
     model = tenfold.make_pipeline(tenfold.SimpleImputer(), tenfold.StandardScaler(), tenfold.Ridge())
