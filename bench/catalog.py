@@ -14,6 +14,7 @@ from . import (
     local,
     pursuit,
     robust,
+    search,
     small,
     sparse,
     startup,
@@ -24,7 +25,7 @@ from .plan import Entry, Workload
 from .race import race
 
 LINEAR = (linear, sparse, pursuit, robust, local)
-OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest)
+OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

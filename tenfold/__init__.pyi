@@ -15,6 +15,12 @@ from tenfold.compose.multiclass import OneVsRestClassifier as OneVsRestClassifie
 from tenfold.compose.pipeline import Pipeline as Pipeline
 from tenfold.compose.pipeline import make_pipeline as make_pipeline
 from tenfold.compose.ransac import RANSACRegressor as RANSACRegressor
+from tenfold.compose.search.grid import GridSearchCV as GridSearchCV
+from tenfold.compose.search.grid import RandomizedSearchCV as RandomizedSearchCV
+from tenfold.compose.search.halving import HalvingGridSearchCV as HalvingGridSearchCV
+from tenfold.compose.search.halving import HalvingRandomSearchCV as HalvingRandomSearchCV
+from tenfold.compose.search.parameters import ParameterGrid as ParameterGrid
+from tenfold.compose.search.parameters import ParameterSampler as ParameterSampler
 from tenfold.compose.stacking import StackingClassifier as StackingClassifier
 from tenfold.compose.stacking import StackingRegressor as StackingRegressor
 from tenfold.compose.targets import MultiOutputRegressor as MultiOutputRegressor

@@ -84,6 +84,25 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "OneVsOneClassifier": [{"estimator": tenfold.GaussianNB()}, {"estimator": tenfold.DecisionTreeClassifier(max_depth=2)}],
     "MultiOutputRegressor": [{"estimator": tenfold.Ridge()}, {"estimator": tenfold.DecisionTreeRegressor(max_depth=3)}],
     "TransformedTargetRegressor": [{"transformer": tenfold.StandardScaler()}, {"regressor": tenfold.Ridge()}],
+    "GridSearchCV": [
+        {"estimator": tenfold.Ridge(), "param_grid": {"alpha": [0.1, 10.0], "fit_intercept": [True, False]}, "cv": 3},
+        {"estimator": tenfold.GaussianNB(), "param_grid": {"var_smoothing": [1e-9, 0.1]}, "cv": 3, "scoring": "neg_log_loss"},
+    ],
+    "RandomizedSearchCV": [
+        {
+            "estimator": tenfold.Ridge(),
+            "param_distributions": {"alpha": [0.1, 0.5, 1.0, 5.0, 10.0]},
+            "n_iter": 4,
+            "cv": 3,
+            "random_state": 0,
+        }
+    ],
+    "HalvingGridSearchCV": [
+        {"estimator": tenfold.Ridge(), "param_grid": {"alpha": [0.1, 1.0, 10.0]}, "cv": 3, "random_state": 0}
+    ],
+    "HalvingRandomSearchCV": [
+        {"estimator": tenfold.Ridge(), "param_distributions": {"alpha": [0.1, 1.0, 10.0]}, "cv": 3, "random_state": 0}
+    ],
     "NonNegativeLeastSquares": [{}, {"fit_intercept": False}],
     "OrthogonalMatchingPursuit": [{"n_nonzero_coefs": 4}, {"n_nonzero_coefs": 4, "positive": True}],
     "LinearRegression": [{}, {"fit_intercept": False}],

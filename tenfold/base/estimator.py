@@ -31,7 +31,7 @@ from tenfold.base.roles import (
     softmax,
 )
 from tenfold.base.sklearn_api import SklearnApi, fresh, same
-from tenfold.base.sums import Sums
+from tenfold.base.sums import Sums, hashable
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, NotFitted, TooLarge, not_fitted, too_large
@@ -207,7 +207,9 @@ class OnePass(Estimator):
         return None
 
     def _from_sums(self, source: Source) -> Sums | None:
-        return Sums(self._summarize, self._solved)
+        reads = self.summary_reads
+        key = None if reads is None else (type(self), *(hashable(getattr(self, name)) for name in reads))
+        return Sums(self._summarize, self._solved, key=key)
 
     def _solved(self, stats: Any, values: list[Any]) -> list[Self] | None:
         """Fitted learners, one for each value of the path parameter, or one; None where the statistics are not exact enough."""

@@ -34,6 +34,7 @@ class SklearnApi(Traits):
                 inside[name].set_params(**{rest: value})
             elif key in inside and key not in domains(self):
                 self._replace_inside(key, value)
+                inside = self._parts_inside()  # what follows for a learner inside is for the new one
             elif name in domains(self) and not rest:
                 setattr(self, name, value)
                 inside = self._parts_inside()

@@ -18,3 +18,13 @@ class Sums:
     summarize: Callable[[Any], Any]
     solve: Callable[[Any, list[Any]], list[Any] | None]
     size: int = 0  # bytes of one sum, where it may be large
+    key: Any = None  # sums of the same rows with equal keys are the same, also of learners with other parameters; None: no others are
+
+
+def hashable(value: Any) -> Any:
+    """Equal for equal values of a parameter. Those that cannot be hashed are the same only if they are one object."""
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), id(value)
+    return type(value), value

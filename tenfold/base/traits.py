@@ -48,6 +48,10 @@ class Traits:
         @property
         def path(self) -> str | None: ...
         @property
+        def summary_reads(self) -> tuple[str, ...] | None: ...
+        @property
+        def stateless(self) -> bool: ...
+        @property
         def exempt(self) -> dict[str, str]: ...
         @property
         def frozen(self) -> bool: ...
@@ -56,6 +60,8 @@ class Traits:
         role = ""  # what it does with rows: set by the classes of `base.roles`
         kind = "many passes"  # or "one pass", "keeps rows", "sequential"
         path = None  # a parameter all of whose values come from one fit
+        summary_reads = None  # of a one-pass learner: the parameters that `_summarize` looks at; None: any of them
+        stateless = False  # what it does to rows depends on its parameters and the columns alone, not on the rows of the fit
 
         # --- what it takes ---
         accepts = "rows"  # of fixed width; other kinds of input are in `gate.inputs`

@@ -10,7 +10,7 @@ from typing import Any
 from tenfold.base.available import Available
 from tenfold.base.estimator import Estimator, OnePass
 from tenfold.base.sklearn_api import fresh
-from tenfold.base.sums import Sums
+from tenfold.base.sums import Sums, hashable
 from tenfold.compose.fitting import fit_inside
 from tenfold.compose.front import Front
 from tenfold.compose.last_step import LastStep
@@ -194,12 +194,35 @@ class Pipeline(LastStep, Estimator):
         return [front._behind_front(one) for one in fresh(last)._fit_path(mapped, inner, values)]
 
     def _from_sums(self, source: Source) -> Sums | None:
-        """Behind transformers that map column by column, a learner of one pass is solved from moments of the rows before them."""
-        front, last = Front.of([step for _, step in self._active()[:-1]], source), fresh(self._last)
+        """Behind transformers that map column by column, a learner of one pass is solved from moments of the rows before them; behind
+        such as do the same to every row whatever they were fitted to, from its own sums."""
+        steps = [step for _, step in self._active()[:-1]]
+        front, last = Front.of(steps, source), fresh(self._last)
+        if steps and isinstance(last, OnePass) and all(step.stateless for step in steps):
+            return self._sums_behind(source)
         if front is None or not isinstance(last, OnePass) or type(last)._from_moments is OnePass._from_moments:
             return None
         vars(last).update(source.facts)
-        return Sums(front.summarize, partial(self._solved, front, last), front.size)
+        return Sums(front.summarize, partial(self._solved, front, last), front.size, key=Front)
+
+    def _sums_behind(self, source: Source) -> Sums | None:
+        front, last = fresh(self), fresh(self._last)
+        mapped = front._driven(front._learn_front, source)
+        vars(last).update(mapped.facts)
+        sums = last._from_sums(mapped)
+        if sums is None:
+            return None
+        steps = tuple(
+            (type(step), *(hashable(value) for value in step.get_params(deep=False).values()))
+            for _, step in self._active()[:-1]
+        )
+        summarize = partial(_summarize_changed, front._changes(), sums.summarize)
+        key = None if sums.key is None else (steps, sums.key)
+        return Sums(summarize, partial(front._solved_behind, sums), 8 * (mapped.n_features + 1) ** 2, key)
+
+    def _solved_behind(self, sums: Sums, total: Any, values: list[Any]) -> list[Any] | None:
+        lasts = sums.solve(total, values)
+        return None if lasts is None else [self._behind_front(one) for one in lasts]
 
     def _solved(self, front: Front, last: Any, total: Any, values: list[Any]) -> list[Any] | None:
         found = front.solve(total)
@@ -267,6 +290,10 @@ def _changed(changes: tuple[Callable[[Any], Any], ...], block: Block) -> Block:
     for change in changes:
         X = change(X)
     return replace(block, X=X)
+
+
+def _summarize_changed(changes: tuple[Callable[[Any], Any], ...], summarize: Callable[[Block], Any], block: Block) -> Any:
+    return summarize(_changed(changes, block))
 
 
 def make_pipeline(*steps: Any, memory: None = None, verbose: bool = False) -> Pipeline:

@@ -27,6 +27,7 @@ PUBLIC = {
     "draw_qq": "influence",
     "draw_residuals": "residuals",
     "draw_roc": "ranking",
+    "draw_search": "search",
     "draw_tree": "tree",
     "draw_validation_curve": "curves",
     "draw_weights": "influence",

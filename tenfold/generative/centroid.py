@@ -54,6 +54,7 @@ class NearestCentroid(Classifier, OnePass):
         "Spread(K,p)|Distinct(*)", "the spreads, or all values: for partial_fit, merge and forget", optional=True
     )
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ("metric",)
     sparse: ClassVar[bool] = True
 
     metric: str = param(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,6 +70,8 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     explained_variance_ratio_: Array = learned("float(*)", "share of the variance between classes along each direction")
     covariance_: Array = learned("float(p,p)", "covariance within classes, where it is stored", optional=True)
     stats_: Any = learned("Moments(K,p)|ClassRows(K,p)", "the moments: for partial_fit, merge and forget", optional=True)
+
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
 
     solver: str = param(
         default="svd",
@@ -281,6 +283,8 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
     stats_: Any = learned("Moments(K,p)|ClassRows(K,p)", "the moments: for partial_fit, merge and forget", optional=True)
 
     _: KW_ONLY
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
+
     solver: str = param(default="svd", one_of=("svd", "eigen"), doc="no effect: one method serves both")
     shrinkage: float | str | None = param(
         default=None,

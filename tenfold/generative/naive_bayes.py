@@ -53,6 +53,7 @@ class GaussianNB(Classifier, OnePass):
     epsilon_: float = learned("float", "what was added to the variances")
     stats_: Any = learned("Spread(K,p)", "the spreads: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     least_classes: ClassVar[int] = 1
 
     _: KW_ONLY

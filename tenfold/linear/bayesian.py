@@ -60,6 +60,7 @@ class BayesianRidge(AffineRegressor, OnePass):
     X_scale_: Array = learned("float(p)", "ones: columns are not scaled")
     stats_: Any = learned("Moments(p+1)|FewRows(p+1)", "the moments: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
 
     _: KW_ONLY

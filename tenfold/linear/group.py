@@ -48,6 +48,7 @@ class GroupLasso(SparseRegressor, OnePass):
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
 
     alpha: float = param(default=1.0, at_least=0, doc="penalty strength")
     groups: Any = param(

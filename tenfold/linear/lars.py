@@ -88,6 +88,7 @@ class LassoLars(PathRegressor, OnePass):
     array([3. , 1. , 0.5])
     """
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
 
     alpha: float = param(default=1.0, at_least=0, doc="penalty strength at which the path ends", before="fit_intercept")
@@ -121,6 +122,7 @@ class Lars(PathRegressor, OnePass):
     array([2., 0.])
     """
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
 
     _: KW_ONLY

@@ -174,6 +174,7 @@ class Lasso(PenaltyOptions, SparseRegressor, OnePass):
 
     stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
@@ -205,6 +206,7 @@ class ElasticNet(PenaltyOptions, SparseRegressor, OnePass):
 
     stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"

@@ -72,6 +72,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
     n_iter_: int = learned("int", "1, or the passes of lsqr")
     stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ("solver", "positive", "fit_intercept")
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     _by_lsqr: ClassVar[dict[str, Any]] = {"solver_": "lsqr"}

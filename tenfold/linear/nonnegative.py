@@ -52,6 +52,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     solver_: str = learned("str", "the solver that was used")
     stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
 

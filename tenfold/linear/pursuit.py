@@ -52,6 +52,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
     active_: Array = learned("int(*)<p", "one target: the columns, in the order in which they entered", optional=True)
     stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "n_nonzero_coefs"

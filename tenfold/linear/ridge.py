@@ -48,6 +48,7 @@ class Ridge(Operable, LinearSmoother, OnePass):
     n_iter_: int = learned("int", "always 1, or the steps of LSQR")
     stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ("positive",)
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"

@@ -56,6 +56,7 @@ class TotalLeastSquares(AffineRegressor, OnePass):
     generic_: bool = learned("bool", "whether the solution exists")
     stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
+    summary_reads: ClassVar[tuple[str, ...] | None] = ()
     multi_output: ClassVar[bool] = True
     sparse: ClassVar[bool] = True
     exempt: ClassVar[dict[str, str]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class AnscombeTransformer(Transformer, OnePass):
     """
 
     stats_: Any = learned("Counts(1)", "weight of the rows", optional=True)
+
+    stateless: ClassVar[bool] = True
 
     inverse: str = param(
         default="unbiased",

@@ -48,6 +48,7 @@ class PolynomialFeatures(Transformer, OnePass):
     n_output_features_: int = learned("int:m", "number of products")
     stats_: Any = learned("Counts(1)", "weight of the rows", optional=True)
 
+    stateless: ClassVar[bool] = True
     sparse: ClassVar[bool] = True
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "products are ordered by columns, so other columns first give another order"
@@ -204,6 +205,8 @@ class FunctionTransformer(Transformer, OnePass):
 
     n_output_features_: int = learned("int:m", "number of new columns")
     stats_: Any = learned("Counts(2)", "weight of the rows", optional=True)
+
+    stateless: ClassVar[bool] = True
 
     func: object = param(default=None, doc="f(X): as many rows as X; None leaves the rows as they are")
     inverse_func: object = param(default=None, doc="the inverse of func, for inverse_transform")

@@ -80,5 +80,9 @@ LEARNERS: dict[int, str] = {
     90: "TransformedTargetRegressor",
     91: "StackingClassifier",
     92: "StackingRegressor",
+    110: "GridSearchCV",
+    111: "RandomizedSearchCV",
+    112: "HalvingGridSearchCV",
+    113: "HalvingRandomSearchCV",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

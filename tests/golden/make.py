@@ -58,9 +58,9 @@ def golden(name: str) -> Any:
     if name == "Pipeline":
         steps = tenfold.SplineTransformer(n_knots=3), tenfold.StandardScaler(), tenfold.LogisticRegression()
         return tenfold.make_pipeline(*steps).fit(X, label)
-    cls = getattr(tenfold, name)
+    model = getattr(tenfold, name)(**small(name))
     with warnings.catch_warnings(action="ignore"):
-        return cls(**small(name)).fit(X, {"real": y, "label": label, "none": None}[cls.target])
+        return model.fit(X, {"real": y, "label": label, "none": None}[model.target])
 
 
 def small(name: str) -> dict[str, Any]:

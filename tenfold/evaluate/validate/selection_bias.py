@@ -60,8 +60,8 @@ def bootstrap_bias_correction(
     judged = []
     for size in _chunks(replicates, max(1, 2**22 // n)):
         drawn = rng.integers(0, n, size=(size, n))
-        counts = np.zeros((size, n))
-        np.add.at(counts, (np.arange(size)[:, None], drawn), 1.0)
+        drawn += n * np.arange(size)[:, None]
+        counts = np.bincount(drawn.reshape(-1), minlength=size * n).reshape(size, n).astype(np.float64)
         left = (counts == 0).astype(np.float64)
         chosen = (counts @ L).argmin(axis=1)
         some = left.sum(axis=1) > 0

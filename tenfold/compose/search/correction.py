@@ -1,0 +1,118 @@
+"""The score to expect of the setting that was chosen: its score on the folds that chose it flatters.
+
+The choice is replayed on held-out rows drawn with replacement, and the winner of each replay is judged on the rows that were
+not drawn (`evaluate.bootstrap_bias_correction`). For that each setting needs a loss of each row, or of each group of rows:
+
+    a mean over rows (accuracy, log loss, absolute error)     the losses of the rows themselves
+    R², root mean squared error                               squared errors, of whose mean the score is a function
+    others (AUC, F₁, functions of the user)                   what a group of rows adds: G S − (G − 1) S without the group
+                                                              (the pseudo-values of the jackknife)
+
+Equal rows are one unit, and so are rows of one group; units are ordered by a hash of what they hold. So neither the order of the
+rows nor whether a row comes twice or with weight 2 matters.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Array, Arrays
+from tenfold.core.errors import TenfoldError
+from tenfold.evaluate.split.plan import truth_of
+from tenfold.evaluate.validate.merges import all_but_one
+from tenfold.evaluate.validate.selection_bias import bootstrap_bias_correction
+from tenfold.score.record import Score, judged_output
+
+MOST_UNITS = 1000  # of rows; more are taken together
+REPLICATES = 500
+JACKKNIFE = 50  # groups of rows; a score that is no mean over rows is computed once without each
+LEVEL = 0.95
+
+
+class Expected(NamedTuple):
+    """The score for new rows of the setting that was chosen, with its range."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+def units_of(source: Arrays, groups: Array | None) -> Array:
+    """The unit of each row: its group, or that of all rows with the same content, in an order that depends on content alone."""
+    if groups is not None:
+        return np.unique(groups, return_inverse=True)[1].reshape(-1)
+    hashes = np.concatenate([ops.hash_rows(source.load(part).X, 0) for part in source.parts()])
+    return np.unique(hashes, return_inverse=True)[1].reshape(-1)
+
+
+class HeldOut:
+    """Losses of units of held-out rows for each setting."""
+
+    def __init__(self, judge: Score, source: Arrays, tests: list[Array], units: Array) -> None:
+        self.judge, self.classes = judge, source.target.classes
+        self.rows = np.concatenate(tests)
+        truth, w = truth_of(source)
+        self.truth, self.w = truth[self.rows], w[self.rows]
+        found, unit = np.unique(units[self.rows], return_inverse=True)
+        most = MOST_UNITS if self._of_rows else JACKKNIFE
+        count = min(len(found), most)
+        self.unit, self.count = unit.reshape(-1) * count // len(found), count
+        self.losses: dict[int, Array] = {}
+
+    @property
+    def _of_rows(self) -> bool:
+        """Whether the score is a function of the mean loss of rows."""
+        flat = self.truth.ndim == 1 or self.truth.shape[1] == 1
+        return self.judge.row_loss is not None and (self.judge.mean_of_rows or (self.judge.of_squares is not None and flat))
+
+    def add(self, setting: int, outputs: list[Array]) -> None:
+        """Take the outputs of a setting for the held-out rows, split by split."""
+        output = judged_output(self.judge, np.concatenate(outputs), self.classes)
+        if self._of_rows:
+            assert self.judge.row_loss is not None
+            loss = self.w * self.judge.row_loss(self.truth, output)
+            # a unit counts by its weight: the mean over units of these is the weighted mean over rows
+            self.losses[setting] = np.bincount(self.unit, loss, minlength=self.count) * self.count / self.w.sum()
+        else:
+            self.losses[setting] = self._pseudo_values(output)
+
+    def _pseudo_values(self, output: Array) -> Array:
+        parts = [(self.truth[here], output[here], self.w[here]) for here in (self.unit == g for g in range(self.count))]
+        try:
+            if self.judge.merges:
+                stats = [self.judge.sums(*part) for part in parts]
+                without = np.array([self.judge.finish(one) for one in all_but_one(stats)])
+            else:
+                others = [[part for j, part in enumerate(parts) if j != g] for g in range(self.count)]
+                without = np.array([self.judge.pooled(some, self.classes) for some in others])
+            whole = self.judge.pooled(parts, self.classes)
+        except TenfoldError:  # a class that is missing without the group
+            return np.full(self.count, np.nan)
+        return np.asarray(-self.judge.sign * (self.count * whole - (self.count - 1) * without))
+
+    def expected(self, among: list[int]) -> Expected | None:
+        """The score to expect of the best of some settings; None where it cannot be told."""
+        table = [self.losses[i] for i in among if i in self.losses and np.isfinite(self.losses[i]).all()]
+        if not table or self.count < 2:
+            return None
+        losses = np.column_stack(table)
+        found = bootstrap_bias_correction(losses, LEVEL, REPLICATES, 0)
+        alone = bootstrap_bias_correction(losses[:, [found.index]], LEVEL, REPLICATES, 0)
+        luck = alone.estimate - alone.naive  # of the rows that the same draws have left out: on average there is none
+        values = [self._utility(loss - luck) for loss in (found.estimate, found.low, found.high)]
+        return Expected(values[0], min(values[1:]), max(values[1:]))
+
+    def _utility(self, loss: float) -> float:
+        """The score that goes with a mean loss, so that greater is better."""
+        if not self._of_rows:
+            return -loss
+        if self.judge.mean_of_rows:
+            return 1.0 - loss if self.judge.greater_is_better else -loss
+        assert self.judge.of_squares is not None
+        truth = self.truth.reshape(-1)
+        spread = np.average((truth - np.average(truth, weights=self.w)) ** 2, weights=self.w)
+        return float(self.judge.sign * self.judge.of_squares(np.asarray(loss), float(spread)))
+

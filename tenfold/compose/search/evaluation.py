@@ -1,0 +1,217 @@
+"""Settings judged on splits: every model is asked for the rows it has not seen, and forgotten."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.base.check import check_params, short
+from tenfold.base.estimator import Estimator
+from tenfold.compose.search.fits import Fitted, Group, Splits, groups_of, outputs_of_models
+from tenfold.compose.search.parameters import Setting
+from tenfold.compose.search.sharing import with_setting
+from tenfold.core.data import Array, Arrays
+from tenfold.core.engine import each
+from tenfold.core.errors import BadInput, DataWarning
+from tenfold.core.threads import single_blas, thread_budget
+from tenfold.evaluate.split.plan import Round
+from tenfold.evaluate.validate.cross import score_of
+from tenfold.score.record import Score
+
+Judges = dict[str, Score]
+Keep = Callable[[int, list[Array]], None]  # takes the number of a setting and its held-out outputs, split by split
+
+
+@dataclass
+class Scores:
+    """What the settings have reached: arrays (settings, splits), those of scores with one axis more in front, for each score."""
+
+    settings: list[Setting]
+    test: Array
+    train: Array | None
+    fit_time: Array
+    score_time: Array
+    done: Array  # (settings,) which of them are complete: all, unless the search was interrupted
+
+    def only_done(self) -> Scores:
+        return Scores(
+            [one for one, done in zip(self.settings, self.done, strict=True) if done],
+            self.test[:, self.done],
+            None if self.train is None else self.train[:, self.done],
+            self.fit_time[self.done],
+            self.score_time[self.done],
+            self.done[self.done],
+        )
+
+
+@dataclass
+class Task:
+    """One group of settings on one split, and what came of it."""
+
+    group: Group
+    where: list[int]
+    split: int
+    found: list[tuple[list[int], Array, Array | None, list[Array], float, float]]  # settings, test, train, outputs, times
+    failures: dict[int, Exception]
+
+
+class Evaluation:
+    """A learner with its rows and judges, for any number of settings and rounds.
+
+    `error_score` stands for the score of a fit that fails, "raise" ends the search then.
+    """
+
+    def __init__(self, model: Estimator, source: Arrays, judges: Judges, error_score: Any, with_train: bool) -> None:
+        self.model, self.source, self.judges = model, source, judges
+        self.error_score, self.with_train = error_score, with_train
+
+    def run(self, settings: list[Setting], rounds: list[Round], keep: Keep, done: Callable[[Any], None]) -> Scores:
+        """Scores of all settings. `keep` takes their held-out outputs, `done` is called after each. Ctrl-C leaves what is complete."""
+        splits, m = Splits(self.source, rounds), len(self.judges)
+        shape = len(settings), len(splits)
+        scores = Scores(
+            settings, np.full((m, *shape), np.nan), np.full((m, *shape), np.nan) if self.with_train else None,
+            np.zeros(shape), np.zeros(shape), np.zeros(len(settings), dtype=bool),
+        )  # fmt: skip
+        sound, failures = self._sound(settings)
+        for i in failures:
+            self._failed(scores, i, slice(None))
+            scores.done[i] = True
+        try:
+            with single_blas:
+                groups = groups_of(self.model, [settings[i] for i in sound], splits)
+                size = -(-2 * thread_budget() // len(splits))  # so many at a time give all threads work
+                for start in range(0, len(groups), size):
+                    tasks = [
+                        Task(group, [sound[i] for i in where], k, [], {})
+                        for where, group in groups[start : start + size]
+                        for k in range(len(splits))
+                    ]
+                    self._prepare([group for _, group in groups[start : start + size]])
+                    each(self._work, tasks)
+                    self._gather(scores, tasks, failures, keep)
+                    for where, group in groups[start : start + size]:
+                        group.totals = None  # their memory is used again
+                        for _ in where:
+                            done(None)
+        except KeyboardInterrupt:
+            if not scores.done.any():
+                raise
+        self._tell(scores, failures)
+        return scores
+
+    def _sound(self, settings: list[Setting]) -> tuple[list[int], dict[int, Exception]]:
+        """Settings whose values their parameters can have; for the others, why not. An unknown name ends the search."""
+        sound: list[int] = []
+        failures: dict[int, Exception] = {}
+        for i, setting in enumerate(settings):
+            one = with_setting(self.model, setting)
+            try:
+                check_all_params(one)
+                sound.append(i)
+            except ValueError as failure:
+                if self.error_score == "raise":
+                    raise
+                failures[i] = failure
+        return sound, failures
+
+    def _prepare(self, groups: list[Group]) -> None:
+        for group in groups:
+            try:
+                group.prepare()
+            except Exception:
+                group.totals, group.start = None, None  # what fails will fail on a split, and be told there
+
+    def _work(self, task: Task) -> None:
+        """Fit and score one group on one split; where a fit fails, each setting by itself."""
+        try:
+            self._fit_and_score(task, task.group.models(task.split), task.where)
+        except Exception:
+            if self.error_score == "raise":
+                raise
+            task.found.clear()
+            train = self.source.select(task.group.splits.train(task.split))
+            for i, setting in zip(task.where, task.group.settings, strict=True):
+                try:
+                    one = with_setting(self.model, setting)._fit(train)
+                    self._fit_and_score(task, [Fitted([0], [one], ())], [i])
+                except Exception as failure:
+                    task.failures[i] = failure
+
+    def _fit_and_score(self, task: Task, fits: Any, where: list[int]) -> None:
+        splits, began = task.group.splits, time.perf_counter()
+        rows, train = splits.test(task.split), splits.train(task.split) if self.with_train else None
+        for fitted in fits:
+            numbers = [where[i] for i in fitted.where]
+            now = time.perf_counter()
+            outputs = outputs_of_models(fitted.models, fitted.changes, self.source.select(rows))
+            test = self._judged(outputs, rows)
+            scored = time.perf_counter()
+            known = None
+            if train is not None:
+                known = self._judged(outputs_of_models(fitted.models, fitted.changes, self.source.select(train)), train)
+            n = len(numbers)
+            task.found.append((numbers, test, known, outputs, (now - began) / n, (scored - now) / n))
+            began = time.perf_counter()
+
+    def _judged(self, outputs: list[Array], rows: Array) -> Array:
+        """(scores, settings), each so that greater is better."""
+        return np.array([[self._score(judge, rows, one) for one in outputs] for judge in self.judges.values()])
+
+    def _score(self, judge: Score, rows: Array, output: Array) -> float:
+        try:
+            return judge.sign * score_of(judge, self.source, rows, output)
+        except BadInput:  # a fold without rows of a class, for a score that needs all
+            if self.error_score == "raise":
+                raise
+            return float(self.error_score)
+
+    def _gather(self, scores: Scores, tasks: list[Task], failures: dict[int, Exception], keep: Keep) -> None:
+        """Enter what the tasks have found."""
+        outputs: dict[int, list[Array]] = {}
+        for task in tasks:
+            for numbers, test, known, given, fit_time, score_time in task.found:
+                scores.test[:, numbers, task.split] = test
+                if scores.train is not None and known is not None:
+                    scores.train[:, numbers, task.split] = known
+                scores.fit_time[numbers, task.split], scores.score_time[numbers, task.split] = fit_time, score_time
+                for i, output in zip(numbers, given, strict=True):
+                    outputs.setdefault(i, []).append(output)
+            for i, failure in task.failures.items():
+                self._failed(scores, i, task.split)
+                failures.setdefault(i, failure)
+        for i in sorted({i for task in tasks for i in task.where}):
+            if len(outputs.get(i, ())) == scores.test.shape[2]:
+                keep(i, outputs[i])
+            scores.done[i] = True
+
+    def _failed(self, scores: Scores, i: int, split: Any) -> None:
+        scores.test[:, i, split] = self.error_score
+        if scores.train is not None:
+            scores.train[:, i, split] = self.error_score
+
+    def _tell(self, scores: Scores, failures: dict[int, Exception]) -> None:
+        if not failures:
+            return
+        first = min(failures)
+        what = f"{short(scores.settings[first])}: {failures[first]}"
+        if len(failures) == len(scores.settings):
+            raise BadInput(f"every setting fails to fit; the first is {what}") from failures[first]
+        warnings.warn(
+            f"{len(failures)} of {len(scores.settings)} settings failed to fit and have the score {self.error_score}; the first is {what}",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+def check_all_params(learner: Any) -> None:
+    """The parameters of a learner and of those inside it."""
+    check_params(learner)
+    for inner in learner._parts_inside().values():
+        if isinstance(inner, Estimator):
+            check_all_params(inner)
