@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "kernels/view.hpp"
+#include "kernels/common/rows_view.hpp"
 #include "run.hpp"
 
 namespace nb = nanobind;

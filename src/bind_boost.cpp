@@ -6,9 +6,9 @@
 
 #include "arrays.hpp"
 #include "code_table.hpp"
-#include "kernels/gradients.hpp"
-#include "kernels/leaves.hpp"
-#include "kernels/spread.hpp"
+#include "kernels/boosting/distributed_tree.hpp"
+#include "kernels/boosting/gradients.hpp"
+#include "kernels/boosting/leaf_values.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "kernels/coordinate.hpp"
+#include "kernels/linear/coordinate.hpp"
 
 using namespace nb::literals;
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "kernels/bins.hpp"
-#include "kernels/class_weights.hpp"
-#include "kernels/isotonic.hpp"
+#include "kernels/evaluate/bin_sums.hpp"
+#include "kernels/evaluate/class_weights.hpp"
+#include "kernels/evaluate/isotonic.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;

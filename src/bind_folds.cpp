@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "kernels/folds.hpp"
+#include "kernels/evaluate/folds.hpp"
 
 using namespace nb::literals;
 

@@ -7,10 +7,10 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "kernels/exact_tree.hpp"
-#include "kernels/forest_grower.hpp"
-#include "kernels/impurity.hpp"
-#include "kernels/medians.hpp"
+#include "kernels/forest/grower.hpp"
+#include "kernels/tree/exact_tree.hpp"
+#include "kernels/tree/impurity.hpp"
+#include "kernels/tree/medians.hpp"
 #include "levels.hpp"
 #include "tree_arrays.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "arrays.hpp"
 #include "budget.hpp"
-#include "kernels/table.hpp"
+#include "kernels/common/block_kernels.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;

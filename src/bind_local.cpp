@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "kernels/local.hpp"
+#include "kernels/nonlinear/local_kernels.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;

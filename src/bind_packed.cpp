@@ -4,7 +4,7 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "kernels/packed.hpp"
+#include "kernels/reduce/packed_kernels.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "arrays.hpp"
-#include "kernels/stump.hpp"
+#include "kernels/tree/stump_search.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;

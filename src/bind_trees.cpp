@@ -4,7 +4,7 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "kernels/attribution.hpp"
+#include "kernels/tree/attribution.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "kernels/histogram.hpp"
+#include "kernels/boosting/histogram.hpp"
 
 // A table of codes of either size, borrowed for the length of a call.
 class CodeTable {

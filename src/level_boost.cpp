@@ -1,5 +1,5 @@
 // Compiled once per instruction set (see CMakeLists.txt): bins, histograms and losses of boosting.
-#include "kernels/boost_table.hpp"
+#include "kernels/boosting/kernels.hpp"
 
 namespace tenfold {
 

@@ -1,6 +1,6 @@
 // Compiled once per instruction set (see CMakeLists.txt): leave-one-out.
-#include "kernels/leave_out.hpp"
-#include "kernels/whitened.hpp"
+#include "kernels/evaluate/leave_out.hpp"
+#include "kernels/generative/whitened.hpp"
 
 namespace tenfold {
 

@@ -1,5 +1,5 @@
 // Compiled once per instruction set (see CMakeLists.txt): the search for splits in small nodes of forests.
-#include "kernels/few.hpp"
+#include "kernels/forest/small_node_search.hpp"
 
 namespace tenfold {
 

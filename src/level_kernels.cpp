@@ -1,13 +1,13 @@
 // Compiled once per instruction set (see CMakeLists.txt): the kernels of blocks, and the table that holds them.
-#include "kernels/extended.hpp"
-#include "kernels/groups.hpp"
-#include "kernels/logistic.hpp"
-#include "kernels/moments.hpp"
-#include "kernels/nearest.hpp"
-#include "kernels/ranks.hpp"
-#include "kernels/rows.hpp"
-#include "kernels/scores.hpp"
-#include "kernels/table.hpp"
+#include "kernels/cluster/nearest.hpp"
+#include "kernels/common/block_kernels.hpp"
+#include "kernels/common/each_value.hpp"
+#include "kernels/common/moments.hpp"
+#include "kernels/evaluate/rank_pairs.hpp"
+#include "kernels/generative/class_scores.hpp"
+#include "kernels/generative/groups.hpp"
+#include "kernels/linear/extended.hpp"
+#include "kernels/linear/logistic.hpp"
 
 namespace tenfold {
 

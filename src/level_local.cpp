@@ -1,5 +1,5 @@
 // Compiled once per instruction set (see CMakeLists.txt): sums of rows around points.
-#include "kernels/local_sums.hpp"
+#include "kernels/nonlinear/local_sums.hpp"
 
 namespace tenfold {
 

@@ -1,5 +1,5 @@
 // Compiled once per instruction set (see CMakeLists.txt): sums in packed triangles.
-#include "kernels/packed_sums.hpp"
+#include "kernels/reduce/packed_sums.hpp"
 
 namespace tenfold {
 

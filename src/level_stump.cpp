@@ -1,5 +1,5 @@
 // Compiled once per instruction set (see CMakeLists.txt): the search for the best cut in two.
-#include "kernels/stump.hpp"
+#include "kernels/tree/stump_search.hpp"
 
 namespace tenfold {
 

@@ -1,5 +1,5 @@
 // Compiled once per instruction set (see CMakeLists.txt): the walks over trees.
-#include "kernels/walk.hpp"
+#include "kernels/tree/tree_walk.hpp"
 
 namespace tenfold {
 

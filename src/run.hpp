@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "kernels/cancel.hpp"
+#include "kernels/common/cancel.hpp"
 
 namespace nb = nanobind;
 using namespace tenfold;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "kernels/nodes.hpp"
-#include "kernels/trees.hpp"
+#include "kernels/tree/grown_tree.hpp"
+#include "kernels/tree/packed_trees.hpp"
 
 // The arrays of one tree: bytes of its nodes as rows walk down them, subset (empty: no node has one), bits, value, impurity,
 // gain, samples, weight.

@@ -1,0 +1,22 @@
+// Splits of small nodes of forests: what is compiled once for each instruction set (small_node_search.hpp).
+#pragma once
+
+#include "kernels/common/rows_view.hpp"
+
+namespace tenfold {
+
+// The best split of a column in a small node: `bin` is 256 where all rows are in one bin.
+struct FewRows {
+    double score;
+    std::uint64_t sums;
+    std::uint32_t bin;
+};
+constexpr size_t FEW_ROWS = 32;
+
+struct GrowKernels {
+    FewRows (*best_of_few)(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
+                           unsigned shift, double mean, double weight);
+};
+extern const GrowKernels grow_baseline, grow_avx2, grow_avx512;
+
+}  // namespace tenfold
