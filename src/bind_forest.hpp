@@ -1,5 +1,29 @@
-// Part of the binding of growers: forests, on tables of codes.
+// Binding of forests, on tables of codes.
 #pragma once
+
+#include <nanobind/stl/string.h>
+
+#include <numeric>
+#include <string>
+
+#include "kernels/forest/grower.hpp"
+#include "levels.hpp"
+#include "tree_arrays.hpp"
+
+inline const Levels<GrowKernels> grow_kernels(TENFOLD_LEVELS(grow));
+
+template <class T>
+using Column = const Input<T, 1>&;
+
+// In rising order; of equal targets by `key` where there is one, so that the order of the rows does not matter.
+inline std::vector<std::uint32_t> rows_by_target(std::span<const double> y, std::span<const std::uint64_t> key = {}) {
+    std::vector<std::uint32_t> rows(y.size());
+    std::iota(rows.begin(), rows.end(), 0u);
+    std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) {
+        return y[a] != y[b] || key.empty() ? y[a] < y[b] : key[a] < key[b];
+    });
+    return rows;
+}
 
 // A binned table with its targets, for any number of trees at once.
 struct Forest {
@@ -39,7 +63,7 @@ void enter_codes(Binned& table, Rows<const Code> codes) {
 }
 
 // `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights besides copies, or empty.
-void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
+inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
                   Table<std::int64_t> category_codes, Column<std::uint8_t> categorical, Vector y, std::int64_t classes, Vector factor, Column<std::uint64_t> key,
                   Integers copies, Integers first, double rate, const std::string& criterion) {
     const size_t n = y.size(0), p = n_bins.size(0);
@@ -118,7 +142,7 @@ struct Bag {
 };
 
 // The rows of one tree; drawn again where none was.
-Bag fill_bag(const Forest& forest, std::uint64_t seed) {
+inline Bag fill_bag(const Forest& forest, std::uint64_t seed) {
     const Sample& sample = forest.sample;
     Bag bag;
     bag.pairs.resize(sample.n);
@@ -139,7 +163,7 @@ Bag fill_bag(const Forest& forest, std::uint64_t seed) {
 }
 
 // Weight and target of each row in one number: the weight in the bits from `shift` on.
-std::vector<std::uint64_t> packed_cells(const Forest& forest, const Bag& bag, int shift, int target_bits, double& finer) {
+inline std::vector<std::uint64_t> packed_cells(const Forest& forest, const Bag& bag, int shift, int target_bits, double& finer) {
     const Sample& sample = forest.sample;
     std::vector<std::uint64_t> cells(sample.n, 0);
     const auto [low, high] = sample.classes ? std::pair<std::int64_t, std::int64_t>{0, 1} : forest.range;
@@ -165,7 +189,7 @@ nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& ba
         grower.grow();
         leave_if_stopped();  // what is not finished cannot be described
         grower.describe(forest.sample);
-        grown = std::move(grower.told.grown);
+        grown = std::move(grower.values.grown);
         leaf_of = std::move(grower.leaf_of);
     });
     New<std::int32_t> leaf(leaf_of.size());
@@ -174,7 +198,7 @@ nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& ba
 }
 
 // One tree: its arrays, and the leaf of each row that was not drawn (else -1).
-nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
+inline nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
                       std::int64_t min_leaf, double min_weight_share, std::int64_t max_features, std::int64_t max_leaves,
                       double min_decrease, Integers monotonic) {
     require(min_leaf >= 1 && max_features >= 1, "min_leaf and max_features must be at least 1");
@@ -195,7 +219,7 @@ nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std
                                                    : sample.unit / sample.weight_unit;
     const double min_gain = min_decrease > 0 ? std::max(min_decrease * weight / unit, DBL_MIN) : 0.0;
     const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
-                            min_gain, directions, seed, &*kernels};
+                            min_gain, directions, seed, &*grow_kernels};
     const Pair* cells = bag.pairs.data();
     if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}}, cells);
     if (forest.criterion == "absolute_error") return run_tree(forest, by, bag, RankedTargets{}, cells);
@@ -210,7 +234,8 @@ nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std
     return run_tree(forest, by, bag, PackedTargets{reciprocal, static_cast<unsigned>(64 - weight_bits), finer}, packed.data());
 }
 
-void bind_forest(nb::module_& m) {
+inline void bind_forest(nb::module_& m) {
+    using namespace nb::literals;
     nb::class_<Forest> forest(m, "Forest");
     forest.def("__init__", &build_forest, "codes"_a, "n_bins"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(),
                "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a,

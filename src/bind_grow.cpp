@@ -6,22 +6,15 @@
 #include <string>
 #include <tuple>
 
-#include "arrays.hpp"
-#include "kernels/forest/grower.hpp"
+#include "bind_forest.hpp"
 #include "kernels/tree/exact_tree.hpp"
 #include "kernels/tree/impurity.hpp"
 #include "kernels/tree/medians.hpp"
-#include "levels.hpp"
 #include "tree_arrays.hpp"
 
 using namespace nb::literals;
 
 namespace {
-
-const Levels<GrowKernels> kernels(TENFOLD_LEVELS(grow));
-
-template <class T>
-using Column = const Input<T, 1>&;
 
 // A table sorted by each of its columns, for any number of trees.
 struct Presorted {
@@ -39,16 +32,6 @@ void build(Presorted* made, Table<T> X, size_t n_threads) {
         presort<T>(X.rows(), sorted.lists, sorted.missing, n_threads);
         return sorted;
     }));
-}
-
-// In rising order; of equal targets by `key` where there is one, so that the order of the rows does not matter.
-std::vector<std::uint32_t> rows_by_target(std::span<const double> y, std::span<const std::uint64_t> key = {}) {
-    std::vector<std::uint32_t> rows(y.size());
-    std::iota(rows.begin(), rows.end(), 0u);
-    std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) {
-        return y[a] != y[b] || key.empty() ? y[a] < y[b] : key[a] < key[b];
-    });
-    return rows;
 }
 
 Grafted grow_by(const std::string& criterion, const Settings& by, const Values& X, Sample& sample, size_t outputs,
@@ -141,8 +124,6 @@ nb::tuple exact_tree(Presorted& sorted, Table<T> X, nb::object y, Vector w, std:
     sample = {};
     return arrays_of(tree);
 }
-
-#include "bind_forest.hpp"
 
 template <class T>
 void define(nb::class_<Presorted>& presorted) {

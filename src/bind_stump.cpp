@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "kernels/tree/presorted.hpp"
 #include "kernels/tree/stump_search.hpp"
 #include "levels.hpp"
 

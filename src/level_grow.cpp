@@ -6,6 +6,6 @@ namespace tenfold {
 #define TENFOLD_JOIN(a, b) a##b
 #define TENFOLD_NAMED(level) TENFOLD_JOIN(grow_, level)
 
-extern const GrowKernels TENFOLD_NAMED(TENFOLD_LEVEL){.best_of_few = TENFOLD_LEVEL::best_of_few};
+extern const GrowKernels TENFOLD_NAMED(TENFOLD_LEVEL){.small_node_split = TENFOLD_LEVEL::small_node_split};
 
 }  // namespace tenfold

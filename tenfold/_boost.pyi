@@ -72,57 +72,45 @@ def leaves_of(
     sets: numpy.typing.NDArray[numpy.uint64],
 ) -> Small: ...
 
+LOSSES: dict[str, int]
+
+class TreeLimits:
+    def __init__(
+        self,
+        *,
+        l1: float,
+        l2: float,
+        least_curvature: float,
+        least_gain: float,
+        least_rows: int,
+        split_rows: int,
+        leaves: int,
+        depth: int,
+        columns: int,
+        seed: int,
+        rate: float,
+        longest: float,
+        whole: bool,
+    ) -> None: ...
+
 class Boosting:
     def __init__(
         self, codes: Codes, n_bins: Integers, categorical: Bytes, order: Integers, together: Bytes, n_threads: int
     ) -> None: ...
     def use_threads(self, n: int) -> None: ...
     def gradients(self, loss: int, y: Doubles, raw: Doubles, w: Doubles, parameter: float) -> None: ...
-    def grow(
-        self,
-        rows: RowNumbers,
-        l1: float,
-        l2: float,
-        least_curvature: float,
-        least_gain: float,
-        least_rows: int,
-        split_rows: int,
-        leaves: int,
-        depth: int,
-        columns: int,
-        seed: int,
-        rate: float,
-        longest: float,
-        whole: bool,
-    ) -> tuple[Any, ...]: ...
+    def grow(self, rows: RowNumbers, limits: TreeLimits) -> tuple[Any, ...]: ...
     def renew(self, loss: int, y: Doubles, raw: Doubles, w: Doubles, parameter: float, rate: float) -> None: ...
     def values(self) -> Doubles: ...
     def weight(self, w: Doubles) -> Doubles: ...
     def update(self, raw: Doubles) -> None: ...
 
-class SpreadTree:
+class DistributedTree:
     def __init__(
         self, n_bins: Integers, categorical: Bytes, order: Integers, together: Bytes, n_threads: int
     ) -> None: ...
     def begin(
-        self,
-        histogram: Integers,
-        gradient: float,
-        curvature: float,
-        n_rows: int,
-        l1: float,
-        l2: float,
-        least_curvature: float,
-        least_gain: float,
-        least_rows: int,
-        split_rows: int,
-        leaves: int,
-        depth: int,
-        columns: int,
-        seed: int,
-        rate: float,
-        longest: float,
-        whole: bool,
+        self, histogram: Integers, gradient: float, curvature: float, n_rows: int, limits: TreeLimits
     ) -> None: ...
     def asked(self) -> tuple[Any, ...]: ...
     def answer(self, histograms: Integers) -> None: ...

@@ -114,7 +114,7 @@ def grow(boosting: Any, rows: Array = ALL, **changed: Any) -> tuple[Array, ...]:
         l1=0.0, l2=0.0, least_curvature=1e-3, least_gain=0.0, least_rows=2, split_rows=2, leaves=6, depth=99,
         columns=99, seed=0, rate=1.0, longest=np.inf, whole=False,
     )  # fmt: skip
-    return boosting.grow(rows, **{**settings, **changed})
+    return boosting.grow(rows, _boost.TreeLimits(**{**settings, **changed}))
 
 
 def best_by_hand(
@@ -313,7 +313,7 @@ def test_a_table_that_cannot_be_grown_on_is_refused() -> None:
     with pytest.raises(ValueError, match="2\\^32 bins"):
         many = np.zeros(70_000, dtype=np.int64)
         none = np.zeros(70_000, dtype=np.uint8)
-        _boost.SpreadTree(many + 65_535, none, many, np.zeros((0, 70_000), dtype=np.uint8), 1)
+        _boost.DistributedTree(many + 65_535, none, many, np.zeros((0, 70_000), dtype=np.uint8), 1)
     sound = Case(20, 3).boosting()
     with pytest.raises(ValueError, match="no such row"):
         grow(sound, np.array([20], dtype=np.uint32))

@@ -44,7 +44,7 @@ class Case:
     def tree_here(self, settings: dict[str, Any]) -> tuple[tuple[Array, ...], Array]:
         boosting, raw = _boost.Boosting(self.codes, *self.columns, 2), np.zeros(self.n)
         boosting.gradients(0, self.y, raw, self.w, 0.0)
-        nodes = boosting.grow(self.rows, **settings)
+        nodes = boosting.grow(self.rows, _boost.TreeLimits(**settings))
         boosting.update(raw)
         return nodes, raw
 
@@ -77,9 +77,9 @@ class Holder:
 
 def tree_of_parts(case: Case, settings: dict[str, Any]) -> tuple[tuple[Array, ...], int]:
     """The nodes, and in how many turns they were found."""
-    tree, (holders, tops) = _boost.SpreadTree(*case.columns, 2), case.holders()
+    tree, (holders, tops) = _boost.DistributedTree(*case.columns, 2), case.holders()
     whole = sum(_boost.sum_rows(one.codes, one.n_bins, one.terms, one.rows) for one in holders)
-    tree.begin(whole, *tops, case.n, **settings)
+    tree.begin(whole, *tops, case.n, _boost.TreeLimits(**settings))
     turns = 0
     while len((asked := tree.asked())[0]):
         tree.answer(sum(one.turn(*asked) for one in holders))
@@ -205,13 +205,13 @@ def test_losses_of_groups_are_sums_of_rows() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     case = Case(60, 3)
     (holder, *_), tops = case.holders()
-    tree = _boost.SpreadTree(*case.columns, 1)
+    tree = _boost.DistributedTree(*case.columns, 1)
     with pytest.raises(ValueError, match="two numbers for each bin"):
-        tree.begin(np.zeros((4, 2), dtype=np.int64), *tops, case.n, **SETTINGS)
+        tree.begin(np.zeros((4, 2), dtype=np.int64), *tops, case.n, _boost.TreeLimits(**SETTINGS))
     with pytest.raises(ValueError, match="no such row"):
         _boost.sum_rows(holder.codes, holder.n_bins, holder.terms, np.array([99], dtype=np.uint32))
     with pytest.raises(ValueError, match="as were asked for"):
-        tree.begin(_boost.sum_rows(holder.codes, holder.n_bins, holder.terms, holder.rows), *tops, case.n, **SETTINGS)
+        tree.begin(_boost.sum_rows(holder.codes, holder.n_bins, holder.terms, holder.rows), *tops, case.n, _boost.TreeLimits(**SETTINGS))
         tree.answer(np.zeros((9, 1, 2), dtype=np.int64))
     nothing, sets = np.zeros(1, dtype=np.uint8), np.zeros((1, 4), dtype=np.uint64)
     zero, one = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)

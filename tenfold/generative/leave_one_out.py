@@ -5,7 +5,7 @@ class is
 
     weight n − w,   mean m − β d,   scatter S − γ d dᵀ      with β = w / (n − w),  γ = w n / (n − w),
 
-and the row itself lies (1 + β) d from the new mean. The loops over rows are native (`src/kernels/leave_out.hpp`):
+and the row itself lies (1 + β) d from the new mean. The loops over rows are native (`src/kernels/evaluate/leave_out.hpp`):
 no table larger than a block is made. A row for which a spread hardly has anything left gets NaN: it must be
 refitted.
 """

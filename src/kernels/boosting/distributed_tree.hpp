@@ -9,7 +9,7 @@ namespace tenfold {
 
 // Grows the tree of Grower, to the bit. Leaves are split in thought as soon as their histogram is here; which of those splits the
 // tree has, and the numbers of its nodes, come from taking them one after the other in Grower's order.
-class Spread {
+class DistributedTree {
 public:
     // A node whose children are to be told apart, and which of them are to be summed.
     struct Asked {
@@ -17,22 +17,22 @@ public:
         bool left, right;
     };
 
-    Spread(Columns columns, size_t n_threads, const BoostKernels& kernels)
-        : choice_(std::move(columns), n_threads, kernels) {}
+    DistributedTree(Columns columns, size_t n_threads, const BoostKernels& kernels)
+        : builder_(std::move(columns), n_threads, kernels) {}
 
-    const Columns& columns() const { return choice_.columns(); }
-    const std::vector<BoostNode>& thought() const { return choice_.nodes(); }
+    const Columns& columns() const { return builder_.columns(); }
+    const std::vector<BoostNode>& thought() const { return builder_.nodes(); }
     const std::vector<Asked>& asked() const { return asked_; }
 
     void begin(const Rule& rule, const Limits& limits, const Sum* histogram) {
-        for (Place& place : places_) choice_.release(place.leaf.histogram);
+        for (Place& place : places_) builder_.release(place.leaf.histogram);
         places_.clear();
         places_.emplace_back();
         order_.assign(1, 0);
         frontier_.clear();
         n_leaves_ = 1;
-        choice_.begin(rule, limits);
-        places_[0].leaf = choice_.root(copied(histogram));
+        builder_.begin(rule, limits);
+        places_[0].leaf = builder_.root(copied(histogram));
         if (imagine(0)) frontier_.push_back({0, 0});
         look_ahead();
     }
@@ -75,21 +75,21 @@ private:
     };
 
     Histogram copied(const Sum* from) {
-        Histogram to = choice_.fresh();
+        Histogram to = builder_.fresh();
         std::copy_n(from, columns().total(), to.get());
         return to;
     }
 
     // Makes the children of a node that has a split; false where it has none. Children that cannot be split need no histogram.
     bool imagine(size_t node) {
-        if (!choice_.has_split(places_[node].leaf)) {
-            choice_.release(places_[node].leaf.histogram);
+        if (!builder_.has_split(places_[node].leaf)) {
+            builder_.release(places_[node].leaf.histogram);
             return false;
         }
         Place left, right;
-        std::tie(left.leaf, right.leaf) = choice_.split(places_[node].leaf);
-        places_[node].known = !choice_.may_split(left.leaf) && !choice_.may_split(right.leaf);
-        if (places_[node].known || choice_.crowded()) choice_.release(places_[node].leaf.histogram);
+        std::tie(left.leaf, right.leaf) = builder_.split(places_[node].leaf);
+        places_[node].known = !builder_.may_split(left.leaf) && !builder_.may_split(right.leaf);
+        if (places_[node].known || builder_.crowded()) builder_.release(places_[node].leaf.histogram);
         places_.push_back(std::move(left));
         places_.push_back(std::move(right));
         return true;
@@ -109,15 +109,15 @@ private:
         }
         std::vector<Leaf*> open;
         for (Leaf* child : {&left, &right})
-            if (choice_.may_split(*child)) open.push_back(child);
-        choice_.search(open);
+            if (builder_.may_split(*child)) open.push_back(child);
+        builder_.search(open);
         places_[one.node].known = true;
         imagine(first);
         imagine(first + 1);
     }
 
     size_t next(const std::vector<Next>& frontier) const {
-        return choice_.next(frontier.size(), [&](size_t i) { return std::pair{frontier[i].node, frontier[i].number}; });
+        return builder_.next(frontier.size(), [&](size_t i) { return std::pair{frontier[i].node, frontier[i].number}; });
     }
 
     // A leaf is replaced by its children, whose numbers are `first` and first + 1, where those can be split.
@@ -125,12 +125,12 @@ private:
         const size_t left = static_cast<size_t>(thought()[frontier[at].node].left);
         frontier.erase(frontier.begin() + static_cast<std::ptrdiff_t>(at));
         for (const size_t right : {size_t{1}, size_t{0}})
-            if (choice_.has_split(places_[left + right].leaf)) frontier.push_back({left + right, first + right});
+            if (builder_.has_split(places_[left + right].leaf)) frontier.push_back({left + right, first + right});
     }
 
     // Makes all splits whose turn has come, then asks for what the next ones may need.
     void look_ahead() {
-        const size_t leaves = choice_.limits().leaves;
+        const size_t leaves = builder_.limits().leaves;
         for (; n_leaves_ < leaves && !frontier_.empty(); ++n_leaves_) {
             const size_t at = next(frontier_), node = frontier_[at].node, first = order_.size();
             if (!places_[node].known && n_leaves_ + 1 < leaves) break;  // below the last split nothing is needed
@@ -141,7 +141,7 @@ private:
         }
         asked_.clear();
         std::vector<Next> ahead = frontier_;
-        const size_t most = std::max<size_t>(choice_.most_histograms() / 2, 1);
+        const size_t most = std::max<size_t>(builder_.most_histograms() / 2, 1);
         for (size_t n = n_leaves_ + 1; n < leaves && !ahead.empty() && asked_.size() < most; ++n) {
             const size_t at = next(ahead), node = ahead[at].node;
             if (places_[node].known) replace(ahead, at, order_.size() + 2 * n);
@@ -156,12 +156,12 @@ private:
     void ask(size_t node) {
         const size_t first = static_cast<size_t>(thought()[node].left);
         const Leaf &left = places_[first].leaf, &right = places_[first + 1].leaf;
-        const bool left_is_small = choice_.count(left) <= choice_.count(right);
+        const bool left_is_small = builder_.count(left) <= builder_.count(right);
         if (places_[node].leaf.histogram) asked_.push_back({node, left_is_small, !left_is_small});
-        else asked_.push_back({node, choice_.may_split(left), choice_.may_split(right)});
+        else asked_.push_back({node, builder_.may_split(left), builder_.may_split(right)});
     }
 
-    Choice choice_;
+    TreeBuilder builder_;
     std::vector<Place> places_;   // of all nodes thought of
     std::vector<size_t> order_;   // nodes thought of, by their number in the tree
     std::vector<Next> frontier_;  // nodes of the tree that may be split next

@@ -13,8 +13,8 @@ namespace tenfold {
 struct alignas(16) Sum {
     std::int64_t gradient = 0, both = 0;
 
-    Sum operator+(const Sum& o) const { return {gradient + o.gradient, both + o.both}; }
-    Sum operator-(const Sum& o) const { return {gradient - o.gradient, both - o.both}; }
+    TENFOLD_INLINE Sum operator+(const Sum& o) const { return {gradient + o.gradient, both + o.both}; }
+    TENFOLD_INLINE Sum operator-(const Sum& o) const { return {gradient - o.gradient, both - o.both}; }
 };
 
 // What a split may be, and the units of the sums.
@@ -24,17 +24,17 @@ struct Rule {
     double gradient_unit, curvature_unit;
     int bits;
 
-    double gradient(const Sum& s) const { return static_cast<double>(s.gradient) * gradient_unit; }
-    double curvature(const Sum& s) const { return static_cast<double>(s.both >> bits) * curvature_unit; }
-    std::int64_t count(const Sum& s) const { return s.both & ((std::int64_t{1} << bits) - 1); }
+    TENFOLD_INLINE double gradient(const Sum& s) const { return static_cast<double>(s.gradient) * gradient_unit; }
+    TENFOLD_INLINE double curvature(const Sum& s) const { return static_cast<double>(s.both >> bits) * curvature_unit; }
+    TENFOLD_INLINE std::int64_t count(const Sum& s) const { return s.both & ((std::int64_t{1} << bits) - 1); }
     // The gradient after the L1 penalty: nearer to zero by l1, or zero.
-    double soft(double g) const { return g > l1 ? g - l1 : g < -l1 ? g + l1 : 0.0; }
+    TENFOLD_INLINE double soft(double g) const { return g > l1 ? g - l1 : g < -l1 ? g + l1 : 0.0; }
     // Twice what the best value for these rows takes off their loss, and that value; zero where nothing holds it.
-    double score(const Sum& s) const {
+    TENFOLD_INLINE double score(const Sum& s) const {
         const double g = soft(gradient(s)), h = curvature(s) + l2;
         return h > 0 ? g * g / h : 0.0;
     }
-    double value(const Sum& s) const {
+    TENFOLD_INLINE double value(const Sum& s) const {
         const double g = soft(gradient(s)), h = curvature(s) + l2;
         return h > 0 ? std::clamp(-g / h, -longest, longest) : 0.0;
     }
@@ -46,12 +46,12 @@ struct Codes {
     size_t width;  // codes of a row: whole words of 8 bytes
     bool wide;
 
-    size_t row_bytes() const { return width << wide; }
-    size_t most() const { return wide ? 65536 : 256; }  // different codes
-    Codes from(size_t row) const { return {static_cast<const std::uint8_t*>(data) + row * row_bytes(), width, wide}; }
+    TENFOLD_INLINE size_t row_bytes() const { return width << wide; }
+    TENFOLD_INLINE size_t most() const { return wide ? 65536 : 256; }  // different codes
+    TENFOLD_INLINE Codes from(size_t row) const { return {static_cast<const std::uint8_t*>(data) + row * row_bytes(), width, wide}; }
     // Calls f with the first code, as a pointer to what it is.
     template <class F>
-    void visit(F&& f) const {
+    TENFOLD_INLINE void visit(F&& f) const {
         if (wide) f(static_cast<const std::uint16_t*>(data));
         else f(static_cast<const std::uint8_t*>(data));
     }
@@ -80,7 +80,7 @@ struct Cut {
 
 constexpr double TIE = 1e-9;  // gains closer than this, relative, are equal: the first one counts
 
-inline bool exceeds(double a, double b) { return a > b + TIE * (b > 0 ? b : 0.0); }
+TENFOLD_INLINE bool exceeds(double a, double b) { return a > b + TIE * (b > 0 ? b : 0.0); }
 
 using BuildHistogram = void(const NodeRows&, const Layout&, Sum*, std::uint8_t*);
 using BestCut = Cut(const Sum*, size_t, const Sum&, const Rule&);

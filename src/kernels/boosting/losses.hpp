@@ -20,6 +20,9 @@ enum class Loss {
     exponential,  // y e^-r + (1 - y) e^r, y in {0, 1}
 };
 constexpr int N_LOSSES = 9;
+// In their order: the names by which Python knows them (tenfold/tree/boosting/losses.py).
+constexpr const char* LOSS_NAMES[N_LOSSES] = {"squared_error", "absolute_error", "huber",   "quantile",   "poisson",
+                                              "gamma",         "log_loss",       "softmax", "exponential"};
 
 using LossTerms = void(Loss, const double*, const double*, double, size_t, double*, double*);
 using LossRows = void(Loss, const double*, const double*, const double*, double, size_t, double*);

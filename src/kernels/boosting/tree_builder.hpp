@@ -52,9 +52,9 @@ struct Leaf {
     std::vector<std::uint8_t> groups;  // of columns that may meet: which are still open on this path
 };
 
-class Choice {
+class TreeBuilder {
 public:
-    Choice(Columns columns, size_t n_threads, const BoostKernels& kernels)
+    TreeBuilder(Columns columns, size_t n_threads, const BoostKernels& kernels)
         : columns_(std::move(columns)), kernels_(kernels), team_(n_threads) {}
 
     Team& team() { return team_; }

@@ -7,6 +7,8 @@
 #include <exception>
 #include <new>
 
+#include "kernels/common/inline.hpp"
+
 namespace tenfold {
 
 // One for each piece of work that can be given up. Work within work is given up with it.
@@ -14,7 +16,7 @@ struct Cancellation {
     std::atomic<bool> cancelled{false};
     const Cancellation* outer = nullptr;
 
-    bool stopped() const {
+    TENFOLD_INLINE bool stopped() const {
         for (const Cancellation* one = this; one; one = one->outer)
             if (one->cancelled.load(std::memory_order_relaxed)) return true;
         return false;
@@ -31,16 +33,16 @@ struct Cancelled : std::exception {
 inline pthread_key_t works_for_key{};
 
 // What this thread works for; none: what cannot be given up.
-inline const Cancellation* works_for() { return static_cast<const Cancellation*>(pthread_getspecific(works_for_key)); }
+TENFOLD_INLINE const Cancellation* works_for() { return static_cast<const Cancellation*>(pthread_getspecific(works_for_key)); }
 
 // Long kernels look at it now and then, and return early; `unlocked` (src/run.hpp) then throws Cancelled.
-inline bool stopped() {
+TENFOLD_INLINE bool stopped() {
     const Cancellation* work = works_for();
     return work && work->stopped();
 }
 
 // For kernels whose callers would read what is not there.
-inline void leave_if_stopped() {
+TENFOLD_INLINE void leave_if_stopped() {
     if (stopped()) throw Cancelled();
 }
 

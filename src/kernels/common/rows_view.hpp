@@ -21,7 +21,7 @@ struct Rows {
     T* data;
     size_t n, p;
 
-    T* operator[](size_t i) const { return data + i * p; }
+    TENFOLD_INLINE T* operator[](size_t i) const { return data + i * p; }
 };
 
 }  // namespace tenfold

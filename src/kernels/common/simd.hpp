@@ -27,8 +27,6 @@
 #define TENFOLD_VECTOR_BYTES 16
 #endif
 
-#define TENFOLD_INLINE [[gnu::always_inline]] inline
-
 namespace tenfold::TENFOLD_LEVEL {
 
 template <class T, size_t Lanes>

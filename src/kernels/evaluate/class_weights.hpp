@@ -28,13 +28,13 @@ public:
         for (double n : weight) total_ += n, known_ += n > 0;
     }
 
-    size_t count() const { return weight_.size(); }
-    double of(size_t k) const { return weight_[k]; }
-    double total() const { return total_; }
-    double known() const { return known_; }  // classes that have rows
+    TENFOLD_INLINE size_t count() const { return weight_.size(); }
+    TENFOLD_INLINE double of(size_t k) const { return weight_[k]; }
+    TENFOLD_INLINE double total() const { return total_; }
+    TENFOLD_INLINE double known() const { return known_; }  // classes that have rows
 
     // Holds until a row of another weight is asked for. Most rows weigh the same, so nothing is divided for most of them.
-    const Removal& without(size_t k, double w) {
+    TENFOLD_INLINE const Removal& without(size_t k, double w) {
         Removal& gone = last_[k];
         if (w != gone.w) {
             const double n = weight_[k], left = n - w > 1e-9 * n ? n - w : NOT_A_NUMBER, total = total_ - w;
@@ -47,7 +47,7 @@ public:
     }
 
     // Log priors of all classes, after the row last asked for has gone from class k.
-    const double* priors(size_t k) const { return priors_.data() + k * count(); }
+    TENFOLD_INLINE const double* priors(size_t k) const { return priors_.data() + k * count(); }
 
 private:
     Weights weight_;
@@ -70,7 +70,7 @@ struct NaiveBayes {
     // The smoothing without a row: the largest variance of a column among the rows left. Columns that cannot have it are
     // not looked at.
     template <class T>
-    double without(const T* x, const Removal& gone) const {
+    TENFOLD_INLINE double without(const T* x, const Removal& gone) const {
         double largest = -1.0;
         for (size_t i = 0; i < mean.p && whole[order[i]] > largest; ++i) {
             const auto j = static_cast<size_t>(order[i]);

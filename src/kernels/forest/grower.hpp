@@ -19,9 +19,9 @@ public:
                  const Cell* cells, std::span<const std::uint32_t> drawn, std::span<const std::uint32_t> out)
         : Search(table, by, std::move(targets), classes), pairs(pairs) {
         leaf_of.assign(table.n, -1);
-        told.grown.outputs = std::max<size_t>(classes, 1);
+        values.grown.outputs = std::max<size_t>(classes, 1);
         const size_t leaves = by.max_leaves > 0 ? std::min<size_t>(by.max_leaves, drawn.size()) : drawn.size();
-        told.reserve(2 * leaves, Targets::counted);
+        values.reserve(2 * leaves, Targets::counted);
         frames.resize(LEVELS);
         frames[0].codes = table.codes.data();
         frames[0].wide_codes = table.wide_codes.data();
@@ -43,9 +43,9 @@ public:
             grow_in(0, root);
     }
 
-    void describe(const Sample& sample) { told.describe(sample, targets, classes); }
+    void describe(const Sample& sample) { values.describe(sample, targets, classes); }
 
-    ToldNodes told;
+    NodeValues values;
     std::vector<std::int32_t> leaf_of;  // of the rows that were not drawn
 
 private:
@@ -53,7 +53,7 @@ private:
         if constexpr (!Targets::counted)
             targets.begin(part.all);
         else
-            targets.begin({&told.counts[static_cast<size_t>(node) * classes], classes});
+            targets.begin({&values.counts[static_cast<size_t>(node) * classes], classes});
         return Search::best(frame, part);
     }
 
@@ -69,17 +69,17 @@ private:
 
     // A new node for a part; returns whether it may be split.
     bool enter(const Here& frame, const Part& part, std::int32_t& node) {
-        node = told.grown.add(part.m);
-        told.totals.push_back(part.all);
-        if (!by.monotonic.empty()) told.bounds.push_back({part.low, part.high});
+        node = values.grown.add(part.m);
+        values.totals.push_back(part.all);
+        if (!by.monotonic.empty()) values.bounds.push_back({part.low, part.high});
         if (part.parent >= 0) {
-            Node& parent = told.grown.nodes[static_cast<size_t>(part.parent)];
+            Node& parent = values.grown.nodes[static_cast<size_t>(part.parent)];
             (part.left ? parent.left : parent.right) = node;
         }
         if constexpr (Targets::ranked) look_at_ranks(frame, part);
         bool pure = part.m < 2;
         if constexpr (Targets::counted) {
-            auto& counts = told.counts;
+            auto& counts = values.counts;
             const size_t at = counts.size();
             counts.resize(at + classes);
             for (size_t i = 0; i < part.m; ++i) {
@@ -102,21 +102,21 @@ private:
         const auto& whole = targets.whole;
         const size_t at = whole.middle - 1;
         const bool halves = 2 * (whole.w_below + frame.cells[rows[at]].w) == whole.W;  // as much above as up to here
-        told.middles.push_back({frame.number(rows[at]), frame.number(rows[at + halves])});
-        told.curves.push_back(targets.spread);
+        values.middles.push_back({frame.number(rows[at]), frame.number(rows[at + halves])});
+        values.curves.push_back(targets.spread);
     }
 
     // Rows that were not drawn end here; of numbers the sum of w f(y) is kept, from which impurities follow.
     void finish_leaf(const Here& frame, const Part& part, std::int32_t node) {
         if constexpr (!Targets::ranked) {
-            told.curves.resize(told.grown.nodes.size());
-            if (classes == 0) told.totals[static_cast<size_t>(node)] = {};
+            values.curves.resize(values.grown.nodes.size());
+            if (classes == 0) values.totals[static_cast<size_t>(node)] = {};
             for (size_t i = 0; classes == 0 && i < part.m; ++i) {
                 const Pair& pair = pairs[frame.number(rows_of(frame, part)[i])];
-                told.totals[static_cast<size_t>(node)].s += pair.s;
-                told.totals[static_cast<size_t>(node)].w += pair.w;
+                values.totals[static_cast<size_t>(node)].s += pair.s;
+                values.totals[static_cast<size_t>(node)].w += pair.w;
                 const double s = static_cast<double>(pair.s), w = static_cast<double>(pair.w);
-                told.curves[static_cast<size_t>(node)] += targets.curve(s / w) * w;
+                values.curves[static_cast<size_t>(node)] += targets.curve(s / w) * w;
             }
         }
         for (size_t i = 0; i < part.out_m; ++i) leaf_of[outside[part.depth & 1][part.out_start + i]] = node;
@@ -214,7 +214,7 @@ private:
 
     // Two children; rows drawn and rows not drawn are parted alike.
     std::pair<Part, Part> divide(Here& frame, const Part& part, std::int32_t number, BestSplit split) {
-        Node& node = told.grown.nodes[static_cast<size_t>(number)];
+        Node& node = values.grown.nodes[static_cast<size_t>(number)];
         node.feature = static_cast<std::int32_t>(split.column);
         node.gain = targets.gain(split.score);
         const bool category = table.categorical[split.column];
@@ -285,7 +285,7 @@ private:
     }
 
     void store_categories(Node& node, const BestSplit& split) {
-        auto& bits = told.grown.bits;
+        auto& bits = values.grown.bits;
         const size_t at = bits.size();
         node.subset = static_cast<std::int32_t>(at);
         bits.push_back(0);

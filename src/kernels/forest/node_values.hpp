@@ -5,7 +5,7 @@
 
 namespace tenfold {
 
-struct ToldNodes {
+struct NodeValues {
     Grown grown;
     std::vector<Totals> totals;                     // by node
     std::vector<std::int64_t> counts;               // by node and class

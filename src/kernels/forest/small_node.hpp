@@ -6,15 +6,15 @@
 namespace tenfold {
 
 // The best split of a column in a small node: `bin` is 256 where all rows are in one bin.
-struct FewRows {
+struct SmallNodeSplit {
     double score;
     std::uint64_t sums;
     std::uint32_t bin;
 };
-constexpr size_t FEW_ROWS = 32;
+constexpr size_t SMALL_NODE_ROWS = 32;
 
 struct GrowKernels {
-    FewRows (*best_of_few)(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
+    SmallNodeSplit (*small_node_split)(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
                            unsigned shift, double mean, double weight);
 };
 extern const GrowKernels grow_baseline, grow_avx2, grow_avx512;

@@ -8,7 +8,7 @@ namespace tenfold::TENFOLD_LEVEL {
 
 // Room is a multiple of 8; sums[i] becomes the sum of the cells whose bin is at most that of row i.
 template <size_t Room>
-inline FewRows best_in(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
+inline SmallNodeSplit best_in(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
                        unsigned shift, double mean, double weight) {
     alignas(64) std::int64_t bins[Room];
     alignas(64) std::uint64_t sums[Room];  // weights may reach the highest bit
@@ -29,7 +29,7 @@ inline FewRows best_in(const std::uint8_t* column, const std::uint32_t* rows, co
     }
     double most = -1.0;
     for (size_t i = 0; i < Room; ++i) most = scores[i] > most ? scores[i] : most;
-    FewRows best{most, 0, 256};
+    SmallNodeSplit best{most, 0, 256};
     if (most < 0) return best;
     for (size_t i = 0; i < m; ++i)  // of equals the lowest
         if (scores[i] >= most * (1 - 1e-9) && bins[i] < static_cast<std::int64_t>(best.bin))
@@ -37,11 +37,11 @@ inline FewRows best_in(const std::uint8_t* column, const std::uint32_t* rows, co
     return best;
 }
 
-inline FewRows best_of_few(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
+inline SmallNodeSplit small_node_split(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
                            unsigned shift, double mean, double weight) {
     if (m <= 8) return best_in<8>(column, rows, cells, m, shift, mean, weight);
     if (m <= 16) return best_in<16>(column, rows, cells, m, shift, mean, weight);
-    return best_in<FEW_ROWS>(column, rows, cells, m, shift, mean, weight);
+    return best_in<SMALL_NODE_ROWS>(column, rows, cells, m, shift, mean, weight);
 }
 
 }  // namespace tenfold::TENFOLD_LEVEL

@@ -26,7 +26,7 @@ protected:
         if (part.m == 2) return part_two(frame, part);
         cells.resize(part.m);
         for (size_t i = 0; i < part.m; ++i) cells[i] = frame.cells[rows_of(frame, part)[i]];
-        const bool few = std::is_same_v<Targets, PackedTargets> && part.m <= FEW_ROWS && by.min_leaf == 1 &&
+        const bool few = std::is_same_v<Targets, PackedTargets> && part.m <= SMALL_NODE_ROWS && by.min_leaf == 1 &&
                          !by.random && by.min_weight_leaf <= 0;
         columns = lives[part.live];
         Draws draws{part.key};
@@ -101,7 +101,7 @@ private:
     // A small node whose column has no categories and nothing missing; returns whether the column varies.
     bool look_at_few(const Here& frame, const Part& part, size_t j, BestSplit& split) {
         if constexpr (std::is_same_v<Targets, PackedTargets>) {
-            const FewRows found = by.kernels->best_of_few(frame.column(table.place[j]), rows_of(frame, part), cells.data(),
+            const SmallNodeSplit found = by.kernels->small_node_split(frame.column(table.place[j]), rows_of(frame, part), cells.data(),
                                                           part.m, targets.shift, targets.mean, targets.weight);
             if (found.bin > 255) return false;
             if (split.above(found.score)) {

@@ -17,8 +17,8 @@ struct LocalRows {
 
     // K, K z, K z z^T (lower triangle), K y, K z y, and the place of the point; z and the place are relative to the
     // nearest row, in bandwidths.
-    size_t sums(bool lines) const { return 1 + t + (lines ? p + p * (p + 1) / 2 + p * t + p : 0); }
-    size_t scratch(bool lines) const { return n + 8 * (sums(lines) + p); }
+    TENFOLD_INLINE size_t sums(bool lines) const { return 1 + t + (lines ? p + p * (p + 1) / 2 + p * t + p : 0); }
+    TENFOLD_INLINE size_t scratch(bool lines) const { return n + 8 * (sums(lines) + p); }
 };
 
 struct Local {

@@ -18,7 +18,7 @@ TENFOLD_INLINE V kernel_at(Around kernel, V d, double near) {
     if (near >= 1.0) return d <= near * (1 + 1e-12) ? splat(1.0) : V{};
     V u = 1.0 - d;
     if (kernel == Around::tricube) {
-        V root;
+        V root{};
         for (size_t l = 0; l < L; ++l) root[l] = std::sqrt(d[l]);
         u = 1.0 - d * root;
         u = u > 0.0 ? u : V{};

@@ -27,23 +27,23 @@ struct PackedTrees {
     std::vector<std::int32_t> used;  // the columns that some node asks for
     size_t outputs = 1, width = 0;   // a table must have at least `width` columns
 
-    const std::uint64_t* mask(size_t node) const { return bits.data() + subset[node]; }
+    TENFOLD_INLINE const std::uint64_t* mask(size_t node) const { return bits.data() + subset[node]; }
 };
 
 // The largest float that is at most t: for floats the comparison with it is the same.
-inline float float_below(double t) {
+TENFOLD_INLINE float float_below(double t) {
     const float nearest = static_cast<float>(t);
     return nearest > t ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
 }
 
 template <class T>
-T* aligned64(T* from) {
+TENFOLD_INLINE T* aligned64(T* from) {
     return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(from) + 63) & ~std::uintptr_t{63});
 }
 
-// Where a value goes at a node. Always inlined, so that each instruction set has its own.
+// Where a value goes at a node.
 template <class T>
-[[gnu::always_inline]] static inline bool goes_left(const PackedTrees& trees, size_t at, T x) {
+TENFOLD_INLINE bool goes_left(const PackedTrees& trees, size_t at, T x) {
     const TreeNode& node = trees.nodes[at];
     if (x != x) return node.missing_left;
     if (!node.by_set) return static_cast<double>(x) <= node.threshold;

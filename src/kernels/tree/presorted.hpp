@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "kernels/common/team.hpp"
+#include "kernels/tree/tie.hpp"
 
 namespace tenfold {
-
-template <class Index>
-constexpr Index TIE = static_cast<Index>(Index{1} << (8 * sizeof(Index) - 1));
 
 // A number of the same order as the value: NaN above all, −0 equal to 0.
 inline std::uint64_t order_of(double value) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kernels/common/simd.hpp"
-#include "kernels/tree/presorted.hpp"
+#include "kernels/tree/tie.hpp"
 
 namespace tenfold {
 
@@ -21,7 +21,7 @@ struct Cut {
     bool missing_left = false;
 
     // Scores closer than STUMP_TIE are equal: then the earlier one stays.
-    bool offer(double other, std::int64_t at, bool left) {
+    TENFOLD_INLINE bool offer(double other, std::int64_t at, bool left) {
         if (!(other > score * (1 + STUMP_TIE)) || other < 0) return false;
         *this = {other, at, left};
         return true;
@@ -56,7 +56,7 @@ struct StumpKernels {
 extern const StumpKernels stumps_baseline, stumps_avx2, stumps_avx512;
 
 // With D = second less first class and A their sum,  Σₖ Lₖ²/L = (A + D²/A) / 2: the first term adds up to a constant.
-inline double two_sided(double D, double A, double D_all, double A_all) {
+TENFOLD_INLINE double two_sided(double D, double A, double D_all, double A_all) {
     const double R = D_all - D, B = A_all - A;
     return (A > 0 ? D * D / A : 0.0) + (B > 0 ? R * R / B : 0.0);
 }

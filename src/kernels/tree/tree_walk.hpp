@@ -72,6 +72,12 @@ TENFOLD_INLINE void add_where(double* out, std::uint64_t rows, double value) {
 #endif
 }
 
+// Rows that wait at a node while others walk on.
+struct Waiting {
+    std::int32_t node;
+    std::uint64_t rows;
+};
+
 // The values of groups of 64 rows, by column; only the columns that some tree asks for are filled.
 template <class T>
 struct Columns {
@@ -112,7 +118,7 @@ TENFOLD_INLINE std::uint64_t left_of(const PackedTrees& trees, size_t at, const 
 // Calls reach(leaf, rows) for the leaves of one tree that some of the rows end in; leaves are numbered within the tree.
 template <class T, class Reach>
 TENFOLD_INLINE void descend(const PackedTrees& trees, size_t root, const T* columns, std::uint64_t rows,
-                            std::vector<std::pair<std::int32_t, std::uint64_t>>& waiting, Reach&& reach) {
+                            std::vector<Waiting>& waiting, Reach&& reach) {
     const TreeNode* nodes = trees.nodes + root;
     const auto column = [&](std::int32_t j) { return columns + static_cast<size_t>(j) * GROUP; };
     struct Walker {
@@ -127,7 +133,7 @@ TENFOLD_INLINE void descend(const PackedTrees& trees, size_t root, const T* colu
         while (nodes[at].left >= 0 && std::popcount(here) > FEW) {
             const TreeNode& node = nodes[at];
             const std::uint64_t left = left_of(trees, root + static_cast<size_t>(at), column(node.feature), here);
-            if (left != here) waiting.emplace_back(std::int32_t{node.right}, here & ~left);
+            if (left != here) waiting.push_back({node.right, here & ~left});
             here = left;
             if (!here) break;
             at = node.left;
@@ -178,7 +184,7 @@ size_t groups_at_once(const PackedTrees& trees, size_t from, size_t to, size_t n
 template <class T, class Begin, class Reach, class End>
 TENFOLD_INLINE void walk(const PackedTrees& trees, size_t from, size_t to, Rows<const T> X, size_t groups, Begin&& begin,
                          Reach&& reach, End&& end) {
-    std::vector<std::pair<std::int32_t, std::uint64_t>> waiting;
+    std::vector<Waiting> waiting;
     Columns<T> columns(trees.width, groups);
     const auto count = [&](size_t start) { return std::min(GROUP, X.n - start); };
     for (size_t first = 0; first < X.n && !stopped(); first += groups * GROUP) {

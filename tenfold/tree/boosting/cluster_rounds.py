@@ -37,7 +37,7 @@ class ClusterRounds(Rounds):
         super().__init__(table, bins, plan, outputs, start)
         facts = (*column_facts(bins, order), together)
         threads = thread_budget() if outputs == 1 else 1
-        self.natives = [_boost.SpreadTree(*facts, threads) for _ in range(outputs)]
+        self.natives = [_boost.DistributedTree(*facts, threads) for _ in range(outputs)]
         self.tops: Array = table.rows.ask(extents, plan.loss, plan.parameter, of=("kept", "work")).largest
 
     def _grow_round(self, number: int) -> None:
@@ -46,7 +46,7 @@ class ClusterRounds(Rounds):
         found = rows.step("tree", planted, *of, of=("kept", "work")).arrays
         for k, native in enumerate(self.natives):
             tree = number if self.outputs == 1 else number * self.outputs + k
-            native.begin(found[k], *self.tops[k].tolist(), len(self.table), *plan.limits(tree))
+            native.begin(found[k], *self.tops[k].tolist(), len(self.table), plan.limits(tree))
         while True:
             wanted = [native.asked() for native in self.natives]
             if not any(len(asked[0]) for asked in wanted):

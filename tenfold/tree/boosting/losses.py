@@ -7,18 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from tenfold import _boost
 from tenfold.core.data import Array
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss of y and the raw prediction r; formulas are in src/kernels/losses.hpp."""
+    """A loss of y and the raw prediction r; formulas are in src/kernels/boosting/losses.hpp."""
 
-    name: str
-    number: int
+    name: str  # in the kernels too
     link: str = "identity"  # what r is of the mean: "identity", "log", "logit" or "half logit"
     renews: bool = False  # values of leaves are quantiles of what is left, not Newton steps
     factor: float = 1.0  # scikit-learn tells the loss times this
+
+    @property
+    def number(self) -> int:
+        """That the kernels know it by."""
+        return _boost.LOSSES[self.name]
 
     def start(self, mean: float) -> float:
         """The constant with the smallest loss, from the mean of the targets; where leaves are renewed it is a quantile instead."""
@@ -36,20 +41,20 @@ class Loss:
 
 
 EPSILON = float(np.finfo(np.float64).eps)
-PROBABILITY = 7  # the loss of one class under softmax, by its probability
+PROBABILITY = _boost.LOSSES["softmax"]  # the loss of one class, by its probability
 
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("squared_error", 0, factor=2.0),
-        Loss("absolute_error", 1, renews=True),
-        Loss("huber", 2, renews=True),
-        Loss("quantile", 3, renews=True),
-        Loss("poisson", 4, "log"),
-        Loss("gamma", 5, "log"),
-        Loss("log_loss", 6, "logit", factor=2.0),
-        Loss("softmax", PROBABILITY, "softmax"),
-        Loss("exponential", 8, "half logit"),
+        Loss("squared_error", factor=2.0),
+        Loss("absolute_error", renews=True),
+        Loss("huber", renews=True),
+        Loss("quantile", renews=True),
+        Loss("poisson", "log"),
+        Loss("gamma", "log"),
+        Loss("log_loss", "logit", factor=2.0),
+        Loss("softmax", "softmax"),
+        Loss("exponential", "half logit"),
     )
 }
 

@@ -49,22 +49,22 @@ class Plan:
     subsample: float = 1.0
     price: float = 0.0  # of a leaf, by share of the weight
 
-    def limits(self, number: int) -> tuple[Any, ...]:
+    def limits(self, number: int) -> _boost.TreeLimits:
         """What the kernels ask for: the limits of tree `number`."""
-        return (
-            self.l1,
-            self.l2,
-            self.least_curvature,
-            self.least_gain,
-            self.least_rows,
-            self.split_rows,
-            self.leaves or NO_LIMIT,
-            NO_LIMIT if self.depth is None else self.depth,
-            self.columns,
-            (self.seed + 0x9E3779B97F4A7C15 * number) % 2**63,
-            self.rate,
-            LONGEST_STEP if self.loss.link != "identity" else np.inf,
-            self.leaves is None,
+        return _boost.TreeLimits(
+            l1=self.l1,
+            l2=self.l2,
+            least_curvature=self.least_curvature,
+            least_gain=self.least_gain,
+            least_rows=self.least_rows,
+            split_rows=self.split_rows,
+            leaves=self.leaves or NO_LIMIT,
+            depth=NO_LIMIT if self.depth is None else self.depth,
+            columns=self.columns,
+            seed=(self.seed + 0x9E3779B97F4A7C15 * number) % 2**63,
+            rate=self.rate,
+            longest=LONGEST_STEP if self.loss.link != "identity" else np.inf,
+            whole=self.leaves is None,
         )
 
 
@@ -207,7 +207,7 @@ class LocalRounds(Rounds):
 
     def _grow(self, native: Any, k: int, number: int, parameter: float) -> None:
         plan, part, work = self.plan, self.part, self.work
-        nodes = list(native.grow(self.rows, *plan.limits(number)))
+        nodes = list(native.grow(self.rows, plan.limits(number)))
         if plan.price > 0:
             self.grown[k].append(self._trim(nodes, k, parameter))
             return

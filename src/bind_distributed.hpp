@@ -1,20 +1,23 @@
-// Part of the binding of boosting: sums that blocks and threads may share, and trees whose rows are elsewhere.
+// Binding of boosting on rows that are elsewhere: sums that blocks and threads may share, and trees that never see their rows.
+#pragma once
+
+#include "boost_arguments.hpp"
 
 // --- functions of some rows ---------------------------------------------------------------------------------------------
 
 // (gradient, curvature): the largest of the rows.
-nb::tuple extent_of(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
+inline nb::tuple extent_of(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter) {
     const LossAt at = loss_at(loss, y, raw, w, parameter);
     Extent found;
     unlocked([&] {
         Team team(1);
-        found = extent(team, *kernels, at);
+        found = extent(team, *boost_kernels, at);
     });
     return nb::make_tuple(found.gradient, found.curvature);
 }
 
 // (n, 2): gradients, and curvatures with counts, in the units of sums over `n_rows` rows with this extent.
-nb::object fixed_gradients(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter, double gradient,
+inline nb::object fixed_gradients(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter, double gradient,
                            double curvature, std::int64_t n_rows) {
     const LossAt at = loss_at(loss, y, raw, w, parameter);
     require(n_rows >= static_cast<std::int64_t>(at.n) && n_rows < std::int64_t{1} << 27, "there must be less than 2^27 rows");
@@ -22,52 +25,52 @@ nb::object fixed_gradients(std::int64_t loss, Vector y, Vector raw, Vector w, do
     unlocked([&] {
         Team team(1);
         std::vector<Sum> sums(at.n);
-        fix_gradients(team, *kernels, at, units({gradient, curvature}, static_cast<size_t>(n_rows)), sums.data());
+        fix_gradients(team, *boost_kernels, at, units({gradient, curvature}, static_cast<size_t>(n_rows)), sums.data());
         std::memcpy(terms.data, sums.data(), at.n * sizeof(Sum));
     });
     return terms.array;
 }
 
-size_t as_groups(const Input<std::int32_t, 1>& group, std::int64_t n_groups, size_t n) {
+inline size_t as_groups(const Input<std::int32_t, 1>& group, std::int64_t n_groups, size_t n) {
     require(n_groups >= 1 && group.size(0) == n, "each row must have a group");
     for (const std::int32_t one : group.span()) require(one >= 0 && one < n_groups, "there is no such group");
     return static_cast<size_t>(n_groups);
 }
 
 // (groups, words): the losses of each group of rows.
-nb::object losses_of(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter, const Input<std::int32_t, 1>& group,
+inline nb::object losses_of(std::int64_t loss, Vector y, Vector raw, Vector w, double parameter, const Input<std::int32_t, 1>& group,
                      std::int64_t n_groups, std::int64_t n_threads) {
     const LossAt at = loss_at(loss, y, raw, w, parameter);
     const size_t groups = as_groups(group, n_groups, at.n), threads = as_threads(n_threads);
     New<std::int64_t> words(groups, EXACT_WORDS);
     unlocked([&] {
         Team team(threads);
-        loss_sums(team, *kernels, at, group.data(), groups, words.data);
+        loss_sums(team, *boost_kernels, at, group.data(), groups, words.data);
     });
     return words.array;
 }
 
-nb::object exact_sums(Vector values, const Input<std::int32_t, 1>& group, std::int64_t n_groups) {
+inline nb::object exact_sums(Vector values, const Input<std::int32_t, 1>& group, std::int64_t n_groups) {
     const size_t groups = as_groups(group, n_groups, values.size(0));
     New<std::int64_t> words(groups, EXACT_WORDS);
     unlocked([&] { add_groups(values.data(), group.data(), values.size(0), words.data); });
     return words.array;
 }
 
-nb::object exact_values(const Input<std::int64_t, 2>& words) {
+inline nb::object exact_values(const Input<std::int64_t, 2>& words) {
     require(words.size(1) == EXACT_WORDS, "an exact sum has 67 words");
     Output made = zeros(words.size(0));
     for (size_t i = 0; i < words.size(0); ++i) made.data[i] = exact_value(words.data() + i * EXACT_WORDS);
     return made.array;
 }
 
-nb::object softmax(Matrix raw, std::int64_t n_threads) {
+inline nb::object softmax(Matrix raw, std::int64_t n_threads) {
     const size_t k = raw.size(0), n = raw.size(1), threads = as_threads(n_threads);
     require(k >= 1, "there must be a class");
     Output made = unfilled(k, n);
     unlocked([&] {
         Team team(threads);
-        team.ranges(n, 4096, [&](size_t a, size_t b) { kernels->softmax_rows(raw.data(), k, n, a, b, made.data); });
+        team.ranges(n, 4096, [&](size_t a, size_t b) { boost_kernels->softmax_rows(raw.data(), k, n, a, b, made.data); });
     });
     return made.array;
 }
@@ -80,7 +83,7 @@ using Sets = const Input<std::uint64_t, 2>&;
 using Groups = const Input<std::uint8_t, 2>&;
 
 // How nodes part their rows, from arrays.
-std::vector<Split> as_splits(Words feature, Words bin, Bytes missing_left, Bytes by_set, Sets sets, size_t p) {
+inline std::vector<Split> as_splits(Words feature, Words bin, Bytes missing_left, Bytes by_set, Sets sets, size_t p) {
     const size_t n = feature.size(0);
     require(bin.size(0) == n && missing_left.size(0) == n && by_set.size(0) == n && sets.size(0) == n && sets.size(1) == 4,
             "one entry for each split");
@@ -97,12 +100,12 @@ std::vector<Split> as_splits(Words feature, Words bin, Bytes missing_left, Bytes
 }
 
 // Columns of a table of codes, of which nothing else need be known.
-Columns coded_columns(Integers n_bins, const CodeTable& codes) {
+inline Columns coded_columns(Integers n_bins, const CodeTable& codes) {
     require(codes.in_words() && codes.size(1) >= n_bins.size(0), "rows of codes must be whole words of 8 bytes");
     return plain_columns(n_bins);
 }
 
-const Sum* as_terms(const Input<std::int64_t, 2>& terms, const CodeTable& codes, const Input<std::uint32_t, 1>& rows) {
+inline const Sum* as_terms(const Input<std::int64_t, 2>& terms, const CodeTable& codes, const Input<std::uint32_t, 1>& rows) {
     require(terms.size(0) == codes.size(0) && terms.size(1) == 2, "terms must be (n, 2)");
     require(reinterpret_cast<std::uintptr_t>(terms.data()) % alignof(Sum) == 0, "terms must begin at a multiple of 16 bytes");
     for (const std::uint32_t row : rows.span()) require(row < codes.size(0), "there is no such row");
@@ -110,12 +113,12 @@ const Sum* as_terms(const Input<std::int64_t, 2>& terms, const CodeTable& codes,
 }
 
 // (bins, 2): the histogram of some rows.
-nb::object sum_rows(const CodeTable& codes, Integers n_bins, const Input<std::int64_t, 2>& terms, const Input<std::uint32_t, 1>& rows) {
+inline nb::object sum_rows(const CodeTable& codes, Integers n_bins, const Input<std::int64_t, 2>& terms, const Input<std::uint32_t, 1>& rows) {
     const Columns columns = coded_columns(n_bins, codes);
     const Sum* sums = as_terms(terms, codes, rows);
     New<std::int64_t> histogram(columns.total(), size_t{2});
     unlocked([&] {
-        Turn now(codes.codes(), sums, columns, *kernels);
+        Turn now(codes.codes(), sums, columns, *boost_kernels);
         const std::span<const Sum> found = now.sum(rows.span());
         std::memcpy(histogram.data, found.data(), found.size_bytes());
     });
@@ -124,7 +127,7 @@ nb::object sum_rows(const CodeTable& codes, Integers n_bins, const Input<std::in
 
 // Parts the rows of some nodes, whose rows are rows[begin[i] .. end[i] - 1], and sums children. Returns the new list, how many rows
 // of each node went left, and the histograms that were asked for (1: left, 2: right, 3: both).
-nb::tuple part_and_sum(const CodeTable& codes, Integers n_bins, const Input<std::int64_t, 2>& terms, const Input<std::uint32_t, 1>& rows,
+inline nb::tuple part_and_sum(const CodeTable& codes, Integers n_bins, const Input<std::int64_t, 2>& terms, const Input<std::uint32_t, 1>& rows,
                        Integers begin, Integers end, Words feature, Words bin, Bytes missing_left, Bytes by_set, Sets sets,
                        Bytes ask) {
     const Columns columns = coded_columns(n_bins, codes);
@@ -142,7 +145,7 @@ nb::tuple part_and_sum(const CodeTable& codes, Integers n_bins, const Input<std:
     New<std::int64_t> lefts(k), histograms(n_asked, columns.total(), size_t{2});
     unlocked([&] {
         std::copy_n(rows.data(), n, moved.data);
-        Turn now(codes.codes(), sums, columns, *kernels);
+        Turn now(codes.codes(), sums, columns, *boost_kernels);
         std::int64_t* out = histograms.data;
         for (size_t i = 0; i < k && !stopped(); ++i) {
             const size_t a = static_cast<size_t>(begin.data()[i]), m = static_cast<size_t>(end.data()[i]) - a;
@@ -161,7 +164,7 @@ nb::tuple part_and_sum(const CodeTable& codes, Integers n_bins, const Input<std:
 }
 
 // (n,): the leaf of each row.
-nb::object leaves_of(const CodeTable& codes, Integers n_bins, Words left, Words right, Words feature, Words bin, Bytes missing_left,
+inline nb::object leaves_of(const CodeTable& codes, Integers n_bins, Words left, Words right, Words feature, Words bin, Bytes missing_left,
                      Bytes by_set, Sets sets) {
     const Columns columns = coded_columns(n_bins, codes);
     const size_t k = left.size(0), n = codes.size(0);
@@ -184,18 +187,14 @@ nb::object leaves_of(const CodeTable& codes, Integers n_bins, Words left, Words 
 }
 
 // Decides how a tree grows on rows that it never sees.
-class SpreadTree {
+class BoundTree {
 public:
-    SpreadTree(Integers n_bins, Bytes categorical, Integers order, Groups together, std::int64_t n_threads)
-        : tree_(columns_of(n_bins, categorical, order, together), as_threads(n_threads), *kernels) {}
+    BoundTree(Integers n_bins, Bytes categorical, Integers order, Groups together, std::int64_t n_threads)
+        : tree_(columns_of(n_bins, categorical, order, together), as_threads(n_threads), *boost_kernels) {}
 
     // With the histogram of all rows, in the units of `n_rows` rows with this extent.
-    void begin(const Input<std::int64_t, 2>& histogram, double gradient, double curvature, std::int64_t n_rows, double l1,
-               double l2, double least_curvature, double least_gain, std::int64_t least_rows, std::int64_t split_rows,
-               std::int64_t leaves, std::int64_t depth, std::int64_t columns, std::int64_t seed, double rate, double longest,
-               bool whole) {
-        const Wanted wanted{l1,   l2,      least_curvature, least_gain, least_rows, split_rows, leaves, depth, columns, seed,
-                            rate, longest, whole};
+    void begin(const Input<std::int64_t, 2>& histogram, double gradient, double curvature, std::int64_t n_rows,
+               const TreeLimits& wanted) {
         require(n_rows >= 1 && n_rows < std::int64_t{1} << 27, "there must be less than 2^27 rows");
         require(histogram.size(0) == tree_.columns().total() && histogram.size(1) == 2, "a histogram has two numbers for each bin");
         rule_ = wanted.rule(units({gradient, curvature}, static_cast<size_t>(n_rows)));
@@ -241,11 +240,12 @@ private:
         return sums;
     }
 
-    Spread tree_;
+    DistributedTree tree_;
     Rule rule_{};
 };
 
-void bind_spread(nb::module_& m) {
+inline void bind_distributed(nb::module_& m) {
+    using namespace nb::literals;
     const auto loss = [&](const char* name, auto f, auto... more) {
         m.def(name, f, "loss"_a, "y"_a.noconvert(), "raw"_a.noconvert(), "w"_a.noconvert(), "parameter"_a, more...);
     };
@@ -261,13 +261,11 @@ void bind_spread(nb::module_& m) {
           "missing_left"_a.noconvert(), "by_set"_a.noconvert(), "sets"_a.noconvert(), "ask"_a.noconvert());
     m.def("leaves_of", &leaves_of, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(),
           "feature"_a.noconvert(), "bin"_a.noconvert(), "missing_left"_a.noconvert(), "by_set"_a.noconvert(), "sets"_a.noconvert());
-    nb::class_<SpreadTree>(m, "SpreadTree")
+    nb::class_<BoundTree>(m, "DistributedTree")
         .def(nb::init<Integers, Bytes, Integers, Groups, std::int64_t>(), "n_bins"_a.noconvert(), "categorical"_a.noconvert(),
              "order"_a.noconvert(), "together"_a.noconvert(), "n_threads"_a)
-        .def("begin", &SpreadTree::begin, "histogram"_a.noconvert(), "gradient"_a, "curvature"_a, "n_rows"_a, "l1"_a, "l2"_a,
-             "least_curvature"_a, "least_gain"_a, "least_rows"_a, "split_rows"_a, "leaves"_a, "depth"_a, "columns"_a, "seed"_a,
-             "rate"_a, "longest"_a, "whole"_a)
-        .def("asked", &SpreadTree::asked)
-        .def("answer", &SpreadTree::answer, "histograms"_a.noconvert())
-        .def("nodes", &SpreadTree::nodes);
+        .def("begin", &BoundTree::begin, "histogram"_a.noconvert(), "gradient"_a, "curvature"_a, "n_rows"_a, "limits"_a)
+        .def("asked", &BoundTree::asked)
+        .def("answer", &BoundTree::answer, "histograms"_a.noconvert())
+        .def("nodes", &BoundTree::nodes);
 }
