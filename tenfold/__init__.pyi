@@ -105,6 +105,7 @@ from tenfold.tree.single.decision import DecisionTreeRegressor as DecisionTreeRe
 from tenfold.tree.single.id3 import ID3Classifier as ID3Classifier
 
 PUBLIC: dict[str, str]
+FAMILIES: tuple[str, ...]
 INSIDE: dict[str, str]
 NAMESPACES: tuple[str, ...]
 __version__: str

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas
 import polars
-from conftest import SETTINGS, public_classes
+from conftest import public_classes, small
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
@@ -21,29 +21,6 @@ from tenfold.gate.categories import is_blank
 CLASSES = public_classes()
 # Of a singular matrix; over a spread of zero; of rows that all members of an ensemble have seen.
 INFINITE_BY_DEFINITION = {"condition_", "deviations_", "oob_prediction_", "oob_decision_function_"}
-# Two clusters: small tables have room for no more. One member shows what many would, and `tol` is what users have.
-PAIR: dict[str, dict[str, Any]] = {
-    "KMeans": {"n_clusters": 2, "random_state": 0},
-    "ReweightedLeastSquares": {},
-    "LinearSVR": {},
-    "LogisticRegression": {},
-    "MMRegressor": {"n_subsets": 1},
-    "LassoCV": {"alphas": 10},
-    "ElasticNetCV": {"alphas": 10},
-    "GradientBoostingClassifier": {"n_estimators": 2},
-    "GradientBoostingRegressor": {"n_estimators": 2},
-    "HistGradientBoostingClassifier": {"max_iter": 2},
-    "HistGradientBoostingRegressor": {"max_iter": 2},
-    "AdaBoostClassifier": {"n_estimators": 2},
-    "AdaBoostRegressor": {"n_estimators": 2},
-    "BaggingClassifier": {"n_estimators": 1, "random_state": 0},
-    "BaggingRegressor": {"n_estimators": 1, "random_state": 0},
-    "RandomForestClassifier": {"n_estimators": 1, "random_state": 0},
-    "RandomForestRegressor": {"n_estimators": 1, "random_state": 0},
-    "ExtraTreesClassifier": {"n_estimators": 1, "random_state": 0},
-    "ExtraTreesRegressor": {"n_estimators": 1, "random_state": 0},
-}
-
 two_hundred = settings(
     max_examples=200,
     derandomize=True,
@@ -75,7 +52,7 @@ class Case:
         return {"real": self.real, "label": self.label, "none": None}[learner.target]
 
     def learner(self, name: str) -> Any:
-        return CLASSES[name](**PAIR.get(name, SETTINGS.get(name, [{}])[0]))
+        return small(CLASSES[name])
 
     def fit(self, learner: Any) -> None:
         learner.fit(self.X, self.target(learner), self.w)

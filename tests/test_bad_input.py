@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from conftest import plain
+from conftest import plain, small
 from hypothesis import given
 from hypothesis import strategies as st
-from spoiled import CLASSES, PAIR, Case, Known, cases, judge, known, learning, must_say, outcome, two_hundred
+from spoiled import CLASSES, Case, Known, cases, judge, known, learning, must_say, outcome, two_hundred
 
 import tenfold
 
@@ -67,7 +67,7 @@ def test_strange_parameters(name: str) -> None:
     case = Case((12, 2), 0)
     for parameter in plain(name).get_params(deep=False):
         for value in STRANGE:
-            learner = plain(name).set_params(**{**PAIR.get(name, {}), parameter: value})
+            learner = small(CLASSES[name]).set_params(**{parameter: value})
             try:
                 error = outcome(learner, case)
             except AssertionError as failure:

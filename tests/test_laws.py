@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from certificates import CERTIFICATES, OBJECTIVES
-from conftest import SETTINGS, label, learners, public_classes
+from conftest import first, label, learners, public_classes
 from engines import Shuffled
 from laws import LAWS, VERBS, Place, Table, applies, assert_close, made
 
@@ -81,7 +81,7 @@ def test_as_the_last_step_of_a_pipeline(learner: Any) -> None:
 @pytest.mark.parametrize("name", public_classes())
 def test_exemptions_name_a_law_and_a_reason(name: str) -> None:
     """And the law does fail: an exemption that is no longer needed goes."""
-    learner = public_classes()[name](**SETTINGS.get(name, [{}])[0])
+    learner = first(public_classes()[name])
     for law, reason in learner.exempt.items():
         assert len(reason.split()) > 3
         with pytest.raises(AssertionError):

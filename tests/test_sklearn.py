@@ -13,7 +13,7 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from conftest import SETTINGS, label, learners, pipelines, plain, public_classes
+from conftest import first, label, learners, pipelines, plain, public_classes
 from laws import Table, answers, assert_answers
 from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -97,7 +97,7 @@ def test_clone_and_kind(learner: Any) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_inside_a_pipeline_of_scikit_learn(name: str) -> None:
-    learner = CLASSES[name](**SETTINGS.get(name, [{}])[0])
+    learner = first(CLASSES[name])
     table = Table.of(learner)
     scaler = StandardScaler().fit(table.X)
     expected = clone(learner).fit(scaler.transform(table.X), table.y)
@@ -108,7 +108,7 @@ def test_inside_a_pipeline_of_scikit_learn(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if cls.role in ("classifier", "regressor")])
 def test_cross_validated_by_scikit_learn(name: str) -> None:
-    learner = CLASSES[name](**SETTINGS.get(name, [{}])[0])
+    learner = first(CLASSES[name])
     table = Table.of(learner)
     scores = cross_val_score(learner, table.X, table.y, cv=3)
     assert scores.shape == (3,) and scores.mean() > 0.5

@@ -84,3 +84,13 @@ class Traits:
         # --- the rest ---
         exempt = {}  # laws of tests/laws.py that do not hold, each with the reason
         frozen = False  # a fitted part that is a setting of a learner: copies of that keep it as it is
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        """Parameters in which the tests try it: `tol` is tight, as many digits are compared."""
+        return [{}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        """Parameters for a table of a few rows, and for a small file."""
+        return cls._examples()[0]

@@ -1,1 +1,6 @@
+"""Clusters of rows."""
 
+# Public name -> the module of this folder that defines it. After a new line: python tools/generate
+PUBLIC = {
+    "KMeans": "kmeans",
+}

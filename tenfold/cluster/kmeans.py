@@ -93,6 +93,14 @@ class KMeans(Clusterer, Transformer, Estimator):
     copy_x: bool = param(default=True, doc="no effect: X is never changed")
     algorithm: str = param(default="lloyd", one_of=("lloyd", "elkan"), doc="no effect: both give the same steps")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_clusters": 3, "random_state": 0}, {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_clusters": 2, "random_state": 0}
+
     def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
         k = self.n_clusters
         if source.n_rows is not None and source.n_rows < k:

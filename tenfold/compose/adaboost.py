@@ -135,6 +135,16 @@ class AdaBoostClassifier(Classifier, AdaBoost):
 
     exempt: ClassVar[dict[str, str]] = {}
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.naive_bayes import GaussianNB
+
+        return [{"n_estimators": 6}, {"estimator": GaussianNB(), "n_estimators": 3, "algorithm": "SAMME.R", "learning_rate": 0.7}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 2}
+
     def _default(self) -> Any:
         from tenfold.tree.single.decision import DecisionTreeClassifier
 

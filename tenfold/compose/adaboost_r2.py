@@ -59,6 +59,19 @@ class AdaBoostRegressor(Regressor, AdaBoost):
     loss: str = param(default="linear", one_of=("linear", "square", "exponential"), doc="how errors count")
     random_state: int | RandomState | None = param(default=None, doc="seed of members that draw")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.ridge import Ridge
+
+        return [
+            {"n_estimators": 5},
+            {"estimator": Ridge(), "n_estimators": 3, "loss": "exponential", "learning_rate": 0.7},
+        ]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 2}
+
     def _default(self) -> Any:
         from tenfold.tree.single.decision import DecisionTreeRegressor
 

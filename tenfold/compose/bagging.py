@@ -175,6 +175,19 @@ class BaggingClassifier(ShareClassifier, Bag):
         "real(n,K)", "probabilities of the training rows from members that have not seen them", optional=True
     )
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.naive_bayes import GaussianNB
+
+        return [
+            {"n_estimators": 3, "random_state": 0},
+            {"estimator": GaussianNB(), "n_estimators": 2, "max_samples": 0.7, "bootstrap": False, "random_state": 0},
+        ]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 1, "random_state": 0}
+
     def _default(self) -> Any:
         from tenfold.tree.single.decision import DecisionTreeClassifier
 
@@ -225,6 +238,19 @@ class BaggingRegressor(Regressor, Bag):
     oob_prediction_: Array = learned(
         "real(n)", "predictions of the training rows from members that have not seen them", optional=True
     )
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.ridge import Ridge
+
+        return [
+            {"n_estimators": 3, "random_state": 0},
+            {"estimator": Ridge(), "n_estimators": 2, "max_features": 0.5, "random_state": 0},
+        ]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 1, "random_state": 0}
 
     def _default(self) -> Any:
         from tenfold.tree.single.decision import DecisionTreeRegressor

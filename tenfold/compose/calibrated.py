@@ -90,6 +90,15 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
         doc="the mean over the models of the folds (auto: too), or one model of all rows",
     )
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.naive_bayes import GaussianNB
+
+        return [
+            {"estimator": GaussianNB(), "cv": 3},
+            {"estimator": GaussianNB(), "method": "temperature", "cv": 3, "ensemble": False},
+        ]
+
     @property
     def _member(self) -> Any:
         if self.estimator is None:

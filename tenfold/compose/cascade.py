@@ -100,6 +100,12 @@ class CascadeClassifier(Classifier, Composite):
     )
     random_state: int | RandomState | None = param(default=None, doc="seed of the choice of rows held out")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.naive_bayes import GaussianNB
+
+        return [{"estimators": [GaussianNB(), AdaBoostClassifier(n_estimators=4)], "max_miss": 0.5, "confidence": 0.5, "random_state": 0}]
+
     def _chosen(self) -> list[Any]:
         if self.estimators is None:
             return [AdaBoostClassifier(n_estimators=n) for n in ROUNDS]

@@ -128,6 +128,13 @@ class OneVsRestClassifier(TwoClassMembers):
     _: KW_ONLY
     verbose: int = param(default=0, doc="no effect: use tenfold.progress()")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.naive_bayes import GaussianNB
+        from tenfold.linear.logistic import LogisticRegression
+
+        return [{"estimator": GaussianNB()}, {"estimator": LogisticRegression(tol=1e-12)}]
+
     def _keys(self) -> list[Key]:
         K = len(self.classes_)
         return [(k,) for k in range(K)] if K > 2 else [(1,)]
@@ -169,6 +176,13 @@ class OneVsOneClassifier(TwoClassMembers):
     >>> model.predict([[1.0], [6.0], [11.0]]).tolist()
     ['a', 'b', 'c']
     """
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.naive_bayes import GaussianNB
+        from tenfold.tree.single.decision import DecisionTreeClassifier
+
+        return [{"estimator": GaussianNB()}, {"estimator": DecisionTreeClassifier(max_depth=2)}]
 
     def _keys(self) -> list[Key]:
         return list(combinations(range(len(self.classes_)), 2))

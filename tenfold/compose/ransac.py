@@ -108,6 +108,16 @@ class RANSACRegressor(Regressor, Estimator):
     random_state: int | RandomState | None = param(default=None, doc="seed of the sample and of the draws from it")
     n_models: int = param(default=1, at_least=1, doc="models to look for, one after the other")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.ridge import Ridge
+
+        return [
+            {"random_state": 0},
+            {"random_state": 1, "residual_threshold": 2.0, "n_models": 2},
+            {"random_state": 0, "estimator": Ridge(alpha=0.1), "residual_threshold": 2.0},
+        ]
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """As `fit` of every learner; with a CircleFit there is no y."""
         if getattr(self.estimator, "target", "real") != "none":

@@ -213,6 +213,22 @@ class StackingClassifier(Classifier, Stacking):
         default="auto", one_of=("auto", *METHODS), doc="how learners are asked; auto: as the first of these they have", before="n_jobs"
     )
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.discriminant import LinearDiscriminantAnalysis
+        from tenfold.generative.naive_bayes import GaussianNB
+        from tenfold.tree.single.decision import DecisionTreeClassifier
+
+        return [
+            {"estimators": [("nb", GaussianNB()), ("lda", LinearDiscriminantAnalysis())], "final_estimator": GaussianNB(), "cv": 3},
+            {
+                "estimators": [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=1))],
+                "final_estimator": GaussianNB(),
+                "cv": 2,
+                "passthrough": True,
+            },
+        ]
+
     def _default(self) -> Any:
         from tenfold.linear.logistic import LogisticRegression
 
@@ -300,6 +316,17 @@ class StackingRegressor(Regressor, Stacking):
     >>> model.transform(X).shape, bool(model.score(X, X[:, 0] + (X[:, 1] > 0)) > 0.9)
     ((200, 2), True)
     """
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.least_squares import LinearRegression
+        from tenfold.linear.ridge import Ridge
+        from tenfold.tree.single.decision import DecisionTreeRegressor
+
+        return [
+            {"estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=2))], "cv": 3},
+            {"estimators": [("line", LinearRegression()), ("off", "drop")], "final_estimator": Ridge(), "passthrough": True},
+        ]
 
     def _default(self) -> Any:
         from tenfold.linear.ridge_cv import RidgeCV

@@ -54,6 +54,13 @@ class MultiOutputRegressor(Regressor, OfOne):  # type: ignore[misc]
     _: KW_ONLY
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.ridge import Ridge
+        from tenfold.tree.single.decision import DecisionTreeRegressor
+
+        return [{"estimator": Ridge()}, {"estimator": DecisionTreeRegressor(max_depth=3)}]
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         keys, facts = range(source.n_targets), {**source.facts, "_flat": True}
         views = {j: viewed(source, partial(_one_target, j), Target("real"), facts) for j in keys}
@@ -109,6 +116,13 @@ class TransformedTargetRegressor(Regressor, OfOne):  # type: ignore[misc]
     inverse_func: Any = param(default=None, doc="the inverse of func")
     check_inverse: bool = param(default=True, doc="warn where targets do not come back from func and inverse_func")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.ridge import Ridge
+        from tenfold.prepare.scale import StandardScaler
+
+        return [{"transformer": StandardScaler()}, {"regressor": Ridge()}]
+
     def _default(self) -> Any:
         from tenfold.linear.least_squares import LinearRegression
 
@@ -132,7 +146,7 @@ class TransformedTargetRegressor(Regressor, OfOne):  # type: ignore[misc]
                 if one is not None and not callable(one):
                     raise BadParameter(f"TransformedTargetRegressor({name}={check.short(one)}): must be a function or None")
             return FunctionTransformer(*functions)
-        if functions != (None, None):
+        if any(one is not None for one in functions):
             raise BadParameter("TransformedTargetRegressor: give a transformer, or func and inverse_func, not both")
         there = isinstance(self.transformer, Estimator) and hasattr(self.transformer, "_inverse")
         if not there or self.transformer.target != "none":

@@ -100,6 +100,21 @@ class VotingClassifier(ShareClassifier, Voting):  # type: ignore[misc]
         default=True, doc="soft: let transform return (n, learners * classes), else (learners, n, classes)", before="verbose"
     )
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.discriminant import LinearDiscriminantAnalysis
+        from tenfold.generative.naive_bayes import GaussianNB
+        from tenfold.linear.logistic import LogisticRegression
+        from tenfold.tree.single.decision import DecisionTreeClassifier
+
+        return [
+            {"estimators": [("nb", GaussianNB()), ("lr", LogisticRegression(tol=1e-12))], "voting": "soft"},
+            {
+                "estimators": [("nb", GaussianNB()), ("tree", DecisionTreeClassifier()), ("lda", LinearDiscriminantAnalysis())],
+                "weights": [1, 2, 1.5],
+            },
+        ]
+
     def _refusal(self, learner: Any) -> str | None:
         if self.voting == "soft" and learner.role == "classifier" and not hasattr(learner, "predict_proba"):
             return "has no predict_proba, which voting='soft' needs"
@@ -169,6 +184,17 @@ class VotingRegressor(Regressor, Voting):  # type: ignore[misc]
     >>> tenfold.VotingRegressor(pair, weights=[3, 1]).fit(X, 2 * X[:, 0]).predict([[3.0], [20.0]]).round(3).tolist()
     [6.0, 35.5]
     """
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.least_squares import LinearRegression
+        from tenfold.linear.ridge import Ridge
+        from tenfold.tree.single.decision import DecisionTreeRegressor
+
+        return [
+            {"estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3))]},
+            {"estimators": [("ridge", Ridge()), ("off", "drop"), ("line", LinearRegression())], "weights": [2, 5, 1]},
+        ]
 
     def _predict(self, X: Any) -> Array:
         values = np.stack([one._predict(X) for one in self.estimators_])

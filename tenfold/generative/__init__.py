@@ -1,1 +1,9 @@
+"""Classifiers that model the columns of each class."""
 
+# Public name -> the module of this folder that defines it. After a new line: python tools/generate
+PUBLIC = {
+    "GaussianNB": "naive_bayes",
+    "LinearDiscriminantAnalysis": "discriminant",
+    "QuadraticDiscriminantAnalysis": "discriminant",
+    "NearestCentroid": "centroid",
+}

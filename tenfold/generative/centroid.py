@@ -70,6 +70,10 @@ class NearestCentroid(Classifier, OnePass):
         default="uniform", doc="'uniform', 'empirical' (share of the rows), or one probability for each class"
     )
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"shrink_threshold": 0.3}, {"metric": "manhattan"}]
+
     @property
     def kind(self) -> str:
         """Medians need every distinct value."""

@@ -305,6 +305,10 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
     )
     covariance_estimator: None = param(default=None, doc="only None: the covariances are made from merged moments")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"reg_param": 0.2}]
+
     def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
         from tenfold.generative.leave_one_out_discriminant import quadratic_discriminant
 

@@ -66,6 +66,10 @@ class GroupLasso(SparseRegressor, OnePass):
 
     positive: ClassVar[bool] = False  # coefficients of a group point anywhere
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"alpha": 0.1}]
+
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         self._codes()
         return (yield from OnePass._learn(self, source))

@@ -274,6 +274,10 @@ class LassoCV(CrossValidated, Estimator):
     _: KW_ONLY
     copy_X: bool = param(default=True, doc="no effect: X is never changed", before="cv")
 
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"alphas": 10}
+
     def _at_choice(self) -> lasso.Lasso:
         return lasso.Lasso(self.alpha_, fit_intercept=self.fit_intercept)
 
@@ -307,6 +311,10 @@ class ElasticNetCV(CrossValidated, Estimator):
     )
     copy_X: bool = param(default=True, doc="no effect: X is never changed", before="verbose")
     verbose: Any = param(default=0, doc="no effect: see tenfold.monitor")
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"alphas": 10}
 
     def _at_choice(self) -> lasso.ElasticNet:
         return lasso.ElasticNet(self.alpha_, l1_ratio=self.l1_ratio_, fit_intercept=self.fit_intercept)

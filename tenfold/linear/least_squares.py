@@ -90,6 +90,10 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
     )
     max_iter: int = param(default=1000, at_least=1, doc="lsqr: passes over the data")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"fit_intercept": False}]
+
     def inference(self) -> Inference:
         """Standard errors, intervals, t, p, R², F, AIC, BIC: from the statistics kept, so also after a stream."""
         from tenfold.linear.inference import infer  # imports the special functions, which a fit does not need

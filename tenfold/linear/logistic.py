@@ -112,6 +112,14 @@ class LogisticRegression(Classifier, Estimator):
     warm_start: bool = param(default=False, doc="no effect: the optimum does not depend on the start")
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"tol": 1e-12}, {"C": 0.1, "tol": 1e-12, "fit_intercept": False}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {}
+
     def _solution(self) -> Array:
         """Coefficients and intercepts, (1 or K, p + 1)."""
         return np.column_stack([self.coef_, self.intercept_])

@@ -70,6 +70,14 @@ class MMRegressor(AffineRegressor, Estimator):
     tol: float = param(default=1e-08, at_least=0, doc="bound on the gradient per row, of scaled columns and residuals")
     random_state: int | None = param(default=0, doc="seed of the sample and of the subsets")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_subsets": 2}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_subsets": 1}
+
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         rng = generator_of(self)
         sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))

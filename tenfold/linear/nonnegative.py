@@ -60,6 +60,10 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     tol: float = param(default=1e-9, at_least=0, doc="bound on certificate_, beyond which NotConverged is told")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"fit_intercept": False}]
+
     def _summarize(self, block: Block) -> Moments:
         return Moments.of_block(block)
 

@@ -70,6 +70,10 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
     )
     positive: bool = param(default=False, doc="require w >= 0")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_nonzero_coefs": 4}, {"n_nonzero_coefs": 4, "positive": True}]
+
     def _summarize(self, block: Block) -> Moments:
         return Moments.of_block(block)
 

@@ -72,6 +72,10 @@ class QuantileRegressor(AffineRegressor, Estimator):
     )
     solver_options: dict[Any, Any] | None = param(default=None, doc="no effect: the linear programs are small")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"alpha": 0.0}, {"alpha": 0.01, "quantile": 0.8}]
+
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if self.quantile >= 1:
             raise BadParameter(f"QuantileRegressor(quantile={self.quantile:g}): must be < 1")

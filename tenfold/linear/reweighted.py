@@ -78,6 +78,14 @@ class ReweightedLeastSquares(WithInference, Estimator):
     tol: float = param(default=1e-8, at_least=0, doc="bound on the last step, with columns and target of size 1")
     max_iter: int = param(default=100, at_least=1, doc="most passes over the rows")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"tol": 1e-12}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {}
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from rows; `groups` labels them where variance_model="groups"."""
         source = check.check_fit(self, X, y, sample_weight)

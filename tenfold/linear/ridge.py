@@ -63,6 +63,10 @@ class Ridge(Operable, LinearSmoother, OnePass):
     positive: bool = param(default=False, doc="require w >= 0")
     random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}]
+
     def _summarize(self, block: Block) -> FewRows | Moments:
         return Moments.of_block(block) if self.positive else rows_or_moments(block)
 

@@ -82,6 +82,14 @@ class LinearSVR(AffineRegressor, Estimator):
     random_state: object = param(default=None, doc="no effect: nothing is random")
     max_iter: int = param(default=1000, at_least=1, doc="most passes over the rows")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"tol": 1e-12}, {"tol": 1e-12, "loss": "squared_epsilon_insensitive", "epsilon": 0.1}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {}
+
     def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
         if not is_wide(source):
             return (yield from self._passes(source))

@@ -1,1 +1,14 @@
+"""Transformers that prepare columns for the learner behind them."""
 
+# Public name -> the module of this folder that defines it. After a new line: python tools/generate
+PUBLIC = {
+    "StandardScaler": "scale",
+    "OneHotEncoder": "encode",
+    "OrdinalEncoder": "encode",
+    "SimpleImputer": "impute",
+    "PolynomialFeatures": "basis",
+    "FunctionTransformer": "basis",
+    "SplineTransformer": "spline",
+    "RadialBasisFeatures": "radial",
+    "AnscombeTransformer": "anscombe",
+}

@@ -66,6 +66,10 @@ class OneHotEncoder(Encoder):
 
     blank_is_category: ClassVar[bool] = True
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"handle_unknown": "ignore", "sparse_output": False}]
+
     @property
     def fills(self) -> bool:
         """Whether what comes behind need not take missing values."""
@@ -247,6 +251,10 @@ class OrdinalEncoder(Encoder):
     categorical_features: Any = param(default="all", doc=WHICH)
 
     blank_is_category: ClassVar[bool] = False
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"handle_unknown": "use_encoded_value", "unknown_value": -1}]
 
     @property
     def fills(self) -> bool:

@@ -68,6 +68,10 @@ class SimpleImputer(Transformer, OnePass):
 
     fills: ClassVar[bool] = True  # what comes behind need not take missing values
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"strategy": "median"}]
+
     @property
     def kind(self) -> str:
         """Medians and modes need every distinct value."""

@@ -73,6 +73,10 @@ class StandardScaler(Transformer, OnePass):
     with_mean: bool = param(default=True, doc="subtract the mean; False also takes sparse X, which stays sparse")
     with_std: bool = param(default=True, doc="divide by the standard deviation")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"with_mean": False}]
+
     @property
     def sparse(self) -> bool:
         """Centring would fill every zero of a sparse table, so that is not done."""

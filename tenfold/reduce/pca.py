@@ -82,6 +82,10 @@ class PCA(Transformer, OnePass):
     )
     random_state: Any = param(default=None, doc="no effect: nothing is drawn")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"n_components": 2, "whiten": True}]
+
     def _summarize(self, block: Block) -> Table:
         return Table.of(block)
 

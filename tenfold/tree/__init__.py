@@ -1,1 +1,17 @@
+"""Trees, forests and boosted trees."""
 
+# Public name -> the module of this folder that defines it. After a new line: python tools/generate
+PUBLIC = {
+    "HistGradientBoostingClassifier": "boosting.hist_boosting",
+    "HistGradientBoostingRegressor": "boosting.hist_boosting",
+    "GradientBoostingClassifier": "boosting.gradient",
+    "GradientBoostingRegressor": "boosting.gradient",
+    "DecisionTreeClassifier": "single.decision",
+    "DecisionTreeRegressor": "single.decision",
+    "RandomForestClassifier": "forest.forest",
+    "RandomForestRegressor": "forest.forest",
+    "ExtraTreesClassifier": "forest.forest",
+    "ExtraTreesRegressor": "forest.forest",
+    "ID3Classifier": "single.id3",
+    "C45Classifier": "single.c45",
+}

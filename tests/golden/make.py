@@ -8,7 +8,6 @@ here for ever, and tests/test_files.py loads them all.
 from __future__ import annotations
 
 import json
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -58,18 +57,10 @@ def golden(name: str) -> Any:
     if name == "Pipeline":
         steps = tenfold.SplineTransformer(n_knots=3), tenfold.StandardScaler(), tenfold.LogisticRegression()
         return tenfold.make_pipeline(*steps).fit(X, label)
-    model = getattr(tenfold, name)(**small(name))
+    cls = getattr(tenfold, name)
+    model = cls(**cls._small_example())
     with warnings.catch_warnings(action="ignore"):
         return model.fit(X, {"real": y, "label": label, "none": None}[model.target])
-
-
-def small(name: str) -> dict[str, Any]:
-    """Parameters with which the file is small."""
-    sys.path.insert(0, str(HERE.parent))
-    from conftest import SETTINGS
-    from spoiled import PAIR
-
-    return PAIR.get(name, SETTINGS.get(name, [{}])[0])
 
 
 def answers(model: Any, rows: Any) -> dict[str, Any]:

@@ -44,6 +44,16 @@ class GridSearchCV(Search):
     _: KW_ONLY
     pre_dispatch: int | str = param(default="2*n_jobs", doc="no effect: use tenfold.threads(n)")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.generative.naive_bayes import GaussianNB
+        from tenfold.linear.ridge import Ridge
+
+        return [
+            {"estimator": Ridge(), "param_grid": {"alpha": [0.1, 10.0], "fit_intercept": [True, False]}, "cv": 3},
+            {"estimator": GaussianNB(), "param_grid": {"var_smoothing": [1e-09, 0.1]}, "cv": 3, "scoring": "neg_log_loss"},
+        ]
+
     def _candidates(self) -> list[Setting]:
         return list(ParameterGrid(self.param_grid))
 
@@ -75,6 +85,14 @@ class RandomizedSearchCV(Search):
     n_iter: int = param(default=10, at_least=1, doc="number of settings drawn")
     pre_dispatch: int | str = param(default="2*n_jobs", doc="no effect: use tenfold.threads(n)")
     random_state: int | RandomState | None = param(default=None, doc="seed of the draws")
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.ridge import Ridge
+
+        return [
+            {"estimator": Ridge(), "param_distributions": {"alpha": [0.1, 0.5, 1.0, 5.0, 10.0]}, "n_iter": 4, "cv": 3, "random_state": 0},
+        ]
 
     def _candidates(self) -> list[Setting]:
         sampler = ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state)

@@ -197,6 +197,12 @@ class HalvingGridSearchCV(Halving):
         doc="resources of the first step; exhaust: so many that the last step has all, smallest: as few as folds allow",
     )  # fmt: skip
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.ridge import Ridge
+
+        return [{"estimator": Ridge(), "param_grid": {"alpha": [0.1, 1.0, 10.0]}, "cv": 3, "random_state": 0}]
+
     def _drawn(self, least: int, most: int, rng: RandomState) -> list[Setting]:
         return list(ParameterGrid(self.param_grid))
 
@@ -234,6 +240,12 @@ class HalvingRandomSearchCV(Halving):
         default="smallest", at_least=1, one_of=("exhaust", "smallest"),
         doc="resources of the first step; smallest: as few as folds allow, exhaust: so many that the last step has all",
     )  # fmt: skip
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.linear.ridge import Ridge
+
+        return [{"estimator": Ridge(), "param_distributions": {"alpha": [0.1, 1.0, 10.0]}, "cv": 3, "random_state": 0}]
 
     def _drawn(self, least: int, most: int, rng: RandomState) -> list[Setting]:
         if self.n_candidates == self.min_resources == "exhaust":

@@ -227,6 +227,14 @@ class GradientBoostingRegressor(BoostedRegressor, DepthBoosted):
         before="verbose",
     )
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_estimators": 20}, {"n_estimators": 4, "loss": "huber"}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 2}
+
 
 @estimator
 class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
@@ -257,3 +265,11 @@ class GradientBoostingClassifier(BoostedClassifier, DepthBoosted):
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "of columns that split a node equally well the first is taken",
     }
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_estimators": 5}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 2}

@@ -230,6 +230,14 @@ class HistGradientBoostingRegressor(BoostedRegressor, HistBoosted):
         default="loss", doc="what is watched: 'loss', a score by name, a function of (model, X, y) or (truth, prediction), or None for R²"
     )
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"max_iter": 20}, {"max_iter": 5, "loss": "absolute_error", "max_leaf_nodes": 4}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"max_iter": 2}
+
 
 @estimator
 class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
@@ -265,3 +273,11 @@ class HistGradientBoostingClassifier(BoostedClassifier, HistBoosted):
     class_weight: dict[Any, float] | str | None = param(
         default=None, one_of=("balanced",), doc="factors of the classes' weights", before="subsample"
     )
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"max_iter": 5}, {"max_iter": 4, "learning_rate": 0.3, "l2_regularization": 1.0}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"max_iter": 2}

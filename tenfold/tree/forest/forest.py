@@ -207,6 +207,14 @@ class RandomForestClassifier(ForestClassifier):
     True
     """
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_estimators": 10, "random_state": 0}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 1, "random_state": 0}
+
 
 @estimator
 class RandomForestRegressor(ForestRegressor):
@@ -232,6 +240,17 @@ class RandomForestRegressor(ForestRegressor):
     >>> bool(abs(model.predict([[50.0, 51.0]])[0] - 50) < 5)
     True
     """
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [
+            {"n_estimators": 10, "random_state": 0},
+            {"n_estimators": 3, "criterion": "absolute_error", "random_state": 0},
+        ]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 1, "random_state": 0}
 
 
 @estimator
@@ -263,6 +282,14 @@ class ExtraTreesClassifier(ForestClassifier):
     _: KW_ONLY
     bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_estimators": 10, "random_state": 0}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 1, "random_state": 0}
+
 
 @estimator
 class ExtraTreesRegressor(ForestRegressor):
@@ -293,3 +320,11 @@ class ExtraTreesRegressor(ForestRegressor):
 
     _: KW_ONLY
     bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_estimators": 10, "random_state": 0}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 1, "random_state": 0}
