@@ -10,6 +10,8 @@ from tenfold.compose.bagging import BaggingClassifier as BaggingClassifier
 from tenfold.compose.bagging import BaggingRegressor as BaggingRegressor
 from tenfold.compose.calibrated import CalibratedClassifierCV as CalibratedClassifierCV
 from tenfold.compose.cascade import CascadeClassifier as CascadeClassifier
+from tenfold.compose.column_transformer import ColumnTransformer as ColumnTransformer
+from tenfold.compose.column_transformer import make_column_transformer as make_column_transformer
 from tenfold.compose.multiclass import OneVsOneClassifier as OneVsOneClassifier
 from tenfold.compose.multiclass import OneVsRestClassifier as OneVsRestClassifier
 from tenfold.compose.pipeline import Pipeline as Pipeline
@@ -21,10 +23,13 @@ from tenfold.compose.search.halving import HalvingGridSearchCV as HalvingGridSea
 from tenfold.compose.search.halving import HalvingRandomSearchCV as HalvingRandomSearchCV
 from tenfold.compose.search.parameters import ParameterGrid as ParameterGrid
 from tenfold.compose.search.parameters import ParameterSampler as ParameterSampler
+from tenfold.compose.selectors import make_column_selector as make_column_selector
 from tenfold.compose.stacking import StackingClassifier as StackingClassifier
 from tenfold.compose.stacking import StackingRegressor as StackingRegressor
 from tenfold.compose.targets import MultiOutputRegressor as MultiOutputRegressor
 from tenfold.compose.targets import TransformedTargetRegressor as TransformedTargetRegressor
+from tenfold.compose.union import FeatureUnion as FeatureUnion
+from tenfold.compose.union import make_union as make_union
 from tenfold.compose.voting import VotingClassifier as VotingClassifier
 from tenfold.compose.voting import VotingRegressor as VotingRegressor
 from tenfold.core.engine import Local as Local

@@ -62,7 +62,11 @@ def check_fit(
         return learner._source(X, y, sample_weight, classes)  # type: ignore[no-any-return]
     categories = learner.given_categories if categories is None else categories
     elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
-    return in_memory(learner, X, y, sample_weight, classes, categories) if elsewhere is None else elsewhere
+    if elsewhere is not None:
+        return elsewhere
+    source = in_memory(learner, X, y, sample_weight, classes, categories)
+    source.looked = learner._look(split_target(X, y)[0] if isinstance(y, str) else X)
+    return source
 
 
 def _opened(learner: Any, X: Any, *given: Any, plain: bool = False) -> Source | None:

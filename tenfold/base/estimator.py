@@ -134,6 +134,11 @@ class Estimator(SklearnApi):
         """The rows of a table as numbers (n, p), by a learner that accepts "table"."""
         raise NotImplementedError
 
+    def _look(self, table: Any) -> dict[Any, Any]:
+        """What functions of the user say of a table in memory as it was given, before the gate makes numbers of it: the columns that each
+        of them chooses. Learners inside find it in `source.looked`."""
+        return {}
+
     def _source(self, table: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
         """The same with targets and weights, to fit on."""
         raise NotImplementedError
@@ -172,6 +177,10 @@ class Estimator(SklearnApi):
     def _fitted_state(self, **changed: Any) -> dict[str, Any]:
         """All that the fit has left, with some of it changed."""
         return {key: value for key, value in vars(self).items() if key not in domains(self) and key != "_output"} | changed
+
+    def _saved_params(self) -> dict[str, Any]:
+        """The parameters as a file keeps them."""
+        return {key: getattr(self, key) for key in domains(self)}
 
     def _objection(self) -> str | None:
         """Why the fitted attributes, each of its form, do not belong together; None where they do. Asked of models from files."""

@@ -30,6 +30,10 @@ class OfMember:
     def unseen(self) -> str:
         return str(self._member.unseen)
 
+    def _look(self, table: Any) -> dict[Any, Any]:
+        found: dict[Any, Any] = self._member._look(table)
+        return found
+
     @property
     def least_rows(self) -> int:
         return int(self._member.least_rows)

@@ -40,6 +40,8 @@ class Traits:
         @property
         def by_column(self) -> bool: ...
         @property
+        def passes_gaps(self) -> bool: ...
+        @property
         def multi_output(self) -> bool: ...
         @property
         def least_rows(self) -> int: ...
@@ -80,6 +82,7 @@ class Traits:
         fills = False  # no missing values
         codes = False  # categories as numbers
         by_column = False  # z = (x − shift) / scale column by column, fitted from the spreads of the columns alone
+        passes_gaps = False  # missing values of some columns, though others are filled
 
         # --- the rest ---
         exempt = {}  # laws of tests/laws.py that do not hold, each with the reason

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,10 +13,9 @@ from tenfold.base.member import OfMember
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.folds import splits_of
 from tenfold.core.data import Array, Arrays, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
-from tenfold.core.learning import Keep
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.evaluate.calibrate.maps import METHODS, Calibrator, calibrator_of, fits_method
 from tenfold.evaluate.split.plan import truth_of
@@ -37,7 +35,7 @@ class CalibratedMember:
 
 
 @estimator
-class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[misc]
+class CalibratedClassifierCV(OfMember, Classifier, Estimator):
     """CalibratedClassifierCV: a classifier whose probabilities are made honest by maps fitted on held-out rows.
 
     Model       P(class | x) = mean over folds of map(scores of the model of that fold at x); or, with ensemble=False, one
@@ -112,10 +110,10 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):  # type: ignore[m
         return self.estimator
 
     @property
-    def sparse(self) -> bool:  # type: ignore[override]
+    def sparse(self) -> bool:
         return bool(self._member.sparse)
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         member = self._member
         check.check_params(member)
         rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, member.missing)

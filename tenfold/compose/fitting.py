@@ -60,7 +60,7 @@ class Viewed(Source):
     def __init__(self, inner: Source, change: Change, target: Target, facts: dict[str, Any]) -> None:
         self.inner, self.change, self.target, self.facts = inner, change, target, facts
         self.n_features, self.n_parts, self.rereadable = facts["n_features_in_"], inner.n_parts, inner.rereadable
-        self.n_rows, self.home = inner.n_rows, inner.home
+        self.n_rows, self.home, self.looked = inner.n_rows, inner.home, inner.looked
 
     def parts(self) -> Iterator[Any]:
         return self.inner.parts()
@@ -87,4 +87,6 @@ def viewed(source: Source, change: Change, target: Target, facts: dict[str, Any]
     y = np.zeros((source.X.shape[0], *part.y.shape[1:]), dtype=part.y.dtype)
     y[there] = part.y
     chosen = None if source.rows is None and len(there) == len(rows) else there
-    return Arrays(source.X, y, source.w, target, facts, rows=chosen, missing=source.missing, width=source.n_features)
+    made = Arrays(source.X, y, source.w, target, facts, rows=chosen, missing=source.missing, width=source.n_features)
+    made.looked = source.looked
+    return made

@@ -26,7 +26,7 @@ Key = tuple[int, ...]
 
 
 @group
-class TwoClassMembers(Classifier, OfOne):  # type: ignore[misc]
+class TwoClassMembers(Classifier, OfOne):
     """Abstract: made of copies of a classifier that each tell two groups of classes apart.
 
     A learner of one pass is summarised once, class by class, as the first and as the second of two classes; the statistics of

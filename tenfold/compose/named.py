@@ -34,15 +34,17 @@ class Named(Estimator):
         """Why a learner cannot be one of the list, or None if it can."""
         return None if learner.role == self.role else f"is a {learner.role}, and a {self.role} is needed"
 
+    def _looked_at(self, name: str, learner: Any) -> Any:
+        here = f"{type(self).__name__}: {name!r} ({type(learner).__name__})"
+        if not isinstance(learner, Estimator):
+            raise BadParameter(f"{here} is no learner of Tenfold; scikit-learn's {type(self).__name__} takes both kinds")
+        if (reason := self._refusal(learner)) is not None:
+            raise BadParameter(f"{here} {reason}")
+        return learner
+
     def _learners(self) -> list[tuple[str, Any]]:
         """Those that take part."""
-        taking = [(name, one) for name, one in self._pairs() if not is_out(one)]
-        for name, one in taking:
-            here = f"{type(self).__name__}: {name!r} ({type(one).__name__})"
-            if not isinstance(one, Estimator):
-                raise BadParameter(f"{here} is no learner of Tenfold; scikit-learn's {type(self).__name__} takes both kinds")
-            if (reason := self._refusal(one)) is not None:
-                raise BadParameter(f"{here} {reason}")
+        taking = [(name, self._looked_at(name, one)) for name, one in self._pairs() if not is_out(one)]
         if not taking:
             raise BadParameter(f"{type(self).__name__}({self.listed}): all are dropped, at least one is needed")
         return taking
@@ -58,29 +60,32 @@ class Named(Estimator):
             return "there is not a fitted learner for each one of the list"
         return unlike(self, self.estimators_)
 
+    def _look(self, table: Any) -> dict[Any, Any]:
+        return {key: found for _, one in self._learners() for key, found in one._look(table).items()}
+
     # --- what the gate asks: what one of them does not take, all do not ---
 
     def _all_take(self, what: str) -> bool:
         return all(getattr(one, what) for _, one in self._learners())
 
     @property
-    def missing(self) -> bool:  # type: ignore[override]
+    def missing(self) -> bool:
         return self._all_take("missing")
 
     @property
-    def categorical(self) -> bool:  # type: ignore[override]
+    def categorical(self) -> bool:
         return self._all_take("categorical")
 
     @property
-    def sparse(self) -> bool:  # type: ignore[override]
+    def sparse(self) -> bool:
         return self._all_take("sparse")
 
     @property
-    def least_rows(self) -> int:  # type: ignore[override]
-        return max(one.least_rows for _, one in self._learners())
+    def least_rows(self) -> int:
+        return max(int(one.least_rows) for _, one in self._learners())
 
     @property
-    def kind(self) -> str:  # type: ignore[override]
+    def kind(self) -> str:
         kinds = [one.kind for _, one in self._learners()]
         return "one pass" if set(kinds) == {"one pass"} else kind_of(kinds)
 

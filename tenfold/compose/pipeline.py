@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from tenfold.base.available import Available
 from tenfold.base.estimator import Estimator, OnePass
 from tenfold.base.sklearn_api import fresh
@@ -15,8 +17,9 @@ from tenfold.compose.fitting import fit_inside
 from tenfold.compose.front import Front
 from tenfold.compose.last_step import LastStep
 from tenfold.compose.named import kind_of, names_of
+from tenfold.core import ops
 from tenfold.core.data import Block, Source
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learning import Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
 
@@ -51,20 +54,20 @@ class Pipeline(LastStep, Estimator):
 
     # What the gate asks of a learner is what the first and the last step say.
     @property
-    def kind(self) -> str:  # type: ignore[override]
+    def kind(self) -> str:
         return kind_of([step.kind for _, step in self._active()])
 
     @property
-    def role(self) -> str:  # type: ignore[override]
-        return self._last.role
+    def role(self) -> str:
+        return str(self._last.role)
 
     @property
-    def target(self) -> str:  # type: ignore[override]
+    def target(self) -> str:
         wanted = [step.target for _, step in self._active() if step.target != "none"]
         return wanted[-1] if wanted else "none"
 
     @property
-    def missing(self) -> bool:  # type: ignore[override]
+    def missing(self) -> bool:
         """Missing values pass if every step takes them, up to one that fills them."""
         for _, step in self._active():
             if not step.missing or step.fills:
@@ -72,7 +75,7 @@ class Pipeline(LastStep, Estimator):
         return True
 
     @property
-    def categorical(self) -> bool:  # type: ignore[override]
+    def categorical(self) -> bool:
         """Categories pass if every step takes them, up to one that codes them as numbers."""
         return all(step.categorical for step in self._up_to_codes())
 
@@ -117,16 +120,16 @@ class Pipeline(LastStep, Estimator):
         return next((one for one in self._said_of_categories("given_categories") if one is not None), None)
 
     @property
-    def sparse(self) -> bool:  # type: ignore[override]
-        return self._active()[0][1].sparse
+    def sparse(self) -> bool:
+        return bool(self._active()[0][1].sparse)
 
     @property
-    def multi_output(self) -> bool:  # type: ignore[override]
-        return self._last.multi_output
+    def multi_output(self) -> bool:
+        return bool(self._last.multi_output)
 
     @property
-    def least_rows(self) -> int:  # type: ignore[override]
-        return max(step.least_rows for _, step in self._active())
+    def least_rows(self) -> int:
+        return max(int(step.least_rows) for _, step in self._active())
 
     def _active(self) -> list[tuple[str, Any]]:
         """The steps that do something, after a look at whether they fit together."""
@@ -164,22 +167,55 @@ class Pipeline(LastStep, Estimator):
         for i, (_, step) in enumerate(self._active()[:-1]):
             yield from through(partial(_changed, self._changes(i)), fit_inside(step, source))
             found = source.facts.get("categories_")
-            source = source.map(step._transform, len(step.get_feature_names_out()))
+            source = source.map(self._changes(i + 1)[-1], len(step.get_feature_names_out()))
             if found is not None:
                 left = step._categories_out() if hasattr(step, "_categories_out") else None
                 source.facts.pop("categories_") if left is None else source.facts.update(categories_=left)
+                self._check_categories(i, left or [])
         return source
 
-    def _changes(self, stop: int = -1) -> tuple[Callable[[Any], Any], ...]:
-        return tuple(step._transform for _, step in self._active()[:stop])
+    def _check_categories(self, place: int, left: list[Any]) -> None:
+        """Categories that a step leaves are for one that takes them."""
+        behind, after = self._active()[place + 1]
+        if not after.categorical and any(one is not None and one.dtype.kind != "b" for one in left):
+            name = self._active()[place][1].get_feature_names_out()[next(j for j, one in enumerate(left) if one is not None)]
+            raise BadInput(
+                f"column {str(name)[:80]!r} holds text or categories, and step {behind!r} ({type(after).__name__}) takes numbers: "
+                "code it first, with OneHotEncoder for example"
+            )
 
-    def _through(self, X: Any) -> Any:
-        for _, step in self._active()[:-1]:
-            X = step._transform(X)
-        return X
+    def _gaps(self) -> list[bool]:
+        """Whether missing values may leave each step, though the first ones take them as filled."""
+        found, open_ = [], False
+        for _, step in self._active():
+            open_ = step.passes_gaps or (open_ and step.missing and not step.fills)
+            found.append(open_)
+        return found
 
     @property
-    def path(self) -> str | None:  # type: ignore[override]
+    def passes_gaps(self) -> bool:
+        return self._gaps()[-1]
+
+    def _changes(self, stop: int | None = None) -> tuple[Callable[[Any], Any], ...]:
+        """What the steps before the last one make of rows; missing values are refused before one that does not take them."""
+        steps, changes = self._active(), list[Callable[[Any], Any]]()
+        for (_, step), (behind, after), gaps in zip(steps, steps[1:], self._gaps(), strict=False):
+            checked = gaps and not after.missing
+            name = f"{behind!r} ({type(after).__name__})"
+            changes.append(partial(_without_gaps, step._transform, name) if checked else step._transform)
+        return tuple(changes[:stop])
+
+    def _through(self, X: Any) -> Any:
+        for change in self._changes():
+            X = change(X)
+        return X
+
+    def _look(self, table: Any) -> dict[Any, Any]:
+        found: dict[Any, Any] = self._active()[0][1]._look(table)
+        return found
+
+    @property
+    def path(self) -> str | None:
         name, last = self._active()[-1]
         return None if last.path is None else f"{name}__{last.path}"
 
@@ -282,6 +318,14 @@ class Pipeline(LastStep, Estimator):
 
     def _replace_inside(self, name: str, learner: Any) -> None:
         self.steps = [(key, learner if key == name else step) for key, step in self.steps]
+
+
+def _without_gaps(change: Callable[[Any], Any], behind: str, X: Any) -> Any:
+    Z = change(X)
+    if not ops.all_usable(Z):
+        column = int(np.isnan(ops.dense(Z)).any(axis=0).argmax())
+        raise BadInput(f"missing values come to {behind} in column {column}, which takes none: fill or drop them first")
+    return Z
 
 
 def _changed(changes: tuple[Callable[[Any], Any], ...], block: Block) -> Block:

@@ -29,9 +29,9 @@ class OfOne(Composite):
         return given
 
     @property
-    def sparse(self) -> bool:  # type: ignore[override]
+    def sparse(self) -> bool:
         return bool(self._member.sparse)
 
     @property
-    def kind(self) -> str:  # type: ignore[override]
+    def kind(self) -> str:
         return str(self._member.kind)

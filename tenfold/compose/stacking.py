@@ -65,7 +65,7 @@ class Stacking(Named):
         return given
 
     @property
-    def least_rows(self) -> int:  # type: ignore[override]
+    def least_rows(self) -> int:
         return max(2, super().least_rows)
 
     def _all_take(self, what: str) -> bool:

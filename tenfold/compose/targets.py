@@ -27,7 +27,7 @@ SAMPLE = 10  # rows of a block whose targets are sent through the transformation
 
 
 @estimator
-class MultiOutputRegressor(Regressor, OfOne):  # type: ignore[misc]
+class MultiOutputRegressor(Regressor, OfOne):
     """MultiOutputRegressor: one learner for each of several targets.
 
     Model       ŷⱼ(x) = the prediction of member j
@@ -83,7 +83,7 @@ def _one_target(j: int, block: Block) -> Block:
 
 
 @estimator
-class TransformedTargetRegressor(Regressor, OfOne):  # type: ignore[misc]
+class TransformedTargetRegressor(Regressor, OfOne):
     """TransformedTargetRegressor: a regressor of a function of the target.
 
     Model       ŷ(x) = g⁻¹(f(x)),  f fitted to g(y)
@@ -129,11 +129,11 @@ class TransformedTargetRegressor(Regressor, OfOne):  # type: ignore[misc]
         return LinearRegression()
 
     @property
-    def multi_output(self) -> bool:  # type: ignore[override]
+    def multi_output(self) -> bool:
         return bool(self._member.multi_output)
 
     @property
-    def kind(self) -> str:  # type: ignore[override]
+    def kind(self) -> str:
         return "keeps rows" if self._member.kind == "keeps rows" else "many passes"
 
     def _transformer(self) -> Any:
@@ -179,7 +179,7 @@ class TransformedTargetRegressor(Regressor, OfOne):  # type: ignore[misc]
     def _predict(self, X: Any) -> Array:
         said = self.regressor_._predict(X)
         values = self.transformer_._inverse(np.asarray(said, dtype=np.float64).reshape(len(said), -1))
-        return (values[:, 0] if self._flat else values).astype(X.dtype, copy=False)
+        return np.asarray(values[:, 0] if self._flat else values, dtype=X.dtype)
 
     def _objection(self) -> str | None:
         regressor, transformer = self.regressor_, self.transformer_

@@ -64,7 +64,7 @@ class Voting(Named):
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, then what each learner says of the same rows."""
-        return self.fit(X, y, sample_weight).transform(X)  # type: ignore[attr-defined]
+        return self.fit(X, y, sample_weight).transform(X)
 
 
 def _soft(voting: Any) -> bool:
@@ -72,7 +72,7 @@ def _soft(voting: Any) -> bool:
 
 
 @estimator
-class VotingClassifier(ShareClassifier, Voting):  # type: ignore[misc]
+class VotingClassifier(ShareClassifier, Voting):
     """VotingClassifier: the class that most of several learners predict, or that is the most probable on average.
 
     Model       hard: the class of most votes, Σₘ wₘ [ŷₘ(x) = c];  soft: of the largest mean, Σₘ wₘ Pₘ(c | x) / Σ w
@@ -166,7 +166,7 @@ class VotingClassifier(ShareClassifier, Voting):  # type: ignore[misc]
 
 
 @estimator
-class VotingRegressor(Regressor, Voting):  # type: ignore[misc]
+class VotingRegressor(Regressor, Voting):
     """VotingRegressor: the mean of the predictions of several learners.
 
     Model       ŷ(x) = Σₘ wₘ ŷₘ(x) / Σ w

@@ -8,8 +8,9 @@ Rows per block depend on the width of a row alone (`block_rows`), because blocks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -123,6 +124,7 @@ class Source:
     numbered = False  # whether parts are numbers: any of them can be loaded at any time
     home: Any = None  # the engine where the rows live, if that is not this process; used unless another is chosen
     target: Target
+    looked: Mapping[Any, Any] = MappingProxyType({})  # what functions of the user say of the table as it was given
     facts: dict[str, Any]  # fitted attributes the gate knows: n_features_in_, feature_names_in_, classes_
 
     @property
@@ -259,7 +261,9 @@ class Arrays(Source):
 
     def _again(self, y: Array | None, w: Array | None, target: Target, **more: Any) -> Self:
         """The same table, of which other rows take part."""
-        return type(self)(self.X, y, w, target, self.facts, missing=self.missing, width=self.n_features, **more)
+        made = type(self)(self.X, y, w, target, self.facts, missing=self.missing, width=self.n_features, **more)
+        made.looked = self.looked
+        return made
 
 
 def rows_of(X: Any, index: Any) -> Any:

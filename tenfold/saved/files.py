@@ -112,7 +112,7 @@ class _Writer:
         number = kinds.NUMBER_OF_LEARNER.get(name)
         if number is None or getattr(tenfold, name) is not type(learner):
             raise BadFile(f"{self.path}: a {name} cannot be saved, only Tenfold's own learners can")
-        params = {key: getattr(learner, key) for key in domains(learner)}
+        params = learner._saved_params()
         if self.depth and "n_features_in_" not in vars(learner):  # a parameter, as the one a RANSACRegressor copies
             return self._append(dict(kind=number, params=self._all(params, name), fitted={}))
         check_fitted(learner)

@@ -80,6 +80,8 @@ LEARNERS: dict[int, str] = {
     90: "TransformedTargetRegressor",
     91: "StackingClassifier",
     92: "StackingRegressor",
+    93: "FeatureUnion",
+    94: "ColumnTransformer",
     110: "GridSearchCV",
     111: "RandomizedSearchCV",
     112: "HalvingGridSearchCV",

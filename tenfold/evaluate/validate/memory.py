@@ -25,4 +25,6 @@ def in_memory(source: Source, missing: bool) -> Arrays:
 def table_of(rows: tuple[Any, Array, Array], source: Source, missing: bool) -> Arrays:
     """Rows that were kept as a table with the facts of their source."""
     X, y, w = rows
-    return Arrays(X, y if source.target.kind != "none" else None, w, source.target, source.facts, missing=missing)
+    made = Arrays(X, y if source.target.kind != "none" else None, w, source.target, source.facts, missing=missing)
+    made.looked = source.looked
+    return made

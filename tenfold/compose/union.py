@@ -1,0 +1,310 @@
+"""Transformers side by side: what several make of the same rows, in columns beside one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Transformer, map_rows
+from tenfold.base.sklearn_api import fresh
+from tenfold.compose.fitting import Viewed, side_by_side
+from tenfold.compose.named import Named, is_out, is_word, kind_of, names_of
+from tenfold.compose.seen_columns import SeenColumns, columns_of, marked
+from tenfold.core import ops
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
+from tenfold.core.params import KW_ONLY, estimator, group, param
+from tenfold.solve.columns import Distinct
+
+ROW_FACTS = ("feature_names_in_", "categories_", "n_features_in_")
+
+
+@group
+class Union(Transformer, Named):
+    """Abstract: each entry is a transformer of some columns, or lets them pass; what they make stands side by side."""
+
+    _members: list[Any] = learned("[part](t)", "the fitted transformers")
+    _columns: list[Array] = learned("[int(*)<p](e)", "the columns of each entry")
+
+    _: KW_ONLY
+    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
+    transformer_weights: dict[str, Any] | None = param(default=None, doc="by name, what the new columns are multiplied by")
+    verbose: bool = param(default=False, doc="no effect: use tenfold.progress()")
+    verbose_feature_names_out: Any = param(
+        default=True, doc="new names are entry__name; False: name alone; or a format of transformer_name and feature_name, or a function"
+    )
+
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "the new columns of a transformer stand in the order of its columns in X, between those of others",
+    }
+    missing: ClassVar[bool] = True  # each transformer says itself which of its columns may have gaps or categories
+    categorical: ClassVar[bool] = True
+    categorical_features: ClassVar[str] = "from_dtype"
+    given_categories: ClassVar[None] = None
+    unseen: ClassVar[str] = "mark"
+    fills: ClassVar[bool] = True
+    codes: ClassVar[bool] = True
+
+    def _entries(self) -> list[tuple[str, Any, Any]]:
+        """Name, transformer or word, and columns."""
+        raise NotImplementedError
+
+    def _places(self, source: Source) -> list[Array]:
+        """The columns of each entry."""
+        raise NotImplementedError
+
+    def _refusal(self, learner: Any) -> str | None:
+        return None if hasattr(learner, "transform") else "cannot transform"
+
+    def _learners(self) -> list[tuple[str, Any]]:
+        return [(name, self._looked_at(name, one)) for name, one, _ in self._entries() if not _is_word(one)]
+
+    @property
+    def passes_gaps(self) -> bool:
+        """Whether missing values may be left for what comes behind."""
+        passing = any(is_word(one, "passthrough") for _, one, _ in self._entries())
+        return passing or any(one.missing and not one.fills for _, one in self._learners())
+
+    @property
+    def least_rows(self) -> int:
+        return max((one.least_rows for _, one in self._learners()), default=1)
+
+    @property
+    def kind(self) -> str:
+        members = [one for _, one in self._learners()]
+        plain = all(one.kind == "one pass" and not one.categorical for one in members)
+        return "one pass" if plain else kind_of([one.kind for one in members])
+
+    @property
+    def target(self) -> str:
+        wanted = {one.target for _, one in self._learners()} - {"none"}
+        if len(wanted) > 1:
+            raise BadParameter(f"{type(self).__name__}: one transformer wants labels as target, another numbers")
+        return wanted.pop() if wanted else "none"
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        self._weights()  # looked at before the work
+        columns = self._places(source)
+        working = [
+            (name, fresh(one), places) for (name, one, _), places in zip(self._entries(), columns, strict=True)
+            if not _is_word(one) and len(places)
+        ]  # fmt: skip
+        inner = yield from self._categories(working, source)
+        seen = {name: SeenColumns.of(name, one, places, source.facts, inner[name]) for name, one, places in working}
+        views = {
+            name: Viewed(source, partial(_seen_by, seen, name), source.target, _facts(source, places, inner[name]))
+            for name, _, places in working
+        }
+        members = {name: one for name, one, _ in working}
+        fitted = yield from side_by_side(members, views, partial(_seen_by, seen), named=True)
+        return {"_members": list(fitted.values()), "_columns": columns}
+
+    def _categories(self, working: list[tuple[str, Any, Array]], source: Source) -> Learner[dict[str, Any]]:
+        """The categories of the columns of each transformer; those of numbers that are to be categories take a pass."""
+        found = {name: marked(name, one, places, source.facts) for name, one, places in working}
+        places = {name: where for name, _, where in working}
+        open_ = sorted({int(places[name][k]) for name, (_, ks) in found.items() for k in ks})
+        values: dict[int, Array] = {}
+        if open_:
+            values = dict(zip(open_, (yield partial(_different, tuple(open_))).values, strict=True))
+        out: dict[str, Any] = {}
+        for name, (known, ks) in found.items():
+            out[name] = None if known is None else list(known)
+            for k in ks:
+                out[name][k] = values[int(places[name][k])]
+        return out
+
+    def _weights(self) -> dict[str, float]:
+        given, names = self.transformer_weights or {}, [name for name, _, _ in self._entries()]
+        for name, weight in given.items():
+            here = f"{type(self).__name__}(transformer_weights={check.short(given)})"
+            if name not in names:
+                raise BadParameter(f"{here}: there is no transformer {name!r}, only {names}")
+            if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):
+                raise BadParameter(f"{here}: the weight of {name!r} must be a finite number")
+        return dict(given)
+
+    # --- fitted ---
+
+    def _parts(self) -> list[tuple[str, Any, Array]]:
+        """Name, fitted transformer (None: the columns pass) and columns of each entry that makes columns."""
+        check.check_fitted(self)
+        members, parts = iter(self._members), []
+        for (name, one, _), places in zip(self._entries(), self._columns, strict=True):
+            if len(places) and not is_out(one):
+                parts.append((name, None if is_word(one, "passthrough") else next(members), places))
+        return parts
+
+    def _transform(self, X: Any) -> Any:
+        facts = {key: vars(self)[key] for key in ROW_FACTS if key in vars(self)}
+        weights, made = self._weights(), []
+        for name, one, places in self._parts():
+            if one is None:
+                Z = columns_of(X, places)
+            else:
+                Z = one._transform(SeenColumns.of(name, one, places, facts, vars(one).get("categories_"))(X))
+            made.append(Z * weights[name] if name in weights else Z)
+        if not made:
+            return np.empty((X.shape[0], 0), dtype=X.dtype)
+        if not any(ops.is_sparse(Z) for Z in made):
+            return np.concatenate(made, axis=1, dtype=X.dtype)
+        from scipy.sparse import csr_matrix, hstack
+
+        return hstack([Z if ops.is_sparse(Z) else csr_matrix(Z) for Z in made], format="csr")
+
+    def transform(self, X: Any) -> Any:
+        """What the transformers make of the rows, side by side; objects where columns of text pass."""
+        change = self._named if self._text_out() else self._transform
+        return self._dressed(map_rows(change, check.check_predict(self, X)), X)
+
+    def _categories_out(self) -> list[Array | None]:
+        """The categories of the new columns, None for numbers."""
+        outer, out = vars(self).get("categories_"), list[Array | None]()
+        for _, one, places in self._parts():
+            if one is None:
+                out += [None] * len(places) if outer is None else [outer[j] for j in places]
+            else:
+                left = one._categories_out() if hasattr(one, "_categories_out") else None
+                out += [None] * len(one.get_feature_names_out()) if left is None else left
+        return out
+
+    def _text_out(self) -> list[int]:
+        return [j for j, one in enumerate(self._categories_out()) if one is not None and one.dtype.kind != "b"]
+
+    def _named(self, X: Any) -> Array:
+        """The new rows with the categories themselves instead of their codes."""
+        Z, known = self._transform(X), self._categories_out()
+        out = Z.astype(object)
+        for j in self._text_out():
+            names = np.append(known[j].astype(object), np.nan)  # type: ignore[union-attr]
+            out[:, j] = names[np.where(np.isnan(Z[:, j]) | (Z[:, j] < 0), -1, Z[:, j]).astype(np.int64)]
+        return np.asarray(out)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns that `transform` returns."""
+        old = super().get_feature_names_out(input_features)
+        pairs = [
+            (name, str(new))
+            for name, one, places in self._parts()
+            for new in (old[places] if one is None else one.get_feature_names_out(old[places]))
+        ]
+        how = self.verbose_feature_names_out
+        if callable(how):
+            return np.array([how(name, new) for name, new in pairs], dtype=object)
+        if isinstance(how, str) or how:
+            form = how if isinstance(how, str) else "{transformer_name}__{feature_name}"
+            return np.array([form.format(transformer_name=name, feature_name=new) for name, new in pairs], dtype=object)
+        names = [new for _, new in pairs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise BadInput(
+                f"Output feature names: {twice[:5]} are not unique. Please set verbose_feature_names_out=True to add prefixes"
+            )
+        return np.array(names, dtype=object)
+
+    def _fitted_by_name(self) -> dict[str, Any]:
+        made = {name: "passthrough" if one is None else one for name, one, _ in self._parts()}
+        return {name: made.get(name, one if is_word(one, "passthrough") else "drop") for name, one, _ in self._entries()}
+
+    def _objection(self) -> str | None:
+        entries = self._entries()
+        if len(self._columns) != len(entries):
+            return "there are not columns for each entry"
+        working = [where for (_, one, _), where in zip(entries, self._columns, strict=True) if not _is_word(one) and len(where)]
+        if [one.n_features_in_ for one in self._members] != [len(where) for where in working]:
+            return "a transformer takes another number of columns than are there for it"
+        return None if all(hasattr(one, "transform") for one in self._members) else "a learner inside cannot transform"
+
+
+def _is_word(one: Any) -> bool:
+    return is_out(one) or is_word(one, "passthrough")
+
+
+def _facts(source: Source, places: Array, inner: Any) -> dict[str, Any]:
+    """What the gate knows of some columns."""
+    facts = {key: fact for key, fact in source.facts.items() if key not in ROW_FACTS}
+    facts["n_features_in_"] = len(places)
+    if "feature_names_in_" in source.facts:
+        facts["feature_names_in_"] = source.facts["feature_names_in_"][places]
+    return facts if inner is None else {**facts, "categories_": inner}
+
+
+def _seen_by(seen: Mapping[str, SeenColumns], name: str, block: Block) -> Block:
+    return replace(block, X=seen[name](block.X))
+
+
+def _different(places: tuple[int, ...], block: Block) -> Distinct:
+    X = np.ascontiguousarray(ops.dense(block.X)[:, list(places)])
+    return Distinct.of(X, block.w, ~np.isnan(X))
+
+
+@estimator
+class FeatureUnion(Union):
+    """FeatureUnion: what several transformers make of the same rows, side by side.
+
+    Model       z = [w₁ t₁(x), ..., w_T t_T(x)]
+    Objective   that of each transformer
+    Algorithm   all transformers are fitted side by side: one reading of the rows serves all of them
+    Cost        the sum of the transformers; as many readings of the rows as the longest of them needs
+    Fails when  a transformer cannot take a column (refused by name)
+    Reference   Buitinck et al. 2013 (the interface)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> both = tenfold.FeatureUnion([("scaled", tenfold.StandardScaler()), ("axis", tenfold.PCA(1))])
+    >>> both.fit_transform(X).shape
+    (6, 3)
+    >>> both.get_feature_names_out().tolist()
+    ['scaled__x0', 'scaled__x1', 'axis__pca0']
+    """
+
+    listed: ClassVar[str] = "transformer_list"
+
+    transformer_list: list[Any] = param(doc="list of (name, transformer); 'drop' leaves one out, 'passthrough' is X", before="n_jobs")
+    _: KW_ONLY
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.prepare.scale import StandardScaler
+        from tenfold.reduce.pca import PCA
+
+        return [
+            {"transformer_list": [("scaled", StandardScaler()), ("axes", PCA(2))]},
+            {"transformer_list": [("x", "passthrough"), ("off", "drop"), ("axes", PCA(2))], "transformer_weights": {"x": 2.0}},
+        ]
+
+    @property
+    def missing(self) -> bool:  # type: ignore[override]
+        return self._all_take("missing")
+
+    @property
+    def categorical(self) -> bool:  # type: ignore[override]
+        return self._all_take("categorical")
+
+    def _entries(self) -> list[tuple[str, Any, Any]]:
+        return [(name, one, None) for name, one in self._pairs()]
+
+    def _places(self, source: Source) -> list[Array]:
+        return [np.arange(0 if is_out(one) else source.n_features) for _, one, _ in self._entries()]
+
+    @property
+    def named_transformers(self) -> dict[str, Any]:
+        """The transformers by name, fitted ones after a fit."""
+        return self._fitted_by_name() if "n_features_in_" in vars(self) else dict(self._pairs())
+
+
+def make_union(
+    *transformers: Any, n_jobs: int | None = None, verbose: bool = False, verbose_feature_names_out: Any = True
+) -> FeatureUnion:
+    """A FeatureUnion whose transformers are named after their classes, in lower case, numbered where a class comes twice."""
+    pairs = list(zip(names_of(transformers), transformers, strict=True))
+    return FeatureUnion(pairs, n_jobs=n_jobs, verbose=verbose, verbose_feature_names_out=verbose_feature_names_out)
