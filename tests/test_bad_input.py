@@ -243,7 +243,7 @@ def test_no_crash(module: str, name: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-@pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if cls.target != "none"])
+@pytest.mark.parametrize("name", [name for name in CLASSES if plain(name).target != "none"])
 def test_more_rows_than_memory(name: str) -> None:
     """2⁴⁰ rows that take no memory: refused because y is shorter, before anything of that size is made."""
     X = np.broadcast_to(np.zeros((1, 3)), (2**40, 3))
