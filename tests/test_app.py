@@ -384,14 +384,14 @@ def test_the_estimate_is_of_the_search() -> None:
 
 
 def test_a_simpler_model_is_not_called_flattery() -> None:
-    """What is given up by taking the simpler model is told as that; only the rest is flattery."""
-    taken = dict(leader="boosted trees", taken="linear regression")
-    same = estimate("log_loss", 0.0993, 0.1021, taken_board=0.1021, **taken)
-    assert "0.0993 for boosted trees and 0.1021 for the simpler model that is taken" in same and "flatter" not in same
-    more = estimate("log_loss", 0.0993, 0.1050, taken_board=0.1021, **taken)
-    assert "0.1021 for the simpler model" in more and "they flatter" in more
-    leads = estimate("log_loss", 0.0993, 0.1021, taken_board=0.0993, leader="a", taken="a")
-    assert "so it flatters" in leads and "simpler" not in leads
+    """What the rounds give up for simpler models is told as that; flattery is what the best of each round loses."""
+    simpler = estimate("log_loss", 0.0993, 0.1021, leaders=0.0993)
+    assert "did not flatter this time (the best of each round gets 0.0993); simpler models, taken where" in simpler
+    assert "so it flatters" not in simpler and "get 0.1021." in simpler
+    both = estimate("log_loss", 0.0993, 0.1050, leaders=0.1021)
+    assert "so it flatters (the best of each round gets 0.1021); simpler models" in both
+    picked = estimate("log_loss", 0.0993, 0.1021, leaders=0.1021)
+    assert "so it flatters." in picked and "simpler" not in picked
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])

@@ -29,9 +29,7 @@ class Estimated:
     settings: int
     reach: float | None = None
     reaches: list[float] | None = None
-    leader: str = ""  # the first place of the board
-    taken: str = ""  # the place that was taken: the leader, or a simpler one that is as good
-    taken_board: float | None = None  # score of that place
+    leaders: float | None = None  # score of what led in each outer round, on the rows of that round
     kind: str = ""  # its kind of model
     picks: list[str] | None = None  # the kind of model that each outer round picked
 
@@ -72,25 +70,17 @@ class Estimated:
         return f"{what}; {mine} took {short(self.kind)}, which is saved, and {others}."
 
     def _board(self, value: float) -> str:
-        """Why the board says something else: it chose by its own numbers, or a simpler model was taken than its best."""
-        tried = counted(self.settings, "setting")
-        simpler = self.taken != self.leader and self.taken_board is not None
-        shown = self.taken_board if simpler and self.taken_board is not None else self.board
+        """Why the board says something else: it chose by its own numbers, and rounds take simpler models that are as good."""
+        tried, leaders = counted(self.settings, "setting"), value if self.leaders is None else self.leaders
+        said, led, found = (figure(one, self.metric) for one in (self.board, leaders, value))
         score = known_score(self.metric)
-        flatters = (
-            figure(shown, self.metric) != figure(value, self.metric)
-            and score is not None
-            and score.sign * (shown - value) > 0
-        )
-        if not simpler:
-            best, fair = f"it is the best of {tried} by that very number, so it flatters", "did not flatter this time"
-            why = best if flatters else f"picking among {tried} by it {fair}"
-            return f"The board said {figure(self.board, self.metric)}: {why}."
-        said = (
-            f"The board said {figure(self.board, self.metric)} for {short(self.leader)} and {figure(shown, self.metric)} for the "
-            "simpler model that is taken, which is as good within the error"
-        )
-        return f"{said}; chosen among {tried} by these numbers, they flatter." if flatters else f"{said}."
+        if said != led and score is not None and score.sign * (self.board - leaders) > 0:
+            text = f"The board said {said}: it is the best of {tried} by that very number, so it flatters"
+        else:
+            text = f"The board said {said}: picking among {tried} by it did not flatter this time"
+        if led == found:
+            return f"{text}."
+        return f"{text} (the best of each round gets {led}); simpler models, taken where they are as good, get {found}."
 
     def _verdict(self, search: Facts, gain: Facts) -> list[str]:
         how = f"{metric_name(self.metric)} {figure(search['value'], self.metric)} against "

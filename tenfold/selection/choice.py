@@ -135,6 +135,7 @@ class Nested:
     estimates: dict[str, Estimate]
     gain: Estimate  # what the chosen model is better than the guess by, in the score that was asked for
     picks: list[int]  # the setting chosen in each outer round
+    leaders: list[int]  # and the one that led there, which may be less simple
 
     @property
     def signal(self) -> bool:
@@ -149,11 +150,12 @@ def nested_estimate(race: Race, judge: Score) -> Nested | None:
         return None
     table = race.scores[judge.name]
     guess = next(c for c, setting in enumerate(race.settings) if setting.family.is_guess)
-    picks = []
+    made = []
     for o in rounds:
         inner = np.delete(table[:, :, o], o, axis=1)
         inner[~np.isfinite(table[:, o, o])] = np.nan  # what fails on the outer round cannot be taken in it
-        picks.append(choose(race.settings, inner, judge).chosen)
+        made.append(choose(race.settings, inner, judge))
+    picks = [choice.chosen for choice in made]
     method = f"nested cross-validation, {len(rounds)} outer rounds of the whole search, {race.K - 1} inner folds"
     outer = {
         name: np.array([scores[c, o, o] for c, o in zip(picks, rounds, strict=True)])
@@ -164,6 +166,7 @@ def nested_estimate(race: Race, judge: Score) -> Nested | None:
         {name: honest_range(estimated(name, scores, race.K, method), tested) for name, scores in outer.items()},
         gain_over_guess(race, judge, picks, guess),
         picks,
+        [choice.leader for choice in made],
     )
 
 

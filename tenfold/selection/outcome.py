@@ -97,10 +97,9 @@ class Outcome:
         """The estimate and what it is compared with, as plain values for a listener."""
         race, done = self.race, self.race.complete_folds
         guessed = {name: float(scores.mean()) for name, scores in self.guess_scores().items()}
-        leader, taken = (
-            race.scores[self.judge.name][c, done, done].mean() if done else None
-            for c in (self.choice.leader, self.choice.chosen)
-        )
+        scores, search = race.scores[self.judge.name], self.search
+        leader = scores[self.choice.leader, done, done].mean() if done else None
+        kinds = [setting.family.title for setting in race.settings]
         return dict(
             estimates=[asdict(one) for one in self.estimates.values()],
             metric=self.judge.name,
@@ -115,11 +114,11 @@ class Outcome:
             settings=len(race.settings) - 1,
             reach=self.reach,
             reaches=None if self.reaches is None else self.reaches[1].tolist(),
-            leader=race.settings[self.choice.leader].label,
-            taken=race.settings[self.choice.chosen].label,
-            taken_board=taken,
-            kind=race.settings[self.choice.chosen].family.title,
-            picks=None if self.search is None else [race.settings[c].family.title for c in self.search.picks],
+            leaders=None
+            if search is None
+            else float(np.mean(scores[search.leaders, race.complete_outer, race.complete_outer])),
+            kind=kinds[self.choice.chosen],
+            picks=None if search is None else [kinds[c] for c in search.picks],
         )
 
     def record(self) -> dict[str, Any]:
