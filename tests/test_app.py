@@ -181,7 +181,7 @@ NASTY: dict[str, tuple[dict[str, object], int, str]] = {
     "perfect copy": (
         dict(x=np.arange(N) % 11, z=np.arange(N) ** 2, y=np.arange(N) ** 2),
         0,
-        "z alone tells the target",
+        "z alone predicts the target",
     ),
     "all rows equal": (dict(x=[1.5] * N, c=["a"] * N, y=np.arange(N) / 3), 3, "no column is left"),
     "all rows twice": (

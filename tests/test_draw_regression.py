@@ -158,7 +158,7 @@ def test_weights_of_robust_fits() -> None:
     [
         (lambda x, y: draw_fit(tenfold.LinearRegression().fit(x, y), x, y, level=2.0), "level"),
         (lambda x, y: draw_fit(tenfold.LinearRegression().fit(x, y), x, y, column=3), "column"),
-        (lambda x, y: draw_leverage(tenfold.HuberRegressor().fit(x, y), x, y), "tells no leverage"),
+        (lambda x, y: draw_leverage(tenfold.HuberRegressor().fit(x, y), x, y), "has no leverage"),
         (lambda x, y: draw_coefficients(tenfold.Ridge()), "give X and y"),
         (lambda x, y: draw_coefficients(tenfold.HuberRegressor(), x, y), "no penalty alpha"),
         (lambda x, y: draw_weights(tenfold.Ridge().fit(x, y), x, y), "weighs no rows"),

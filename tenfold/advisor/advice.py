@@ -150,28 +150,28 @@ def _about_residuals(Z: Array, y: Array, plane: evidence.Plane) -> list[Finding]
 
 
 def _concluded(findings: list[Finding], x_noisy: bool | None) -> Advice:
-    """The tree of questions, from what spoils every other answer downwards."""
-    said = {one.question: one.answer for one in findings}
-    bent = said["linear?"] == "no"
-    if said["several instances?"] == "yes":
+    """The tree of questions, from what spoils all others downwards."""
+    found = {one.question: one.answer for one in findings}
+    bent = found["linear?"] == "no"
+    if found["several instances?"] == "yes":
         choice = (
-            "one plane at a time, from random subsets: n_models tells how many",
+            "one plane at a time, from random subsets: n_models is how many",
             "RANSACRegressor",
             "a single fit would run between the planes",
         )
-    elif said["Poisson?"] == "yes":
+    elif found["Poisson?"] == "yes":
         choice = (
             "transform the counts to equal noise, then least squares" + (" on basis functions" if bent else ""),
             "AnscombeTransformer",
             "the noise of counts grows with their mean",
         )
-    elif said["outliers, heavy tails?"] == "outliers, also in X" and not bent:
+    elif found["outliers, heavy tails?"] == "outliers, also in X" and not bent:
         choice = (
             "robust regression that rows far out in X cannot turn",
             "MMRegressor",
             "wrong rows far out in X turn every fit that lets them count, and Huber's loss does",
         )
-    elif said["outliers, heavy tails?"] == "outliers" and not bent:
+    elif found["outliers, heavy tails?"] == "outliers" and not bent:
         choice = ("robust regression", "HuberRegressor", "squares would let a few rows decide")
     elif bent:
         choice = (
@@ -179,7 +179,7 @@ def _concluded(findings: list[Finding], x_noisy: bool | None) -> Advice:
             "SplineTransformer",
             "a plane leaves a shape behind in the residuals",
         )
-    elif said["underdetermined, ill conditioned?"] != "no":
+    elif found["underdetermined, ill conditioned?"] != "no":
         choice = (
             "least squares with a penalty",
             "RidgeCV",
@@ -191,7 +191,7 @@ def _concluded(findings: list[Finding], x_noisy: bool | None) -> Advice:
             "TotalLeastSquares",
             "errors in X make the slopes of ordinary least squares too small",
         )
-    elif said["noise equal?"] == "no":
+    elif found["noise equal?"] == "no":
         choice = (
             "weighted least squares, with a model of the variance; WeightedLeastSquares if you know the variances",
             "ReweightedLeastSquares",

@@ -29,7 +29,7 @@ class Plane:
 
 
 def least_squares(Z: Array, y: Array, rows: Any = slice(None)) -> Plane:
-    """Z holds the constant column too; fitted to some rows, told of all."""
+    """Z holds the constant column too; fitted to some rows, evaluated on all."""
     coef = np.linalg.lstsq(Z[rows], y[rows], rcond=None)[0]
     value = Z @ coef
     rest = y - value
@@ -56,7 +56,7 @@ def robust_plane(Z: Array, y: Array, seed: int = 0) -> Plane:
         if near.sum() <= k:
             break
         best = least_squares(Z, y, near)
-        # the rows were chosen to be near, so their median is that of a cut Gaussian; all rows tell the scale
+        # the rows were chosen to be near, so their median is that of a cut Gaussian; the scale is that of all rows
         best.scale = max(1.4826 * float(np.median(np.abs(best.rest))), floor)
     return best
 

@@ -84,7 +84,7 @@ def _discard_output() -> None:
 
 def print_message(message: Any) -> None:
     """One sentence on standard error."""
-    with contextlib.suppress(OSError):  # nobody can be told
+    with contextlib.suppress(OSError):  # nobody reads it
         print(f"tenfold: {clean(' '.join(str(message).split()))}", file=sys.stderr, flush=True)
 
 

@@ -66,13 +66,13 @@ class Text(Silent):
 
     def _columns(self, columns: list[Facts]) -> list[str]:
         kinds = [column["kind"] for column in columns]
-        told = [column for column in columns if column["note"]]
-        width = max((len(short(column["name"], 30)) for column in told), default=0)
+        noted = [column for column in columns if column["note"]]
+        width = max((len(short(column["name"], 30)) for column in noted), default=0)
         lines = ["COLUMNS  " + ", ".join(_kinds(kind, kinds.count(kind)) for kind in dict.fromkeys(kinds))]
-        for column in told[:MOST_NOTES]:
+        for column in noted[:MOST_NOTES]:
             undo = f"   (--{column['undo']} {_typed(column['name'])})" if column["undo"] else ""
             lines.append(f"  ! {short(column['name'], 30):<{width}}   {column['note']}{undo}")
-        more = len(told) - MOST_NOTES
+        more = len(noted) - MOST_NOTES
         return lines + ([f"    and {more} more, all in run.json"] if more > 0 else [])
 
     def _checks(self, copies: str, suspects: list[tuple[str, str]]) -> list[str]:
@@ -80,7 +80,7 @@ class Text(Silent):
         lines = [f"CHECKS   {copies}   {leaks}"]
         for name, how in suspects[:MOST_NOTES]:
             lines += [
-                f"  ! {short(name, 30)} alone tells the target almost perfectly ({how}).",
+                f"  ! {short(name, 30)} alone predicts the target almost perfectly ({how}).",
                 f"    If it is filled in after the outcome, run again with --drop {_typed(name)}",
             ]
         return lines

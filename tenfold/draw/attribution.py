@@ -64,7 +64,7 @@ def _cell(found: Any, row: int, j: int) -> str:
 
 
 def draw_one_row(found: Any, row: int, ax: Any = None, most: int = 10) -> Any:
-    """From the base to what is said of one row: a bar for each column, the largest first, the rest together."""
+    """From the base to the prediction of one row: a bar for each column, the largest first, the rest together."""
     if found.values.ndim == 3:
         raise BadInput(f"choose a class first: found.of_class({found.classes[-1]!r}).plot(row={row})")
     if not -len(found.values) <= row < len(found.values):

@@ -1,4 +1,4 @@
-"""Calibration as a picture: what was said against what was seen."""
+"""Calibration as a picture: predicted probability against observed frequency."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def draw_calibration(
     sample_weight: Any = None,
     ax: Any = None,
 ) -> Any:
-    """The share of positives against the probability that was said, with 95 % ranges; on the dotted line they agree.
+    """The share of positives against the predicted probability, with 95 % ranges; on the dotted line they agree.
 
     curve: a result of `calibration_curve`; or the truth, with y_prob the probabilities of the positive class or a
     dict of name: probabilities. A strip at the foot then shows where the rows are.

@@ -41,7 +41,7 @@ def draw_dependence(found: Any, ax: Any = None, output: int = -1) -> Any:
     effect = (
         f"effect on {what}" if found.kind == "accumulated" else f"mean {what}" if found.individual is None else what
     )
-    ax.set(xlabel=_told(found, 0), ylabel=effect)
+    ax.set(xlabel=_axis_label(found, 0), ylabel=effect)
     if found.kind == "accumulated":
         ax.axhline(0, color=GREY, linewidth=1.0, linestyle=":")
     return ax
@@ -69,12 +69,12 @@ def _map(ax: Any, found: Any, output: int) -> Any:
     ax.figure.colorbar(cells, ax=ax, label=f"joint effect on {what}" if signed else what)
     for spread, side in zip(found.spread, "xy", strict=True):
         _ticks(ax, spread, side)
-    ax.set(xlabel=_told(found, 0), ylabel=_told(found, 1))
+    ax.set(xlabel=_axis_label(found, 0), ylabel=_axis_label(found, 1))
     ax.grid(False)
     return ax
 
 
-def _told(found: Any, which: int) -> str:
+def _axis_label(found: Any, which: int) -> str:
     """The name of a column, and what the marks on its axis are."""
     return short(found.columns[which], 40) + (" (marks: deciles)" if len(found.spread[which]) else "")
 

@@ -15,7 +15,7 @@ def draw_gains(model: Any, ax: Any = None, most: int = 20) -> Any:
     """A bar for each column: its share in what all splits won (`feature_importances_`), the largest first.
 
     With several trees a thin line reaches over the middle half of them. Gains are those of the training rows, and columns with
-    many values win a little by chance: permutation_importance tells what a column is worth for new rows.
+    many values win a little by chance: permutation_importance measures what a column is worth for new rows.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.draw import draw_gains

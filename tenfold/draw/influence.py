@@ -65,7 +65,7 @@ def draw_leverage(model: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     '9'
     """
     if not hasattr(model, "cooks_distance"):
-        raise BadInput(f"draw_leverage: a {type(model).__name__} tells no leverage: use LinearRegression")
+        raise BadInput(f"draw_leverage: a {type(model).__name__} has no leverage: use LinearRegression")
     found, h, cook = model.inference(), model.leverage(X), model.cooks_distance(X, y)
     truth = check.real_target(check.as_column(y), len(h))[:, 0]
     spread = np.sqrt(found.sigma2[0] * np.maximum(1 - h, 1e-12))

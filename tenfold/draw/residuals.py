@@ -15,7 +15,7 @@ MANY = 5_000  # rows above which points would hide one another: cells are shaded
 def draw_residuals(y_true: Any, y_pred: Any, *, sample_weight: Any = None, ax: Any = None) -> Any:
     """Truth less prediction against the prediction, with the mean and the spread (one standard deviation) along it.
 
-    A mean that leaves zero tells of a shape the model misses; a spread that grows, of noise that does.
+    A mean that leaves zero shows a shape the model misses; a spread that grows, of noise that does.
 
     >>> from tenfold.draw import draw_residuals
     >>> ax = draw_residuals([1.0, 2.0, 3.0], [1.5, 2.0, 2.5])

@@ -47,7 +47,7 @@ class Box:
 
 
 def draw_tree(model: Any, ax: Any = None, max_depth: int = 3) -> Any:
-    """The first levels of a fitted tree: each box tells what is said of its rows, their weight, and the column it asks for.
+    """The first levels of a fitted tree: each box shows the prediction of its rows, their weight, and the column of its split.
 
     Boxes of a classifier have the colour of their class, the paler the more classes are mixed in them; those of a regression
     tree are the brighter the higher their mean. Three dots: there is more below. Without `ax` the picture is as large as its
@@ -76,8 +76,8 @@ def draw_tree(model: Any, ax: Any = None, max_depth: int = 3) -> Any:
         face, ink = _colours(box.shade, min(levels), max(levels))
         around = dict(boxstyle="round,pad=0.45", facecolor=face, edgecolor=GREY, linewidth=0.8)
         middle = dict(ha="center", va="center", clip_on=True, parse_math=False)
-        said = "\n".join(box.lines)
-        ax.text(box.x, box.top - box.height / 2, said, fontsize=BOX, color=ink, zorder=3, bbox=around, **middle)
+        text = "\n".join(box.lines)
+        ax.text(box.x, box.top - box.height / 2, text, fontsize=BOX, color=ink, zorder=3, bbox=around, **middle)
         for below in box.below:
             ax.plot([box.x, below.x], [box.top - box.height / 2, below.top - PAD], color=GREY, linewidth=1.0, zorder=1)
             ax.text(below.x, below.top + LINE / 2, below.label, fontsize=LABEL, zorder=2, bbox=PAPER, **middle)
@@ -88,8 +88,8 @@ PAPER = dict(boxstyle="square,pad=0.15", facecolor="white", edgecolor="none")
 
 
 def _boxes(model: Any, place: Any, label: str, depth: int, deepest: int) -> Box:
-    said, shade, branches = model._outline(place)
-    verdict, *asked = said.split("\n")
+    text, shade, branches = model._outline(place)
+    verdict, *asked = text.split("\n")
     lines = [verdict]
     if len(verdict) > LONGEST:  # the weight must not be lost
         name, _, weight = verdict.rpartition(" (")

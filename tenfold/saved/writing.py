@@ -35,7 +35,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
     Of a link, what it points to is replaced. A pipe or a device keeps its place: the content is written into it.
     """
-    stream_like = _is_stream(path)
+    stream_like = is_stream(path)
     try:
         if stream_like:
             content = io.BytesIO()
@@ -72,7 +72,7 @@ def cannot_write(path: str, failure: OSError, kept: bool = True) -> BadFile:
     return BadFile(f"{path}: cannot be written ({failure.strerror or failure}): {remedy}{rest}")
 
 
-def _is_stream(path: str) -> bool:
+def is_stream(path: str) -> bool:
     """Whether the path is a pipe, a device or a socket, or names an open file of this process."""
     try:
         mode = os.stat(path).st_mode

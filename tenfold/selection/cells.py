@@ -106,12 +106,12 @@ def mostly_values(texts: pl.Series, values: pl.Series, codes: bool = True) -> bo
     """Whether a column holds numbers (or dates) in spite of its odd cells; `codes`: whole numbers may be the names of classes."""
     present = len(texts) - texts.null_count()
     odd = texts.filter(values.is_null() & texts.is_not_null())
-    if len(odd) == 0:
-        return True
+    if len(odd) == 0 or len(odd) > MOST_WORDS * present:
+        return len(odd) == 0
     known = odd.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)) | odd.str.contains(OVERFLOW)
     strange = int((~known).sum())
     bounds = int(odd.str.contains(BOUND).sum())
-    if len(odd) > MOST_WORDS * present or strange - bounds > MOST_ODD * present:
+    if strange - bounds > MOST_ODD * present:
         return False
     return strange == 0 or not (codes and _are_codes(values.drop_nulls()))
 

@@ -49,7 +49,7 @@ def _loses_a_class(groups: Array, task: Task) -> bool:
 
 
 def leak_suspects(frame: pl.DataFrame, task: Task) -> list[tuple[str, str]]:
-    """Columns that alone tell the target almost perfectly, with the figure."""
+    """Columns that alone predict the target almost perfectly, with the figure."""
     rows = np.linspace(0, frame.height - 1, min(frame.height, LEAK_ROWS)).astype(int)
     sample, y = frame[rows], task.codes[rows]
     found = []

@@ -48,7 +48,7 @@ class TableCoder(Estimator):
     role: ClassVar[str] = "transformer"
     frozen: ClassVar[bool] = True
 
-    least_rows: int = param(  # type: ignore[misc]  # of a level here, and a name in files that were saved
+    least_rows: int = param(
         default=LEAST_LEVEL_ROWS,
         at_least=1,
         doc="a level of fewer rows is not kept, so that no single row can be told from it",

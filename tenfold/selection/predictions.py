@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 import sys
 from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import BadParameter
-from tenfold.saved.writing import replacing
+from tenfold.saved.writing import is_stream, replacing
 from tenfold.selection.model import TableModel
 from tenfold.selection.reading import pl
 
@@ -23,7 +22,7 @@ def check_format(out: Path) -> str:
     end = out.suffix.lower()
     if end in FORMATS:
         return end
-    if out.exists() and not stat.S_ISREG(out.stat().st_mode) and not out.is_dir():
+    if is_stream(os.fspath(out)):
         return ".csv"
     raise BadParameter(f"out={str(out)!r}: the name must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
 

@@ -222,5 +222,5 @@ def cut_after_word(text: str, most: int) -> str:
     """Text of bounded length that ends with a word, and "…" where something was left out."""
     if len(text) <= most:
         return text
-    head, blank, _ = text[:most].rpartition(" ")
-    return (head if blank and len(head) > most // 2 else text[: most - 1]).rstrip(" ,;:(") + "…"
+    head, space, _ = text[:most].rpartition(" ")
+    return (head if space and len(head) > most // 2 else text[: most - 1]).rstrip(" ,;:(") + "…"

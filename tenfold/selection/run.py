@@ -130,7 +130,7 @@ class Run:
         return self.model.predict_proba(table)
 
     def predict_interval(self, table: Any) -> Array:
-        """For numbers: a range around each answer that holds the truth of 90 % of new rows."""
+        """For numbers: a range around each prediction that holds the truth of 90 % of new rows."""
         return self.model.predict_interval(table)
 
     def save(self, folder: Any, replace: bool = False) -> Path:
@@ -154,10 +154,10 @@ class Run:
 
 
 class _Job:
-    """The steps of a run, each told to the listener."""
+    """The steps of a run, each an event for the listener."""
 
-    def __init__(self, tell: Listener, finish_early: bool, settings: dict[str, Any]) -> None:
-        self.tell, self.finish_early, self.settings = tell, finish_early, settings
+    def __init__(self, emit: Listener, finish_early: bool, settings: dict[str, Any]) -> None:
+        self.emit, self.finish_early, self.settings = emit, finish_early, settings
         self.began, self.interrupted = time.perf_counter(), False
 
     def run(self, table: Any, target: Any) -> Run:
@@ -165,7 +165,7 @@ class _Job:
         raw = read_table(table)
         frame, target = _with_target(raw.frame, target)
         shape = dict(rows=frame.height, columns=frame.width)
-        self.tell("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds)
+        self.emit("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds)
         check_name(target, frame.columns)
         refuse_repeated(raw.name, set(raw.repeated), [target])
         comma = _comma(raw)
@@ -173,10 +173,10 @@ class _Job:
         named.check(frame.columns, target)
         task = find_task(frame[target], raw.typed, asked["task"], comma, target in named.category)
         judge = find_score(asked["metric"] or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
-        self.tell("task", **_task_facts(task, judge))
+        self.emit("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)
-        self.tell("columns", columns=[asdict(column) for column in columns])
+        self.emit("columns", columns=[asdict(column) for column in columns])
         coder = coder_for(columns, used) if used.width else None
         if coder is None or not coder.names_out():
             raise BadInput(_why_no_columns(columns, target))
@@ -196,7 +196,7 @@ class _Job:
 
     def _folds(self, used: pl.DataFrame, task: Task, folds: int) -> Array:
         groups, copies = duplicate_groups(used, task, folds)
-        self.tell("checks", copies=copies, suspects=leak_suspects(used, task))
+        self.emit("checks", copies=copies, suspects=leak_suspects(used, task))
         return make_folds(task.codes, folds, self.settings["seed"], task.role, groups)
 
     def _race(self, X: Array, names: list[str], table: pl.DataFrame, task: Task, fold: Array, judge: Score) -> Race:
@@ -207,7 +207,7 @@ class _Job:
             race.labels = task.classes
         alike = pl.String not in table.dtypes and not np.isnan(X).any()
         units = len(race.units())
-        self.tell(
+        self.emit(
             "plan",
             families=len(race.families) - 1,
             settings=len(race.settings) - 1,
@@ -217,24 +217,24 @@ class _Job:
             uncoded=0 if race.raw is None or alike else table.width,
         )
         try:
-            race.run(lambda done: self.tell("progress", done=done, of=units, seconds=self._gone()))
+            race.run(lambda done: self.emit("progress", done=done, of=units, seconds=self._gone()))
         except KeyboardInterrupt:
             if not self.finish_early:
                 raise
             self.interrupted = True
-            self.tell("interrupted", done=race.units_done, of=units, seconds=self._gone())
+            self.emit("interrupted", done=race.units_done, of=units, seconds=self._gone())
         return race
 
     def _finish(self, found: Outcome, coder: TableCoder, record: dict[str, Any]) -> Run:
         race, judge, estimates = found.race, found.judge, found.estimates
-        self.tell(
+        self.emit(
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.told
         )
-        self.tell("estimate", **found.facts())
+        self.emit("estimate", **found.facts())
         model = TableModel.of(
             coder, refit(race, found.task, found.chosen), found.task.target, found.reach, found.reaches
         )
-        self.tell("chosen", model=found.label, tied=found.tied, is_guess=found.is_guess)
+        self.emit("chosen", model=found.label, tied=found.tied, is_guess=found.is_guess)
         fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
         record = dict(
             made_by=MARK,
@@ -312,7 +312,7 @@ def levels_for(frame: pl.DataFrame) -> int:
 def refit(race: Race, task: Task, chosen: int) -> Any:
     """The chosen setting on all rows."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TenfoldWarning)  # told on the board
+        warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
         learner = race.settings[chosen].learner
         if learner.categorical:
             return learner.fit(race.frame, task.y)

@@ -142,7 +142,7 @@ def open_run(folder: Path) -> TableModel:
 
 
 def record_of(folder: Path) -> Facts:
-    """What run.json tells of a run; nothing where it is not there, or not ours."""
+    """What run.json holds of a run; nothing where it is not there, or not ours."""
     try:
         with open(folder / RECORD, encoding="utf-8") as file:
             record = json.load(file)

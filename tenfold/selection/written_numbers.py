@@ -1,6 +1,6 @@
 """Numbers as people write them: with marks between the thousands, a comma before the decimals, a currency, a per cent sign.
 
-A form is named by an example: "" is what computers write, COMMAS is "1,234.5" and DOTS is "1.234,5"; both take blanks between thousands
+A form is named by an example: "" is what computers write, COMMAS is "1,234.5" and DOTS is "1.234,5"; both take spaces between thousands
 and a sign of currency or per cent before or after the digits. A column has one form: all its cells are written so.
 """
 
