@@ -12,6 +12,8 @@ from tenfold.compose.calibrated import CalibratedClassifierCV as CalibratedClass
 from tenfold.compose.cascade import CascadeClassifier as CascadeClassifier
 from tenfold.compose.column_transformer import ColumnTransformer as ColumnTransformer
 from tenfold.compose.column_transformer import make_column_transformer as make_column_transformer
+from tenfold.compose.feature_union import FeatureUnion as FeatureUnion
+from tenfold.compose.feature_union import make_union as make_union
 from tenfold.compose.multiclass import OneVsOneClassifier as OneVsOneClassifier
 from tenfold.compose.multiclass import OneVsRestClassifier as OneVsRestClassifier
 from tenfold.compose.pipeline import Pipeline as Pipeline
@@ -28,8 +30,6 @@ from tenfold.compose.stacking import StackingClassifier as StackingClassifier
 from tenfold.compose.stacking import StackingRegressor as StackingRegressor
 from tenfold.compose.targets import MultiOutputRegressor as MultiOutputRegressor
 from tenfold.compose.targets import TransformedTargetRegressor as TransformedTargetRegressor
-from tenfold.compose.union import FeatureUnion as FeatureUnion
-from tenfold.compose.union import make_union as make_union
 from tenfold.compose.voting import VotingClassifier as VotingClassifier
 from tenfold.compose.voting import VotingRegressor as VotingRegressor
 from tenfold.core.engine import Local as Local

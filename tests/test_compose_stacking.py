@@ -77,7 +77,7 @@ def test_one_pass_members_are_not_fitted_again(monkeypatch: pytest.MonkeyPatch) 
         made.append(found[1])
         return found
 
-    monkeypatch.setattr("tenfold.compose.stacking.split_models", watched)
+    monkeypatch.setattr("tenfold.compose.stack.split_models", watched)
     tenfold.StackingRegressor(REGRESSORS, tenfold.Ridge()).fit(X, REAL)
     assert made == [held_out.MERGED, held_out.REFITTED, held_out.MERGED]
 

@@ -13,14 +13,14 @@ from tenfold.base import check
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import Viewed, side_by_side
-from tenfold.compose.named import Named, is_out, is_word, kind_of, names_of
+from tenfold.compose.named import Named, is_out, is_word, kind_of
 from tenfold.compose.seen_columns import SeenColumns, columns_of, marked
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
-from tenfold.core.params import KW_ONLY, estimator, group, param
+from tenfold.core.params import KW_ONLY, group, param
 from tenfold.solve.columns import Distinct
 
 ROW_FACTS = ("feature_names_in_", "categories_", "n_features_in_")
@@ -243,68 +243,3 @@ def _seen_by(seen: Mapping[str, SeenColumns], name: str, block: Block) -> Block:
 def _different(places: tuple[int, ...], block: Block) -> Distinct:
     X = np.ascontiguousarray(ops.dense(block.X)[:, list(places)])
     return Distinct.of(X, block.w, ~np.isnan(X))
-
-
-@estimator
-class FeatureUnion(Union):
-    """FeatureUnion: what several transformers make of the same rows, side by side.
-
-    Model       z = [w₁ t₁(x), ..., w_T t_T(x)]
-    Objective   that of each transformer
-    Algorithm   all transformers are fitted side by side: one reading of the rows serves all of them
-    Cost        the sum of the transformers; as many readings of the rows as the longest of them needs
-    Fails when  a transformer cannot take a column (refused by name)
-    Reference   Buitinck et al. 2013 (the interface)
-
-    Example
-    -------
-    >>> import numpy as np, tenfold
-    >>> X = np.arange(12.0).reshape(6, 2)
-    >>> both = tenfold.FeatureUnion([("scaled", tenfold.StandardScaler()), ("axis", tenfold.PCA(1))])
-    >>> both.fit_transform(X).shape
-    (6, 3)
-    >>> both.get_feature_names_out().tolist()
-    ['scaled__x0', 'scaled__x1', 'axis__pca0']
-    """
-
-    listed: ClassVar[str] = "transformer_list"
-
-    transformer_list: list[Any] = param(doc="list of (name, transformer); 'drop' leaves one out, 'passthrough' is X", before="n_jobs")
-    _: KW_ONLY
-
-    @classmethod
-    def _examples(cls) -> list[dict[str, Any]]:
-        from tenfold.prepare.scale import StandardScaler
-        from tenfold.reduce.pca import PCA
-
-        return [
-            {"transformer_list": [("scaled", StandardScaler()), ("axes", PCA(2))]},
-            {"transformer_list": [("x", "passthrough"), ("off", "drop"), ("axes", PCA(2))], "transformer_weights": {"x": 2.0}},
-        ]
-
-    @property
-    def missing(self) -> bool:  # type: ignore[override]
-        return self._all_take("missing")
-
-    @property
-    def categorical(self) -> bool:  # type: ignore[override]
-        return self._all_take("categorical")
-
-    def _entries(self) -> list[tuple[str, Any, Any]]:
-        return [(name, one, None) for name, one in self._pairs()]
-
-    def _places(self, source: Source) -> list[Array]:
-        return [np.arange(0 if is_out(one) else source.n_features) for _, one, _ in self._entries()]
-
-    @property
-    def named_transformers(self) -> dict[str, Any]:
-        """The transformers by name, fitted ones after a fit."""
-        return self._fitted_by_name() if "n_features_in_" in vars(self) else dict(self._pairs())
-
-
-def make_union(
-    *transformers: Any, n_jobs: int | None = None, verbose: bool = False, verbose_feature_names_out: Any = True
-) -> FeatureUnion:
-    """A FeatureUnion whose transformers are named after their classes, in lower case, numbered where a class comes twice."""
-    pairs = list(zip(names_of(transformers), transformers, strict=True))
-    return FeatureUnion(pairs, n_jobs=n_jobs, verbose=verbose, verbose_feature_names_out=verbose_feature_names_out)

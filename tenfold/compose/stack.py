@@ -1,0 +1,184 @@
+"""What stacking has in common: rows made of what learners say of rows they have not seen."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, map_rows
+from tenfold.base.members import takes_numbers
+from tenfold.base.sklearn_api import fresh, same
+from tenfold.compose.fitting import side_by_side
+from tenfold.compose.folds import splits_of
+from tenfold.compose.named import Named, is_word
+from tenfold.core import ops
+from tenfold.core.data import Array, Arrays, Source
+from tenfold.core.engine import Threads, current_engine
+from tenfold.core.errors import BadParameter
+from tenfold.core.learned import learned
+from tenfold.core.learning import Keep, Learner, drive
+from tenfold.core.params import KW_ONLY, group, param
+from tenfold.core.stats import Rows
+from tenfold.evaluate.split.plan import Round, truth_of
+from tenfold.evaluate.validate.held_out import outputs_of, split_models
+from tenfold.evaluate.validate.memory import table_of
+
+METHODS = ("predict_proba", "decision_function", "predict")
+
+
+@group
+class Stacking(Named):
+    """Abstract: the learners are fitted to all rows; the last one to what models of them say of rows held out."""
+
+    estimators_: list[Any] = learned("[learner](t)", "the learners that take part, fitted to all rows")
+    final_estimator_: Any = learned("part", "the learner of what they say")
+
+    estimators: list[Any] = param(doc="list of (name, learner); 'drop' leaves one out")
+    final_estimator: Any = param(default=None, doc="the learner of what they say; None: a linear one with a penalty")
+    _: KW_ONLY
+    cv: Any = param(
+        default=None,
+        doc="number of folds (None: 5), the same for all learners and without copies of a row in others; a splitter; or 'prefit'",
+    )
+    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
+    passthrough: bool = param(default=False, doc="let the last learner see the columns of X too")
+    verbose: int = param(default=0, doc="no effect: use tenfold.progress()")
+
+    kind: ClassVar[str] = "keeps rows"
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "folds are made by a hash of the rows, which reads the columns in their order",
+    }
+
+    def _default(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def _final(self) -> Any:
+        given = self._default() if self.final_estimator is None else self.final_estimator
+        if not isinstance(given, Estimator) or given.role != self.role:
+            raise BadParameter(
+                f"{type(self).__name__}(final_estimator={type(given).__name__}): must be a {self.role} of Tenfold, or None"
+            )
+        return given
+
+    @property
+    def least_rows(self) -> int:
+        return max(2, super().least_rows)
+
+    def _all_take(self, what: str) -> bool:
+        return super()._all_take(what) and (not self.passthrough or bool(getattr(self._final, what)))
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        check.check_params(final := fresh(self._final))
+        rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, self.missing)
+        if is_word(self.cv, "prefit"):
+            fitted, outside = self._prefit(rows), None
+        else:
+            outside = splits_of(self, rows, whole=True)
+            members = {name: fresh(one) for name, one in self._learners()}
+            found = drive(
+                side_by_side(members, dict.fromkeys(members, rows), named=True), rows, current_engine(rows), type(self).__name__
+            )
+            fitted = list(found.values())
+        final._fit(self._stacked(rows, fitted, outside))
+        return {"estimators_": fitted, "final_estimator_": final}
+
+    def _prefit(self, rows: Arrays) -> list[Any]:
+        """The learners of the list, which were fitted before."""
+        for name, one in self._learners():
+            check.check_fitted(one)
+            known = "classes_" not in rows.facts or same(one.classes_, rows.facts["classes_"])
+            if one.n_features_in_ != rows.n_features or not takes_numbers(one) or not known:
+                raise BadParameter(
+                    f"{type(self).__name__}(cv='prefit'): {name!r} was fitted to other columns or classes, or to categories"
+                )
+        return [one for _, one in self._learners()]
+
+    def _stacked(self, rows: Arrays, fitted: list[Any], outside: Round | None) -> Arrays:
+        """The rows of the last learner: what models of the same folds say of each row, beside X where it passes through."""
+        everything = np.arange(rows.n_rows or 0)
+        said = []
+        for one in fitted:
+            if outside is None:
+                said += outputs_of([one], rows, [everything], self._said)
+                continue
+            models, _ = split_models(fresh(one), rows, outside)
+            tests = [outside.test_rows(k) for k in range(len(outside))]
+            parts = np.concatenate(outputs_of(models, rows, tests, self._said))
+            said.append(parts[np.argsort(np.concatenate(tests))])
+        X = Threads().run(_whole, rows).whole() if self.passthrough else None
+        dtype = np.float64 if X is None else X.dtype
+        Z = self._beside([one.astype(dtype, copy=False) for one in said], X)
+        facts = {key: fact for key, fact in rows.facts.items() if key in ("classes_", "_flat")}
+        facts["n_features_in_"] = Z.shape[1]
+        if self.passthrough and (known := rows.facts.get("categories_")) is not None:
+            facts["categories_"] = [None] * (Z.shape[1] - rows.n_features) + list(known)
+        y, w = truth_of(rows)
+        return Arrays(Z, y, w, rows.target, facts, missing=rows.missing and self.passthrough)
+
+    def _method(self, learner: Any) -> str:
+        """How a learner is asked."""
+        return "predict"
+
+    @property
+    def stack_method_(self) -> list[str]:
+        """How each learner is asked."""
+        check.check_fitted(self)
+        return [self._method(one) for one in self.estimators_]
+
+    def _said(self, learner: Any, X: Any) -> Array:
+        """(rows, columns): what a fitted learner says of rows, as columns for the last one."""
+        raise NotImplementedError
+
+    def _beside(self, said: list[Array], X: Any) -> Any:
+        if X is None:
+            return np.ascontiguousarray(np.column_stack(said))
+        if not ops.is_sparse(X):
+            return np.ascontiguousarray(np.column_stack([*said, X]))
+        from scipy.sparse import csr_matrix, hstack
+
+        return hstack([*(csr_matrix(one) for one in said), X], format="csr")
+
+    def _transform(self, X: Any) -> Any:
+        said = [self._said(one, X).astype(X.dtype, copy=False) for one in self.estimators_]
+        return self._beside(said, X if self.passthrough else None)
+
+    def transform(self, X: Any) -> Any:
+        """What the learners say of each row, as the last one sees it."""
+        return self._dressed(map_rows(self._transform, check.check_predict(self, X)), X)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, then transform the same rows."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def _names_out(self) -> None:
+        return None
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns that `transform` returns."""
+        old, front = list(super().get_feature_names_out(input_features)), type(self).__name__.lower()
+        new: list[str] = []
+        for name, one in self.named_estimators_.items():
+            width = self._width(one)
+            new += [f"{front}_{name}"] if width == 1 else [f"{front}_{name}{k}" for k in range(width)]
+        return np.array(new + (old if self.passthrough else []), dtype=object)
+
+    def _width(self, learner: Any) -> int:
+        """How many columns a learner says."""
+        return 1
+
+    def _objection(self) -> str | None:
+        wrong = super()._objection()
+        if wrong is not None:
+            return wrong
+        width = sum(map(self._width, self.estimators_)) + (self.n_features_in_ if self.passthrough else 0)
+        final = self.final_estimator_
+        suits = final.role == self.role and final.n_features_in_ == width
+        suits = suits and (self.role != "classifier" or same(final.classes_, self.classes_))
+        return None if suits else "the last learner takes other columns or classes"
+
+
+def _whole(block: Any) -> Rows:
+    return Rows.of(block.X)
