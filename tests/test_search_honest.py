@@ -65,7 +65,7 @@ def test_pseudo_values_of_a_score_that_is_no_mean_average_to_it() -> None:
     raw = rng.normal(size=200) + y
     source = read(tenfold.GaussianNB(), rng.normal(size=(200, 2)), y)
     held = HeldOut(find_score("roc_auc", "classifier"), source, [np.arange(200)], units_of(source, None))
-    held.add(0, [np.column_stack([np.zeros(200), raw])])
+    held.add(0, [held.part(0, np.column_stack([np.zeros(200), raw]))])
     assert held.count == correction.JACKKNIFE
     assert -held.losses[0].mean() == pytest.approx(roc_auc_score(y, raw), abs=2e-3)
 

@@ -49,14 +49,18 @@ def units_of(source: Arrays, groups: Array | None) -> Array:
 
 
 class HeldOut:
-    """Losses of units of held-out rows for each setting."""
+    """Losses of units of held-out rows for each setting.
+
+    `part` is what is kept of the outputs for the test rows of one split, `add` takes those of all splits.
+    """
 
     def __init__(self, judge: Score, source: Arrays, tests: list[Array], units: Array) -> None:
         self.judge, self.classes = judge, source.target.classes
-        self.rows = np.concatenate(tests)
+        rows = np.concatenate(tests)
+        self.ends = np.cumsum([0, *map(len, tests)])
         truth, w = truth_of(source)
-        self.truth, self.w = truth[self.rows], w[self.rows]
-        found, unit = np.unique(units[self.rows], return_inverse=True)
+        self.truth, self.w = truth[rows], w[rows]
+        found, unit = np.unique(units[rows], return_inverse=True)
         most = MOST_UNITS if self._of_rows else JACKKNIFE
         count = min(len(found), most)
         self.unit, self.count = unit.reshape(-1) * count // len(found), count
@@ -68,16 +72,20 @@ class HeldOut:
         flat = self.truth.ndim == 1 or self.truth.shape[1] == 1
         return self.judge.row_loss is not None and (self.judge.mean_of_rows or (self.judge.of_squares is not None and flat))
 
-    def add(self, setting: int, outputs: list[Array]) -> None:
-        """Take the outputs of a setting for the held-out rows, split by split."""
-        output = judged_output(self.judge, np.concatenate(outputs), self.classes)
-        if self._of_rows:
-            assert self.judge.row_loss is not None
-            loss = self.w * self.judge.row_loss(self.truth, output)
-            # a unit counts by its weight: the mean over units of these is the weighted mean over rows
-            self.losses[setting] = np.bincount(self.unit, loss, minlength=self.count) * self.count / self.w.sum()
+    def part(self, split: int, output: Array) -> Array:
+        """The summed losses of the units, where the score is a function of the mean loss of rows; else the outputs themselves."""
+        output = judged_output(self.judge, output, self.classes)
+        if not self._of_rows or self.judge.row_loss is None:
+            return output
+        here = slice(self.ends[split], self.ends[split + 1])
+        return np.bincount(self.unit[here], self.w[here] * self.judge.row_loss(self.truth[here], output), minlength=self.count)
+
+    def add(self, setting: int, parts: list[Array]) -> None:
+        """Take the parts of a setting, split by split."""
+        if self._of_rows:  # a unit counts by its weight: the mean over units is the weighted mean over rows
+            self.losses[setting] = np.sum(parts, axis=0) * self.count / self.w.sum()
         else:
-            self.losses[setting] = self._pseudo_values(output)
+            self.losses[setting] = self._pseudo_values(np.concatenate(parts))
 
     def _pseudo_values(self, output: Array) -> Array:
         parts = [(self.truth[here], output[here], self.w[here]) for here in (self.unit == g for g in range(self.count))]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tenfold.base.check import check_params, short
 from tenfold.base.estimator import Estimator
+from tenfold.compose.search.correction import HeldOut
 from tenfold.compose.search.fits import Fitted, Group, Splits, groups_of, outputs_of_models
 from tenfold.compose.search.parameters import Setting
 from tenfold.compose.search.sharing import with_setting
@@ -24,7 +26,7 @@ from tenfold.evaluate.validate.cross import score_of
 from tenfold.score.record import Score
 
 Judges = dict[str, Score]
-Keep = Callable[[int, list[Array]], None]  # takes the number of a setting and its held-out outputs, split by split
+LARGEST_OUTPUTS = 1 << 25  # bytes of outputs of several models for the same rows that are made at a time
 
 
 @dataclass
@@ -56,7 +58,7 @@ class Task:
     group: Group
     where: list[int]
     split: int
-    found: list[tuple[list[int], Array, Array | None, list[Array], float, float]]  # settings, test, train, outputs, times
+    found: list[tuple[list[int], Array, Array | None, list[Array], float, float]]  # settings, test, train, what is kept of outputs, times
     failures: dict[int, Exception]
 
 
@@ -70,8 +72,8 @@ class Evaluation:
         self.model, self.source, self.judges = model, source, judges
         self.error_score, self.with_train = error_score, with_train
 
-    def run(self, settings: list[Setting], rounds: list[Round], keep: Keep, done: Callable[[Any], None]) -> Scores:
-        """Scores of all settings. `keep` takes their held-out outputs, `done` is called after each. Ctrl-C leaves what is complete."""
+    def run(self, settings: list[Setting], rounds: list[Round], held: HeldOut, done: Callable[[Any], None]) -> Scores:
+        """Scores of all settings. `held` takes their held-out outputs, `done` is called after each. Ctrl-C leaves what is complete."""
         splits, m = Splits(self.source, rounds), len(self.judges)
         shape = len(settings), len(splits)
         scores = Scores(
@@ -93,8 +95,8 @@ class Evaluation:
                         for k in range(len(splits))
                     ]
                     self._prepare([group for _, group in groups[start : start + size]])
-                    each(self._work, tasks)
-                    self._gather(scores, tasks, failures, keep)
+                    each(partial(self._work, held), tasks)
+                    self._gather(scores, tasks, failures, held)
                     for where, group in groups[start : start + size]:
                         group.totals = None  # their memory is used again
                         for _ in where:
@@ -127,10 +129,10 @@ class Evaluation:
             except Exception:
                 group.totals, group.start = None, None  # what fails will fail on a split, and be told there
 
-    def _work(self, task: Task) -> None:
+    def _work(self, held: HeldOut, task: Task) -> None:
         """Fit and score one group on one split; where a fit fails, each setting by itself."""
         try:
-            self._fit_and_score(task, task.group.models(task.split), task.where)
+            self._fit_and_score(held, task, task.group.models(task.split), task.where)
         except Exception:
             if self.error_score == "raise":
                 raise
@@ -139,25 +141,33 @@ class Evaluation:
             for i, setting in zip(task.where, task.group.settings, strict=True):
                 try:
                     one = with_setting(self.model, setting)._fit(train)
-                    self._fit_and_score(task, [Fitted([0], [one], ())], [i])
+                    self._fit_and_score(held, task, [Fitted([0], [one], ())], [i])
                 except Exception as failure:
                     task.failures[i] = failure
 
-    def _fit_and_score(self, task: Task, fits: Any, where: list[int]) -> None:
+    def _fit_and_score(self, held: HeldOut, task: Task, fits: Any, where: list[int]) -> None:
         splits, began = task.group.splits, time.perf_counter()
         rows, train = splits.test(task.split), splits.train(task.split) if self.with_train else None
         for fitted in fits:
-            numbers = [where[i] for i in fitted.where]
-            now = time.perf_counter()
-            outputs = outputs_of_models(fitted.models, fitted.changes, self.source.select(rows))
-            test = self._judged(outputs, rows)
-            scored = time.perf_counter()
-            known = None
-            if train is not None:
-                known = self._judged(outputs_of_models(fitted.models, fitted.changes, self.source.select(train)), train)
-            n = len(numbers)
-            task.found.append((numbers, test, known, outputs, (now - began) / n, (scored - now) / n))
+            fit_time = (time.perf_counter() - began) / len(fitted.where)
+            for some in self._pieces(fitted, len(rows) if train is None else len(train)):
+                began = time.perf_counter()
+                outputs = outputs_of_models(some.models, some.changes, self.source.select(rows))
+                test = self._judged(outputs, rows)
+                score_time = (time.perf_counter() - began) / len(some.where)
+                known = None
+                if train is not None:
+                    known = self._judged(outputs_of_models(some.models, some.changes, self.source.select(train)), train)
+                parts = [held.part(task.split, output) for output in outputs]
+                task.found.append(([where[i] for i in some.where], test, known, parts, fit_time, score_time))
             began = time.perf_counter()
+
+    def _pieces(self, fitted: Fitted, n: int) -> Iterator[Fitted]:
+        """So many models at a time that their outputs for n rows are not too large."""
+        width = self.source.target.width if self.source.target.classes is None else len(self.source.target.classes)
+        size = max(1, LARGEST_OUTPUTS // (8 * max(n, 1) * width))
+        for i in range(0, len(fitted.where), size):
+            yield Fitted(fitted.where[i : i + size], fitted.models[i : i + size], fitted.changes)
 
     def _judged(self, outputs: list[Array], rows: Array) -> Array:
         """(scores, settings), each so that greater is better."""
@@ -171,23 +181,23 @@ class Evaluation:
                 raise
             return float(self.error_score)
 
-    def _gather(self, scores: Scores, tasks: list[Task], failures: dict[int, Exception], keep: Keep) -> None:
+    def _gather(self, scores: Scores, tasks: list[Task], failures: dict[int, Exception], held: HeldOut) -> None:
         """Enter what the tasks have found."""
-        outputs: dict[int, list[Array]] = {}
+        parts: dict[int, list[Array]] = {}
         for task in tasks:
             for numbers, test, known, given, fit_time, score_time in task.found:
                 scores.test[:, numbers, task.split] = test
                 if scores.train is not None and known is not None:
                     scores.train[:, numbers, task.split] = known
                 scores.fit_time[numbers, task.split], scores.score_time[numbers, task.split] = fit_time, score_time
-                for i, output in zip(numbers, given, strict=True):
-                    outputs.setdefault(i, []).append(output)
+                for i, part in zip(numbers, given, strict=True):
+                    parts.setdefault(i, []).append(part)
             for i, failure in task.failures.items():
                 self._failed(scores, i, task.split)
                 failures.setdefault(i, failure)
         for i in sorted({i for task in tasks for i in task.where}):
-            if len(outputs.get(i, ())) == scores.test.shape[2]:
-                keep(i, outputs[i])
+            if len(parts.get(i, ())) == scores.test.shape[2]:
+                held.add(i, parts[i])
             scores.done[i] = True
 
     def _failed(self, scores: Scores, i: int, split: Any) -> None:

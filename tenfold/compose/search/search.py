@@ -87,7 +87,7 @@ class Search(Chosen):
             splits = Splits(rows, on)
             last[:] = [HeldOut(judge, rows, [splits.test(k) for k in range(len(splits))], units)]
             passes.of = (passes.of or 0) + len(settings)
-            found = evaluation.run(settings, on, last[0].add, passes.done)
+            found = evaluation.run(settings, on, last[0], passes.done)
             tables.append(found)
             if not found.done.all():
                 raise KeyboardInterrupt
