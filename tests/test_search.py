@@ -230,6 +230,32 @@ def test_draws_are_those_of_scikit_learn() -> None:
     assert list(ours) == list(peer) == [ours[i] for i in range(len(ours))] and len(ours) == len(peer) == 5
 
 
+@pytest.mark.parametrize("container", ["csr", "frame", "blocks"])
+def test_rows_in_any_form(container: str) -> None:
+    import pandas
+    from scipy.sparse import csr_matrix
+
+    search = tenfold.GridSearchCV(tenfold.Ridge(), {"alpha": [0.1, 10.0]})
+    expected = search.fit(X, Y).best_score_
+    if container == "blocks":
+        search.fit([(X[:50], Y[:50]), (X[50:], Y[50:])])
+    else:
+        search.fit(csr_matrix(X) if container == "csr" else pandas.DataFrame(X, columns=list("abcd")), Y)
+    assert search.best_score_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_categories_reach_the_learner() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"x": X[:, 0], "kind": np.where(X[:, 1] > 0, "up", "down")})
+    model = tenfold.HistGradientBoostingClassifier()
+    search = tenfold.GridSearchCV(model, {"max_iter": [2, 5]}, cv=CLASS_FOLDS).fit(frame, LABEL)
+    for k, (train, test) in enumerate(CLASS_FOLDS.split(frame, LABEL)):
+        alone = with_setting(model, {"max_iter": 5}).fit(frame.iloc[train], LABEL[train]).score(frame.iloc[test], LABEL[test])
+        assert search.cv_results_[f"split{k}_test_score"][1] == pytest.approx(alone, rel=1e-12)
+    assert search.score(frame, LABEL) == search.best_estimator_.score(frame, LABEL)
+
+
 def test_draws_without_repeats_from_a_huge_grid() -> None:
     grid = {name: list(range(100)) for name in "abcdef"}
     drawn = list(tenfold.ParameterSampler(grid, 50, random_state=0))
@@ -269,6 +295,18 @@ def test_a_fit_that_fails_on_one_split_leaves_the_others(monkeypatch: pytest.Mon
     with pytest.warns(tenfold.DataWarning, match=r"2 of 4 settings failed"):
         search = tenfold.GridSearchCV(model, {"pca__n_components": [2, 40], "ridge__alpha": [1.0, 2.0]}, cv=3).fit(X, Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).tolist() == [True, True, False, False]
+
+
+def test_test_sets_without_a_score_are_told() -> None:
+    rare = np.r_[np.zeros(118), 1, 1]
+    with pytest.raises(tenfold.BadInput, match="some test sets have no score"):
+        tenfold.GridSearchCV(tenfold.GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring="roc_auc").fit(X, rare)
+    with pytest.warns(tenfold.DataWarning, match="some test sets have no score"):
+        tenfold.GridSearchCV(
+            tenfold.GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring=["accuracy", "roc_auc"], refit="accuracy"
+        ).fit(X, rare)
+    with pytest.warns(tenfold.DataWarning, match="r2 of a test set of one row"):
+        tenfold.GridSearchCV(tenfold.Ridge(), {"alpha": [1.0]}, cv=theirs.LeaveOneOut()).fit(X[:20], Y[:20])
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

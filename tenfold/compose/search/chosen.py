@@ -242,7 +242,8 @@ class Chosen(OfMember, Estimator):
         if "best_index_" not in vars(self):
             return
         setting = ", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in self.best_params_.items())
-        yield f"best of {len(self._settings)} settings on {self.n_splits_} splits: {setting or 'the defaults'}"
+        n = len(self._settings)
+        yield f"best of {n} setting{'s' * (n > 1)} on {self.n_splits_} splits: {setting or 'the defaults'}"
         if "best_score_" in vars(self):
             words = f"score {self.best_score_:.4g} on the folds it was chosen by"
             if "best_score_corrected_" in vars(self):

@@ -71,6 +71,7 @@ class Evaluation:
     def __init__(self, model: Estimator, source: Arrays, judges: Judges, error_score: Any, with_train: bool) -> None:
         self.model, self.source, self.judges = model, source, judges
         self.error_score, self.with_train = error_score, with_train
+        self.unscored: Exception | None = None  # why a test set has no score
 
     def run(self, settings: list[Setting], rounds: list[Round], held: HeldOut, done: Callable[[Any], None]) -> Scores:
         """Scores of all settings. `held` takes their held-out outputs, `done` is called after each. Ctrl-C leaves what is complete."""
@@ -80,6 +81,7 @@ class Evaluation:
             settings, np.full((m, *shape), np.nan), np.full((m, *shape), np.nan) if self.with_train else None,
             np.zeros(shape), np.zeros(shape), np.zeros(len(settings), dtype=bool),
         )  # fmt: skip
+        self.check_splits(splits)
         sound, failures = self._sound(settings)
         for i in failures:
             self._failed(scores, i, slice(None))
@@ -176,9 +178,10 @@ class Evaluation:
     def _score(self, judge: Score, rows: Array, output: Array) -> float:
         try:
             return judge.sign * score_of(judge, self.source, rows, output)
-        except BadInput:  # a fold without rows of a class, for a score that needs all
+        except BadInput as reason:  # a fold without rows of a class, for a score that needs all
             if self.error_score == "raise":
                 raise
+            self.unscored = reason
             return float(self.error_score)
 
     def _gather(self, scores: Scores, tasks: list[Task], failures: dict[int, Exception], held: HeldOut) -> None:
@@ -205,7 +208,24 @@ class Evaluation:
         if scores.train is not None:
             scores.train[:, i, split] = self.error_score
 
+    def check_splits(self, splits: Splits) -> None:
+        """Warn of scores that a test set of one row does not have."""
+        single = any(len(splits.test(k)) == 1 for k in range(len(splits)))
+        for judge in self.judges.values() if single else ():
+            if judge.of_squares is not None and not judge.mean_of_rows:
+                warnings.warn(
+                    f"{judge.name} of a test set of one row tells settings little or nothing apart: take larger test sets, or a score "
+                    "that is a mean over rows, such as neg_mean_squared_error",
+                    DataWarning,
+                    stacklevel=2,
+                )
+
     def _tell(self, scores: Scores, failures: dict[int, Exception]) -> None:
+        if self.unscored is not None:
+            text = f"some test sets have no score ({self.unscored}): take fewer folds, or a score that needs no rows of every class"
+            if np.isnan(scores.test[:, scores.done]).any(axis=2).all():
+                raise BadInput(text) from self.unscored
+            warnings.warn(text, DataWarning, stacklevel=2)
         if not failures:
             return
         first = min(failures)
