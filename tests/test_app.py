@@ -390,6 +390,8 @@ def test_a_simpler_model_is_not_called_flattery() -> None:
     assert "so it flatters" not in simpler and "get 0.1021." in simpler
     both = estimate("log_loss", 0.0993, 0.1050, leaders=0.1021)
     assert "so it flatters (the best of each round gets 0.1021); simpler models" in both
+    gained = estimate("log_loss", 0.0993, 0.0990, leaders=0.0993)
+    assert "simpler" not in gained and "did not flatter this time." in gained
     picked = estimate("log_loss", 0.0993, 0.1021, leaders=0.1021)
     assert "so it flatters." in picked and "simpler" not in picked
 

@@ -186,7 +186,7 @@ def test_a_full_device_is_called_by_its_name() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(command("-h"), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
-    assert done.stderr == "tenfold: standard output: cannot be read or written (No space left on device)\n"
+    assert done.stderr == "tenfold: standard output: cannot be written (No space left on device)\n"
 
 
 INTERRUPTED = """

@@ -78,7 +78,7 @@ class Estimated:
             text = f"The board said {said}: it is the best of {tried} by that very number, so it flatters"
         else:
             text = f"The board said {said}: picking among {tried} by it did not flatter this time"
-        if led == found:
+        if led == found or score is None or score.sign * (leaders - value) <= 0:
             return f"{text}."
         return f"{text} (the best of each round gets {led}); simpler models, taken where they are as good, get {found}."
 

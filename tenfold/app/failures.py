@@ -70,8 +70,8 @@ def _fail_system(reason: OSError) -> int:
     """A full disk, a device that fails: the system's own words, and the file they are about."""
     if reason.filename is None:
         _discard_output()
-    what = reason.filename if reason.filename is not None else "standard output"
-    return _fail(f"{what}: cannot be read or written ({reason.strerror or reason})", UNUSABLE)
+        return _fail(f"standard output: cannot be written ({reason.strerror or reason})", UNUSABLE)
+    return _fail(f"{reason.filename}: cannot be read or written ({reason.strerror or reason})", UNUSABLE)
 
 
 def _discard_output() -> None:

@@ -68,7 +68,7 @@ def cannot_write(path: str, failure: OSError, kept: bool = True) -> BadFile:
         errno.ENOENT: "make the folder first",
         errno.EPIPE: "keep the reader of the pipe open",
     }.get(failure.errno or 0, "choose another place")
-    rest = "; what was there is untouched" if kept else ""
+    rest = "; what was there is untouched" if kept and os.path.lexists(path) else ""
     return BadFile(f"{path}: cannot be written ({failure.strerror or failure}): {remedy}{rest}")
 
 
