@@ -253,16 +253,21 @@ class _Work:
             if helper.begun.acquire(blocking=False):
                 helper.lease.give_back()
             else:
-                helper.done.wait()
+                with helper.working:
+                    pass
         self.helpers.clear()
 
 
 class _Helper:
-    """A thread that works in the loop of another one."""
+    """A thread that works in the loop of another one.
+
+    Plain locks, because an interrupt in the middle of waiting for an Event may leave it held.
+    """
 
     def __init__(self, work: _Work, lease: Lease) -> None:
         self.work, self.lease = work, lease
-        self.begun, self.done = threading.Lock(), threading.Event()  # begun is held from the beginning on
+        self.begun, self.working = threading.Lock(), threading.Lock()  # held from the beginning on; until the end
+        self.working.acquire()
 
     def help(self) -> None:
         if not self.begun.acquire(blocking=False):
@@ -273,7 +278,7 @@ class _Helper:
             self.work.give_up(failure)
         finally:
             self.lease.give_back()
-            self.done.set()
+            self.working.release()
 
 
 _END = object()

@@ -189,14 +189,15 @@ def patiently(function: Callable[..., Result], A: Any, *rest: Any, **options: An
     """
     if not is_long(A):
         return function(A, *rest, **options)
-    done, found = threading.Event(), list[Any]()
+    working, found = threading.Lock(), list[Any]()
+    working.acquire()  # until the end
 
     def work() -> None:
         try:
             found.extend((function(A, *rest, **options), None))
         except BaseException as error:
             found.extend((None, error))
-        done.set()
+        working.release()
 
     worker = threading.Thread(target=copy_context().run, args=(work,), daemon=True)
     try:
@@ -204,7 +205,7 @@ def patiently(function: Callable[..., Result], A: Any, *rest: Any, **options: An
     except RuntimeError:  # there is no room for a thread
         return function(A, *rest, **options)
     try:
-        while not done.wait(LISTEN_EVERY):
+        while not working.acquire(timeout=LISTEN_EVERY):
             if stopping():
                 raise KeyboardInterrupt
     except BaseException:

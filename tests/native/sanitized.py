@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-# `_kernels` first: the others ask it for the flag that stops them.
+# `_kernels` first: the others ask it for the runs that stop them.
 files = sorted(Path(os.environ["TENFOLD_MODULES"]).glob("_*.so"), key=lambda file: not file.name.startswith("_kernels"))
 for file in files:
     name = f"tenfold.{file.name.partition('.')[0]}"

@@ -187,14 +187,15 @@ class LocalRounds(Rounds):
             self.rows = self._training_rows()
             work.raw = work.raw.copy()
         with lent_threads(self.threads) as n:
-            shares = _boost.softmax(work.raw, n) if self.outputs > 1 else None
             if len(self.natives) == 1:
                 self.natives[0].use_threads(n)
-                if shares is not None:
-                    return self._some_classes(0, shares, number)
+            if self.outputs == 1:
                 parameter = self._parameter()
                 self.natives[0].gradients(plan.loss.number, part.y, work.raw[0], work.w, parameter)
                 return self._grow(self.natives[0], 0, number, parameter)
+            shares = _boost.softmax(work.raw, n)
+            if len(self.natives) == 1:
+                return self._some_classes(0, shares, number)
         each(partial(self._some_classes, shares=shares, number=number), list(range(len(self.natives))))
 
     def _some_classes(self, which: int, shares: Array, number: int) -> None:

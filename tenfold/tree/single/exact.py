@@ -89,23 +89,26 @@ def while_listening(size: int, work: Callable[[], Any]) -> Any:
         return work()
     done: list[Any] = []
     failed: list[BaseException] = []
-    ended = threading.Event()
+    working = threading.Lock()  # held until the end
+    working.acquire()
 
     def task() -> None:
         try:
             done.append(work())
         except BaseException as failure:
             failed.append(failure)
-        ended.set()
+        working.release()
 
     with cancellable() as run:
         if not start(task):
             return work()
         try:
-            ended.wait()
+            with working:
+                pass
         except BaseException:
             run.cancel()
-            ended.wait()
+            with working:
+                pass
             raise
     if failed:
         raise failed[0]
