@@ -134,6 +134,13 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
             "cannot be read as a number: it holds 'Adelie'",
         ),
         (["select", str(PENGUINS), "--target", "species", "--folds", "2"], 2, "3"),
+        (["select", str(PENGUINS), "--target", "species", "--folds", "1000"], 2, "--folds 1000: must be 3 to 50"),
+        (["select", str(PENGUINS), "--target", "species", "--metric", "acuracy"], 2, "did you mean accuracy?"),
+        (
+            ["select", str(PENGUINS), "--target", "species", "--drop", "species"],
+            2,
+            "--drop species: this is the column",
+        ),
         (["select", str(PENGUINS)], 2, "with --target: penguins.csv has species, island, bill_length_mm"),
         (["select", "absent.csv", "--target", "y"], 3, "there is no file absent.csv"),
         (["select", ".", "--target", "y"], 3, "is a folder"),
@@ -427,7 +434,17 @@ def test_a_metric_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--metric f3 is not known: choose one of accuracy, log_loss" in capsys.readouterr().err
 
 
-def test_answers_never_replace_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_by_the_names_that_others_use(capsys: pytest.CaptureFixture[str]) -> None:
+    x = rng().normal(size=60)
+    file = table(x=x, y=np.where(x + rng().normal(size=60) > 0, "up", "down"))
+    asked = ["--metric", "AUC", "--task", "classification", "--folds", "3", "--quiet"]
+    assert run(["select", file, "--target", "y", *asked]) == 0
+    assert "AUC" in capsys.readouterr().out
+    for arguments in (["-h"], ["select", "-h"], ["predict", "--help"]):
+        assert run(arguments) == 0 and "Usage: tenfold" in capsys.readouterr().out
+
+
+def test_predictions_never_replace_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["demo", "--folds", "3", "--quiet"]) == 0
     Path("rows.csv").write_bytes(PENGUINS.read_bytes())
     assert run(["predict", "penguins.tenfold", "rows.csv", "--out", "./rows.csv"]) == 2
