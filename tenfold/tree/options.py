@@ -74,5 +74,6 @@ class ForestOptions(TreeOptions):
         default=MOST_BINS,
         at_least=2,
         at_most=MOST_WIDE_BINS,
-        doc="most bins of a column of numbers; above 255 codes take two bytes and more time; of categories 255",
+        doc="most bins of a column of numbers; above 255 codes take two bytes and 3 to 4 times the time, and log losses of long "
+        "tables fall a little; of categories 255",
     )
