@@ -40,9 +40,9 @@ class Front:
         X = source.X
         if not all(step.role == "transformer" and step.by_column for step in steps) or are_few(len(X), X.shape[1]):
             return None
-        missing = np.isnan(X) if source.missing else np.zeros((1, X.shape[1]), dtype=bool)
-        gaps = np.flatnonzero(missing.any(axis=0))
-        if missing[:, gaps].all(axis=0).any():
+        with np.errstate(invalid="ignore"):
+            gaps = np.flatnonzero(np.isnan(X.sum(axis=0))) if source.missing else np.empty(0, dtype=np.int64)
+        if np.isnan(X[:, gaps]).all(axis=0).any():
             return None  # a column without any value is dropped: no map of the others
         anchor = np.array(np.nanmean(X[:, gaps], axis=0, dtype=np.float64) if len(gaps) else [], dtype=np.float64)
         classes = source.target.classes
