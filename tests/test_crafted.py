@@ -224,3 +224,27 @@ def test_texts_must_be_texts(tmp_path: Path) -> None:
     file = saved(tenfold.StandardScaler().fit(frame), tmp_path)
     with pytest.raises(BadFile, match="where there must be texts"):
         loaded(file, lambda file: put(file, feature_names_in_=np.zeros(3)), tmp_path)
+
+
+def test_counts_and_weights_are_those_of_what_is_there(tmp_path: Path) -> None:
+    X, _, label = table()
+    two = np.where(label == "high", "high", "low")
+    logistic = saved(tenfold.LogisticRegression().fit(X, two), tmp_path)
+    with pytest.raises(BadFile, match="coef_ is not"):
+        loaded(logistic, lambda file: put(file, classes_=np.array(["high"])), tmp_path)
+    pca = saved(tenfold.PCA(2).fit(X), tmp_path)
+    with pytest.raises(BadFile, match="number of components"):
+        loaded(pca, sized(n_components_=2**28), tmp_path)
+    members = [("nb", tenfold.GaussianNB()), ("other", tenfold.GaussianNB())]
+    voting = saved(tenfold.VotingClassifier(members, weights=[1, 2]).fit(X, label), tmp_path)
+    for weights in ([[], 2], [1], [1, -2], ["x", 2]):
+        with pytest.raises(BadFile):
+            loaded(voting, lambda file, weights=weights: file.model["params"].update(weights=weights), tmp_path)  # type: ignore[misc]
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_nodes_of_endless_weight_have_words(tmp_path: Path) -> None:
+    X, _, label = table()
+    file = saved(tenfold.DecisionTreeClassifier(max_depth=1).fit(X, label), tmp_path)
+    value = np.full(file.arrays[file.array("value")].shape, 1e308)
+    assert "inf" in loaded(file, lambda file: put(file, value=value), tmp_path).export_text()

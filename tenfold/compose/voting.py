@@ -62,6 +62,9 @@ class Voting(Named):
             raise BadParameter(f"{here}: at least one that takes part must be above zero")
         return np.asarray(w / w.sum())
 
+    def _objection(self) -> str | None:
+        return None if len(self._weights()) == len(self.estimators_) else "there is not a weight for each member"
+
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, then what each learner says of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)

@@ -175,6 +175,9 @@ class PCA(Transformer, OnePass):
             return self.components_
         return self.components_ / np.maximum(np.sqrt(self.explained_variance_), np.finfo(float).eps)[:, None]
 
+    def _objection(self) -> str | None:
+        return None if self.n_components_ == len(self.components_) else "n_components_ is not the number of components"
+
     def _names_out(self) -> list[str]:
         return [f"pca{i}" for i in range(self.n_components_)]
 

@@ -147,7 +147,8 @@ def _agrees(size: int, dim: str, sizes: Sizes, seen: bool = False) -> bool:
         return True
     if dim.isalpha():
         if dim == "M":
-            return size == (1 if sizes.get("K", 1) == 2 else sizes.get("K", 1))
+            n_classes = sizes.get("K", 2)
+            return n_classes >= 2 and size == (1 if n_classes == 2 else n_classes)
         return sizes.setdefault(dim, size) == size
     known = sum(int(part) if part.isdigit() else sizes[part] for part in dim.split("+"))
     return known == size

@@ -84,6 +84,8 @@ def blank_columns(X: Array) -> Array:
 
 def amount(weight: float) -> str:
     """A weight of rows: whole if it is, else with four digits that count."""
+    if not math.isfinite(weight):
+        return f"{weight:g}"
     if abs(weight - round(weight)) <= 1e-9 * abs(weight) or weight >= 1e4:
         return f"{weight:.0f}"
     return f"{weight:.4g}"
