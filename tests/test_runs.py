@@ -240,6 +240,20 @@ def test_the_engine_reaches_nested_work() -> None:
     assert seen == ["Local()"] * 3 + ["Threads(2)"] * 4
 
 
+def test_a_monitor_hears_of_all_nested_fits_one_after_the_other() -> None:
+    inside, records = threading.Lock(), list[Any]()
+
+    def listen(record: Any) -> None:
+        assert inside.acquire(blocking=False), "two records at a time"
+        time.sleep(0.0005)
+        records.append(record)
+        inside.release()
+
+    with tenfold.threads(4), tenfold.monitor(listen):
+        each(lambda i: tenfold.Ridge().fit(X[:100], Y[:100]), list(range(20)))
+    assert len(records) == 20
+
+
 def test_threads_that_are_free_again_help_those_still_at_work() -> None:
     """One of two items ends at once: its thread helps with the other."""
     who = set[int]()

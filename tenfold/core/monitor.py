@@ -9,6 +9,7 @@ with tenfold.monitor(print):             a callback of your own gets the same re
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -76,8 +77,14 @@ def pass_on_interrupt() -> None:
 
 @contextlib.contextmanager
 def monitor(listener: Listener) -> Iterator[None]:
-    """Within this context `listener` receives one `Record` per pass."""
-    token, clear = _listener.set(listener), _note.set({})
+    """Within this context `listener` receives one `Record` per pass, of nested fits too, one after the other."""
+    lock = threading.RLock()
+
+    def one_at_a_time(record: Record) -> None:  # fits in several threads have passes at the same time
+        with lock:
+            listener(record)
+
+    token, clear = _listener.set(one_at_a_time), _note.set({})
     try:
         yield
     finally:
