@@ -124,6 +124,22 @@ def test_a_column_that_is_there_or_not(tmp_path: Path) -> None:
         assert abs(present - 3) < 1 and abs(absent) < 1
 
 
+def test_numbers_that_are_categories_are_known_in_every_spelling(tmp_path: Path) -> None:
+    """A level 5 is 5 in a column of whole numbers, of floats and of texts, whichever the model was fitted to."""
+    rng = np.random.default_rng(0)
+    z, x = rng.integers(1, 5, 120), rng.normal(size=120)
+    y = np.array([0.0, 3.0, -2.0, 5.0, -4.0])[z] + 0.1 * rng.normal(size=120)
+    whole = pl.DataFrame({"z": z, "x": x})
+    spellings = [
+        whole,
+        *(whole.with_columns(pl.col("z").cast(pl.Float64).cast(kind)) for kind in (pl.Float64, pl.String)),
+    ]
+    for table in spellings:
+        model = tenfold.select(table, y, folds=3, category=["z"])
+        for other in spellings:
+            np.testing.assert_allclose(model.predict(other), model.predict(table), rtol=1e-12)
+
+
 def test_whole_floats_are_written_as_whole_numbers() -> None:
     assert as_texts(pl.Series([3.0, 2.5, None, float("nan"), float("inf"), 1e300])).to_list() == [
         "3", "2.5", None, None, None, "1e+300",

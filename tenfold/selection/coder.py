@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from tenfold.selection.written_numbers import PATTERNS, read_number
 Array = np.ndarray[Any, Any]
 
 OTHER = "(other)"
+WHOLE = re.compile(r"-?\d+(\.0)?")
 HUGE, TINY = 1e100, 1e-100  # beyond these the squares of a column leave the range of floats
 
 
@@ -145,15 +147,22 @@ class TableCoder(Estimator):
         """How the dates or numbers of column i are written; older files know no forms."""
         return str(self.date_[i]) if "date_" in vars(self) else ""
 
+    def level_texts(self, column: pl.Series, i: int) -> pl.Series:
+        """Column i as texts; a whole number is the level that it was in fit, whether that was written 5 or 5.0."""
+        known = {str(level) for level in (self.reference_[i], *self.levels_[i])}
+        other = {level.removesuffix(".0") if level.endswith(".0") else f"{level}.0": level for level in known}
+        other = {written: level for written, level in other.items() if written not in known and WHOLE.fullmatch(level)}
+        return as_texts(column).replace(list(other), list(other.values())) if other else as_texts(column)
+
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
         """A category with its kept levels alone, missing values as they are."""
-        texts = as_texts(column)
+        texts = self.level_texts(column, i)
         known = texts.is_in([self.reference_[i], *self.levels_[i]]) | texts.is_null()
         return texts.set(~known, OTHER if self.pooled_[i] else None)
 
     def _code_category(self, column: pl.Series, i: int, out: Array) -> int:
         """Fill the columns of one category; returns how many."""
-        texts = as_texts(column).fill_null("")
+        texts = self.level_texts(column, i).fill_null("")
         levels = self.levels_[i].tolist()
         places = texts.replace_strict(
             levels, list(range(len(levels))), default=len(levels), return_dtype=pl.Int64

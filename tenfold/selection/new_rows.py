@@ -28,7 +28,7 @@ def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
             continue
         texts = as_texts(column)
         if coder.category_[i]:
-            _warn_new_levels(texts, coder, i, trees)
+            _warn_new_levels(coder.level_texts(column, i), coder, i, trees)
             continue
         values = coder.read(texts, i)
         bad = texts.filter(texts.is_not_null() & values.is_null())
