@@ -297,6 +297,13 @@ def test_a_fit_that_fails_on_one_split_leaves_the_others(monkeypatch: pytest.Mon
     assert np.isfinite(search.cv_results_["mean_test_score"]).tolist() == [True, True, False, False]
 
 
+def test_a_front_that_cannot_be_fitted_fails_alone() -> None:
+    model = PIPE(tenfold.PolynomialFeatures(), tenfold.Ridge())
+    with pytest.warns(tenfold.DataWarning, match=r"2 of 4 settings failed.*makes .* columns"):
+        search = tenfold.GridSearchCV(model, {"polynomialfeatures__degree": [1, 500], "ridge__alpha": [0.1, 1.0]}).fit(X, Y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).tolist() == [True, True, False, False]
+
+
 def test_test_sets_without_a_score_are_told() -> None:
     rare = np.r_[np.zeros(118), 1, 1]
     with pytest.raises(tenfold.BadInput, match="some test sets have no score"):

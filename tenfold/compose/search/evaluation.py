@@ -81,7 +81,6 @@ class Evaluation:
             settings, np.full((m, *shape), np.nan), np.full((m, *shape), np.nan) if self.with_train else None,
             np.zeros(shape), np.zeros(shape), np.zeros(len(settings), dtype=bool),
         )  # fmt: skip
-        self.check_splits(splits)
         sound, failures = self._sound(settings)
         for i in failures:
             self._failed(scores, i, slice(None))

@@ -157,12 +157,12 @@ def _fewer(rounds: list[Round], share: float, place: Array, rows: Arrays) -> lis
 
 
 def _first(part: Array, share: float, place: Array, codes: Array) -> Array:
-    """The first rows of each class in the random order, at least one of each."""
-    chosen = []
+    """The first rows of each class in the random order, at least one of each; at least two, where there are no classes."""
+    chosen, least = [], 1 if codes.any() else 2
     for code in np.unique(codes[part]):
         here = part[codes[part] == code]
         order = np.unique(place[here])
-        chosen.append(here[place[here] <= order[max(1, round(share * len(order))) - 1]])
+        chosen.append(here[place[here] <= order[min(max(least, round(share * len(order))), len(order)) - 1]])
     return np.sort(np.concatenate(chosen))
 
 

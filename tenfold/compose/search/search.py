@@ -77,6 +77,7 @@ class Search(Chosen):
     def _searched(self, member: Any, rows: Arrays, judges: Judges, chosen_by: str | None) -> dict[str, Any]:
         rounds, groups = rounds_of_search(self, member, rows, vars(self).get("_groups"))
         evaluation = Evaluation(member, rows, judges, self.error_score, self.return_train_score)
+        evaluation.check_splits(Splits(rows, rounds))
         units = units_of(rows, groups)
         judge = judges[chosen_by or next(iter(judges))]
         tables: list[Scores] = []

@@ -19,6 +19,7 @@ from tenfold.base.sums import Sums, hashable
 from tenfold.compose.pipeline import Pipeline
 from tenfold.compose.search.parameters import Setting
 from tenfold.core.data import Source
+from tenfold.core.errors import TenfoldError
 from tenfold.evaluate.validate.held_out import prepared
 
 Where = list[int]  # places in a list of settings
@@ -69,7 +70,10 @@ def by_sums(learner: Estimator, settings: Sequence[Setting], source: Source) -> 
     found: dict[Any, Summed] = {}
     rest: Where = []
     for family in families(learner, settings):
-        sums = prepared(family.learner, source)._from_sums(source)
+        try:
+            sums = prepared(family.learner, source)._from_sums(source)
+        except TenfoldError:  # transformers that cannot be fitted: so it will be on every split, and is told there
+            sums = None
         if sums is None:
             rest += family.where
             continue
