@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -203,7 +203,12 @@ class Estimator(SklearnApi):
 class OnePass(Estimator):
     """Abstract: a learner that is finished after one pass. Its statistics are kept, so that it can learn on, merge and forget."""
 
-    kind: ClassVar[str] = "one pass"
+    if TYPE_CHECKING:  # may be a property, as in `Traits`
+
+        @property
+        def kind(self) -> str: ...
+    else:
+        kind = "one pass"
 
     def _summarize(self, block: Any) -> Any:
         raise NotImplementedError

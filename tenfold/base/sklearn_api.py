@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from tenfold.base.traits import Traits
 from tenfold.core.errors import BadParameter
+from tenfold.core.ops import Array
 from tenfold.core.params import domains
+
+Kind = TypeVar("Kind")
 
 
 class SklearnApi(Traits):
@@ -102,7 +105,7 @@ class SklearnApi(Traits):
             vars(self)["_output"] = transform
         return self
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns."""
         from tenfold.base.output import names_out
 
@@ -130,12 +133,17 @@ def same(a: Any, b: Any) -> bool:
         return bool(np.array_equal(np.asarray(a), np.asarray(b)))
 
 
-def fresh(learner: Any) -> Any:
+def fresh(learner: Kind) -> Kind:
     """An unfitted learner with the same parameters; learners inside are made fresh too."""
-    if isinstance(learner, list):
-        return [fresh(item) for item in learner]
-    if isinstance(learner, tuple):
-        return tuple(fresh(item) for item in learner)
-    if not isinstance(learner, SklearnApi) or learner.frozen:
-        return learner
-    return type(learner)(**{name: fresh(getattr(learner, name)) for name in domains(learner)})
+    made: Kind = _fresh(learner)
+    return made
+
+
+def _fresh(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_fresh(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(_fresh(item) for item in value)
+    if not isinstance(value, SklearnApi) or value.frozen:
+        return value
+    return type(value)(**{name: _fresh(getattr(value, name)) for name in domains(value)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -15,10 +15,10 @@ from tenfold.base import check
 from tenfold.base.estimator import Clusterer, Estimator, Transformer, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target, block_rows
-from tenfold.core.engine import Summarize, Threads
+from tenfold.core.engine import Threads
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.learned import learned
-from tenfold.core.learning import drive
+from tenfold.core.learning import Learner, drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, seed_of
 from tenfold.core.stats import Spread, Stats
@@ -101,7 +101,7 @@ class KMeans(Clusterer, Transformer, Estimator):
     def _small_example(cls) -> dict[str, Any]:
         return {"n_clusters": 2, "random_state": 0}
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         k = self.n_clusters
         if source.n_rows is not None and source.n_rows < k:
             raise BadInput(f"n_samples={source.n_rows} should be >= n_clusters={k}: ask for fewer clusters")
@@ -116,7 +116,7 @@ class KMeans(Clusterer, Transformer, Estimator):
         if survey.spread is not None:
             tol = _at_most_huge(self.tol) * float(survey.spread.scatter[0].sum() / survey.spread.weight[0])
             tol /= source.n_features
-        if given:
+        if survey.sample is None:
             start = self._centers(self.init, source.n_features)
         else:
             start = self._seeded(survey.sample, tol, sampling, rng)
@@ -174,7 +174,7 @@ class KMeans(Clusterer, Transformer, Estimator):
     def _seeded(self, sample: Sample, tol: float, sampling: Any, rng: np.random.Generator) -> Array:
         """The best of `n_init` restarts on the sample, improved there."""
         k, rows, weight = self.n_clusters, sample.rows, sample.weight
-        n_init = self.n_init if self.n_init != "auto" else 1 if self.init == "k-means++" else 10
+        n_init = int(self.n_init) if self.n_init != "auto" else 1 if self.init == "k-means++" else 10
         if callable(self.init):
             starts = [
                 self._centers(self.init(rows, k, random_state=_legacy(rng)), rows.shape[1]) for _ in range(n_init)
@@ -215,7 +215,7 @@ class KMeans(Clusterer, Transformer, Estimator):
         return -float(distance2.sum() if w is None else distance2 @ w)
 
 
-def _wrapped(algorithm: Generator[Any, Any, Run]) -> Generator[Any, Any, dict[str, Any]]:
+def _wrapped(algorithm: Learner[Run]) -> Learner[dict[str, Any]]:
     return dict(run=(yield from algorithm))
 
 

@@ -85,7 +85,7 @@ class Bag(Composite):
         stages = yield from self._bagged(source, [self.n_estimators])
         return stages[0]
 
-    def _bagged(self, source: Source, sizes: list[int]) -> Learner[Any]:
+    def _bagged(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
         """The fitted attributes with each number of members."""
         X, y, w = yield Keep()
         members, columns = self._before.get("members", []), self._before.get("columns", [])
@@ -273,8 +273,8 @@ class BaggingRegressor(Regressor, Bag):
         score = float(np.mean(1 - rest / np.where(spread > 0, spread, np.inf)))
         chosen = chosen_oob_score(self)
         if chosen is not None:
-            here, w = _judged(chosen, rows, seen)
-            score = chosen.of(rows.y[here], mean[here], w)
+            here, weights = _judged(chosen, rows, seen)
+            score = chosen.of(rows.y[here], mean[here], weights)
         return dict(oob_score_=score, oob_prediction_=mean[rows.number, 0])
 
     def _predict(self, X: Any) -> Array:

@@ -83,7 +83,7 @@ class Bagging:
         """Fitted attributes with each number of members."""
         for t, (member, one) in enumerate(zip(members, columns, strict=True)):  # of an earlier fit
             self._add(*self._outside(member, one, self._draw(t)[1]))
-        done = []
+        done: list[dict[str, Any]] = []
         for size in sizes:
             batch = 4 * thread_budget()
             for start in range(len(members), size, batch):

@@ -120,7 +120,7 @@ class CascadeClassifier(Classifier, Composite):
         return min(self._chosen(), key=lambda one: (one.missing, one.categorical))
 
     @property
-    def least_classes(self) -> int:  # type: ignore[override]
+    def least_classes(self) -> int:
         return 2
 
     def __sklearn_tags__(self) -> Any:
@@ -133,7 +133,7 @@ class CascadeClassifier(Classifier, Composite):
         X, y, w = yield Keep()
         seed = seed_of(generator_of(self))
         rows = Part(X, (y == positive).astype(np.int64), w)
-        held = ops.hash_rows(X, seed) < np.uint64(self.validation_fraction * 2.0**64)
+        held: Array = ops.hash_rows(X, seed) < np.uint64(self.validation_fraction * 2.0**64)
         if not all(_both(rows.only(part)) for part in (held, ~held)):
             held = np.ones(len(y), dtype=bool)  # too few rows to hold any out
         learning = rows.only(~held) if not held.all() else rows
@@ -141,7 +141,7 @@ class CascadeClassifier(Classifier, Composite):
         if len(self.classes_) > 2:  # first: stages may be stopped
             rest, others = y != positive, copy_of(self._chosen()[-1])
             fitted["others_"] = fit_member(others, X[rest], y[rest], w[rest], category)
-        return {**fitted, **_Stages(self, category).fit(learning, rows.only(held), held.all())}
+        return {**fitted, **_Stages(self, category).fit(learning, rows.only(held), bool(held.all()))}
 
     def _positive(self) -> int:
         if self.positive is None:

@@ -34,7 +34,7 @@ class Named(Estimator):
         """Why a learner cannot be one of the list, or None if it can."""
         return None if learner.role == self.role else f"is a {learner.role}, and a {self.role} is needed"
 
-    def _looked_at(self, name: str, learner: Any) -> Any:
+    def _looked_at(self, name: str, learner: Any) -> Estimator:
         here = f"{type(self).__name__}: {name!r} ({type(learner).__name__})"
         if not isinstance(learner, Estimator):
             raise BadParameter(f"{here} is no learner of Tenfold; scikit-learn's {type(self).__name__} takes both kinds")
@@ -42,7 +42,7 @@ class Named(Estimator):
             raise BadParameter(f"{here} {reason}")
         return learner
 
-    def _learners(self) -> list[tuple[str, Any]]:
+    def _learners(self) -> list[tuple[str, Estimator]]:
         """Those that take part."""
         taking = [(name, self._looked_at(name, one)) for name, one in self._pairs() if not is_out(one)]
         if not taking:
@@ -82,7 +82,7 @@ class Named(Estimator):
 
     @property
     def least_rows(self) -> int:
-        return max(int(one.least_rows) for _, one in self._learners())
+        return max(one.least_rows for _, one in self._learners())
 
     @property
     def kind(self) -> str:

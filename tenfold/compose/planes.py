@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from tenfold.compose.consensus import FINALISTS, ROUNDS, Agreement, Draws
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
+from tenfold.core.learning import Learner
 from tenfold.core.stats import Keyed, Moments
 from tenfold.solve.linalg import solve_spd
 
@@ -39,7 +38,7 @@ def candidates(
     return np.array(models)[best], drawn
 
 
-def settle(model: Array, threshold: float, found: list[Array]) -> Generator[Any, Any, tuple[Array, float]]:
+def settle(model: Array, threshold: float, found: list[Array]) -> Learner[tuple[Array, float]]:
     """Least squares of the inliers, of the inliers of that, and so on while more rows agree."""
     best, most = model, 0.0
     for _ in range(ROUNDS):

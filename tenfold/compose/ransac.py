@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -16,6 +15,7 @@ from tenfold.compose.consensus import Draws, Rule
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
 from tenfold.linear.affine import AffineRegressor
@@ -126,7 +126,7 @@ class RANSACRegressor(Regressor, Estimator):
         consensus.check_model(self.estimator)
         return self._fit(check.check_fit(self.estimator, X, None, sample_weight))
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         for name in ("_estimators", "_mask"):
             vars(self).pop(name, None)
         consensus.check_parts(self)
@@ -141,7 +141,7 @@ class RANSACRegressor(Regressor, Estimator):
 
     # --- planes, without a learner for each ---
 
-    def _planes(self, source: Source, sample: Sample, rng: Any) -> Generator[Any, Any, dict[str, Any]]:
+    def _planes(self, source: Source, sample: Sample, rng: Any) -> Learner[dict[str, Any]]:
         Z, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
         size = self._subset_size(source.n_features + 1, len(Z), sample.total)
         threshold = self._threshold(y, w)
@@ -192,7 +192,7 @@ class RANSACRegressor(Regressor, Estimator):
 
     # --- any model ---
 
-    def _models(self, source: Source, sample: Sample, rng: Any) -> Generator[Any, Any, dict[str, Any]]:
+    def _models(self, source: Source, sample: Sample, rng: Any) -> Learner[dict[str, Any]]:
         model = LinearRegression() if self.estimator is None else self.estimator
         p, w = source.n_features, sample.weight
         Z, y = sample.rows[:, :p], sample.rows[:, p] if sample.rows.shape[1] > p else None
@@ -226,9 +226,8 @@ class RANSACRegressor(Regressor, Estimator):
         check.check_fitted(self)
         if "_estimators" in vars(self):
             return list(vars(self)["_estimators"])
-        facts = {
-            name: vars(self)[name] for name in ("n_features_in_", "feature_names_in_", "_flat") if name in vars(self)
-        }
+        names = ["n_features_in_", "feature_names_in_", "_flat"]
+        facts = {name: vars(self)[name] for name in names if name in vars(self)}
         found = [LinearRegression() for _ in self.models_]
         for one, numbers in zip(found, self.models_, strict=True):
             vars(one).update(facts, coef_=numbers[:-1].copy(), intercept_=float(numbers[-1]))

@@ -17,8 +17,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.numbers import check_finite
-
-Array = np.ndarray[Any, Any]
+from tenfold.core.ops import Array as Array
 
 BLOCK_BYTES, LONGEST_BYTES = 1 << 21, 1 << 23
 FEW = 64  # rows that are copied as quickly by NumPy
@@ -188,7 +187,7 @@ class Arrays(Source):
         self.rows, self.missing, self.keys = rows, missing, keys
         self.n_features = X.shape[1] if width is None else width
         self.size = size or block_rows(self.n_features)
-        self.n_rows = X.shape[0] if rows is None else len(rows)
+        self.n_rows: int = X.shape[0] if rows is None else len(rows)
         lengths = [(None, self.n_rows)] if keys is None else [(k, len(index)) for k, (_, index) in enumerate(keys)]
         self.cuts: list[tuple[Any, int, int]] = [
             (k, start, min(start + self.size, n)) for k, n in lengths for start in range(0, n, self.size)

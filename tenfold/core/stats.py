@@ -22,8 +22,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.errors import CannotForget
-
-Array = np.ndarray[Any, Any]
+from tenfold.core.ops import Array
 
 # `forget` un-merges, which cancels: it refuses when the part kept is smaller than this share of the whole.
 SMALLEST_SHARE_KEPT = 1e-6

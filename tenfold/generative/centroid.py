@@ -153,7 +153,7 @@ class NearestCentroid(Classifier, OnePass):
         scale = np.where(deviation > SMALLEST_VALUE, deviation, 1.0)
         constant = 2 * log_priors(self.class_prior_, self.class_weight_)
         if self.metric == "manhattan":
-            return constant - manhattan(X, self.centroids_, 1 / scale) ** 2
+            return np.asarray(constant - manhattan(X, self.centroids_, 1 / scale) ** 2)
         return ops.spread_scores(X, self.centroids_, np.tile(2 / scale**2, (len(constant), 1)), constant)
 
     def predict(self, X: Any) -> Array:
@@ -170,8 +170,8 @@ class NearestCentroid(Classifier, OnePass):
         known = np.flatnonzero(self.class_weight_)
         centres = self.centroids_[known]
         if self.metric == "manhattan":
-            return known[manhattan(X, centres, np.ones(X.shape[1])).argmin(axis=1)]
-        return known[ops.nearest(X, centres)[0]]
+            return np.asarray(known[manhattan(X, centres, np.ones(X.shape[1])).argmin(axis=1)])
+        return np.asarray(known[ops.nearest(X, centres)[0]])
 
 
 def manhattan(X: Any, centres: Array, unit: Array) -> Array:

@@ -29,8 +29,8 @@ class ClassRows(Stats):
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, ClassRows):
             return self.moments + other
-        pairs = ((self.X, other.X), (self.y, other.y), (self.w, other.w))
-        joined = ClassRows(*(np.concatenate(pair) for pair in pairs), self.classes)
+        X, y, w = (np.concatenate(pair) for pair in ((self.X, other.X), (self.y, other.y), (self.w, other.w)))
+        joined = ClassRows(X, y, w, self.classes)
         return joined if are_few(*joined.X.shape) else joined.moments
 
     def __sub__(self, other: Any) -> Any:
@@ -91,7 +91,7 @@ class Covariance(NamedTuple):
     @property
     def level(self) -> float:
         """What it is in directions without rows."""
-        return self.share * float((self.rows**2).sum()) / self.rows.shape[1]
+        return self.share * float((self.rows**2).sum()) / int(self.rows.shape[1])
 
     def diagonal(self) -> Array:
         return np.asarray((1 - self.share) * (self.rows**2).sum(axis=0) + self.level)

@@ -198,7 +198,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         keep = values > least
         if not keep.all() or values[0] < NEARLY_SINGULAR:
             self._tell(values, keep, flat, np.ptp(means, axis=0) > 1e-8 * size)
-        return vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None]
+        return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
 
     def _whitening_of_rows(self, within: Covariance, means: Array) -> Array:
         """The same of few rows. With a level beside the rows, of those directions alone that rows and means have."""
@@ -473,6 +473,7 @@ def shrunk(C: Array, share: float | str | None) -> Array:
     """(1 − share) C + share (trace C / p) I."""
     if not share:
         return C
+    assert not isinstance(share, str)  # "auto" is refused before
     mixed: Array = (1 - share) * C
     mixed[np.diag_indices(len(C))] += share * np.trace(C) / len(C)
     return mixed

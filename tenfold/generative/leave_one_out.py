@@ -19,10 +19,9 @@ import numpy as np
 
 from tenfold import _evaluate
 from tenfold.core import ops
-from tenfold.core.data import Block
+from tenfold.core.data import Array, Block
 from tenfold.generative.classes import log_priors
 
-Array = np.ndarray[Any, Any]
 Form = Callable[[Block], Array]
 
 LEAST = 1e-3  # what is left of a spread, as a share of it, below which digits are lost
@@ -55,7 +54,8 @@ def naive_bayes(full: Any) -> Form | None:
         return None  # nothing but rounding errors in a column of a class
     level = -0.5 * (LOG_2PI + np.log(full.var_)).sum(axis=1)
     classes = weights_of(full, full.class_prior_, weight)
-    model = (mean, 1 / full.var_, level, whole, overall, np.argsort(-whole, kind="stable"))
+    order: Array = np.argsort(-whole, kind="stable")
+    model = (mean, 1 / full.var_, level, whole, overall, order)
     smoothing = (float(full.var_smoothing), float(full.epsilon_), 1e-13 * float(full.var_[weight > 0].min()))
     return lambda block: _evaluate.naive_bayes_left(ops.dense(block.X), block.y, block.w, *classes, *model, *smoothing)
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from tenfold import _evaluate
 from tenfold.core import ops
-from tenfold.core.data import Block
+from tenfold.core.data import Array, Block
 from tenfold.core.threads import patiently
 from tenfold.generative.classes import log_priors
-from tenfold.generative.leave_one_out import FLAT, LEAST, Array, Form, weights_of
-from tenfold.solve.linalg import eigh, invert_triangle, whitened_squares
+from tenfold.generative.leave_one_out import FLAT, LEAST, Form, weights_of
+from tenfold.solve.linalg import eigh, invert_triangle, singular_values, whitened_squares
 
 SINGULAR = 1e-6  # smallest eigenvalue of a correlation matrix that leaves enough digits
 DIGITS = 2e-7  # over that eigenvalue: the least 1 − γ dᵀA⁻¹d that leaves nine digits
@@ -84,7 +84,7 @@ def _all_axes(apart: Array, full: Any, values: Array, total: float, share: float
     too.
     """
     spread = np.ones_like(values) if share == 0 else np.sqrt(((1 - share) * values + share * values.mean()) / total)
-    S = patiently(np.linalg.svd, apart / spread * np.sqrt(full.priors_)[:, None], compute_uv=False)
+    S = singular_values(apart / spread * np.sqrt(full.priors_)[:, None])
     most = min(len(apart) - 1, apart.shape[1])
     return bool(most == 0 or S[most - 1] > 4 * full.tol * S[0])
 

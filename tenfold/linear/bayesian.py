@@ -161,14 +161,14 @@ class BayesianRidge(AffineRegressor, OnePass):
         return (mean, map_rows(self._deviation, rows)) if return_std else mean
 
     def _deviation(self, X: Any) -> Array:
-        D = ops.dense(X) - self.X_offset_
+        D: Array = ops.dense(X) - self.X_offset_
         if "axes_" in vars(self):
             along = D @ self.axes_
             D -= along @ self.axes_.T
             doubt = (D * D).sum(axis=1) / self.lambda_ + (along * along) @ self.axis_variances_
         else:
             doubt = ((D @ self.sigma_) * D).sum(axis=1)
-        return np.sqrt(doubt + 1 / self.alpha_)
+        return np.asarray(np.sqrt(doubt + 1 / self.alpha_))
 
     def _objection(self) -> str | None:
         if ("sigma_" in vars(self)) != ("axes_" in vars(self) and "axis_variances_" in vars(self)):

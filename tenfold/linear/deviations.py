@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Rows, Spread
 from tenfold.linear.affine import AffineRegressor
@@ -47,7 +47,6 @@ class LeastAbsoluteDeviations(AffineRegressor, Estimator):
     n_iter_: int = learned("int", "passes over the rows")
 
     sparse: ClassVar[bool] = True
-    exempt: ClassVar[dict[str, str]] = QuantileRegressor.exempt
 
     _: KW_ONLY
     method: str = param(
@@ -55,7 +54,7 @@ class LeastAbsoluteDeviations(AffineRegressor, Estimator):
     )
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if source.n_rows is not None and source.n_rows < source.n_features + self.fit_intercept:
             rows = (yield _rows).whole()
             exact = through_all(type(self).__name__, rows[:, :-2], rows[:, -2], rows[:, -1], self.fit_intercept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.learned import learned
-from tenfold.core.learning import Keep
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.linear.lasso import as_float64
 from tenfold.linear.weighted import WithInference
@@ -77,7 +77,7 @@ class GeneralizedLeastSquares(WithInference, Estimator):
         source.noise = (covariance, factor)  # type: ignore[attr-defined]
         return self._fit(source)
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         X, y, w = as_float64((yield Keep()))
         A = np.concatenate([with_ones(X, self.fit_intercept), y], axis=1)
         covariance, factor = getattr(source, "noise", (None, None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from tenfold.base.estimator import OnePass
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.linear.lasso import SparseRegressor
 from tenfold.solve.coordinate import Found, Products, without_l1
@@ -70,7 +70,7 @@ class GroupLasso(SparseRegressor, OnePass):
     def _examples(cls) -> list[dict[str, Any]]:
         return [{"alpha": 0.1}]
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         self._codes()
         return (yield from OnePass._learn(self, source))
 

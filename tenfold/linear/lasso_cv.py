@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from tenfold.core.data import Array, Source, block_rows
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
-from tenfold.core.learning import Keep
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments, merge
 from tenfold.linear import lasso
@@ -73,7 +73,7 @@ class CrossValidated(SweepOptions, SparseRegressor):
     def _ratios(self) -> Array:
         return np.ones(1)
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         given, ratios = given_alphas(self), self._ratios()
         X, y, w = as_float64((yield Keep(sparse=True)))
         y = np.ascontiguousarray(y[:, 0])
@@ -116,7 +116,7 @@ class _ByMoments:
         X, y, w = self.X[rows], self.y[rows, None], self.w[rows]
         size = block_rows(X.shape[1])
         starts = range(0, X.shape[0], size)
-        total = None
+        total: Moments | None = None
         for some in batched(starts, BATCH):  # few of them at a time: each is as large as the cross-products
             found = merge(each(lambda i: Moments.of(X[i : i + size], y[i : i + size], w[i : i + size]), some))
             total = found if total is None else total + found

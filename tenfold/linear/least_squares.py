@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, Degenerate
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
@@ -126,7 +126,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
     def _from_moments(self, moments: Moments) -> Moments | None:
         return moments if self.solver in ("auto", "cholesky") or self.positive else None
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if self.solver == "lsqr" or (self.solver == "auto" and self._needs_products(source)):
             return (yield from self._by_products(source))
         return (yield from super()._learn(source))
@@ -147,6 +147,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
             return self._from_triangle(stats)
         if isinstance(stats, FewRows):
             return self._from_rows(stats)
+        assert isinstance(stats, Moments)
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         if self.positive:
             return dict(self._fitted(mean, nonnegative(Sxx, Sxy)), rank_=len(Sxx), solver_="active set")
@@ -179,7 +180,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
             self._fitted(mean, coef), rank_=rank, singular_=_singular(Sxx), condition_=np.inf, solver_="cholesky"
         )
 
-    def _refine(self, source: Source, stats: Stats) -> Generator[Any, Any, dict[str, Any]]:
+    def _refine(self, source: Source, stats: Stats) -> Learner[dict[str, Any]]:
         """The columns are nearly dependent: a triangle instead of cross-products, then residuals in extended precision."""
         triangle = yield partial(triangle_of, fit_intercept=self.fit_intercept)
         fitted = self._from_triangle(triangle)
@@ -189,6 +190,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
             return fitted
         B = yield from refine(triangle.R, whole.coef, whole.condition, self.fit_intercept)
         if B is None:
+            assert isinstance(stats, Moments)
             return self._deficient(*centred(stats, self.n_features_in_, self.fit_intercept))
         return dict(fitted, **self._from_augmented(B.astype(np.float64)), solver_="qr, refined")
 
@@ -216,7 +218,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
         fitted["intercept_"] = float(B[0, 0]) if self._flat else B[0]
         return fitted
 
-    def _by_products(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _by_products(self, source: Source) -> Learner[dict[str, Any]]:
         width, q = source.n_features, source.n_targets
         B, m, t, n_iter = yield from conjugate_gradients(width, q, self.fit_intercept, self.tol, self.max_iter)
         return dict(self._fitted(np.concatenate([m, t]), B), n_iter_=n_iter, solver_="lsqr")

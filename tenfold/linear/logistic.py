@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -158,7 +158,9 @@ class LogisticRegression(Classifier, Estimator):
         if shares.max() > 3 * shares.min():  # rows sorted by class
             return nowhere, None
         share = float(np.average(shares, weights=weight))
-        settled = 0.01 * nowhere.size * SAMPLE_SHARE / sample.inner.n_rows
+        rows = sample.inner.n_rows
+        assert rows is not None  # the table is in memory
+        settled = 0.01 * nowhere.size * SAMPLE_SHARE / rows
         part = loss._replace(l2=loss.l2 * share)
         rough = minimise(part, nowhere, tol=np.inf, max_iter=self.max_iter, fine=settled, floor=self._floor())
         found = drive(_named(rough), sample, on, "LogisticRegression on a sample")["found"]
@@ -197,7 +199,7 @@ class LogisticRegression(Classifier, Estimator):
                 NotConverged,
                 stacklevel=2,
             )
-        elif free and (found.metric.singular or not found.settled):
+        elif free and (found.singular or not found.settled):
             warnings.warn(
                 "LogisticRegression(C=inf): the classes are separated, wholly or in part, or columns are "
                 "linearly dependent, so that the optimum is not unique or lies at infinity: lower C",
@@ -265,5 +267,5 @@ def _curvatures(rows: int, q: int) -> tuple[str, str, float]:
     return ("blocks", "blocks", q / 8) if rows * q * q <= LARGEST else ("diagonal", "diagonal", 20.0)
 
 
-def _named(algorithm: Generator[Any, Any, Solution]) -> Generator[Any, Any, dict[str, Any]]:
+def _named(algorithm: Learner[Solution]) -> Learner[dict[str, Any]]:
     return dict(found=(yield from algorithm))

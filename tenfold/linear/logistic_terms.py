@@ -57,7 +57,7 @@ def many_classes(block: Block, theta: Array, curvature: str | None, setting: Set
         gradient = np.column_stack([(X.T @ R).T, R.sum(axis=0)])
     else:
         loss, gradient = ops.softmax_terms(X, block.y, w, theta)
-    second = None if curvature is None else _second(X, w, P, curvature)
+    second = None if curvature is None or P is None else _second(X, w, P, curvature)
     return _terms(loss, gradient, w, second, setting)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from tenfold.core.data import Array, Arrays, Block, Source, Target
 from tenfold.core.engine import Local
 from tenfold.core.errors import Degenerate, NotConverged
 from tenfold.core.learned import learned
-from tenfold.core.learning import drive
+from tenfold.core.learning import Learner, drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
 from tenfold.linear.affine import AffineRegressor
@@ -78,7 +77,7 @@ class MMRegressor(AffineRegressor, Estimator):
     def _small_example(cls) -> dict[str, Any]:
         return {"n_subsets": 1}
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         rng = generator_of(self)
         sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))
         X, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
@@ -126,7 +125,7 @@ class MMRegressor(AffineRegressor, Estimator):
                 stacklevel=2,
             )
 
-    def _search(self, frame: Frame, start: Start) -> Generator[Any, Any, tuple[Frame, Found]]:
+    def _search(self, frame: Frame, start: Start) -> Learner[tuple[Frame, Found]]:
         """The scale of all rows at the start; then, in units of it, the minimum below the start."""
         scale = yield from settle_scale(start, frame)
         frame = frame._replace(y_size=frame.y_size * scale)

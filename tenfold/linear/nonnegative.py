@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,6 +12,7 @@ from tenfold.base.estimator import OnePass
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate, NotConverged
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -78,7 +78,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
         problems = [Crossed.of(Sxx, np.ascontiguousarray(q), float(s)) for q, s in zip(Sxy.T, yy, strict=True)]
         return self._found(mean, problems, "moments")
 
-    def _refine(self, source: Source, stats: Moments) -> Generator[Any, Any, dict[str, Any]]:
+    def _refine(self, source: Source, stats: Moments) -> Learner[dict[str, Any]]:
         """The columns are nearly dependent: a triangle instead of cross-products."""
         first, p = int(self.fit_intercept), source.n_features
         R = (yield partial(triangle_of, fit_intercept=self.fit_intercept)).R

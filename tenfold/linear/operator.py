@@ -36,7 +36,7 @@ class Operable(AffineRegressor):
         or from products: a `scipy.sparse.linalg.LinearOperator`, or a pair of functions v ↦ X v and u ↦ Xᵀu."""
         if is_operator(X):
             return self._fit_products(X, y, sample_weight)
-        found: Self = super().fit(X, y, sample_weight)  # type: ignore[safe-super]
+        found: Self = super().fit(X, y, sample_weight)
         return found
 
     def _fit_products(self, X: Any, y: Any, sample_weight: Any) -> Self:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from tenfold.base.estimator import Estimator, OnePass
 from tenfold.core.data import Array, Block, Source, block_rows
 from tenfold.core.errors import Degenerate
 from tenfold.core.learned import learned
-from tenfold.core.learning import Keep
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -83,7 +82,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
         p, n = source.n_features, source.n_rows
         return p > WIDE or (p > FEW and n is not None and n <= ROWS_FOR_A_COLUMN * p)
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if not self._by_rows(source):
             return (yield from super()._learn(source))
         X, y, w = yield Keep(sparse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, NotConverged
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Terms
 from tenfold.linear.affine import AffineRegressor, centred
@@ -76,7 +76,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
     def _examples(cls) -> list[dict[str, Any]]:
         return [{"alpha": 0.0}, {"alpha": 0.01, "quantile": 0.8}]
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if self.quantile >= 1:
             raise BadParameter(f"QuantileRegressor(quantile={self.quantile:g}): must be < 1")
         stats = yield _moments
@@ -106,7 +106,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
 
     def _reweighted(
         self, frame: Frame, theta: Array, penalty: Array, rms: float, passes: int
-    ) -> Generator[Any, Any, tuple[Array, int]]:
+    ) -> Learner[tuple[Array, int]]:
         """Least squares with weights |ρ′| / |r|; |r| is not taken below a floor that sinks pass by pass."""
         floors = np.geomspace(max(rms, 1e-14), max(rms, 1e-14) * (1e-2 if passes == ROUGH else 1e-9), passes)
         free = np.append(np.zeros(len(penalty)), 0.0 if self.fit_intercept else 1.0)
@@ -128,7 +128,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
 
     def _nearer(
         self, frame: Frame, theta: Array, penalty: Array, width: float, kept: int
-    ) -> Generator[Any, Any, tuple[Array, int]]:
+    ) -> Learner[tuple[Array, int]]:
         """Newton steps until the next one is short beside the reach of the `kept` rows with the least residuals.
 
         The curvature of the loss is told by the rows within ±width, a few times as many as are kept.
@@ -158,7 +158,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
 
     def _exactly(
         self, frame: Frame, theta: Array, kept: int, penalty: Array, gram: Array, centre: Array
-    ) -> Generator[Any, Any, tuple[Array, int]]:
+    ) -> Learner[tuple[Array, int]]:
         """Linear programs around better and better guesses."""
         guess, answer, best, most = Guess(theta), theta, np.inf, MOST_KEPT * kept
         for n_pass in range(1, ROUNDS + 1):
@@ -173,7 +173,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
             if guess.before is not None and near.crossed == 0:
                 return answer, n_pass
             loss = near.loss + float(penalty @ np.abs(guess.theta))
-            if loss > best:  # too few rows told where to go: back, and keep more; or half of the way
+            if loss > best and guess.before is not None:  # too few rows told where to go: back, and keep more; or half of the way
                 back = Guess(guess.before) if kept < most else Guess(0.5 * (guess.before + guess.theta), guess.before)
                 kept, guess = min(2 * kept, most), back
                 best = np.inf if guess.before is None else best

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -15,6 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, Degenerate, NotConverged
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import centred
@@ -99,7 +99,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
             source.labels = labels  # type: ignore[attr-defined]
         return self._fit(source)
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         labels = getattr(source, "labels", np.empty(0))
         if not is_wide(source):
             return (yield from self._passes(source, labels))
@@ -111,7 +111,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
             fitted.update(variance_coef_=slope, variance_intercept_=start)
         return dict(space.affine(fitted), condition_=np.inf)
 
-    def _passes(self, source: Source, labels: Array) -> Generator[Any, Any, dict[str, Any]]:
+    def _passes(self, source: Source, labels: Array) -> Learner[dict[str, Any]]:
         stats: Moments = yield moments
         centred(stats, source.n_features, self.fit_intercept)
         frame = frame_of(stats, self.fit_intercept)

@@ -14,7 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, block_rows
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
-from tenfold.core.learning import Keep
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows, Stats, merge
 from tenfold.linear.affine import AffineRegressor, centred
@@ -151,7 +151,7 @@ class RidgeCV(AffineRegressor, Estimator):
     def _at_choice(self) -> Ridge:
         return Ridge(self.alpha_, fit_intercept=self.fit_intercept)
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         alphas = positive_numbers("RidgeCV(alphas=...)", self.alphas)
         p = source.n_features
         score = find_score(self.scoring, "regressor", parameter="scoring", owner="RidgeCV")

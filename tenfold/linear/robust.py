@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate, NotConverged
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -63,13 +63,13 @@ class HuberRegressor(AffineRegressor, Estimator):
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     tol: float = param(default=1e-05, at_least=0, doc="bound on the gradient per row, of standardised columns")
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if not is_wide(source):
             return (yield from self._passes(source))
         space, fitted = yield from in_row_space(self, source, self.fit_intercept)
         return space.affine(fitted)
 
-    def _passes(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _passes(self, source: Source) -> Learner[dict[str, Any]]:
         stats = yield _moments
         centred(stats, source.n_features, self.fit_intercept)
         frame = frame_of(stats, self.fit_intercept)

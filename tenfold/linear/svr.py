@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -15,6 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import NotConverged
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
@@ -90,13 +90,13 @@ class LinearSVR(AffineRegressor, Estimator):
     def _small_example(cls) -> dict[str, Any]:
         return {}
 
-    def _learn(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if not is_wide(source):
             return (yield from self._passes(source))
         space, fitted = yield from in_row_space(self, source, centre=False)  # the intercept has its own penalty
         return space.affine(fitted)
 
-    def _passes(self, source: Source) -> Generator[Any, Any, dict[str, Any]]:
+    def _passes(self, source: Source) -> Learner[dict[str, Any]]:
         stats = yield _moments
         centred(stats, source.n_features, self.fit_intercept)
         frame = frame_of(stats, False)  # nothing is shifted: the intercept has its own penalty
@@ -148,14 +148,14 @@ class Search(NamedTuple):
     def enough(self) -> float:
         return max(self.tol, CLOSED)
 
-    def squares(self, start: Array) -> Generator[Any, Any, tuple[Array, float, int, bool]]:
+    def squares(self, start: Array) -> Learner[tuple[Array, float, int, bool]]:
         """The loss has a continuous slope: Newton steps are all that is needed."""
         found = yield from self._newton(start, self.cost, self.max_iter - 1)
         at = yield partial(dual_terms, theta=found.theta, frame=self.frame, cost=self.cost)
         gap = self._gap(found.theta, at.loss, at.pull, at.linear)
         return found.theta, gap, found.n_pass + 1, gap <= self.enough
 
-    def margins(self, start: Array, band: float) -> Generator[Any, Any, tuple[Array, float, int, bool]]:
+    def margins(self, start: Array, band: float) -> Learner[tuple[Array, float, int, bool]]:
         """Near by a rounded loss; then the rows near the margin, more of them until the gap is closed."""
         best, gap, used, kept = start, np.inf, 0, self.kept
         for width in (band, 0.1 * band) if band > 0 else ():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
@@ -88,7 +88,7 @@ class TotalLeastSquares(AffineRegressor, OnePass):
             return self._found(stats, np.hstack(stats.centred(self.fit_intercept)[1:]))
         return self._found(stats, factor_of(self._products(stats)))
 
-    def _refine(self, source: Source, stats: Moments) -> Generator[Any, Any, dict[str, Any]]:
+    def _refine(self, source: Source, stats: Moments) -> Learner[dict[str, Any]]:
         first = int(self.fit_intercept)
         R = (yield partial(triangle_of, fit_intercept=self.fit_intercept)).R
         present = np.diagonal(self._products(stats)) > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,7 +14,7 @@ from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
-from tenfold.core.learning import through
+from tenfold.core.learning import Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import single_blas
@@ -59,8 +58,8 @@ class Weighed(Stats):
         return self.moments.scatter
 
     def __sub__(self, other: Self) -> Self:
-        rows = self.rows - other.rows
-        return type(self)(self.moments - other.moments, rows, self.log_variance - other.log_variance)
+        whole: Any = self.moments  # few rows may be taken from moments, as their own moments
+        return type(self)(whole - other.moments, self.rows - other.rows, self.log_variance - other.log_variance)
 
 
 @dataclass(slots=True)
@@ -74,6 +73,7 @@ class Beside(Source):
     """A table in memory with one more number for each row, which its blocks carry."""
 
     def __init__(self, inner: Arrays, extra: Array) -> None:
+        assert inner.y is not None
         y = np.column_stack([inner.y, extra])
         self.inner = Arrays(inner.X, y, inner.w, inner.target, inner.facts, rows=inner.rows)
         self.n_features, self.target, self.facts = inner.n_features, inner.target, inner.facts
@@ -219,7 +219,7 @@ class WeightedLeastSquares(WithInference, OnePass):
     def _solve(self, stats: Weighed) -> dict[str, Any]:
         return self._ordinary()._solve(stats.moments)
 
-    def _refine(self, source: Source, stats: Weighed) -> Generator[Any, Any, dict[str, Any]]:
+    def _refine(self, source: Source, stats: Weighed) -> Learner[dict[str, Any]]:
         """Passes of ordinary least squares, each on blocks whose weights are divided by the variances."""
         return (yield from through(precisely, self._ordinary()._refine(source, stats.moments)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import Any
 
@@ -12,9 +11,9 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer, map_rows
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import NotConverged
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.solve.linalg import solve_spd
@@ -80,13 +79,13 @@ class CircleFit(Transformer, Estimator):
     max_iter: int = param(default=1000, at_least=1, doc="most steps of the geometric fit")
     tol: float = param(default=1e-12, at_least=0, doc="bound on the certificate")
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if not is_wide(source):
             return (yield from self._passes(source))
         space, fitted = yield from in_row_space(self, source, centre=True)  # the nearest centre is in the plane of the rows
         return dict(fitted, center_=space.origin + space.V @ fitted["center_"])
 
-    def _passes(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _passes(self, source: Source) -> Learner[dict[str, Any]]:
         p = source.n_features
         where = yield mean_terms
         mean = where.mean[:p]
@@ -100,7 +99,7 @@ class CircleFit(Transformer, Estimator):
             return self._found(center, radius, around, 0.0, 0)
         return (yield from self._geometric(center))
 
-    def _geometric(self, center: Array) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _geometric(self, center: Array) -> Learner[dict[str, Any]]:
         """Damped Gauss-Newton; the radius is at its optimum, the mean distance, at every centre."""
         p = len(center)
         at = yield partial(geometric_terms, center=center)

@@ -57,7 +57,7 @@ class CurveFit(Regressor, SklearnApi):
     function: object = param(default=None, doc="f(x, b1, ..., bk): one number for each row of x")
     start: object = param(default=None, doc="k numbers where the search begins; must be given")
     _: KW_ONLY
-    bounds: object = param(
+    bounds: Any = param(
         default=None, doc="(lower, upper): numbers or k numbers each; None leaves the parameters free"
     )
     jacobian: object = param(
@@ -73,7 +73,9 @@ class CurveFit(Regressor, SklearnApi):
     max_iter: int = param(default=1000, at_least=1, doc="most steps of a search")
     tol: float = param(default=1e-12, at_least=0, doc="bound on the certificate")
 
-    def fit(self, x: Any, y: Any, sample_weight: Any = None, *, sigma: Any = None) -> Self:
+    def fit(  # type: ignore[override]  # x is whatever the function takes, not a table, and y is needed
+        self, x: Any, y: Any, sample_weight: Any = None, *, sigma: Any = None
+    ) -> Self:
         """Fit to rows. Weight k is k copies of a row; sigma (n,) are deviations of y, up to a factor."""
         check.check_params(self)
         start, lower, upper = self._box()

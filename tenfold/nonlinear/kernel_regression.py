@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +10,10 @@ from tenfold._local import local_sums
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Regressor
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import Summarize, each
+from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows
 from tenfold.core.threads import patiently
@@ -70,7 +70,7 @@ class KernelRegressor(Regressor, Estimator):
     degree: int = param(default=1, at_least=0, at_most=1, doc="0: weighted means, 1: weighted lines")
     kernel: str = param(default="gaussian", one_of=KERNELS, doc="K: how weight falls with distance")
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         p = self.n_features_in_
         given = self._given(p)
         rows = (yield table).whole()
@@ -154,7 +154,7 @@ class Neighbourhood:
         S[:, lower[0], lower[1]] = S[:, lower[1], lower[0]] = products
         S -= center[:, :, None] * center[:, None, :]
         T = cross.reshape(-1, p, t) - center[:, :, None] * mean[:, None, :]
-        sound = np.isfinite(S).all(axis=(1, 2)) & np.isfinite(T).all(axis=(1, 2))
+        sound = np.asarray(np.isfinite(S).all(axis=(1, 2)) & np.isfinite(T).all(axis=(1, 2)))
         S[~sound], T[~sound] = 0.0, 0.0
         values, vectors = patiently(np.linalg.eigh, S)
         # directions in which the rows around the point hardly spread have no slope

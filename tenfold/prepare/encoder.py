@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,9 +10,9 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block, Source, as_floats
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.stats import Counts
 
@@ -52,7 +51,7 @@ class Encoder(Transformer, Estimator):
             raise BadParameter(f"{here}: must be 'auto', or a list with the categories of each column")
         return [None if one is None else _listed(one, here) for one in self.categories]
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         found = source.facts.get("categories_")
         if self.categorical_features is None:
             raise BadParameter(

@@ -24,7 +24,7 @@ from tenfold.solve.columns import Distinct
 class Filled(Stats):
     """The values of each column that are there, and the weight of those that are not."""
 
-    values: Spread | Distinct
+    values: Stats  # Spread, or Distinct
     missing: Counts
 
     def __sub__(self, other: Filled) -> Filled:
@@ -130,7 +130,7 @@ class SimpleImputer(Transformer, OnePass):
         return self.statistics_, 0.0, 1.0
 
     def _present(self, X: Array) -> Array:
-        return ~np.isnan(X) if self.missing else self.missing_values != X
+        return ~np.isnan(X) if self.missing else np.asarray(self.missing_values != X)
 
     def _solve(self, stats: Filled) -> dict[str, Any]:
         if not isinstance(self.missing_values, (float, int, np.number)):
@@ -141,6 +141,7 @@ class SimpleImputer(Transformer, OnePass):
             weight = values.totals()
             found = values.medians() if self.strategy == "median" else values.modes()
         else:
+            assert isinstance(values, Spread)
             weight = values.weight
             found = values.mean[:, 0] if self.strategy == "mean" else np.full(len(weight), constant)
         empty = constant if self.strategy == "constant" else 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -14,9 +13,9 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadParameter, Degenerate
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
 from tenfold.solve.lloyd import Clusters, plus_plus, random_rows
@@ -66,7 +65,7 @@ class RadialBasisFeatures(Transformer, Estimator):
     kernel: str = param(default="gaussian", one_of=KERNELS, doc="φ: how the function changes with distance")
     random_state: int | None = param(default=0, doc="seed of the rows chosen and of the centres")
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         p = source.n_features
         centers, given = self._given_centers(p), self._given_bandwidth(p)
         rng = generator_of(self)

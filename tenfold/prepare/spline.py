@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,9 +11,9 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Stats
@@ -90,7 +89,7 @@ class SplineTransformer(Transformer, Estimator):
     def _chosen(self) -> str:
         return self.knots if isinstance(self.knots, str) else "given"
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if self._chosen() not in ("uniform", "quantile", "given"):
             raise BadParameter(
                 f"SplineTransformer(knots={check.short(self.knots)}): must be 'uniform', 'quantile' or a table of knots"

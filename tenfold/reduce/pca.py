@@ -105,11 +105,9 @@ class PCA(Transformer, OnePass):
         values, axes = stats.spectrum(k, most)
         total = float(squares.sum())
         if k is None:
-            k = (
-                minka(values / (n - 1), n)
-                if self.n_components == "mle"
-                else _reached(values, total * self.n_components)
-            )
+            wanted = self.n_components
+            assert wanted is not None  # which asks for all of them
+            k = minka(values / (n - 1), n) if isinstance(wanted, str) else _reached(values, total * wanted)
         rest = float(values[k:].sum() if len(values) == most else total - values[:k].sum()) / (n - 1)
         values, axes = values[:k], _oriented(axes[:k])
         if total == 0 or (self.whiten and k and values[-1] <= 0):
@@ -137,7 +135,7 @@ class PCA(Transformer, OnePass):
             return "PCA: 1 sample is not enough (rows count with their weights): give at least two rows"
         if k is None:
             return most
-        if k == "mle":
+        if isinstance(k, str):
             return None if n >= p else "PCA: n_components='mle' is only supported if n_samples >= n_features"
         if isinstance(k, (int, np.integer)):
             return (

@@ -20,8 +20,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, TenfoldError
-from tenfold.core.stats import Array
 from tenfold.saved.writing import replacing
 
 HEADER, DIGEST = "model.json", "model.sha256"

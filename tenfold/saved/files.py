@@ -17,10 +17,10 @@ import numpy as np
 
 import tenfold
 from tenfold.base.check import check_fitted, check_params
+from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.learned import forms_of, learned_by
 from tenfold.core.params import domains
-from tenfold.core.stats import Array
 from tenfold.saved import archive, kinds, statistics
 from tenfold.saved.archive import require
 from tenfold.saved.forms import objection
@@ -90,12 +90,12 @@ def inspect(path: Any) -> Contents:
 
 def _in_folder(path: Any) -> str:
     """The file of a model: the path itself, or what `tenfold select` has written into the folder."""
-    path = os.fsdecode(path)
-    if not os.path.isdir(path):
-        return path
-    if not os.path.isfile(os.path.join(path, IN_RUN)):
-        raise BadFile(f"{path}: is not a file, nor a folder of tenfold select: it holds no {IN_RUN}")
-    return os.path.join(path, IN_RUN)
+    found = os.fsdecode(path)
+    if not os.path.isdir(found):
+        return found
+    if not os.path.isfile(os.path.join(found, IN_RUN)):
+        raise BadFile(f"{found}: is not a file, nor a folder of tenfold select: it holds no {IN_RUN}")
+    return os.path.join(found, IN_RUN)
 
 
 class _Writer:

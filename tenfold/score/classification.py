@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.score.confusion import Confusion
-from tenfold.score.inputs import Array
 
 
 def confusion_matrix(

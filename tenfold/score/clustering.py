@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.score.confusion import Confusion
-from tenfold.score.inputs import Array, check_choice, truth_and_groups
+from tenfold.score.inputs import check_choice, truth_and_groups
 
 DISTANCES_AT_ONCE = 2**22
 

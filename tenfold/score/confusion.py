@@ -10,9 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.stats import Stats
-from tenfold.score.inputs import Array, Labels, check_choice, truth_and_labels
+from tenfold.score.inputs import Labels, check_choice, truth_and_labels
 
 AVERAGES = ("binary", "micro", "macro", "weighted", None)
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.score.inputs import Array, truth_and_values
+from tenfold.score.inputs import truth_and_values
 from tenfold.score.means import Mean
 
 

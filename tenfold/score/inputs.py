@@ -11,9 +11,8 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
-
-Array = np.ndarray[Any, Any]
 
 TEXT, NUMBERS = "US", "biuf"
 

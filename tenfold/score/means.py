@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.stats import Stats
-from tenfold.score.inputs import Array
 
 
 @dataclass(slots=True)

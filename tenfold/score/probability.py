@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.base.estimator import log_softmax
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.stats import Stats
-from tenfold.score.inputs import Array, Scores, check_choice, truth_and_chance, truth_and_probabilities
+from tenfold.score.inputs import Scores, check_choice, truth_and_chance, truth_and_probabilities
 from tenfold.score.means import Mean
 
 LEAST_LOG = float(np.log(np.finfo(float).tiny))

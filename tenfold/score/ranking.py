@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.score.inputs import Array, Scores, check_choice, positive_class, truth_and_scores
+from tenfold.score.inputs import Scores, check_choice, positive_class, truth_and_scores
 from tenfold.score.ranks import Bounded, Curve, RankRows, RankSketch
 
 Ranks = RankRows | RankSketch

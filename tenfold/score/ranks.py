@@ -14,10 +14,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.stats import Stats, merge
 from tenfold.score.confusion import joined
-from tenfold.score.inputs import Array, Scores
+from tenfold.score.inputs import Scores
 
 MOST_DISTINCT = 2**18
 LEAST_DISTINCT = 2**10

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.stats import merge
-from tenfold.score.inputs import Array
 
 REGRESSION, TWO_CLASSES, MANY_CLASSES, CLUSTERING = "regression", "two classes", "many classes", "clustering"
 CLASSES = (TWO_CLASSES, MANY_CLASSES)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 import tenfold.score as package
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.score import statistics as of
 from tenfold.score.absolute_errors import LargestError
 from tenfold.score.clustering import Contingency
 from tenfold.score.confusion import Confusion
 from tenfold.score.functions import METRIC, SCORER, function_score
-from tenfold.score.inputs import Array
 from tenfold.score.means import Mean
 from tenfold.score.probability import row_surprise
 from tenfold.score.record import (

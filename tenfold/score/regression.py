@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
+from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.core.stats import Stats, merge
-from tenfold.score.inputs import Array, Values, truth_and_values
+from tenfold.score.inputs import Values, truth_and_values
 from tenfold.score.means import Mean
 
 ROWS_AT_ONCE = 2**15

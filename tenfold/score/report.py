@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.score.confusion import Confusion, Counted
-from tenfold.score.inputs import Array, Labels, truth_and_probabilities
+from tenfold.score.inputs import Labels, truth_and_probabilities
 from tenfold.score.means import Mean
 from tenfold.score.probability import CalibrationBins, squared_distance, surprise
 from tenfold.score.ranks import RankRows

@@ -12,11 +12,12 @@ import numpy as np
 from tenfold import _evaluate
 from tenfold.base import check
 from tenfold.base.estimator import log_softmax, softmax
+from tenfold.core.data import Array
 from tenfold.core.stats import Rows
 from tenfold.score.absolute_errors import AbsoluteErrors, LargestError
 from tenfold.score.clustering import Contingency, silhouette_score
 from tenfold.score.confusion import Confusion
-from tenfold.score.inputs import Array, Labels, Scores, Values
+from tenfold.score.inputs import Labels, Scores, Values
 from tenfold.score.means import Mean
 from tenfold.score.probability import row_surprise, squared_distance
 from tenfold.score.ranking import auc_of, average_precision_of

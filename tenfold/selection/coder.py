@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tenfold.base.estimator import Estimator
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
@@ -16,8 +17,6 @@ from tenfold.selection.columns import LEAST_LEVEL_ROWS
 from tenfold.selection.dates import FORMS, days
 from tenfold.selection.reading import pl
 from tenfold.selection.written_numbers import PATTERNS, read_number
-
-Array = np.ndarray[Any, Any]
 
 OTHER = "(other)"
 WHOLE = re.compile(r"-?\d+(\.0)?")

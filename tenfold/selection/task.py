@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.selection.cells import FEW_INTEGERS, Odd, as_numbers, as_texts, finite, without_missing_words
 from tenfold.selection.reading import pl
-
-Array = np.ndarray[Any, Any]
 
 TASKS = ("classes", "number")
 SYNONYMS = {

@@ -5,16 +5,16 @@ Rows are y ≈ z·θ, z = [x 1] (x alone without an intercept), in a frame in wh
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from math import exp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
+from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.stats import Stats
 from tenfold.solve.irls import SETTLED, Found, Frame, Piece, spd_solve
@@ -190,11 +190,11 @@ class ScaleSums(Stats):
     weight: float
 
 
-def settle_scale(start: Start, frame: Frame) -> Generator[Any, ScaleSums, float]:
+def settle_scale(start: Start, frame: Frame) -> Learner[float]:
     """The scale of the residuals of all rows at the start."""
     s = start.scale
     for _ in range(40):
-        sums = yield partial(scale_terms, theta=start.theta, frame=frame, s=s)
+        sums: ScaleSums = yield partial(scale_terms, theta=start.theta, frame=frame, s=s)
         step = _scale_step(sums.rho, sums.pull, sums.weight, start.b)
         s *= step
         if abs(step - 1) <= 1e-9:
@@ -232,14 +232,14 @@ NEAR = 0.1  # of a scale: steps shorter than this are followed by Newton's
 
 def descend(
     theta: Array, frame: Frame, c: float, fit_intercept: bool, *, tol: float, max_iter: int
-) -> Generator[Any, Piece, Found]:
+) -> Learner[Found]:
     """The minimum of Σ w ρ(r / c) below this start: re-weighted least squares, which never climbs, then Newton steps.
 
     Each trial costs one pass. The scale is one in this frame.
     """
     trial, best, newton, risky, certificate = theta, np.inf, False, False, np.inf
     for n_pass in range(1, max_iter + 1):
-        s = yield partial(biweight_terms, theta=trial, frame=frame, c=c, newton=newton, fit_intercept=fit_intercept)
+        s: Piece = yield partial(biweight_terms, theta=trial, frame=frame, c=c, newton=newton, fit_intercept=fit_intercept)
         if s.loss > best * (1 + 1e-14):
             if not risky:
                 return Found(theta, best, certificate, certificate <= tol, n_pass)

@@ -16,7 +16,7 @@ def class_factors(model: Any, weight: Array, *, zero: bool = False) -> Array | N
     if given is None:
         return None
     if isinstance(given, str):
-        return weight.sum() / (len(weight) * weight)
+        return np.asarray(weight.sum() / (len(weight) * weight))
     if isinstance(given, dict):
         labels = model.classes_.tolist()
         _check_names(model, given, labels)

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, CannotForget, Degenerate
 from tenfold.core.numbers import column_name
 from tenfold.core.stats import Stats
-
-Array = np.ndarray[Any, Any]
 
 # Below these a sum of squares has lost digits, or vanished.
 SMALLEST_SQUARES = 1e-290

@@ -17,9 +17,8 @@ import numpy as np
 
 from tenfold import _coordinate
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition, solve_spd
-
-Array = np.ndarray[Any, Any]
 
 # Columns outside the support may exceed the penalty by this share of the largest correlation: rounding.
 SLACK = 1e-13

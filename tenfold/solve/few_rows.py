@@ -13,6 +13,7 @@ from tenfold.core.data import Array, Block
 from tenfold.core.errors import CannotForget
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
+from tenfold.solve.linalg import singular_values
 
 WIDE_FROM = 256  # columns: below, sums of products are small and quickly made
 EPS = float(np.finfo(float).eps)
@@ -141,7 +142,7 @@ def least_norm(Z: Array, t: Array) -> tuple[Array, int, Array]:
     Rank is judged with every column scaled to length 1, so that units do not matter.
     """
     size = np.sqrt((Z * Z).sum(axis=0))
-    scaled = patiently(np.linalg.svd, Z / np.where(size > 0, size, 1.0), compute_uv=False)
+    scaled = singular_values(Z / np.where(size > 0, size, 1.0))
     rank = int((scaled > scaled.max(initial=0.0) * EPS * max(Z.shape)).sum())
     U, singular, Vt = patiently(np.linalg.svd, Z, full_matrices=False)
     return Vt[:rank].T @ ((U[:, :rank].T @ t) / singular[:rank, None]), rank, singular

@@ -7,15 +7,13 @@ on the groups that are not zero the objective is smooth, so that Newton steps ta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.solve.coordinate import Found, Products
 from tenfold.solve.irls import spd_solve
 from tenfold.solve.linalg import eigh
-
-Array = np.ndarray[Any, Any]
 
 SOLVED = 1e-13  # violation of optimality, relative to the largest correlation, that is rounding
 SWEEPS, NEWTON = 5, 30  # of descent, then Newton steps, before optimality is looked at again

@@ -5,7 +5,6 @@ The columns are centred and scaled by the caller's `Frame`, so that tolerances m
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
+from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.stats import Counts, Moments, Stats
 from tenfold.solve.linalg import cholesky, cholesky_solve, eigh
@@ -62,11 +62,11 @@ def start_of(stats: Moments, frame: Frame, fit_intercept: bool) -> tuple[Array, 
     return np.append(w, 0.0), float(np.sqrt(max(rest, 0.0)))
 
 
-def settled_scale(theta: Array, scale: float, frame: Frame) -> Generator[Any, Counts, float]:
+def settled_scale(theta: Array, scale: float, frame: Frame) -> Learner[float]:
     """The root mean square of the residuals; where sums cannot tell it from rounding, from the residuals themselves."""
     if scale > BLURRED:
         return scale
-    sums = yield partial(_squares, theta=theta, frame=frame)
+    sums: Counts = yield partial(_squares, theta=theta, frame=frame)
     return float(np.sqrt(sums.weight[0] / sums.weight[1]))
 
 
@@ -114,7 +114,7 @@ def newton(
     max_iter: int,
     scale: bool = False,
     floor: float = 1e-12,
-) -> Generator[Any, Piece, Found]:
+) -> Learner[Found]:
     """Minimise Σ terms(θ) + ½ Σ quadratic θ², convex with a continuous gradient, by Newton steps,
     halved until the objective falls. With `scale` the last entry of θ is a scale, which stays positive.
     `floor` is the least curvature for each unit of weight.
@@ -124,7 +124,7 @@ def newton(
     theta, trial, step = start, start, np.zeros_like(start)
     best, slope, damping, certificate, halved = np.inf, 0.0, 1.0, np.inf, 0
     for n_pass in range(1, max_iter + 1):
-        s = yield partial(terms, theta=trial)
+        s: Piece = yield partial(terms, theta=trial)
         total = s.loss + 0.5 * float(quadratic @ trial**2)
         if total > best - 1e-4 * damping * slope + 1e-14 * abs(best):
             if slope <= 1e-13 * abs(best) or halved >= HALVINGS:

@@ -8,13 +8,11 @@ column leaves). Every knot is solved from the cross-products anew, so that no er
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.solve.linalg import cholesky, cholesky_solve, reciprocal_condition
-
-Array = np.ndarray[Any, Any]
 
 SAME = 1e-11  # knots closer than this share are one: rounding
 SHORTEST = 1e-145  # length of a column whose square keeps its digits

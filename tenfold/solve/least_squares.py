@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,15 +11,13 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from tenfold.core import ops
-from tenfold.core.data import Block
+from tenfold.core.data import Array, Block
 from tenfold.core.errors import NotConverged
+from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.stats import Stats
 from tenfold.core.threads import patiently
-from tenfold.solve.linalg import rounding
-
-Array = np.ndarray[Any, Any]
-Passes = Generator[Any, Any, Any]
+from tenfold.solve.linalg import rounding, singular_values, upper_triangle
 
 # Beyond this condition a correction by RᵀR no longer contracts, and the error of R itself must be measured.
 HARD = 1e7
@@ -44,7 +41,7 @@ class Triangle(Stats):
 
 
 def _upper(Z: Array) -> Array:
-    R = np.asarray(patiently(np.linalg.qr, Z, mode="r"))
+    R = upper_triangle(Z)
     sign = np.where(np.diagonal(R) < 0, -1.0, 1.0)
     R[: len(sign)] *= sign[:, None]
     return R
@@ -89,7 +86,7 @@ def solve_triangle(R: Array, p: int, lengths: Array) -> TriangleSolution:
     Z, rest = R[:p, :p], R[:p, p:]
     size = np.sqrt((Z * Z).sum(axis=0))
     used = size > rounding(p) * lengths
-    singular = patiently(np.linalg.svd, Z * used, compute_uv=False)
+    singular = singular_values(Z * used)
     singular = np.pad(singular, (0, p - len(singular)))
     Z, size = Z[:, used], size[used]
     U, S, Vt = patiently(np.linalg.svd, Z / size, full_matrices=False)
@@ -110,7 +107,7 @@ def solve_triangle(R: Array, p: int, lengths: Array) -> TriangleSolution:
     return TriangleSolution(coef, rank, float("inf"), singular)
 
 
-def refine(R: Array, coef: Array, condition: float, fit_intercept: bool, max_iter: int = 12) -> Passes:
+def refine(R: Array, coef: Array, condition: float, fit_intercept: bool, max_iter: int = 12) -> Learner[Array | None]:
     """Iterative refinement: b ← b + M Zᵀ(y − Z b), residual and gradient in double-double, one pass a step.
 
     M = (RᵀR)⁻¹ for moderate condition. For a hard one, one pass measures G = R⁻ᵀZᵀZ R⁻¹, which would be the identity if
@@ -175,7 +172,9 @@ class Products(Stats):
     product: Array
 
 
-def conjugate_gradients(p: int, q: int, fit_intercept: bool, tol: float, max_iter: int) -> Passes:
+def conjugate_gradients(
+    p: int, q: int, fit_intercept: bool, tol: float, max_iter: int
+) -> Learner[tuple[Array, Array, Array, int]]:
     """min ‖Z b − y‖ from products with Z and Zᵀ only: no p × p matrix is made, sparse blocks stay sparse.
 
     In exact arithmetic these are the iterates of LSQR (Paige & Saunders 1982). Columns are centred implicitly: with means

@@ -241,7 +241,7 @@ def _damping(c: Array, s: Array, reach: float) -> float:
     if length(0.0) <= 1.1 * reach:
         return 0.0
     low, high = 0.0, float(np.linalg.norm(c * s)) / reach
-    damping = max(1e-3 * high, np.sqrt(EPS) * float(s[-1]) ** 2)
+    damping = max(1e-3 * high, float(np.sqrt(EPS)) * float(s[-1]) ** 2)
     for _ in range(50):
         now = length(damping)
         if abs(now - reach) <= 0.1 * reach:

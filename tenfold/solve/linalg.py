@@ -15,10 +15,9 @@ from scipy.linalg import lapack
 
 from tenfold import _evaluate
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.core.errors import Degenerate
 from tenfold.core.threads import is_long, patiently
-
-Array = np.ndarray[Any, Any]
 
 EPS = float(np.finfo(float).eps)
 SINGULAR = 1e-14  # 1 / condition of a matrix of products, columns scaled, from which no digit of its inverse can be had
@@ -87,6 +86,16 @@ def lengths(A: Array) -> Array:
 def rounding(p: int) -> float:
     """What rounding may leave of a zero, relative to the lengths of the p columns, in a triangle or in products of them."""
     return 8 * max(p, 8) * EPS
+
+
+def upper_triangle(A: Array) -> Array:
+    """The upper triangular R of A = Q R."""
+    return np.asarray(patiently(np.linalg.qr, A, mode="r"))
+
+
+def singular_values(A: Array) -> Array:
+    """The singular values of a matrix, largest first."""
+    return np.asarray(patiently(np.linalg.svd, A, compute_uv=False))
 
 
 def eigh(A: Array) -> tuple[Array, Array]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
+from tenfold.core.data import Array
+from tenfold.core.learning import Learner
 from tenfold.core.stats import Stats
 from tenfold.solve.sketch import Sample
-
-Array = np.ndarray[Any, Any]
 
 AT_A_CALL = 200_000_000  # products in one native call: well below a second, so that Ctrl-C is noticed
 
@@ -64,7 +63,7 @@ def step(block: Any, centers: list[Array]) -> Steps:
     return Steps([Clusters.of(X, block.w, one) for one in centers])
 
 
-def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any, measure: bool) -> Generator[Any, Any, Run]:
+def lloyd(starts: list[Array], tol: float, max_iter: int, sampling: Any, measure: bool) -> Learner[Run]:
     """Lloyd's steps from every start, side by side; the run that ends with the least inertia.
 
     A run ends when its centres move by at most `tol` (sum of squares). A cluster without rows is moved to the

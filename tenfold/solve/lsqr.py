@@ -9,13 +9,13 @@ but the bidiagonalisation keeps more digits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.monitor import note
 
-Array = np.ndarray[Any, Any]
 Product = Callable[[Array], Array]
 
 

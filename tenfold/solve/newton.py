@@ -6,18 +6,19 @@ or without curvature) and receives that summary of all rows, so each trial point
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
+from tenfold.core.data import Array
+from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.stats import Terms
 from tenfold.core.threads import patiently
-
-Array = np.ndarray[Any, Any]
+from tenfold.solve.linalg import upper_triangle
 
 MEMORY = 30  # pairs of (step, change of the gradient) that correct the metric
 RENEWED = 5  # passes that a fresh metric is expected to need to the end
@@ -51,7 +52,7 @@ class Solution(NamedTuple):
     converged: bool  # the certificate is below tol
     settled: bool  # and further steps would change nothing
     n_pass: int
-    metric: Metric
+    singular: bool  # the curvature was, to working precision
 
 
 class Metric:
@@ -86,7 +87,7 @@ class Metric:
         self.singular = True
         values, vectors = patiently(np.linalg.eigh, H)
         values = np.maximum(values, LEAST_EIGENVALUE * values[-1])
-        return np.asarray(patiently(np.linalg.qr, (vectors * np.sqrt(values)).T, mode="r").T)  # one more L with L Lᵀ = V Λ Vᵀ
+        return upper_triangle((vectors * np.sqrt(values)).T).T  # one more L with L Lᵀ = V Λ Vᵀ
 
     def solve(self, g: Array) -> Array:
         z = g.reshape(self.scale.shape) * self.scale
@@ -117,7 +118,7 @@ def minimise(
     metric: Metric | None = None,
     fine: float = FINE,
     floor: float = 0.0,
-) -> Generator[Any, Terms, Solution]:
+) -> Learner[Solution]:
     """Minimise from `start` until max |gradient| / Σ w ≤ tol, and on while steps are cheap and help.
 
     `floor`: stop as soon as the mean loss is below it, for losses without a minimum.
@@ -131,7 +132,7 @@ def minimise(
     renewals: list[float] = []  # slopes where it was
     n_pass, value, certificate, converged, settled = 0, np.inf, np.inf, False, False
     while n_pass < max_iter:
-        s = yield partial(loss.terms, theta=trial, curvature=ask)
+        s: Terms = yield partial(loss.terms, theta=trial, curvature=ask)
         n_pass += 1
         total = s.loss + 0.5 * float((l2 * trial * trial).sum())
         if not total <= best - 1e-4 * damping * slope + ROUNDING * abs(best):
@@ -141,10 +142,11 @@ def minimise(
             trial, ask = theta - damping * step, None
             continue
         old, gradient = gradient, s.gradient + l2 * trial
-        if ask:
+        if s.curvature is not None:
             metric, pairs, track = Metric(s.curvature, l2), [], []
         elif n_pass > 1:
             _remember(pairs, trial - theta, gradient - old)
+        assert metric is not None  # the first pass has no loss to compare with: it is accepted, and gives the metric
         theta, best, value = trial, total, s.loss
         step = _direction(gradient, pairs, metric)
         slope = float(np.vdot(step, gradient))
@@ -162,7 +164,7 @@ def minimise(
             break
         ask = loss.renewed if _renewal_pays(track, end, loss.cost) else None
         damping, trial = 1.0, theta - step
-    return Solution(theta, value, s.weight, certificate, converged, settled, n_pass, metric)
+    return Solution(theta, value, s.weight, certificate, converged, settled, n_pass, metric is not None and metric.singular)
 
 
 def _shrink(rise: float, slope: float) -> float:
@@ -211,4 +213,4 @@ def _renewal_pays(track: list[tuple[int, float]], end: float, cost: float) -> bo
         return cost <= 1  # as cheap as a pass: Newton's method
     (earlier, before), (now, slope) = track[-min(len(track), 4)], track[-1]
     rate = (slope / before) ** (1 / (now - earlier))
-    return rate >= 1 or np.log(end / slope) / np.log(rate) > cost + RENEWED
+    return bool(rate >= 1 or np.log(end / slope) / np.log(rate) > cost + RENEWED)

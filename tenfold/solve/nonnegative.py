@@ -8,14 +8,13 @@ few steps where G is well conditioned, and else goes on one column at a time, wh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from tenfold.core.data import Array
 from tenfold.solve.linalg import cholesky, cholesky_solve, reciprocal_condition
-
-Array = np.ndarray[Any, Any]
 
 # Columns outside the support may pull by this share of the largest correlation: rounding.
 SLACK = 1e-13

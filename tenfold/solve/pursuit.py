@@ -14,10 +14,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.solve.nonnegative import Crossed, enter
-
-Array = np.ndarray[Any, Any]
 
 ROUNDING = 1e-13  # a correlation this small, of columns and target of length 1, is rounding
 DEPENDENT = 1e-12  # share of the square of a column that columns before it must leave over

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
-from tenfold.core.stats import Array, Stats
+from tenfold.core.stats import Stats
 
 
 @dataclass(slots=True)

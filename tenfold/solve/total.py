@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from tenfold.core.data import Array
 from tenfold.core.threads import patiently
-from tenfold.solve.linalg import cholesky, eigh
-
-Array = np.ndarray[Any, Any]
+from tenfold.solve.linalg import cholesky, eigh, singular_values, upper_triangle
 
 ABSENT = 1e-9  # size of the target's part in a direction of least spread below which it counts as none
 EQUAL = 1e-12  # singular values closer than this share of the largest are the same: rounding
@@ -51,7 +49,7 @@ def total_least_squares(F: Array, p: int, scale: Array) -> Total:
     order = np.concatenate([exact, noisy, np.arange(p, p + q)])
     F, unit = F[:, order], scale[order]
     size = np.sqrt((F * F).sum(axis=0))
-    R = patiently(np.linalg.qr, F, mode="r")
+    R = upper_triangle(F)
     _, seen, Vt = patiently(np.linalg.svd, R[e:, e:] / unit[e:], full_matrices=False)
     singular = np.pad(seen, (0, k + q - len(seen)))
     m, generic = q, True
@@ -78,7 +76,7 @@ def total_least_squares(F: Array, p: int, scale: Array) -> Total:
 def _by_directions(Vt: Array, k: int, q: int, m: int) -> Array | None:
     """W from the m directions of least spread; None where they do not involve every target and there are more."""
     V1, V2 = Vt[k + q - m :, :k].T, Vt[k + q - m :, k:].T
-    seen = patiently(np.linalg.svd, V2, compute_uv=False)
+    seen = singular_values(V2)
     if m < k + q and (len(seen) < q or seen[q - 1] <= ABSENT):
         return None
     return np.asarray(-V1 @ patiently(np.linalg.pinv, V2, rcond=ABSENT))

@@ -6,15 +6,15 @@ variances, and a regression of r²/v − 1 on z. One pass gives what both steps 
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
+from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.stats import Stats
 from tenfold.solve.irls import Frame, spd_solve
@@ -108,7 +108,7 @@ class Found(NamedTuple):
 
 def alternate(
     shape: Shape, theta: Array, gamma: Array, *, fit_intercept: bool, tol: float, max_iter: int
-) -> Generator[Any, Likelihood, Found]:
+) -> Learner[Found]:
     """Steps of both until neither moves anything, extrapolated from those before (Anderson 1965).
 
     Where the variance does not depend on w, a point of lower likelihood is given up for the plain step from the best one, and
@@ -119,7 +119,7 @@ def alternate(
     best, plain, halved, certificate = np.inf, np.zeros_like(here), 0, np.inf
     memory = Memory()
     for n_pass in range(1, max_iter + 1):
-        s = yield partial(likelihood, shape=shape, theta=trial[:p], gamma=trial[p:], fit_intercept=fit_intercept)
+        s: Likelihood = yield partial(likelihood, shape=shape, theta=trial[:p], gamma=trial[p:], fit_intercept=fit_intercept)
         if falls and s.loss > best + 1e-12 * s.rows and halved < HALVINGS:
             memory = Memory()
             trial = here + plain * 0.5**halved

@@ -24,7 +24,7 @@ MOST_SHOWN = 8
 
 def _open(path: Any) -> TextIO:
     opener = gzip.open if str(path).lower().endswith(".gz") else open
-    return opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="")  # type: ignore[return-value]
+    return opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
 
 
 def _records(path: Any, separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -11,17 +11,16 @@ of categories that are too rare for a bin of their own.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from tenfold import _boost
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.engine import Summarize, each
+from tenfold.core.engine import each
+from tenfold.core.learning import Learner
 from tenfold.core.stats import Rows
 from tenfold.solve.sketch import Sample
 
@@ -130,7 +129,7 @@ def smallest_hashes(hash: Array, k: int = SAMPLE_ROWS) -> Array:
     return np.flatnonzero(hash <= ordered[last[k - 1]]) if len(last) >= k else np.arange(len(hash))
 
 
-def learn_bins(source: Source, max_bins: int, categorical: Array | None) -> Generator[Summarize, Any, Bins]:
+def learn_bins(source: Source, max_bins: int, categorical: Array | None) -> Learner[Bins]:
     """The bins of all rows of a source, wherever they are: one pass, or none for a small table in memory."""
     if not isinstance(source, Arrays):
         sample = yield partial(_sample, k=SAMPLE_ROWS)

@@ -62,7 +62,7 @@ def rows_needed(model: Any, name: str, n: int, least: int) -> int:
         return min(int(value), 2**62)
     if not 0 < value <= 1:
         raise refuse(model, name, "a share of the rows must be above 0 and at most 1")
-    return max(least, math.ceil(value * n))
+    return max(least, math.ceil(float(value) * n))
 
 
 def directions(model: Any, p: int) -> Array:

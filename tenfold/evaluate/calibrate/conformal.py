@@ -17,8 +17,10 @@ from tenfold.base.estimator import softmax
 from tenfold.base.scored import table_of
 from tenfold.base.sklearn_api import SklearnApi, fresh
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter, not_fitted
+from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
@@ -28,8 +30,6 @@ from tenfold.evaluate.validate.cross import _in_memory
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients
 from tenfold.score.record import split_choice
-
-Array = np.ndarray[Any, Any]
 
 TINY = 1e-12  # share of the largest residual below which a scale is not trusted
 CELLS = 1 << 22  # numbers of (new row, training row) pairs held at a time
@@ -56,9 +56,6 @@ class Conformal(SklearnApi):
     Reference   Barber, Candès, Ramdas & Tibshirani 2021 (cv+, jackknife+); Romano, Patterson & Candès 2019
                 (cqr); Romano, Sesia & Candès 2020 (aps); Sadinle, Lei & Wasserman 2019 (lac)
 
-    Fitted      model_ (fitted to all rows; to the training part for split; cqr: of the upper quantile, and low_ of the
-                lower one), scores_ (n,), n_features_in_
-
     Example
     -------
     >>> import numpy as np, tenfold
@@ -79,6 +76,19 @@ class Conformal(SklearnApi):
     sets: str = param(default="lac", one_of=("lac", "aps"), doc="score of classes: smallest sets, or adaptive sets")
     calibration: float = param(default=0.25, above=0, at_most=0.9, doc="share of rows kept aside by split and cqr")
     random_state: Any = param(default=0, doc="seed of the folds")
+
+    n_features_in_: int = learned("int:p", "number of columns")
+    model_: Any = learned("learner", "fitted to all rows; to the training part for split; cqr: of the upper quantile")
+    low_: Any = learned("learner", "of the lower quantile, for cqr", optional=True)
+    scores_: Array = learned("float(n)", "how unusual each held-out row is")
+    models_: list[Any] = learned("[learner](k)", "without each fold; one for split", optional=True)
+    sizes_: list[Any] = learned(
+        "[part](k)", "beside each of them a regressor of the size of residuals with the least size, or None", optional=True
+    )
+    coefficients_: Array = learned(
+        "float(n,*)", "those without each row, intercept last, where they have a closed form", optional=True
+    )
+    fold_: Array | None = learned("int(n)<k|none", "the fold of each row; None for split", optional=True)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the models and score the held-out rows. Weights serve the fit; rows count alike in the
@@ -142,8 +152,8 @@ class Conformal(SklearnApi):
         known = dict(source.facts, model_=full)
         coefficients = leave_one_out_coefficients(full, source) if one.single and self.scale is None else None
         if coefficients is not None:
-            rows = [source.load(part).X for part in source.parts()]
-            table = np.concatenate([np.asarray(ops.dense(X), dtype=np.float64) for X in rows])
+            blocks = [source.load(part).X for part in source.parts()]
+            table = np.concatenate([np.asarray(ops.dense(X), dtype=np.float64) for X in blocks])
             value = (table * coefficients[:, :-1]).sum(axis=1) + coefficients[:, -1]
             scores = np.abs(truth_of(source)[0][:, 0] - value)
             return dict(known, coefficients_=coefficients, scores_=scores, fold_=np.arange(len(scores)))
@@ -256,7 +266,7 @@ class Conformal(SklearnApi):
             raise BadInput("predict_set is for classifiers: a regressor has predict_interval")
         X = table_of(model, X)
         n = len(self.scores_)
-        fold = np.zeros(n, dtype=np.int64) if self.fold_ is None else self.fold_
+        fold: Array = np.zeros(n, dtype=np.int64) if self.fold_ is None else self.fold_
         below = np.zeros((X.shape[0], len(model.classes_)))
         for k, one in enumerate(self.models_):
             new = self._class_scores(softmax(one._scores(X)))
@@ -277,8 +287,8 @@ class Conformal(SklearnApi):
         return 1 - coverage
 
     @property
-    def role(self) -> str:  # type: ignore[override]
-        return self._learner().role
+    def role(self) -> str:
+        return str(self._learner().role)
 
 
 def _smallest(values: Array, k: int) -> Array:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from tenfold import _evaluate
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.validate.intervals import wilson
 from tenfold.score.inputs import truth_and_one_chance
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ import numpy as np
 from tenfold import _evaluate
 from tenfold.base.check import as_weights
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
-
-Array = np.ndarray[Any, Any]
 
 
 def isotonic_regression(
@@ -58,7 +57,7 @@ def _pooled(values: Array, w: Array | None) -> Array:
 def isotonic_map(x: Array, y: Array, w: Array) -> tuple[Array, Array]:
     """Knots of the never falling function nearest to the points; rows of equal x share one value."""
     knots, code = np.unique(x, return_inverse=True)
-    weight = np.bincount(code, w)
+    weight: Array = np.bincount(code, w)
     level = _evaluate.pool_neighbours(np.bincount(code, w * y) / weight, weight)
     # Inside a flat stretch only its two ends matter.
     inner = np.zeros(len(level), dtype=bool)

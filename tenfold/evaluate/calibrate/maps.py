@@ -17,11 +17,10 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from tenfold.base.estimator import log_softmax
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.calibrate.isotonic import isotonic_map
 from tenfold.score.inputs import truth_and_probabilities
-
-Array = np.ndarray[Any, Any]
 
 METHODS = ("sigmoid", "isotonic", "temperature", "beta")
 STEEPEST = 1e3  # bound on 1/T and on log-odds: classes that are separated perfectly ask for infinity
@@ -158,8 +157,8 @@ def beta_columns(odds: Array) -> Array:
 def fits_method(method: str, fitted: Array) -> bool:
     """Whether these may be the parameters of one map of the method: for maps that come from a file."""
     if method == "isotonic":
-        return fitted.ndim == 2 and fitted.shape[0] == 2 and fitted.shape[1] > 0 and bool((np.diff(fitted) >= 0).all())
-    return fitted.shape == ({"temperature": 1, "sigmoid": 2, "beta": 3}[method],)
+        return bool(fitted.ndim == 2 and fitted.shape[0] == 2 and fitted.shape[1] > 0 and (np.diff(fitted) >= 0).all())
+    return bool(fitted.shape == ({"temperature": 1, "sigmoid": 2, "beta": 3}[method],))
 
 
 def apply_map(method: str, fitted: Any, odds: Array) -> Array:

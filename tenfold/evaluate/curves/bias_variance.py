@@ -15,7 +15,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import map_rows
 from tenfold.base.sklearn_api import fresh
-from tenfold.core.data import Arrays
+from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
@@ -23,7 +23,6 @@ from tenfold.core.threads import single_blas
 from tenfold.evaluate.validate.memory import read
 from tenfold.score.record import split_choice
 
-Array = np.ndarray[Any, Any]
 Sampler = Callable[[np.random.Generator], tuple[Any, Any]]
 
 
@@ -187,6 +186,7 @@ def _decompose(
     if noise is not None and (truth is not None or model.role == "classifier" or not noise >= 0):
         raise BadParameter(f"noise={noise!r}: must not be negative, is for regressors, and takes the place of truth")
     rng = generator(random_state)
+    draws: list[tuple[int, Array | None]]
     if callable(X):
         if X_test is None:
             raise BadInput("a simulation needs rows to be judged at: give X_test, and y_test or truth")
@@ -259,7 +259,7 @@ def _counts(rng: np.random.Generator, source: Arrays) -> Array:
     for _ in range(100):
         counts = np.bincount(rng.integers(0, n, size=n), minlength=n).astype(np.float64)
         classes = source.target.classes
-        if classes is None or np.bincount(source.y, counts, minlength=len(classes)).min() > 0:
+        if classes is None or source.y is None or np.bincount(source.y, counts, minlength=len(classes)).min() > 0:
             return counts
     raise BadInput("bootstrap samples keep missing a class: its rows are too few for the bootstrap")
 
@@ -279,6 +279,7 @@ def _squared(f: Array, seen: Array, judged: Arrays, truth: Any, noise: float | N
     count = seen.sum(axis=0)
     main = (f * seen).sum(axis=0) / count
     variance = ((f - main) ** 2 * seen).sum(axis=0) / (count - 1)
+    assert judged.y is not None
     y = judged.y[:, 0]
     target = y if truth is None else _checked(truth, (len(y),))
     bias = (main - target) ** 2 - variance / count

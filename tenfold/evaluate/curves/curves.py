@@ -15,7 +15,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import OnePass, map_rows
 from tenfold.base.sklearn_api import fresh
-from tenfold.core.data import Arrays, Block
+from tenfold.core.data import Array, Arrays, Block
 from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
@@ -31,8 +31,6 @@ from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
-
-Array = np.ndarray[Any, Any]
 
 
 def learning_curve(

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.evaluate.validate.result import ValidationPath, corrected_error
 from tenfold.score.record import Score
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.random import generator
-
-Array = np.ndarray[Any, Any]
 
 
 def _priors(priors: Any) -> Array:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.score.inputs import truth_and_scores
-
-Array = np.ndarray[Any, Any]
 
 REJECT = -1
 

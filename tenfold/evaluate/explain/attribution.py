@@ -9,9 +9,8 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, map_rows
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
-
-Array = np.ndarray[Any, Any]
 
 SAME = 1e-7  # relative to its parts, a sum that differs by no more is the same
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.base.check import as_weights
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.explain.response import Response, altered, response_of
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

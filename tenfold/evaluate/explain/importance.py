@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from tenfold.base import check
 from tenfold.base.estimator import map_rows
 from tenfold.core import ops
-from tenfold.core.data import Arrays
+from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
@@ -25,8 +25,6 @@ from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.result import corrected_error
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

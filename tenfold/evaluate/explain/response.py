@@ -12,9 +12,8 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import map_rows, softmax
 from tenfold.core import ops
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
-
-Array = np.ndarray[Any, Any]
 
 ROWS_AT_ONCE = 65_536  # altered copies of rows are made in batches of about so many
 

@@ -10,12 +10,9 @@ import numpy as np
 from tenfold import _folds
 from tenfold.base import check
 from tenfold.core import ops
-from tenfold.core.data import as_floats, block_rows
+from tenfold.core.data import Array, as_floats, block_rows
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator, seed_of
-
-Array = np.ndarray[Any, Any]
-
 
 NO_CODES = np.empty(0, dtype=np.int64)
 
@@ -27,7 +24,7 @@ def by_code(codes: Array) -> Array:
 
 def assign_folds(
     n: int,
-    folds: int,
+    folds: Any,
     rng: np.random.Generator,
     *,
     codes: Array | None = None,

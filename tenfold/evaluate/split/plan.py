@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tenfold.core.data import Arrays
+from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.core.stats import merge
@@ -23,8 +23,6 @@ from tenfold.evaluate.split.folds import assign_folds, by_code, check_class_size
 from tenfold.evaluate.split.splitters import LeavePOut
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.validate.merges import all_but_one, all_but_some
-
-Array = np.ndarray[Any, Any]
 
 MOST_MERGES = 32  # groups of a training set, on average, up to which merging them beats fitting again
 MOST_SPLITS = 2_000_000
@@ -54,8 +52,8 @@ class Round:
         return [self.test_rows(k) for k in range(len(self.test))]
 
     def train_rows(self, split: int) -> Array:
-        train = self.train[split] if self.train else np.delete(np.arange(len(self.groups)), self.test[split])
-        return np.sort(np.concatenate([self.groups[g] for g in train]))
+        train: Array = self.train[split] if self.train else np.delete(np.arange(len(self.groups)), self.test[split])
+        return np.sort(np.concatenate([self.groups[g] for g in train.tolist()]))
 
     @property
     def ratio(self) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.random import generator, seed_of
 from tenfold.evaluate.split.folds import (
@@ -33,7 +34,6 @@ from tenfold.evaluate.split.folds import (
 
 __all__ = ["assign_folds", "check_class_sizes"]
 
-Array = np.ndarray[Any, Any]
 Pairs = Iterator[tuple[Array, Array]]
 
 

@@ -11,8 +11,6 @@ from scipy.special import bdtr, stdtr
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.validate.result import CrossValidation
 
-Array = np.ndarray[Any, Any]
-
 
 @dataclass(frozen=True)
 class McNemar:

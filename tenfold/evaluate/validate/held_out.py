@@ -4,7 +4,7 @@ fitting again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -81,7 +81,7 @@ def path_outputs(
         return None, [test_outputs([path[v] for path in paths], source, one) for v in range(len(values))]
 
 
-def full_fits(model: Any, source: Arrays, name: str, values: list[Any]) -> list[Any]:
+def full_fits(model: Estimator, source: Arrays, name: str, values: list[Any]) -> Sequence[Estimator]:
     """The fit to all rows for each value of a parameter, with its statistics."""
     if name != model.path or not isinstance(model, OnePass):
         return fresh(model)._fit_path(source, name, values)

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.score.inputs import truth_and_scores
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

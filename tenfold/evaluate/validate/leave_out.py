@@ -40,7 +40,7 @@ def leave_one_out_coefficients(full: Any, source: Arrays) -> Array | None:
         return None
     with single_blas:
         out: Array = Threads().run(lambda block: Rows.of(form(block)), source).whole()
-        for row in np.flatnonzero(np.isnan(out).any(axis=1)):
+        for row in np.flatnonzero(np.isnan(out).any(axis=1)).tolist():
             model = fresh(full)._fit(source.select(others(len(out), row)))
             out[row] = np.append(np.ravel(model.coef_), model.intercept_)
     return out

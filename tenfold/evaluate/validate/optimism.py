@@ -13,7 +13,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.sklearn_api import fresh
-from tenfold.core.data import Arrays, Block
+from tenfold.core.data import Array, Arrays, Block
 from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
@@ -22,8 +22,6 @@ from tenfold.core.threads import patiently
 from tenfold.evaluate.validate.memory import read
 from tenfold.linear.least_squares import LinearRegression
 from tenfold.linear.leave_one_out import LinearSmoother
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

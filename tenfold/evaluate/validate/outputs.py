@@ -44,7 +44,7 @@ class Tally:
         split = [split_choice(output, len(self.classes)) for _, output in self.parts]
         told = all(codes is not None for _, codes in split)  # a class that has not the largest score: votes
         votes = [np.eye(len(self.classes))[codes] if told else scores for scores, codes in split]
-        return self.classes[self._mean(votes).argmax(axis=1)]
+        return np.asarray(self.classes[self._mean(votes).argmax(axis=1)])
 
     def probabilities(self) -> Array | None:
         """The mean probabilities of the classes."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.base.estimator import map_rows
 from tenfold.base.sklearn_api import fresh
-from tenfold.core.data import Arrays
+from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
@@ -18,9 +18,6 @@ from tenfold.evaluate.validate.memory import read
 from tenfold.score.record import RowLoss, Score
 from tenfold.score.registry import SCORES, find_score, score_names
 from tenfold.score.statistics import squared
-
-Array = np.ndarray[Any, Any]
-
 
 DEFAULTS = {"classifier": "error", "regressor": "mse"}
 
@@ -96,6 +93,7 @@ def _estimate(
     rows = np.arange(source.X.shape[0]) if source.rows is None else source.rows
     n, w = len(rows), np.ones(source.X.shape[0]) if source.w is None else source.w
     draws = [_draw(rng, source, rows) for _ in range(replicates)]
+    assert source.y is not None
     truth, table = source.y[rows], source.select(np.arange(n))
 
     def losses(counts: Array | None) -> Array:
@@ -129,7 +127,7 @@ def _draw(rng: np.random.Generator, source: Arrays, rows: Array) -> Array:
     """How often each row is drawn; drawn again where a class would be absent from the bag."""
     for _ in range(100):
         counts = np.bincount(rng.integers(0, len(rows), size=len(rows)), minlength=len(rows)).astype(np.float64)
-        if source.target.classes is None:
+        if source.target.classes is None or source.y is None:
             return counts
         if np.bincount(source.y[rows], counts, minlength=len(source.target.classes)).min() > 0:
             return counts

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.validate.outputs import Tally, Unkept
 from tenfold.score.record import Score
-
-Array = np.ndarray[Any, Any]
 
 SHOWN = 25  # folds that are printed one by one
 # Which values of a parameter make the simpler model.
@@ -131,7 +130,7 @@ class ValidationPath:
     @property
     def mean(self) -> Array:
         """Mean score of each value."""
-        return self.scores.mean(axis=1)
+        return np.asarray(self.scores.mean(axis=1))
 
     @property
     def standard_error(self) -> Array:

@@ -10,8 +10,6 @@ import numpy as np
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 
-Array = np.ndarray[Any, Any]
-
 
 @dataclass(frozen=True)
 class Winner:

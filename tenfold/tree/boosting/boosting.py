@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,9 +13,10 @@ from tenfold.base import check
 from tenfold.base.estimator import Classifier, Estimator, Regressor, map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize, current_engine
+from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.random import seed_of
 from tenfold.solve.class_weights import class_factors
@@ -71,7 +72,7 @@ class Boosted(Estimator):
         check_goes_on(self, source)
         return {key: value for key, value in vars(self).items() if key.endswith("_") or key in ("_trees", "_seed")}
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         before = self._before
         trees, outputs = before.get("_trees"), self._n_outputs()
         self._check_rounds(outputs)
@@ -127,7 +128,7 @@ class Boosted(Estimator):
     def _start(self, table: Training, plan: Plan, outputs: int) -> Array:
         return table.start(plan.loss, plan.parameter, outputs)
 
-    def _begin(self, source: Source, table: Training, seed: int) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _begin(self, source: Source, table: Training, seed: int) -> Learner[dict[str, Any]]:
         """Add what another learner says of the rows to their raw sums; returns it as a fitted attribute."""
         yield from ()
         return {}

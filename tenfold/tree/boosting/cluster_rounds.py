@@ -7,7 +7,6 @@ turns as it is deep. Sums are whole numbers: the tree is that of `LocalRounds`, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,8 @@ class ClusterRounds(Rounds):
         found = rows.step("tree", planted, *of, of=("kept", "work")).arrays
         for k, native in enumerate(self.natives):
             tree = number if self.outputs == 1 else number * self.outputs + k
-            native.begin(found[k], *self.tops[k].tolist(), len(self.table), plan.limits(tree))
+            gradient, curvature = self.tops[k].tolist()
+            native.begin(found[k], gradient, curvature, len(self.table), plan.limits(tree))
         while True:
             wanted = [native.asked() for native in self.natives]
             if not any(len(asked[0]) for asked in wanted):
@@ -100,7 +100,7 @@ class Sprout(Travels):
         return self.terms.nbytes + self.rows.nbytes
 
 
-def _at(part: Part, work: Work, loss: Loss, parameter: float) -> list[tuple[Any, ...]]:
+def _at(part: Part, work: Work, loss: Loss, parameter: float) -> list[tuple[int, Array, Array, Array, float]]:
     """For each output: where the kernels take gradients."""
     if len(work.raw) == 1:
         return [(loss.number, part.y, work.raw[0], work.w, parameter)]
@@ -125,8 +125,8 @@ def planted(
     """The trees of a round before their first split, and the histograms of all their rows."""
     rows = np.flatnonzero(work.group == DRAWN).astype(np.uint32)
     sprouts, found = Sprouts(), []
-    for at, top in zip(_at(part, work, loss, parameter), tops.tolist(), strict=True):
-        terms = _boost.fixed_gradients(*at, *top, n)
+    for at, (gradient, curvature) in zip(_at(part, work, loss, parameter), tops.tolist(), strict=True):
+        terms = _boost.fixed_gradients(*at, gradient, curvature, n)
         sprouts.append(Sprout(terms, rows, {0: (0, len(rows))}))
         found.append(_boost.sum_rows(part.codes, n_bins, terms, rows))
     return sprouts, Whole(found)

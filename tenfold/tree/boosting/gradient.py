@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +10,8 @@ from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.bins import MOST_WIDE_BINS
 from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
@@ -115,7 +114,7 @@ class DepthBoosted(Boosted):
     def _gathers(self) -> bool:
         return super()._gathers() or given_learner(self) is not None
 
-    def _begin(self, source: Source, table: Training, seed: int) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _begin(self, source: Source, table: Training, seed: int) -> Learner[dict[str, Any]]:
         if given_learner(self) is None:
             return {}
         category = check.categorical_columns(self, source)

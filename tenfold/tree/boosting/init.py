@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from copy import deepcopy
 from typing import Any
 
@@ -11,9 +10,8 @@ import numpy as np
 from tenfold.base.estimator import Estimator
 from tenfold.base.members import copy_of, fit_member
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput
-from tenfold.core.learning import Keep
+from tenfold.core.learning import Keep, Learner
 from tenfold.tree.boosting.losses import loss_of
 from tenfold.tree.boosting.training import Training
 from tenfold.tree.settings import refuse
@@ -35,7 +33,7 @@ def given_learner(model: Any) -> Any:
 
 def begin(
     model: Any, source: Source, table: Training, category: Array, seed: int, fitted: Any
-) -> Generator[Summarize, Any, Any]:
+) -> Learner[Any]:
     """Fit `init` to the training rows (or take the one `fitted` before), and add what it says to the raw sums of all rows."""
     X, _, _ = yield Keep()
     if fitted is None:

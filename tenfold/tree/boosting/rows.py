@@ -90,7 +90,7 @@ def coded(block: Block, bins: Bins, hashed: int | None, trees: Trees | None, out
     """A block as codes, with its target, weights and (with a seed) hashes, and the sums of earlier trees."""
     y = np.ascontiguousarray(block.y.reshape(-1), dtype=np.float64)
     w = None if (block.w == 1).all() else block.w
-    hash = np.empty(0, dtype=np.uint64)
+    hash: Array = np.empty(0, dtype=np.uint64)
     if hashed is not None:
         hash = ops.hash_rows(block.X, hashed) ^ ops.hash_rows(y[:, None], 1)
     earlier = None if trees is None else class_sums(trees, block.X, outputs, 0, len(trees) // outputs).T.copy()

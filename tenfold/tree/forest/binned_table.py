@@ -52,9 +52,11 @@ def with_rare(tree: Trees, bins: Bins) -> Trees:
         return tree
     subset, bits = tree.subset.copy(), [tree.bits]
     end = len(tree.bits)
-    for i in np.flatnonzero(moved):
+    for i in np.flatnonzero(moved).tolist():
         column = int(tree.feature[i])
-        mask = bins.mask(column, np.isin(bins.categories[column], tree.categories_left(i)), True)
+        known = bins.categories[column]
+        assert known is not None  # there is a subset
+        mask = bins.mask(column, np.isin(known, tree.categories_left(i)), True)
         subset[i], end = end, end + len(mask)
         bits.append(mask)
     return replace(tree, subset=subset, bits=np.concatenate(bits))

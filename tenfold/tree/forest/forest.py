@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +9,9 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Regressor, map_rows
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize
 from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.forest.binned_table import BinnedTable
@@ -144,7 +143,7 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
     def _predict(self, X: Any) -> Array:
         return self._mean(X)[:, 0].astype(X.dtype, copy=False)
 
-    def _stages(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, list[dict[str, Any]]]:
+    def _stages(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
         for name in (*KEPT, "_leaf_targets"):  # of an earlier fit
             vars(self).pop(name, None)
         return (yield from super()._stages(source, sizes))

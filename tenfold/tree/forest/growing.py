@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -13,9 +12,9 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
-from tenfold.core.engine import Summarize, each
+from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, DataWarning
-from tenfold.core.learning import Keep
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.memory import memory
 from tenfold.core.monitor import Passes, keep_on_interrupt, pass_on_interrupt
 from tenfold.core.random import seed_of
@@ -50,7 +49,7 @@ class Forest(Grown):
             check_goes_on(self, source)
         return {}  # the trees so far outlast the forgetting of a fit
 
-    def _learn(self, source: Source) -> Generator[Summarize, Any, dict[str, Any]]:
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         (fitted,) = yield from self._stages(source, [self.n_estimators])
         return fitted
 
@@ -65,7 +64,7 @@ class Forest(Grown):
         last = len(stages) - 1
         return [largest._fitted_copy(stages[min(sizes.index(n), last)], n_estimators=n) for n in values]
 
-    def _stages(self, source: Source, sizes: list[int]) -> Generator[Summarize, Any, list[dict[str, Any]]]:
+    def _stages(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
         """Fitted attributes with each number of trees."""
         earlier = self._earlier(sizes[0])
         order = directions(self, source.n_features)
@@ -97,7 +96,7 @@ class Forest(Grown):
         fits = self._grown(table, limits, earlier, sizes)
         return [{**fitted, **self._kept(fitted["_trees"], table)} for fitted in fits]
 
-    def _table(self, source: Source) -> Generator[Summarize, Any, BinnedTable]:
+    def _table(self, source: Source) -> Learner[BinnedTable]:
         category = check.categorical_columns(self, source)
         bins = yield from learn_bins(source, int(self.max_bins), category)
         codes, y, w = yield Keep(change=partial(code_block, bins=bins), value_bytes=1)

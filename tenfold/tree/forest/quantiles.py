@@ -62,8 +62,8 @@ def as_levels(quantiles: Any, owner: str) -> Array:
 def targets_objection(trees: Trees, targets: Array, weights: Array, by_leaf: Array, rows: Array) -> str | None:
     """Why what a forest kept of its targets does not belong to its trees; None if it does. For forests that come from a file."""
     n = len(targets)
-    sound = len(rows) == len(trees.feature) and (rows >= 0).all() and (rows <= n).all()
-    sound = sound and rows[trees.leaves()].all() and (weights > 0).all() and (np.diff(targets) >= 0).all()
+    sound = len(rows) == len(trees.feature) and bool((rows >= 0).all() and (rows <= n).all())
+    sound = sound and bool(rows[trees.leaves()].all() and (weights > 0).all() and (np.diff(targets) >= 0).all())
     sound = sound and all(np.bincount(order, minlength=n).max(initial=0) == 1 for order in by_leaf)
     ends = np.cumsum(rows)[trees.first[1:] - 1] if sound else np.empty(0)
     if sound and np.array_equal(ends, n * np.arange(1, len(trees) + 1)):
@@ -81,8 +81,8 @@ class LeafTargets:
         self.alike = bool((weights == weights[0]).all())
         self.sums: Array | None = None  # by tree, of the weights before each place
         if not self.alike and len(trees) * len(targets) > LARGE_LEAF * trees.leaves().sum():
-            self.sums = np.zeros((len(trees), len(targets) + 1))
-            each(lambda t: np.cumsum(weights[by_leaf[t]], out=self.sums[t, 1:]), list(range(len(trees))))
+            sums = self.sums = np.zeros((len(trees), len(targets) + 1))
+            each(lambda t: np.cumsum(weights[by_leaf[t]], out=sums[t, 1:]), list(range(len(trees))))
 
     def quantiles(self, X: Array, levels: Array) -> Array:
         """(rows, levels) for a block of rows."""

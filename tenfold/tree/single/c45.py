@@ -98,8 +98,8 @@ class _Columns:
         counted = useful & self.averaged
         good = useful & (gain >= (gain[counted].mean() if counted.any() else 0.0) - SLACK)
         best = ratio[good].max()
-        j = int(np.flatnonzero(good & (ratio >= best - SAME * best))[0])
-        return Split(j, float(threshold[j]), float(gain[j]))
+        first = int(np.flatnonzero(good & (ratio >= best - SAME * best))[0])
+        return Split(first, float(threshold[first]), float(gain[first]))
 
     def _many_way(self, x: Array, y: Array, w: Array, total: float) -> tuple[float, float]:
         """Gain and gain ratio of a branch for each category."""
@@ -128,7 +128,7 @@ class _Columns:
         n_cuts = cut.sum(axis=0)
         smallest = min(max(0.1 * total / self.n_classes, self.least), max(25.0, self.least))
         cut &= (smallest * (1 - SAME) <= L) & (smallest * (1 - SAME) <= R)
-        some = cut.any(axis=0)
+        some = np.asarray(cut.any(axis=0))
         told = xlog2(size) - xlog2(L) - xlog2(R)
         classes = y[order]
         for k in range(self.n_classes):

@@ -58,7 +58,7 @@ class Stumps:
             feature, low, high, missing_left, side, counts = self._sorted.best(weight, n)
         threshold = HIGHEST
         if high >= 0:
-            threshold = float(between(np.float64(self.X[low, feature]), np.float64(self.X[high, feature])))
+            threshold = float(between(*self.X[[low, high], feature].astype(np.float64)))
         right = float(side @ self.given)
         return Stump(feature, threshold, missing_left, counts, np.array([self.total - right, right])), side
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -206,14 +207,14 @@ class OneTree(TreeOptions, Estimator):
         raise NotImplementedError
 
 
-def as_learners(model: Any, kind: type[OneTree]) -> list[Any]:
+def as_learners(model: Estimator, kind: Callable[[], OneTree]) -> list[OneTree]:
     """The packed trees of a fitted model as learners of their own, one after the other."""
     check.check_fitted(model)
-    names = ["n_features_in_", "feature_names_in_", "categories_"] + (["classes_"] if kind.target == "label" else [])
+    members, target = [kind() for _ in range(len(model._trees))], kind().target
+    names = ["n_features_in_", "feature_names_in_", "categories_"] + (["classes_"] if target == "label" else [])
     facts = {name: vars(model)[name] for name in names if name in vars(model)}
-    if kind.target == "real":
+    if target == "real":
         facts["_flat"] = True
-    members = [kind() for _ in range(len(model._trees))]
     for t, member in enumerate(members):
         vars(member).update(facts, _trees=model._trees[t], max_features_=model.n_features_in_)
     return members

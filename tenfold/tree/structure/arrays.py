@@ -57,10 +57,10 @@ class Trees:
 
     def __getitem__(self, which: int | slice) -> Trees:
         """One tree, or some of them in their order."""
-        start, stop, step = (
-            which.indices(len(self)) if isinstance(which, slice) else (range(len(self))[which], None, None)
-        )
-        if stop is None:
+        if isinstance(which, slice):
+            start, stop, step = which.indices(len(self))
+        else:
+            start = range(len(self))[which]
             stop, step = start + 1, 1
         if step != 1:
             return Trees.joined([self[i] for i in range(start, stop, step)])

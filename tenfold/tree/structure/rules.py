@@ -7,7 +7,7 @@ would be, and told with a weight of 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from tenfold.tree.structure.text import Style
 class Wording:
     """Mixin: `export_text` and `rules` for a learner with a `tree_` of any number of branches."""
 
-    shares_blanks = False  # whether a row with a missing value goes down every branch with part of its weight
+    shares_blanks: ClassVar[bool] = False  # whether a row with a missing value goes down every branch with part of its weight
 
     def export_text(self, decimals: int = 2, *, max_categories: int | None = MOST_NAMED) -> str:
         """The tree as indented text: one line for each branch, with class and weight at the leaves.
@@ -110,16 +110,16 @@ def _rule(model: Any, path: list[tuple[int, float]], others: str, verdict: str, 
     """Thresholds of one column met on the way become one interval."""
     tree: ManyWay = model.tree_
     said: dict[Any, str] = {}
-    bounds: dict[int, list[float]] = {}
+    bounds: dict[int, tuple[float, float]] = {}
     for node, value in path:
         column = int(tree.feature[node])
         if np.isnan(tree.threshold[node]):
             said[column, "value"] = _condition(model, node, value, style.decimals)
             continue
-        low, high = bounds.setdefault(column, [-np.inf, np.inf])
+        low, high = bounds.setdefault(column, (-np.inf, np.inf))
         cut = float(tree.threshold[node])
-        bounds[column] = [low, min(high, cut)] if value == 0 else [max(low, cut), high]
-        said[column, "interval"] = interval(name_of(model, column), *bounds[column], style.decimals)
+        low, high = bounds[column] = (low, min(high, cut)) if value == 0 else (max(low, cut), high)
+        said[column, "interval"] = interval(name_of(model, column), low, high, style.decimals)
     conditions = " and ".join([*said.values(), *([others] if others else [])])
     return f"if {conditions} then {verdict}" if conditions else verdict
 
