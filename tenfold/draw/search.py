@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.draw.look import AMOUNTS, BLUE, GREY, ORANGE, RED, amount, new_axes, short
 from tenfold.evaluate.validate.result import corrected_error
-
-Array = np.ndarray[Any, Any]
 
 FEW_TICKS = 6  # values of a parameter that are each named on the axis
 MOST_TEXTS = 144  # cells of a map that have their score written in
