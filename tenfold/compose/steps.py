@@ -20,7 +20,7 @@ class Steps(Estimator):
 
     @property
     def role(self) -> str:
-        return str(self._last.role)
+        return self._last.role
 
     @property
     def target(self) -> str:
@@ -32,7 +32,7 @@ class Steps(Estimator):
         """Missing values pass if every step takes them, up to one that fills them."""
         for _, step in self._active():
             if not step.missing or step.fills:
-                return bool(step.missing)
+                return step.missing
         return True
 
     @property
@@ -82,24 +82,24 @@ class Steps(Estimator):
 
     @property
     def sparse(self) -> bool:
-        return bool(self._active()[0][1].sparse)
+        return self._active()[0][1].sparse
 
     @property
     def multi_output(self) -> bool:
-        return bool(self._last.multi_output)
+        return self._last.multi_output
 
     @property
     def least_rows(self) -> int:
-        return max(int(step.least_rows) for _, step in self._active())
+        return max(step.least_rows for _, step in self._active())
 
-    def _active(self) -> list[tuple[str, Any]]:
+    def _active(self) -> list[tuple[str, Estimator]]:
         """The steps that do something, after a look at whether they fit together."""
         if not isinstance(self.steps, (list, tuple)) or not self.steps:
             raise BadParameter("Pipeline(steps): must be a list of (name, learner) pairs")
         names = [name for name, _ in self.steps]
         if len(set(names)) < len(names) or any("__" in name for name in names):
             raise BadParameter(f"Pipeline(steps): names must differ and be without '__', not {names}")
-        active = [(name, step) for name, step in self.steps if step is not None and step != "passthrough"]
+        active: list[tuple[str, Estimator]] = [(name, step) for name, step in self.steps if step is not None and step != "passthrough"]
         for place, (name, step) in enumerate(active):
             if not isinstance(step, Estimator):
                 raise BadParameter(
@@ -115,7 +115,7 @@ class Steps(Estimator):
         return active
 
     @property
-    def _last(self) -> Any:
+    def _last(self) -> Estimator:
         return self._active()[-1][1]
 
     def _gaps(self) -> list[bool]:
