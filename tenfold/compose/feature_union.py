@@ -49,6 +49,13 @@ class FeatureUnion(Union):
             {"transformer_list": [("x", "passthrough"), ("off", "drop"), ("axes", PCA(2))], "transformer_weights": {"x": 2.0}},
         ]
 
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        from tenfold.prepare.scale import StandardScaler
+        from tenfold.reduce.pca import PCA
+
+        return {"transformer_list": [("scaled", StandardScaler()), ("axes", PCA())]}
+
     @property
     def missing(self) -> bool:  # type: ignore[override]
         return self._all_take("missing")
