@@ -11,7 +11,6 @@ Transformer, Density, Detector. Each class is abstract or final, and none is dee
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -69,14 +68,13 @@ class Estimator(SklearnApi):
 
     def _fit(self, source: Source, start: Any = None) -> Self:
         """Fit to rows that have passed the gate; `start` is what `_solution` of a fit to nearly the same rows says."""
-        before, apart = self._warm(source), copy(self)
-        apart._forget_fit()
+        before, apart = self._warm(source), self._apart()
         if before:
             vars(apart)["_before"] = before
         try:
-            learn = apart._learn if start is None else partial(apart._learn_from, start=start)
-            vars(apart).update(apart._driven(learn, source))
             with single_blas:
+                learn = apart._learn if start is None else partial(apart._learn_from, start=start)
+                vars(apart).update(apart._driven(learn, source))
                 apart._finish(source)
         except BaseException:
             self._forget_fit()
@@ -85,13 +83,20 @@ class Estimator(SklearnApi):
         pass_on_interrupt()
         return self
 
+    def _apart(self) -> Self:
+        """This learner without its fit, to be fitted where nobody else sees it: fits in several threads do not meet."""
+        apart = object.__new__(type(self))
+        vars(apart).update({name: value for name, value in vars(self).items() if not is_fitted(name) and name != "_flat"})
+        return apart
+
     def _publish(self, apart: Self) -> None:
-        """Take over what was fitted apart: fits of one learner in several threads do not see one another, and the last wins."""
-        found = {name: value for name, value in vars(apart).items() if name not in domains(self) and name != "_before"}
-        for name in list(vars(self)):
-            if name not in found and name not in domains(self):
-                vars(self).pop(name, None)
-        vars(self).update(found)
+        """Take over what was fitted apart, whole; of several fits the last wins. Parameters stay as they are."""
+        mine, found = vars(self), vars(apart)
+        for name in ("_before", *domains(self)):
+            found.pop(name, None)
+        for name in [name for name in mine if name not in found and name not in domains(self)]:
+            mine.pop(name, None)
+        mine.update(found)
 
     def _driven(self, learn: Callable[[Source], Learner[Result]], source: Source) -> Result:
         """What a generator of this learner returns, driven where the rows are; the facts of the gate are known to it."""
