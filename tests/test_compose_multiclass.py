@@ -81,3 +81,20 @@ def test_parameters_inside_and_refusals() -> None:
         tenfold.OneVsRestClassifier()
     with pytest.raises(tenfold.BadParameter, match="C=-1"):
         tenfold.OneVsOneClassifier(tenfold.LogisticRegression(C=-1)).fit(X, LABEL)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tenfold.OneVsOneClassifier(tenfold.GaussianNB()),
+        tenfold.VotingClassifier([("nb", tenfold.GaussianNB())]),
+        tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.OneVsOneClassifier(tenfold.GaussianNB())),
+    ],
+    ids=["pairs", "votes", "pipeline"],
+)
+def test_votes_are_not_judged_as_probabilities(model: Any) -> None:
+    assert tenfold.cross_validate(model, X, LABEL, folds=3).mean > 0.5
+    with pytest.raises(tenfold.BadParameter, match="has no predict_proba"):
+        tenfold.cross_validate(model, X, LABEL, folds=3, score="log_loss")
+    with pytest.raises(tenfold.BadParameter, match="predict_proba"):
+        tenfold.cross_val_predict(model, X, LABEL, folds=3, method="predict_proba")

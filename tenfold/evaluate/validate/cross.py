@@ -24,7 +24,7 @@ from tenfold.evaluate.validate.memory import in_memory
 from tenfold.evaluate.validate.outputs import Tally, Unkept
 from tenfold.evaluate.validate.result import CrossValidation, ValidationPath
 from tenfold.evaluate.validate.streamed import folds_of_stream, stream_path_scores, stream_scores
-from tenfold.score.record import Score, judged_output
+from tenfold.score.record import PROBABILITIES, Score, judged_output
 from tenfold.score.registry import find_score
 
 
@@ -64,7 +64,7 @@ def cross_validate(
     >>> round(tenfold.cross_validate(tenfold.Ridge(alpha=0.1), X, y, folds=5).mean, 3)
     1.0
     """
-    judge, source = find_score(score, _role_of(model)), check.check_fit(model, X, y, sample_weight)
+    judge, source = _judge_of(model, score), check.check_fit(model, X, y, sample_weight)
     if not isinstance(source, Arrays):
         began, stream = time.perf_counter(), folds_of_stream(model, source, judge, splitting)
         if stream is not None:
@@ -123,7 +123,7 @@ def cross_val_predict(
         raise BadInput(f"only {len(result.rows)} rows are ever held out by these folds: cross_validate tells them")
     if method == "predict":
         return result.predictions
-    if method != "predict_proba" or result.probabilities is None:
+    if method != "predict_proba" or result.probabilities is None or not hasattr(model, "predict_proba"):
         raise BadParameter(f"method={method!r}: must be 'predict', or 'predict_proba' for a classifier")
     return result.probabilities
 
@@ -150,7 +150,7 @@ def validation_path(
     >>> path.best
     0.01
     """
-    judge, values = find_score(score, _role_of(model)), list(np.asarray(values).tolist())
+    judge, values = _judge_of(model, score), list(np.asarray(values).tolist())
     if not values:
         raise BadParameter("values: give at least one value")
     for value in values:
@@ -222,6 +222,14 @@ def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
     """Folds need rows by number: files and streams are read into memory."""
     _role_of(model)
     return in_memory(check.check_fit(model, X, y, sample_weight), model.missing)
+
+
+def _judge_of(model: Any, score: Any) -> Score:
+    """The score by which a model is judged; one of probabilities needs a classifier that has some."""
+    judge = find_score(score, _role_of(model))
+    if judge.output == PROBABILITIES and not hasattr(model, "predict_proba"):
+        raise BadParameter(f"score={judge.name!r}: needs probabilities, and this {type(model).__name__} has no predict_proba")
+    return judge
 
 
 def _role_of(model: Any) -> str:
