@@ -161,6 +161,14 @@ class Estimator(SklearnApi):
         """What exact attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
         return None
 
+    def _outline(self, place: Any) -> Any:
+        """For a picture of a tree: what the node at a place says and asks, its class and purity, and its branches. None for all others."""
+        return None
+
+    def _categories_out(self) -> list[Array | None] | None:
+        """Of a transformer whose new columns may hold categories: those of each, None for numbers. None: all hold numbers."""
+        return None
+
     def _distances(self, X: Any) -> Any:
         """How far rows lie from a fitted shape (a circle, an implicit curve); None for learners that predict a target."""
         return None

@@ -174,6 +174,10 @@ class Transformer(_Beside):
     def _transform(self, X: Any) -> Array:
         raise NotImplementedError
 
+    def _inverse(self, Z: Any) -> Any:
+        """Transformed rows as they were, of a transformer that is `invertible`."""
+        raise NotImplementedError
+
     def _names_out(self) -> list[str] | None:
         """Names of the new columns; None keeps the old ones."""
         return None

@@ -42,6 +42,8 @@ class Traits:
         @property
         def passes_gaps(self) -> bool: ...
         @property
+        def invertible(self) -> bool: ...
+        @property
         def multi_output(self) -> bool: ...
         @property
         def least_rows(self) -> int: ...
@@ -85,6 +87,7 @@ class Traits:
         passes_gaps = False  # missing values of some columns, though others are filled
 
         # --- the rest ---
+        invertible = False  # a transformer with `_inverse`, which brings transformed rows back
         exempt = {}  # laws of tests/laws.py that do not hold, each with the reason
         frozen = False  # a fitted part that is a setting of a learner: copies of that keep it as it is
 

@@ -24,6 +24,7 @@ from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.random import seed_of
 from tenfold.score.record import Score
 from tenfold.tree.settings import chosen_oob_score, generator_of
+from tenfold.tree.single.tree import OneTree
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.structure.shares import ShareClassifier, log_shares
 from tenfold.tree.warm_start import check_goes_on
@@ -111,9 +112,7 @@ class Bag(Composite):
     def _explained(self) -> tuple[list[Trees], float, Any, str]:
         """What attributions explain: scale * (sums over these trees) + offset, and its unit."""
         check.check_fitted(self)
-        if not all(
-            hasattr(one, "tree_") and isinstance(one.tree_, Trees) and takes_numbers(one) for one in self.estimators_
-        ):
+        if not all(isinstance(one, OneTree) and takes_numbers(one) for one in self.estimators_):
             raise BadType(
                 f"{type(self).__name__}: exact attributions are for bags of decision trees on columns of numbers"
             )
@@ -138,12 +137,12 @@ class Bag(Composite):
         return np.asarray(total / len(self.estimators_))
 
 
-def _widened(member: Any, columns: Array, width: int) -> Trees:
+def _widened(member: OneTree, columns: Array, width: int) -> Trees:
     """The tree of a member in terms of all columns and classes of the table."""
     tree: Trees = member.tree_
     feature = np.where(tree.feature < 0, tree.feature, columns[np.maximum(tree.feature, 0)]).astype(np.int32)
     value = np.zeros((len(feature), width))
-    value[:, member.classes_ if hasattr(member, "classes_") else [0]] = tree.value
+    value[:, member.classes_ if member.role == "classifier" else [0]] = tree.value
     return replace(tree, feature=feature, value=value)
 
 

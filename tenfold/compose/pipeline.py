@@ -65,7 +65,7 @@ class Pipeline(LastStep, Steps):
             found = source.facts.get("categories_")
             source = source.map(self._changes(i + 1)[-1], len(step.get_feature_names_out()))
             if found is not None:
-                left = step._categories_out() if hasattr(step, "_categories_out") else None
+                left = step._categories_out()
                 source.facts.pop("categories_") if left is None else source.facts.update(categories_=left)
                 self._check_categories(i, left or [])
         return source
@@ -164,11 +164,12 @@ class Pipeline(LastStep, Steps):
         pairs = isinstance(self.steps, list) and all(isinstance(one, (tuple, list)) for one in self.steps)
         if not pairs or not all(len(one) == 2 and isinstance(one[0], str) for one in self.steps):
             return "the steps are not pairs of a name and a learner"
-        width = self.n_features_in_
-        for name, step in self._active():
+        width, active = self.n_features_in_, self._active()
+        for place, (name, step) in enumerate(active):
             if vars(step).get("n_features_in_") != width:
                 return f"the step {name!r} does not take the {width} columns that come to it"
-            width = len(step.get_feature_names_out()) if hasattr(step, "_names_out") else 0
+            if place < len(active) - 1:
+                width = len(step.get_feature_names_out())
         return None
 
     def _names_out(self) -> list[str]:

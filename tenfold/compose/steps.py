@@ -6,6 +6,7 @@ from typing import Any
 
 from tenfold.base.estimator import Estimator
 from tenfold.compose.named import kind_of
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 
 
@@ -50,9 +51,9 @@ class Steps(Estimator):
         """Whether a step leaves no missing values."""
         return any(step.fills for _, step in self._active())
 
-    def _categories_out(self) -> Any:
+    def _categories_out(self) -> list[Array | None] | None:
         """The categories of the new columns, None where they are all numbers."""
-        return self._last._categories_out() if hasattr(self._last, "_categories_out") else None
+        return self._last._categories_out()
 
     def _up_to_codes(self) -> list[Any]:
         """The steps that meet categories: up to the one that codes them, or all."""

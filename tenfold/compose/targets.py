@@ -148,7 +148,7 @@ class TransformedTargetRegressor(Regressor, OfOne):
             return FunctionTransformer(*functions)
         if any(one is not None for one in functions):
             raise BadParameter("TransformedTargetRegressor: give a transformer, or func and inverse_func, not both")
-        there = isinstance(self.transformer, Estimator) and hasattr(self.transformer, "_inverse")
+        there = isinstance(self.transformer, Estimator) and self.transformer.invertible
         if not there or self.transformer.target != "none":
             raise BadParameter(
                 f"TransformedTargetRegressor(transformer={type(self.transformer).__name__}): must be a transformer of Tenfold "
@@ -183,7 +183,7 @@ class TransformedTargetRegressor(Regressor, OfOne):
 
     def _objection(self) -> str | None:
         regressor, transformer = self.regressor_, self.transformer_
-        if regressor.role != "regressor" or not hasattr(transformer, "_inverse"):
+        if regressor.role != "regressor" or not transformer.invertible:
             return "the learners inside are not a regressor and a transformer with an inverse"
         return None
 

@@ -171,7 +171,7 @@ class Union(Transformer, Named):
             if one is None:
                 out += [None] * len(places) if outer is None else [outer[j] for j in places]
             else:
-                left = one._categories_out() if hasattr(one, "_categories_out") else None
+                left = one._categories_out()
                 out += [None] * len(one.get_feature_names_out()) if left is None else left
         return out
 

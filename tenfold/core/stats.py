@@ -14,7 +14,7 @@ are dropped at the gate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -28,8 +28,22 @@ from tenfold.core.ops import Array
 SMALLEST_SHARE_KEPT = 1e-6
 
 
+class Storable:
+    """Base of what a saved model may hold besides arrays: asked when it comes from a file."""
+
+    __slots__ = ()
+
+    def objection(self) -> str | None:
+        """Why the fields, each of its form, do not belong together; None where they do."""
+        return None
+
+    def misfit(self, width: int, categories: Sequence[Any]) -> str | None:
+        """Why it is not for rows of so many columns with these categories; None where it is."""
+        return None
+
+
 @dataclass(slots=True)
-class Stats:
+class Stats(Storable):
     """Base: the fields add, one by one. `None` stands for a field nobody asked for."""
 
     def __add__(self, other: Self) -> Self:

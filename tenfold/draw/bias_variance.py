@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.draw.look import BLACK, BLUE, GREEN, GREY, RED, amount, new_axes
+from tenfold.evaluate.curves.bias_variance import BiasVariance, BiasVariancePath
 
 
-def draw_bias_variance(found: Any, ax: Any = None) -> Any:
+def draw_bias_variance(found: BiasVariance | BiasVariancePath, ax: Any = None) -> Any:
     """The parts of the error: bars that build it up, or curves along a parameter.
 
     Noise that was not given is part of the bias, and the label says so.
@@ -21,7 +22,7 @@ def draw_bias_variance(found: Any, ax: Any = None) -> Any:
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['bias² with noise', 'variance', 'error']
     """
-    known = (found.parts[0] if hasattr(found, "parts") else found).noise_known
+    known = (found.parts[0] if isinstance(found, BiasVariancePath) else found).noise_known
     bias = ("bias²" if found.loss == "squared" else "bias") + ("" if known else " with noise")
     error = "squared error" if found.loss == "squared" else "share of rows predicted wrong"
     parts: tuple[tuple[str, str, str], ...] = (
@@ -29,7 +30,7 @@ def draw_bias_variance(found: Any, ax: Any = None) -> Any:
         ("variance", "variance", RED),
         ("noise", "noise", GREY),
     )
-    if hasattr(found, "values"):
+    if isinstance(found, BiasVariancePath):
         return _along(found, new_axes(ax), parts, error)
     parts = tuple(part for part in parts if part[0] != "noise" or known)
     ax = new_axes(ax, (6.4, 2.4))

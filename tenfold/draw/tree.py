@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tenfold.base.check import check_fitted
+from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadParameter, BadType
 from tenfold.draw.look import AMOUNTS, COLOURS, GREY, new_axes, short
 
@@ -60,7 +61,7 @@ def draw_tree(model: Any, ax: Any = None, max_depth: int = 3) -> Any:
     >>> sorted(text.get_text() for text in ax.texts)
     ['0 (4)', '0.5 (8)\\nx0', '1 (4)', '<= 3.5', '> 3.5']
     """
-    if not hasattr(model, "_outline"):
+    if not isinstance(model, Estimator) or type(model)._outline is Estimator._outline:
         raise BadType(f"{type(model).__name__} is not a single tree: give a decision tree")
     if max_depth < 0:
         raise BadParameter(f"max_depth={max_depth}: must be at least 0")

@@ -21,6 +21,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Moments
 from tenfold.core.threads import patiently
+from tenfold.linear.weighted import Weighed
 from tenfold.solve.least_squares import Triangle
 
 # Standard errors come from the inverse of the cross-products: beyond this condition too few digits are left.
@@ -215,7 +216,7 @@ def _kept(model: Any) -> tuple[Any, float, float]:
     if "triangle_" in vars(model):
         return Triangle(model.n_rows_, model.triangle_), model.n_rows_, model.log_determinant_
     stats = vars(model).get("stats_")
-    if hasattr(stats, "log_variance"):
+    if isinstance(stats, Weighed):
         return stats.moments, stats.rows, float(stats.log_variance)
     return stats, float(getattr(stats, "weight", 0.0)), 0.0
 

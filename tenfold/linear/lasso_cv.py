@@ -86,12 +86,12 @@ class CrossValidated(SweepOptions, SparseRegressor):
         alpha, ratio = float(alphas[which, at]), float(ratios[which])
         found = form.exact(alpha, ratio)
         self._tell(found, form.yy, alpha)
-        chosen = dict(alpha_=alpha, alphas_=alphas, mse_path_=errors)
-        if np.ndim(getattr(self, "l1_ratio", 1.0)) == 0:
-            chosen.update(alphas_=alphas[0], mse_path_=errors[0])
-        if hasattr(self, "l1_ratio"):
-            chosen["l1_ratio_"] = ratio
-        return dict(self._attributes(form.mean, [found], form.weight), **chosen)
+        fitted = self._attributes(form.mean, [found], form.weight)
+        return dict(fitted, alpha_=alpha, **self._searched(alphas, errors, ratio))
+
+    def _searched(self, alphas: Array, errors: Array, ratio: float) -> dict[str, Any]:
+        """What was looked at, of each mixture, and the mixture of least error, as fitted attributes."""
+        return dict(alphas_=alphas[0], mse_path_=errors[0])
 
     def _grid(self, top: float) -> Array:
         """From the smallest penalty with no coefficient at all down to eps of it, evenly in the logarithm."""
@@ -324,3 +324,7 @@ class ElasticNetCV(CrossValidated, Estimator):
         if ratios.min() < 1e-6 or ratios.max() > 1:
             raise BadParameter(f"ElasticNetCV(l1_ratio={self.l1_ratio!r}): must be from 1e-6 to 1")
         return ratios
+
+    def _searched(self, alphas: Array, errors: Array, ratio: float) -> dict[str, Any]:
+        one = super()._searched(alphas, errors, ratio)
+        return dict(one if np.ndim(self.l1_ratio) == 0 else dict(alphas_=alphas, mse_path_=errors), l1_ratio_=ratio)

@@ -43,6 +43,7 @@ class AnscombeTransformer(Transformer, OnePass):
     stats_: Any = learned("Counts(1)", "weight of the rows", optional=True)
 
     stateless: ClassVar[bool] = True
+    invertible: ClassVar[bool] = True
 
     inverse: str = param(
         default="unbiased",

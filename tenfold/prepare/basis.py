@@ -207,6 +207,7 @@ class FunctionTransformer(Transformer, OnePass):
     stats_: Any = learned("Counts(2)", "weight of the rows", optional=True)
 
     stateless: ClassVar[bool] = True
+    invertible: ClassVar[bool] = True
 
     func: object = param(default=None, doc="f(X): as many rows as X; None leaves the rows as they are")
     inverse_func: object = param(default=None, doc="the inverse of func, for inverse_transform")

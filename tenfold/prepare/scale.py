@@ -67,6 +67,7 @@ class StandardScaler(Transformer, OnePass):
 
     missing = True
     by_column: ClassVar[bool] = True
+    invertible: ClassVar[bool] = True
 
     _: KW_ONLY
     copy: bool = param(default=True, doc="no effect: X is never changed")

@@ -21,6 +21,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.learned import forms_of, learned_by
 from tenfold.core.params import domains
+from tenfold.core.stats import Storable
 from tenfold.saved import archive, kinds, statistics
 from tenfold.saved.archive import require
 from tenfold.saved.forms import objection
@@ -286,7 +287,7 @@ def _statistic(number: int, fields: dict[str, Any]) -> Any:
     wrong = objection(fields, forms)
     require(wrong is None, f"holds {name} in which {wrong}")
     made = statistics.statistic_class(number)(**fields)
-    wrong = made.objection() if hasattr(made, "objection") else None
+    wrong = made.objection()
     require(wrong is None, f"holds {name} in which {wrong}")
     return made
 
@@ -303,6 +304,6 @@ def _learner(number: int, params: dict[str, Any], fitted: dict[str, Any]) -> Any
     require(wrong is None, f"holds {name} in which {wrong}")
     vars(learner).update(fitted)
     asked = fitted["n_features_in_"], fitted.get("categories_") or ()
-    for wrong in (*(value.misfit(*asked) for value in fitted.values() if hasattr(value, "misfit")), learner._objection()):
+    for wrong in (*(value.misfit(*asked) for value in fitted.values() if isinstance(value, Storable)), learner._objection()):
         require(wrong is None, f"holds {name} in which {wrong}")
     return learner

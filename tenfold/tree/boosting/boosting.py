@@ -27,7 +27,7 @@ from tenfold.tree.boosting.rounds import LocalRounds, Plan, Rounds, record
 from tenfold.tree.boosting.rows import class_sums
 from tenfold.tree.boosting.training import Training, training_rows
 from tenfold.tree.memory import check_memory_of_fit
-from tenfold.tree.settings import directions, generator_of, refuse
+from tenfold.tree.settings import generator_of, refuse
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.warm_start import check_goes_on
 
@@ -91,7 +91,7 @@ class Boosted(Estimator):
         plan = replace(self._plan(len(table), source.n_features, table.weight()), seed=seed)
         start = before["baseline_"] if before else self._start(table, plan, outputs)
         first = yield from self._begin(source, table, seed)
-        order = directions(self, source.n_features) if hasattr(self, "monotonic_cst") else np.empty(0, dtype=np.int64)
+        order = self._directions(source.n_features)
         kind = LocalRounds if table.here else ClusterRounds
         rounds = kind(table, bins, plan, outputs, start, order, self._together(source.n_features))
         done = 0 if trees is None else len(trees) // outputs
@@ -136,6 +136,10 @@ class Boosted(Estimator):
     def _base(self, X: Any) -> Array:
         """(outputs,) or (rows, outputs): what the trees are added to."""
         return np.asarray(self.baseline_)
+
+    def _directions(self, p: int) -> Array:
+        """−1, 0 or 1 for each column, where predictions must fall or rise with it; empty where nothing is asked for."""
+        return np.empty(0, dtype=np.int64)
 
     def _together(self, p: int) -> Array:
         """Groups of columns that may meet on one path of a tree, (groups, p)."""

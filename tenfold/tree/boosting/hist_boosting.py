@@ -16,7 +16,7 @@ from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, Boo
 from tenfold.tree.boosting.losses import loss_of
 from tenfold.tree.boosting.rounds import Plan, Rounds
 from tenfold.tree.boosting.scoring import score_of, utility
-from tenfold.tree.settings import refuse
+from tenfold.tree.settings import directions, refuse
 
 MANY_ROWS = 10_000  # above, early_stopping="auto" holds rows out
 DAMPING = 1.0  # rows of curvature 1 added to each leaf of classes: pure leaves would be surer with every round
@@ -162,6 +162,9 @@ class HistBoosted(Boosted):
         check.check_fitted(self)
         found = np.array([one is not None for one in vars(self).get("categories_") or []], dtype=bool)
         return found if found.any() else None
+
+    def _directions(self, p: int) -> Array:
+        return directions(self, p)
 
     def _together(self, p: int) -> Array:
         given = self.interaction_cst

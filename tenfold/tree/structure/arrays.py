@@ -13,6 +13,7 @@ from tenfold import _trees
 from tenfold.base.estimator import map_rows
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
+from tenfold.core.stats import Storable
 
 LEAF, NO_FEATURE, NUMERIC = -1, -2, -1
 # A node as rows walk down it: without gaps, because forests have millions of them.
@@ -26,7 +27,7 @@ SIDE_BY_SIDE = tuple(name for name in NODE.names or () if name != "by_set")
 
 
 @dataclass(frozen=True, eq=False)
-class Trees:
+class Trees(Storable):
     """Trees, node by node; the names are those of scikit-learn's `tree_`.
 
     Tree t has the nodes first[t], ..., first[t + 1] − 1; children are numbered from the first node of their tree and come

@@ -17,6 +17,7 @@ from tenfold.base import check
 from tenfold.core.data import Array, Source
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
+from tenfold.core.stats import Storable
 from tenfold.tree.structure.describe import blank_columns
 from tenfold.tree.structure.shares import ShareClassifier
 
@@ -26,7 +27,7 @@ DEEPEST = 500  # levels; below it leaves are what they are
 
 
 @dataclass(slots=True, eq=False)
-class ManyWay:
+class ManyWay(Storable):
     """A fitted tree as arrays."""
 
     feature: Array  # (nodes) int32, LEAF at a leaf
