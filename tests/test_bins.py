@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tenfold.base.check import in_memory
+from tenfold.base.traits import Traits
 from tenfold.core.data import Array
 from tenfold.core.engine import Local
 from tenfold.core.learning import drive
@@ -17,8 +18,8 @@ from tenfold.tree.bins import Bins, learn_bins, smallest_hashes
 from tenfold.tree.forest.binned_table import values_of
 
 
-class Unsupervised:
-    target, missing, sparse, multi_output, least_rows, categorical = "none", True, False, False, 1, False
+class Unsupervised(Traits):
+    missing = True
     _domains: ClassVar[dict[str, Any]] = {}
 
 
