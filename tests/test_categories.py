@@ -15,7 +15,8 @@ import pytest
 
 import tenfold
 from tenfold.base import check
-from tenfold.base.estimator import Estimator, OnePass, Regressor
+from tenfold.base.estimator import Estimator, Regressor
+from tenfold.base.one_pass import OnePass
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Rows, Spread
 

@@ -15,7 +15,8 @@ from sklearn.svm import SVC
 
 import tenfold
 from tenfold.base import check
-from tenfold.base.estimator import Estimator, OnePass
+from tenfold.base.estimator import Estimator
+from tenfold.base.one_pass import OnePass
 from tenfold.compose.search.sharing import with_setting
 
 RNG = np.random.default_rng(0)

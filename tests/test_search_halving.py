@@ -80,10 +80,10 @@ def test_the_best_of_a_step_go_on_and_the_best_of_the_last_step_is_taken() -> No
 def test_rows_of_a_step_are_among_those_of_the_next_and_keep_the_shares_of_classes() -> None:
     from tenfold.base import check
     from tenfold.compose.search.halving import _fewer, _random_places
-    from tenfold.evaluate.split.plan import folds_round
+    from tenfold.evaluate.split.plan import folds_plan
 
     source = check.check_fit(tenfold.GaussianNB(), X, LABEL)
-    whole = [folds_round(np.arange(240) % 4)]
+    whole = [folds_plan(np.arange(240) % 4)]
     place = _random_places(source, 1)
     small, large = (_fewer(whole, share, place, source)[0] for share in (0.2, 0.6))
     for k in range(4):

@@ -11,7 +11,8 @@ from sklearn.datasets import load_diabetes, load_wine
 
 import tenfold
 from tenfold.base import check
-from tenfold.base.estimator import Estimator, OnePass
+from tenfold.base.estimator import Estimator
+from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.front import Front
 from tenfold.core.stats import Moments

@@ -121,7 +121,7 @@ class KMeans(Clusterer, Transformer, Estimator):
         else:
             start = self._seeded(survey.sample, tol, sampling, rng)
         best = yield from lloyd([start], tol, self.max_iter, sampling, measure=not isinstance(source, Arrays))
-        self._tell(best.n_filled)
+        self._warn(best.n_filled)
         return dict(cluster_centers_=best.centers, inertia_=best.inertia, n_iter_=best.n_iter)
 
     def _finish(self, source: Source) -> None:
@@ -138,7 +138,7 @@ class KMeans(Clusterer, Transformer, Estimator):
         inertia = float(distance2[rows].sum() if source.w is None else distance2[rows] @ source.w[rows])
         vars(self).update(labels_=labels.astype(np.int32), inertia_=inertia)
 
-    def _tell(self, n_filled: int) -> None:
+    def _warn(self, n_filled: int) -> None:
         if n_filled < self.n_clusters:
             warnings.warn(
                 f"KMeans(n_clusters={self.n_clusters}): only {n_filled} clusters have rows, for want of "

@@ -11,20 +11,20 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.split.folds import check_class_sizes
-from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, truth_of
 from tenfold.evaluate.split.splitting import Splitting
 
 DEFAULT_FOLDS = 5
 
 
-def splits_of(learner: Any, rows: Arrays, *, whole: bool) -> Round:
+def splits_of(learner: Any, rows: Arrays, *, whole: bool) -> SplitPlan:
     """The splits that the parameter `cv` of a learner asks for; with `whole` every row must be tested once."""
     cv, here = learner.cv, f"{type(learner).__name__}(cv={check.short(learner.cv)})"
     number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
     if (number and cv < 2) or isinstance(cv, (bool, float)):
         raise BadParameter(f"{here}: must be at least 2, or None for {DEFAULT_FOLDS}")
     if cv is None or number:
-        return folds_round(folds_by_content(rows, DEFAULT_FOLDS if cv is None else int(cv)))
+        return folds_plan(folds_by_content(rows, DEFAULT_FOLDS if cv is None else int(cv)))
     try:
         found = plan(learner, rows, Splitting(folds=cv))
     except (BadInput, BadParameter) as failure:

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base.available import available
-from tenfold.base.estimator import Classifier, OnePass, log_softmax
+from tenfold.base.estimator import Classifier, log_softmax
 from tenfold.base.members import choices_of
+from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh, same
 from tenfold.compose.fitting import side_by_side, viewed, with_target
 from tenfold.compose.single import OfOne

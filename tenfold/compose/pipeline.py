@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base.available import Available
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.base.sums import Sums, hashable
 from tenfold.compose.fitting import fit_inside

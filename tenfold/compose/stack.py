@@ -21,7 +21,7 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner, drive
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.stats import Rows
-from tenfold.evaluate.split.plan import Round, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, truth_of
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.memory import table_of
 
@@ -96,7 +96,7 @@ class Stacking(Named):
                 )
         return [one for _, one in self._learners()]
 
-    def _stacked(self, rows: Arrays, fitted: list[Any], outside: Round | None) -> Arrays:
+    def _stacked(self, rows: Arrays, fitted: list[Any], outside: SplitPlan | None) -> Arrays:
         """The rows of the last learner: what models of the same folds say of each row, beside X where it passes through."""
         everything = np.arange(rows.n_rows or 0)
         said = []

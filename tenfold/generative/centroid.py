@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Classifier, OnePass, map_rows
+from tenfold.base.estimator import Classifier, map_rows
+from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base.estimator import Classifier, OnePass, Transformer
+from tenfold.base.estimator import Classifier, Transformer
+from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate
@@ -197,7 +198,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         least = max(self.tol**2 if self.solver == "svd" else 0.0, SINGULAR * len(scale))
         keep = values > least
         if not keep.all() or values[0] < NEARLY_SINGULAR:
-            self._tell(values, keep, flat, np.ptp(means, axis=0) > 1e-8 * size)
+            self._warn(values, keep, flat, np.ptp(means, axis=0) > 1e-8 * size)
         return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
 
     def _whitening_of_rows(self, within: Covariance, means: Array) -> Array:
@@ -212,10 +213,10 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         least = max(self.tol**2 if self.solver == "svd" else 0.0, SINGULAR * len(scale))
         white, values = whitening_of(rows, scale, least)
         values = np.concatenate([np.zeros(len(scale) - len(values)), values])
-        self._tell(values, values > least, flat, np.ptp(means, axis=0) > 1e-8 * size)
+        self._warn(values, values > least, flat, np.ptp(means, axis=0) > 1e-8 * size)
         return white
 
-    def _tell(self, values: Array, keep: Array, flat: Array, differs: Array) -> None:
+    def _warn(self, values: Array, keep: Array, flat: Array, differs: Array) -> None:
         """One sentence about a singular covariance. Columns that are constant altogether do no harm."""
         dropped = int((~keep).sum() - flat.sum())
         if (flat & differs).any():
@@ -345,7 +346,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
             scalings.append(values[::-1])
             covariances.append(C)
         if singular:
-            self._tell(singular, squares, means, weight)
+            self._warn(singular, squares, means, weight)
         fitted = dict(
             means_=means,
             priors_=priors,
@@ -374,7 +375,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
             if self.store_covariance:
                 covariances.append((1 - reg) * C.dense() + reg * np.eye(p))
         if singular:
-            self._tell(singular, squares, means, weight)
+            self._warn(singular, squares, means, weight)
         fitted: dict[str, Any] = dict(
             means_=means,
             priors_=priors,
@@ -388,7 +389,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         )
         return {**fitted, "covariance_": covariances} if self.store_covariance else fitted
 
-    def _tell(self, singular: list[tuple[int, float]], squares: Array, means: Array, weight: Array) -> None:
+    def _warn(self, singular: list[tuple[int, float]], squares: Array, means: Array, weight: Array) -> None:
         """One sentence about classes whose covariance is singular."""
         k, condition = min(singular, key=lambda found: found[1])
         flat = np.flatnonzero(np.sqrt(squares[k] / weight[k]) <= ROUNDING * np.abs(means[k]))

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import OnePass, map_rows
+from tenfold.base.estimator import map_rows
+from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import NotConverged
@@ -118,7 +119,7 @@ class BayesianRidge(AffineRegressor, OnePass):
             weight, alpha = min(max(weight, SMALL), LARGE), min(max(alpha, SMALL), LARGE)
         w = alpha * right / (weight + alpha * values)
         if not settled:
-            self._tell(w, before)
+            self._warn(w, before)
         along = 1 / (weight + alpha * values)
         if isinstance(stats, FewRows):  # p x p only if somebody asks
             posterior = {"axes_": vectors, "axis_variances_": along}
@@ -144,7 +145,7 @@ class BayesianRidge(AffineRegressor, OnePass):
         fit = len(values) * np.log(weight) + n * np.log(alpha) - alpha * rest - weight * float(w @ w)
         return float(priors + 0.5 * (fit - np.log(weight + alpha * values).sum() - n * np.log(2 * np.pi)))
 
-    def _tell(self, w: Array, before: Array) -> None:
+    def _warn(self, w: Array, before: Array) -> None:
         change = float(np.abs(w - before).max() / max(np.abs(w).max(), 1e-300))
         if change > max(self.tol, 1e-9):
             warnings.warn(

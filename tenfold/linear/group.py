@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
@@ -90,7 +90,7 @@ class GroupLasso(SparseRegressor, OnePass):
                 found.append(without_l1(problem, 0.0, False, "GroupLasso(alpha=0)"))
                 continue
             found.append(descent.solve(alpha * weight * strength, self.tol, self.max_iter))
-            self._tell(found[-1], problem.yy, float(alpha))
+            self._warn(found[-1], problem.yy, float(alpha))
         return found
 
     def _codes(self) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import Degenerate
 from tenfold.core.learned import learned
@@ -46,7 +46,7 @@ class PathRegressor(AffineRegressor):
     def _walk(self, stats: Moments, **options: Any) -> dict[str, Any]:
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
         knots = lars_path(np.ascontiguousarray(Sxx), np.ascontiguousarray(Sxy[:, 0]), **options)
-        self._tell(knots)
+        self._warn(knots)
         fitted = self._fitted(mean, knots.w[-1][:, None])
         return dict(
             fitted,
@@ -57,7 +57,7 @@ class PathRegressor(AffineRegressor):
             n_iter_=len(knots.penalty) - 1,
         )
 
-    def _tell(self, knots: Knots) -> None:
+    def _warn(self, knots: Knots) -> None:
         if len(knots.barred):
             warnings.warn(
                 f"{type(self).__name__}: column {knots.barred[0]} is a combination of columns that entered "

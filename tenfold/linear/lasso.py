@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.base.estimator import Estimator, OnePass
+from tenfold.base.estimator import Estimator
+from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import NotConverged
@@ -97,11 +98,11 @@ class SparseRegressor(AffineRegressor):
         rough = descend(problem, l1[:some], l2[:some], **options)
         exact = [finish(problem, l1[i], l2[i], rough[i], self.positive) for i in range(some)]
         for i, one in enumerate(exact):
-            self._tell(one, problem.yy, float(alphas[i]))
+            self._warn(one, problem.yy, float(alphas[i]))
         name = f"{type(self).__name__}(alpha=0)"
         return exact + [without_l1(problem, l2[i], self.positive, name) for i in range(some, len(alphas))]
 
-    def _tell(self, found: Found, yy: float, alpha: float) -> None:
+    def _warn(self, found: Found, yy: float, alpha: float) -> None:
         if found.gap > max(self.tol, 1e-12) * yy:
             warnings.warn(
                 f"{type(self).__name__}(alpha={alpha:g}): the duality gap is {found.gap:.3g} after "
@@ -130,7 +131,7 @@ class SparseRegressor(AffineRegressor):
             problem = Wide(columns, target, w, self.fit_intercept, self.positive)
             found.append(wide_exact(problem, l1, l2, self.tol, self.max_iter))
             levels.append(problem.level)
-            self._tell(found[-1], problem.yy, float(self.alpha))
+            self._warn(found[-1], problem.yy, float(self.alpha))
         return self._attributes(np.concatenate([center + problem.mean, levels]), found, weight)
 
 

@@ -85,7 +85,7 @@ class CrossValidated(SweepOptions, SparseRegressor):
         which, at = np.unravel_index(errors.mean(axis=2).argmin(), errors.shape[:2])
         alpha, ratio = float(alphas[which, at]), float(ratios[which])
         found = form.exact(alpha, ratio)
-        self._tell(found, form.yy, alpha)
+        self._warn(found, form.yy, alpha)
         fitted = self._attributes(form.mean, [found], form.weight)
         return dict(fitted, alpha_=alpha, **self._searched(alphas, errors, ratio))
 

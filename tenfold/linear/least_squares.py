@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, Degenerate
@@ -169,13 +169,13 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
         """Fewer rows than columns: the solution of least norm."""
         mean, Z, t = stats.centred(self.fit_intercept)
         coef, rank, singular = least_norm(Z, t)
-        self._tell(rank, Z.shape[1])
+        self._warn(rank, Z.shape[1])
         return dict(self._fitted(mean, coef), rank_=rank, singular_=singular, condition_=np.inf, solver_="svd")
 
     def _deficient(self, mean: Array, Sxx: Array, Sxy: Array) -> dict[str, Any]:
         """Least norm from the cross-products alone."""
         coef, rank = least_norm_spd(Sxx, Sxy)
-        self._tell(rank, len(Sxx))
+        self._warn(rank, len(Sxx))
         return dict(
             self._fitted(mean, coef), rank_=rank, singular_=_singular(Sxx), condition_=np.inf, solver_="cholesky"
         )
@@ -200,7 +200,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
         before = np.sqrt((stats.R[:, first : first + p] ** 2).sum(axis=0))
         found = solve_triangle(stats.R[first:, first:], p, before)
         if found.rank < p:
-            self._tell(found.rank, p)
+            self._warn(found.rank, p)
         top = stats.R[0] / stats.R[0, 0] if first else np.zeros(stats.R.shape[1])  # the means, to the accuracy of R
         return dict(
             self._fitted(top[first:], found.coef),
@@ -230,7 +230,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
         rcond = 0.0 if L is None else reciprocal_condition(scaled, L)
         return float("inf") if rcond <= 0 else rcond**-0.5
 
-    def _tell(self, rank: int, p: int) -> None:
+    def _warn(self, rank: int, p: int) -> None:
         name = vars(self).get("_called", "LinearRegression")  # of the learner that asked for ordinary least squares
         warnings.warn(
             f"{name}: the {p} columns have rank {rank} only (constant, repeated or dependent columns, or too few rows); "

@@ -143,7 +143,7 @@ class LogisticRegression(Classifier, Estimator):
         found = yield from minimise(
             loss, theta, tol=self.tol, max_iter=self.max_iter, metric=metric, floor=self._floor()
         )
-        self._tell(found)
+        self._warn(found)
         theta = _shifted(found.theta, shift, -1)
         return dict(
             coef_=np.ascontiguousarray(theta[:, :-1]),
@@ -178,7 +178,7 @@ class LogisticRegression(Classifier, Estimator):
         """Without a penalty the loss of separable classes has no minimum: stop when it is as good as zero."""
         return SEPARATED if np.isinf(self._C()) else 0.0
 
-    def _tell(self, found: Solution) -> None:
+    def _warn(self, found: Solution) -> None:
         """Warn where the result is not what was asked for."""
         free = np.isinf(self._C())
         if found.loss <= SEPARATED * found.weight:

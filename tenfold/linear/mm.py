@@ -88,7 +88,7 @@ class MMRegressor(AffineRegressor, Estimator):
             return self._answer(*exact, 0.0, 1)
         start = self._start(frame, sample, rng)
         if start.scale <= EXACT:
-            self._tell_if_some_do_not_fit(frame, start, sample)
+            self._warn_if_some_do_not_fit(frame, start, sample)
             return self._answer(*frame.coefficients(start.theta), 0.0, 1)
         search = self._search(frame, start)
         if float(w.sum()) == sample.total:  # all rows are in the sample
@@ -114,7 +114,7 @@ class MMRegressor(AffineRegressor, Estimator):
         start = robust_start(Z, (y - frame.y_mean) / frame.y_size, w, rows, self.n_subsets, rng)
         return start if self.fit_intercept else start._replace(theta=np.append(start.theta, 0.0))
 
-    def _tell_if_some_do_not_fit(self, frame: Frame, start: Start, sample: Sample) -> None:
+    def _warn_if_some_do_not_fit(self, frame: Frame, start: Start, sample: Sample) -> None:
         X, y = sample.rows[:, :-1], sample.rows[:, -1]
         rest = (y - frame.y_mean) / frame.y_size - (X - frame.mean) / frame.size @ start.theta[:-1] - start.theta[-1]
         if np.abs(rest).max() > 1e3 * EXACT:

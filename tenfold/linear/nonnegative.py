@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate, NotConverged
 from tenfold.core.learned import learned
@@ -93,7 +93,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
         proof = [certificate(one, w) for one, (w, _) in zip(problems, found, strict=True)]
         rise = np.array([np.where(w > 0, 0.0, -one.pull(w)) for one, (w, _) in zip(problems, found, strict=True)])
         for one, (w, _), wrong in zip(problems, found, proof, strict=True):
-            self._tell(one, w, wrong)
+            self._warn(one, w, wrong)
         steps = [n for _, n in found]
         flat = self._flat
         return dict(
@@ -104,7 +104,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
             solver_=solver,
         )
 
-    def _tell(self, problem: Problem, w: Array, wrong: float) -> None:
+    def _warn(self, problem: Problem, w: Array, wrong: float) -> None:
         if wrong > self.tol:
             warnings.warn(
                 f"NonNegativeLeastSquares: the conditions of the minimum are violated by {wrong:.2g}, more than tol={self.tol:g}: "

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.base.estimator import Estimator, OnePass
+from tenfold.base.estimator import Estimator
+from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block, Source, block_rows
 from tenfold.core.errors import Degenerate
 from tenfold.core.learned import learned
@@ -123,7 +124,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
         for j in range(q.shape[1]):
             target = np.ascontiguousarray(q[:, j])
             found.append(pursue(products, target, float(yy[j]), most=most, rest=self.tol, positive=self.positive))
-            self._tell(found[-1], most)
+            self._warn(found[-1], most)
         return found
 
     def _attributes(self, mean: Array, found: list[Pursuit], asked: int | None) -> dict[str, Any]:
@@ -140,7 +141,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
         active = np.flatnonzero(fitted["coef_"]) if self.positive else found[0].active[:most]
         return dict(fitted, coef_path_=np.ascontiguousarray(whole[0]), active_=active, n_iter_=steps[0])
 
-    def _tell(self, found: Pursuit, most: int) -> None:
+    def _warn(self, found: Pursuit, most: int) -> None:
         if len(found.dependent) and len(found.active) < most:
             warnings.warn(
                 f"OrthogonalMatchingPursuit: column {found.dependent[0]} is a combination of columns taken before it, and "

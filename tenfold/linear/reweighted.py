@@ -126,12 +126,12 @@ class ReweightedLeastSquares(WithInference, Estimator):
         found = Found(theta, gamma, 0.0, True, 0)
         few = stats.weight <= len(theta) - (not self.fit_intercept) + len(gamma)
         if few:
-            self._tell_few(float(stats.weight))
+            self._warn_few(float(stats.weight))
         elif scale > EXACT:
             options: dict[str, Any] = dict(fit_intercept=self.fit_intercept, tol=self.tol, max_iter=self.max_iter)
             found = yield from alternate(shape, theta, gamma, **options)
         last = yield partial(weighed, shape=shape, theta=found.theta, gamma=found.gamma, free=self.fit_intercept)
-        self._tell(found, shape)
+        self._warn(found, shape)
         fitted = self._ordinary(solver="cholesky")._solve(last.moments)
         more = self._variance(found.gamma, shape, labels)
         squares = float(self._held_out_squares(last.moments, [fitted])[0][0])
@@ -164,7 +164,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
             found = self.variance_coef_[check.encode(column, self.groups_)[1]]
         return np.asarray(np.exp(np.clip(found + self.variance_intercept_, -700.0, 700.0)))
 
-    def _tell_few(self, rows: float) -> None:
+    def _warn_few(self, rows: float) -> None:
         warnings.warn(
             f"ReweightedLeastSquares: {rows:g} rows are no more than the coefficients and the parameters of the variance, so "
             "that the likelihood has no maximum; returned least squares with equal variances: give more rows",
@@ -172,7 +172,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
             stacklevel=2,
         )
 
-    def _tell(self, found: Found, shape: Shape) -> None:
+    def _warn(self, found: Found, shape: Shape) -> None:
         if not found.converged and found.certificate > self.tol:
             warnings.warn(
                 f"ReweightedLeastSquares: the last step is {found.certificate:.2g} after {found.n_pass} passes, above "

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Block
 from tenfold.core.errors import Degenerate
 from tenfold.core.learned import learned

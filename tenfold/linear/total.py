@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate
@@ -97,7 +97,7 @@ class TotalLeastSquares(AffineRegressor, OnePass):
     def _found(self, stats: FewRows | Moments, F: Array) -> dict[str, Any]:
         p = self.n_features_in_
         found = total_least_squares(F, p, self._scale(F.shape[1] - p))
-        self._tell(found)
+        self._warn(found)
         free = max(float(stats.weight) - self.fit_intercept, 1.0) * (F.shape[1] - p)
         return dict(
             self._fitted(stats.mean, found.coef),
@@ -126,7 +126,7 @@ class TotalLeastSquares(AffineRegressor, OnePass):
             )
         return scale
 
-    def _tell(self, found: Total) -> None:
+    def _warn(self, found: Total) -> None:
         if not found.generic:
             warnings.warn(
                 "TotalLeastSquares: no solution exists, because the columns depend on one another as nearly as the target depends on "

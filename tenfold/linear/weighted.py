@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import current_engine

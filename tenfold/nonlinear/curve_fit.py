@@ -147,12 +147,12 @@ class CurveFit(Regressor, SklearnApi):
         inner, rank = covariance(np.sqrt(w)[:, None] * at.J[:, at.free])
         C[np.ix_(at.free, at.free)] = inner
         if rank < free:
-            _tell(
+            _warn(
                 Degenerate,
                 "the rows do not determine all parameters at the optimum; standard errors leave those directions out",
             )
         elif not at.converged:
-            _tell(
+            _warn(
                 NotConverged,
                 f"after {at.n_iter} steps the certificate is {at.certificate:.1e}: try another start or more max_iter",
             )
@@ -164,7 +164,7 @@ class CurveFit(Regressor, SklearnApi):
         else:
             variance = np.nan
             told = "there are no more rows than parameters" if dof <= 0 else "most rows count as outliers"
-            _tell(Degenerate, f"{told}: the spread of the parameters is not known (NaN)")
+            _warn(Degenerate, f"{told}: the spread of the parameters is not known (NaN)")
         C *= 1.0 if self.absolute_sigma else variance
         return dict(
             params_=at.b, params_covariance_=C, params_std_=np.sqrt(np.diagonal(C)), held_=~at.free, dof_=dof,
@@ -262,5 +262,5 @@ def _deviations(sigma: Any, n: int) -> Array:
     return values
 
 
-def _tell(category: type[Warning], text: str) -> None:
+def _warn(category: type[Warning], text: str) -> None:
     warnings.warn(f"CurveFit: {text}", category, stacklevel=4)

@@ -137,14 +137,14 @@ class OneHotEncoder(Encoder):
             level = self._level_of(X, j)
             unknown = level < 0
             if unknown.any():
-                self._tell_unknown(j)
+                self._warn_unknown(j)
                 if self.handle_unknown in ("infrequent_if_exist", "warn"):
                     level = np.where(unknown, self.rare_[j], level)
             place = np.append(places, -1)[level]
             entries[:, j] = np.where(place < 0, -1, first[j] + place)
         return entries, first
 
-    def _tell_unknown(self, j: int) -> None:
+    def _warn_unknown(self, j: int) -> None:
         if self.handle_unknown == "warn" or self.drop is not None:
             warnings.warn(
                 f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: they are encoded as "

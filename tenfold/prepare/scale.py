@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import OnePass, Transformer, map_rows
+from tenfold.base.estimator import Transformer, map_rows
+from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, as_floats
 from tenfold.core.learned import learned

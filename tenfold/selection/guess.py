@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.base.estimator import Classifier, OnePass, Regressor
+from tenfold.base.estimator import Classifier, Regressor
+from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, BadParameter, NotConverged, TenfoldError, TenfoldWarning

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import BadFile, BadInput, BadType, DataWarning
-from tenfold.sources.lines import SEPARATORS, bad_line, check_header, separator_in, tell_short_lines
+from tenfold.sources.lines import SEPARATORS, bad_line, check_header, separator_in, warn_of_short_lines
 
 try:
     import polars as pl
@@ -112,7 +112,7 @@ def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
         frame = _parsed(path, separator, header=False)[0]
         frame.columns = [f"column_{i + 1}" for i in range(frame.width)]
     if frame.width > 1 and frame.to_series(-1).null_count() and path.stat().st_size < LARGEST_LOOKED_AT:
-        tell_short_lines(path, separator)
+        warn_of_short_lines(path, separator)
     about = f"{SEPARATORS[separator]}, {'no ' if header is False else ''}header row" + (
         ", Windows-1252" if encoding == "cp1252" else ""
     )

@@ -83,7 +83,7 @@ def bad_line(path: Any, separator: str = ",") -> BadFile | None:
     return None
 
 
-def tell_short_lines(path: Any, separator: str = ",") -> None:
+def warn_of_short_lines(path: Any, separator: str = ",") -> None:
     """Lines with fewer fields than the header: readers take what is not there for missing values, without a word."""
     width, short, first = 0, 0, (0, 0)
     try:

@@ -21,7 +21,7 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, DataWarning
 from tenfold.core.threads import single_blas, thread_budget
-from tenfold.evaluate.split.plan import Round
+from tenfold.evaluate.split.plan import SplitPlan
 from tenfold.evaluate.validate.cross import score_of
 from tenfold.score.record import Score
 
@@ -73,7 +73,7 @@ class Evaluation:
         self.error_score, self.with_train = error_score, with_train
         self.unscored: Exception | None = None  # why a test set has no score
 
-    def run(self, settings: list[Setting], rounds: list[Round], held: HeldOut, done: Callable[[Any], None]) -> Scores:
+    def run(self, settings: list[Setting], rounds: list[SplitPlan], held: HeldOut, done: Callable[[Any], None]) -> Scores:
         """Scores of all settings. `held` takes their held-out outputs, `done` is called after each. Ctrl-C leaves what is complete."""
         splits, m = Splits(self.source, rounds), len(self.judges)
         shape = len(settings), len(splits)
@@ -105,7 +105,7 @@ class Evaluation:
         except KeyboardInterrupt:
             if not scores.done.any():
                 raise
-        self._tell(scores, failures)
+        self._warn(scores, failures)
         return scores
 
     def _sound(self, settings: list[Setting]) -> tuple[list[int], dict[int, Exception]]:
@@ -219,7 +219,7 @@ class Evaluation:
                     stacklevel=2,
                 )
 
-    def _tell(self, scores: Scores, failures: dict[int, Exception]) -> None:
+    def _warn(self, scores: Scores, failures: dict[int, Exception]) -> None:
         if self.unscored is not None:
             text = f"some test sets have no score ({self.unscored}): take fewer folds, or a score that needs no rows of every class"
             if np.isnan(scores.test[:, scores.done]).any(axis=2).all():

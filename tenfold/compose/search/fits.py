@@ -26,7 +26,7 @@ from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Local, current_engine
 from tenfold.core.learning import Keep
 from tenfold.core.stats import Keyed, Rows
-from tenfold.evaluate.split.plan import Round
+from tenfold.evaluate.split.plan import SplitPlan
 from tenfold.evaluate.validate.held_out import start_of
 from tenfold.evaluate.validate.memory import table_of
 from tenfold.evaluate.validate.training_sets import MOST_SUMS
@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 class Splits:
     """The splits of some rounds, one after the other."""
 
-    def __init__(self, source: Arrays, rounds: list[Round]) -> None:
+    def __init__(self, source: Arrays, rounds: list[SplitPlan]) -> None:
         self.source, self.rounds = source, rounds
         self.places = [(one, k) for one in rounds for k in range(len(one))]
 

@@ -10,11 +10,11 @@ from tenfold.base import check
 from tenfold.compose.folds import DEFAULT_FOLDS, folds_by_content
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.split.plan import Round, folds_round, plan
+from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan
 from tenfold.evaluate.split.splitting import Splitting
 
 
-def rounds_of_search(search: Any, member: Any, rows: Arrays, groups: Any) -> tuple[list[Round], Array | None]:
+def rounds_of_search(search: Any, member: Any, rows: Arrays, groups: Any) -> tuple[list[SplitPlan], Array | None]:
     """The rounds that `cv` asks for, and the group of each row where there are groups."""
     cv, name = search.cv, type(search).__name__
     of_rows = None if groups is None else _groups(groups, rows)
@@ -22,7 +22,7 @@ def rounds_of_search(search: Any, member: Any, rows: Arrays, groups: Any) -> tup
     if (number and cv < 2) or isinstance(cv, (bool, float)):
         raise BadParameter(f"{name}(cv={cv!r}): must be at least 2 folds, a splitter, or pairs of row numbers")
     if (cv is None or number) and groups is None:
-        return [folds_round(folds_by_content(rows, DEFAULT_FOLDS if cv is None else int(cv)))], None
+        return [folds_plan(folds_by_content(rows, DEFAULT_FOLDS if cv is None else int(cv)))], None
     try:
         folds = DEFAULT_FOLDS if cv is None else int(cv) if number else cv
         return plan(member, rows, Splitting(folds=folds, groups=groups)), of_rows

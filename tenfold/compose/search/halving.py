@@ -16,7 +16,7 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.evaluate.split.plan import Round, any_round, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, any_plan, truth_of
 
 ROWS = "n_samples"
 
@@ -58,7 +58,7 @@ class Halving(Search):
         """The settings of the first step."""
         raise NotImplementedError
 
-    def _run(self, evaluate: Evaluate, rows: Arrays, rounds: list[Round]) -> dict[str, Any]:
+    def _run(self, evaluate: Evaluate, rows: Arrays, rounds: list[SplitPlan]) -> dict[str, Any]:
         if self._several:
             raise BadParameter(f"{type(self).__name__}(scoring={self.scoring!r}): one score decides who goes on; give one")
         rng = legacy_generator(self.random_state)
@@ -142,7 +142,7 @@ def _random_places(rows: Arrays, seed: int) -> Array:
     return np.unique(hashes, return_inverse=True)[1].reshape(-1)
 
 
-def _fewer(rounds: list[Round], share: float, place: Array, rows: Arrays) -> list[Round]:
+def _fewer(rounds: list[SplitPlan], share: float, place: Array, rows: Arrays) -> list[SplitPlan]:
     """The same splits of a share of their rows, in which every class keeps its share; a larger share holds the smaller ones."""
     if share >= 1:
         return rounds
@@ -153,7 +153,7 @@ def _fewer(rounds: list[Round], share: float, place: Array, rows: Arrays) -> lis
         for one in rounds
         for k in range(len(one))
     ]
-    return [any_round(pairs, n)]
+    return [any_plan(pairs, n)]
 
 
 def _first(part: Array, share: float, place: Array, codes: Array) -> Array:

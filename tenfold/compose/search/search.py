@@ -23,13 +23,13 @@ from tenfold.core.errors import BadParameter
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, group, param
-from tenfold.evaluate.split.plan import Round
+from tenfold.evaluate.split.plan import SplitPlan
 from tenfold.evaluate.validate.memory import table_of
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 
 CORRECTED = ("best_score_corrected_", "best_score_range_")
-Evaluate = Callable[[list[Setting], list[Round]], Scores]
+Evaluate = Callable[[list[Setting], list[SplitPlan]], Scores]
 
 
 @group
@@ -84,7 +84,7 @@ class Search(Chosen):
         last: list[HeldOut] = []
         passes = Passes(type(self).__name__)
 
-        def evaluate(settings: list[Setting], on: list[Round]) -> Scores:
+        def evaluate(settings: list[Setting], on: list[SplitPlan]) -> Scores:
             splits = Splits(rows, on)
             last[:] = [HeldOut(judge, rows, [splits.test(k) for k in range(len(splits))], units)]
             passes.of = (passes.of or 0) + len(settings)
@@ -116,7 +116,7 @@ class Search(Chosen):
             keep_on_interrupt(f"{sum(len(one.settings) for one in tried)} of {wanted} settings are compared")
         return fitted
 
-    def _run(self, evaluate: Evaluate, rows: Arrays, rounds: list[Round]) -> dict[str, Any]:
+    def _run(self, evaluate: Evaluate, rows: Arrays, rounds: list[SplitPlan]) -> dict[str, Any]:
         """Try the settings; returns further fitted attributes."""
         evaluate(self._candidates(), rounds)
         return {}

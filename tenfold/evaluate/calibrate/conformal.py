@@ -25,7 +25,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.folds import assign_folds
-from tenfold.evaluate.split.plan import Round, folds_round, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, folds_plan, truth_of
 from tenfold.evaluate.validate.cross import _in_memory
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients
@@ -118,8 +118,8 @@ class Conformal(SklearnApi):
             if self.method in ("split", "cqr"):
                 return self._split(learner, source, n, rng)
             if self.method == "jackknife+":
-                return self._folds(learner, source, folds_round(np.arange(n)))
-            return self._folds(learner, source, folds_round(assign_folds(n, self.folds, rng, codes=codes)))
+                return self._folds(learner, source, folds_plan(np.arange(n)))
+            return self._folds(learner, source, folds_plan(assign_folds(n, self.folds, rng, codes=codes)))
 
     def _learner(self) -> Any:
         pair = isinstance(self.model, (tuple, list)) and len(self.model) == 2
@@ -147,7 +147,7 @@ class Conformal(SklearnApi):
         scores = self._scores(output, source, rest, size)
         return dict(source.facts, model_=model, models_=[model], sizes_=[size], scores_=scores, fold_=None)
 
-    def _folds(self, learner: Any, source: Any, one: Round) -> dict[str, Any]:
+    def _folds(self, learner: Any, source: Any, one: SplitPlan) -> dict[str, Any]:
         full = fresh(learner)._fit(source)
         known = dict(source.facts, model_=full)
         coefficients = leave_one_out_coefficients(full, source) if one.single and self.scale is None else None

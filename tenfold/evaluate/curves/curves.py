@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import OnePass, map_rows
+from tenfold.base.estimator import map_rows
+from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays, Block
 from tenfold.core.engine import current_engine, each

@@ -29,7 +29,7 @@ MOST_SPLITS = 2_000_000
 
 
 @dataclass(frozen=True)
-class Round:
+class SplitPlan:
     """Some splits. `kind` is "folds", "reversed", "leave p out" or "any"."""
 
     kind: str
@@ -104,7 +104,7 @@ class Round:
         return table
 
 
-def plan(model: Any, source: Arrays, splitting: Splitting) -> list[Round]:
+def plan(model: Any, source: Arrays, splitting: Splitting) -> list[SplitPlan]:
     """The rounds of a cross-validation."""
     splitting.check()
     folds, groups, repeats, kind = splitting.folds, splitting.groups, splitting.repeats, splitting.kind
@@ -118,18 +118,18 @@ def plan(model: Any, source: Arrays, splitting: Splitting) -> list[Round]:
         rng, stratify = generator(splitting.random_state), splitting.stratify
         spread = codes if stratify is True or (stratify == "auto" and groups is None) else None
         assigned = [assign_folds(n, folds, rng, codes=spread, groups=groups) for _ in range(repeats)]
-        return [folds_round(fold, "reversed" if kind == "reversed" else "folds") for fold in assigned]
+        return [folds_plan(fold, "reversed" if kind == "reversed" else "folds") for fold in assigned]
     if repeats != 1:
         raise BadParameter(f"repeats={repeats}: a splitter says itself how often it repeats; leave repeats at 1")
     found = _explicit(source, folds, codes, groups)
     if kind == "reversed":
-        return [Round("reversed" if one.kind == "folds" else "any", one.groups, *_swapped(one)) for one in found]
+        return [SplitPlan("reversed" if one.kind == "folds" else "any", one.groups, *_swapped(one)) for one in found]
     if kind == "corrected" and any(one.kind != "folds" for one in found):
         raise BadParameter("kind='corrected' needs folds that make up all rows: give a number of folds")
     return found
 
 
-def _swapped(one: Round) -> tuple[list[Array], list[Array]]:
+def _swapped(one: SplitPlan) -> tuple[list[Array], list[Array]]:
     train = one.train or [np.delete(np.arange(len(one.groups)), test) for test in one.test]
     return list(one.test), train
 
@@ -144,24 +144,24 @@ def _groups_of(source: Arrays, groups: Any) -> Array:
     return np.asarray(groups if source.rows is None else groups[source.rows])
 
 
-def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> list[Round]:
+def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> list[SplitPlan]:
     """Rounds of a splitter or of pairs."""
     n, rows = source.n_rows or 0, source.rows
     if isinstance(folds, LeavePOut):
         return [leave_out_of(folds, n)]
     if hasattr(folds, "split") and not isinstance(folds, (str, bytes)):
         y = codes if codes is not None else truth_of(source)[0]
-        return rounds_of(folds.split(source.X if rows is None else source.X[rows], y, groups), n)
+        return plans_of(folds.split(source.X if rows is None else source.X[rows], y, groups), n)
     if isinstance(folds, (str, bytes)) or not np.iterable(folds):
         raise BadParameter(
             f"folds={folds!r}: must be a number of folds, a splitter, or pairs (train, test) of row numbers"
         )
     if rows is None:
-        return rounds_of(folds, n)
+        return plans_of(folds, n)
     place = np.full(source.X.shape[0], -1)  # the numbers are those of the whole table: rows of weight zero drop out
     place[rows] = np.arange(n)
     pairs = [_checked(pair, len(place)) for pair in folds]
-    return rounds_of([[place[rows][place[rows] >= 0] for rows in pair] for pair in pairs], n)
+    return plans_of([[place[rows][place[rows] >= 0] for rows in pair] for pair in pairs], n)
 
 
 def truth_of(source: Arrays) -> tuple[Array, Array]:
@@ -171,25 +171,25 @@ def truth_of(source: Arrays) -> tuple[Array, Array]:
     return y, np.ones(len(y)) if source.w is None else source.w[rows]
 
 
-def folds_round(fold: Array, kind: str = "folds") -> Round:
+def folds_plan(fold: Array, kind: str = "folds") -> SplitPlan:
     """All folds but one to train and that one to test; or the other way round (kind "reversed")."""
     order = by_code(fold)
     count = int(fold.max()) + 1
     alone = np.arange(count)[:, None]
     if kind == "folds" and count == len(fold):  # tables: n lists of n − 1 groups would fill the memory
-        return Round(kind, cast("Sequence[Array]", order[:, None]), [], cast("Sequence[Array]", alone))
+        return SplitPlan(kind, cast("Sequence[Array]", order[:, None]), [], cast("Sequence[Array]", alone))
     groups = np.split(order, np.cumsum(np.bincount(fold))[:-1])
     rest = [np.delete(np.arange(len(groups)), k) for k in range(len(groups))]
-    return Round(kind, groups, rest, list(alone)) if kind == "folds" else Round(kind, groups, list(alone), rest)
+    return SplitPlan(kind, groups, rest, list(alone)) if kind == "folds" else SplitPlan(kind, groups, list(alone), rest)
 
 
-def leave_p_out_round(n: int, p: int) -> Round:
+def leave_p_out_plan(n: int, p: int) -> SplitPlan:
     groups = list(np.arange(n)[:, None])
     tests = [np.array(rows) for rows in combinations(range(n), p)]
-    return Round("leave p out", groups, [], tests)
+    return SplitPlan("leave p out", groups, [], tests)
 
 
-def rounds_of(splits: Iterable[Any], n: int) -> list[Round]:
+def plans_of(splits: Iterable[Any], n: int) -> list[SplitPlan]:
     """Explicit pairs (train, test) as rounds: runs of test sets that make up all rows are folds."""
     pairs = [_checked(pair, n) for pair in splits]
     if not pairs:
@@ -204,13 +204,13 @@ def rounds_of(splits: Iterable[Any], n: int) -> list[Round]:
             fold[test] = stop - start
             stop += 1
         if (fold < 0).any():
-            return [any_round(pairs, n)]
-        found.append(folds_round(fold))
+            return [any_plan(pairs, n)]
+        found.append(folds_plan(fold))
         start = stop
     return found
 
 
-def any_round(pairs: list[tuple[Array, Array]], n: int) -> Round:
+def any_plan(pairs: list[tuple[Array, Array]], n: int) -> SplitPlan:
     """Rows that are always used together are a group."""
     group = np.zeros(n, dtype=np.int64)
     for train, test in pairs:
@@ -220,7 +220,7 @@ def any_round(pairs: list[tuple[Array, Array]], n: int) -> Round:
     order = np.argsort(group, kind="stable")
     groups = np.split(order, np.cumsum(np.bincount(group))[:-1])
     numbers = [tuple(np.unique(group[rows]) for rows in pair) for pair in pairs]
-    return Round("any", groups, [train for train, _ in numbers], [test for _, test in numbers])
+    return SplitPlan("any", groups, [train for train, _ in numbers], [test for _, test in numbers])
 
 
 def _checked(pair: Any, n: int) -> tuple[Array, Array]:
@@ -243,12 +243,12 @@ def _checked(pair: Any, n: int) -> tuple[Array, Array]:
     return both[0], both[1]
 
 
-def leave_out_of(splitter: LeavePOut, n: int) -> Round:
+def leave_out_of(splitter: LeavePOut, n: int) -> SplitPlan:
     """Leave-one-out is folds of one row; leave-p-out is all sets of p rows."""
     if splitter.p == 1:
-        return folds_round(np.arange(n))
+        return folds_plan(np.arange(n))
     count = splitter.get_n_splits(range(n))
     if count > MOST_SPLITS:
         raise BadInput(f"leaving {splitter.p} of {n} rows out makes {count} splits: repeat k folds instead")
     next(splitter._tests(n, None, None))  # refuses a p that does not fit
-    return leave_p_out_round(n, splitter.p)
+    return leave_p_out_plan(n, splitter.p)

@@ -17,7 +17,7 @@ from tenfold.base import check
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.split.plan import Round, plan, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, plan, truth_of
 from tenfold.evaluate.split.splitting import Splitting, takes_splitting
 from tenfold.evaluate.validate.held_out import held_out, path_outputs, training_and_folds
 from tenfold.evaluate.validate.memory import in_memory
@@ -172,7 +172,7 @@ def validation_path(
     )
 
 
-def path_scores(model: Any, source: Arrays, one: Round, name: str, values: list[Any], judge: Score) -> Array:
+def path_scores(model: Any, source: Arrays, one: SplitPlan, name: str, values: list[Any], judge: Score) -> Array:
     """Scores (values, splits) on held-out rows."""
     direct, outputs = path_outputs(model, source, one, name, values, judge)
     if direct is not None:
@@ -183,7 +183,7 @@ def path_scores(model: Any, source: Arrays, one: Round, name: str, values: list[
 # --- scores -------------------------------------------------------------------------------------------------
 
 
-def round_scores(judge: Score, source: Arrays, one: Round, outputs: list[Array]) -> Any:
+def round_scores(judge: Score, source: Arrays, one: SplitPlan, outputs: list[Array]) -> Any:
     """The score of each split; of all rows at once where splits of one row cannot be scored."""
     if one.single and judge.mean_of_rows and source.w is None:
         return judge.of_rows(*_judged(judge, source, slice(None), outputs[0])[:2])
@@ -202,7 +202,7 @@ def _judged(judge: Score, source: Arrays, rows: Any, output: Array) -> tuple[Arr
 
 
 def _corrected(
-    judge: Score, source: Arrays, one: Round, whole: Array, everywhere: list[Array]
+    judge: Score, source: Arrays, one: SplitPlan, whole: Array, everywhere: list[Array]
 ) -> tuple[float, list[float]]:
     """The error of the fit to all rows, and that plus the optimism of each fold's model."""
     if one.single and not judge.mean_of_rows:

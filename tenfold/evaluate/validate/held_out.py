@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.base.estimator import Estimator, OnePass
+from tenfold.base.estimator import Estimator
+from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Threads, current_engine, each
 from tenfold.core.stats import Keyed, Rows
 from tenfold.core.threads import single_blas
-from tenfold.evaluate.split.plan import Round
+from tenfold.evaluate.split.plan import SplitPlan
 from tenfold.evaluate.validate.leave_out import leave_one_out_outputs
 from tenfold.evaluate.validate.training_sets import sums_fit
 from tenfold.gate.inputs import Pairs
@@ -28,7 +29,7 @@ SMALLEST_SHARE = 1e-6
 MERGED, CLOSED, REFITTED = "merged statistics", "closed form", "refitted"
 
 
-def held_out(model: Any, source: Arrays, one: Round) -> tuple[list[Array], str]:
+def held_out(model: Any, source: Arrays, one: SplitPlan) -> tuple[list[Array], str]:
     """The outputs for the rows of each of the round's parts by models that have not seen them, and how these
     were made.
     """
@@ -41,7 +42,7 @@ def held_out(model: Any, source: Arrays, one: Round) -> tuple[list[Array], str]:
         return test_outputs(models, source, one), method
 
 
-def training_and_folds(model: Any, source: Arrays, one: Round) -> tuple[Array, list[Array], str]:
+def training_and_folds(model: Any, source: Arrays, one: SplitPlan) -> tuple[Array, list[Array], str]:
     """Outputs for all rows, of the fit to all rows and of each fold's model; and how the latter were made."""
     everything = np.arange(source.n_rows or 0)
     with single_blas:
@@ -52,7 +53,7 @@ def training_and_folds(model: Any, source: Arrays, one: Round) -> tuple[Array, l
 
 
 def path_outputs(
-    model: Any, source: Arrays, one: Round, name: str, values: list[Any], judge: Score
+    model: Any, source: Arrays, one: SplitPlan, name: str, values: list[Any], judge: Score
 ) -> tuple[Array | None, list[list[Array]]]:
     """For each value of a parameter the outputs of each split; or scores (values, splits), where moments give
     them at once.
@@ -92,7 +93,7 @@ def full_fits(model: Estimator, source: Arrays, name: str, values: list[Any]) ->
     return [first._fitted_copy(dict(fit, stats_=first.stats_), **{name: v}) for v, fit in zip(values, fits, strict=True)]
 
 
-def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str]:
+def split_models(model: Any, source: Arrays, one: SplitPlan) -> tuple[list[Any], str]:
     """A fitted model for each split, and how they were made."""
     template = prepared(model, source)
     with single_blas:
@@ -104,7 +105,7 @@ def split_models(model: Any, source: Arrays, one: Round) -> tuple[list[Any], str
         return each(lambda train: fresh(model)._fit(source.select(train), start), rows), REFITTED
 
 
-def merged_models(template: Any, source: Arrays, one: Round, values: list[Any]) -> list[list[Any]] | None:
+def merged_models(template: Any, source: Arrays, one: SplitPlan, values: list[Any]) -> list[list[Any]] | None:
     """The models of each split from merged sums of its groups, one for each value of the path, or one; None where sums do not tell them,
     or would take too much memory."""
     sums = template._from_sums(source) if one.merges else None
@@ -116,7 +117,7 @@ def merged_models(template: Any, source: Arrays, one: Round, values: list[Any]) 
     return None if any(models is None for models in found) else found
 
 
-def training_statistics(template: Any, source: Arrays, one: Round) -> tuple[list[Any], list[Any]] | None:
+def training_statistics(template: Any, source: Arrays, one: SplitPlan) -> tuple[list[Any], list[Any]] | None:
     """Statistics of each group of rows and of each training set; None where they would not be exact, or not
     pay.
     """
@@ -187,7 +188,7 @@ def outputs_of(
     return np.split(rows.astype(np.float64, copy=False), np.cumsum([len(part) for part in parts])[:-1])
 
 
-def test_outputs(models: list[Any], source: Arrays, one: Round) -> list[Array]:
+def test_outputs(models: list[Any], source: Arrays, one: SplitPlan) -> list[Array]:
     """The outputs of each model for its test rows, arranged as the round's parts."""
     if isinstance(source, Pairs):
         pairs = [(one.test_rows(k), one.train_rows(k)) for k in range(len(one))]

@@ -23,7 +23,7 @@ from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.folds import assign_folds
-from tenfold.evaluate.split.plan import Round, folds_round, plan, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, truth_of
 from tenfold.evaluate.split.splitting import Splitting, takes_splitting
 from tenfold.evaluate.validate.cross import _in_memory, score_of
 from tenfold.evaluate.validate.held_out import MERGED, REFITTED, held_out, outputs_of, prepared, start_of
@@ -157,7 +157,7 @@ def settings_of(model: Any, grid: dict[str, Any]) -> list[Setting]:
 
 
 def _one_round(
-    model: Any, source: Arrays, one: Round, settings: list[Setting], judge: Score, inner: int | None
+    model: Any, source: Arrays, one: SplitPlan, settings: list[Setting], judge: Score, inner: int | None
 ) -> tuple[Array, Any, str]:
     """Inner scores (outer folds, settings), a function that gives the model of an outer fold and setting, and
     the method.
@@ -183,11 +183,11 @@ def _one_round(
         return table, lambda k, i: place[i][0].models((k,))[place[i][1]], MERGED
 
 
-def _outer_by_fitting(model: Any, source: Arrays, one: Round, settings: list[Setting]) -> Any:
+def _outer_by_fitting(model: Any, source: Arrays, one: SplitPlan, settings: list[Setting]) -> Any:
     return lambda k, i: fresh(model).set_params(**settings[i])._fit(source.select(one.train_rows(k)))
 
 
-def _families(model: Any, source: Arrays, one: Round, settings: list[Setting]) -> list[tuple[list[int], TrainingSets]]:
+def _families(model: Any, source: Arrays, one: SplitPlan, settings: list[Setting]) -> list[tuple[list[int], TrainingSets]]:
     """Settings that differ in the path parameter only: where they are, and their models on every training set."""
     path, families = model.path, dict[str, list[int]]()
     for i, setting in enumerate(settings):
@@ -206,18 +206,18 @@ def _families(model: Any, source: Arrays, one: Round, settings: list[Setting]) -
     return found
 
 
-def _training_rows(source: Arrays, one: Round, held: Held) -> Arrays:
+def _training_rows(source: Arrays, one: SplitPlan, held: Held) -> Arrays:
     return source.select(np.sort(np.concatenate([rows for k, rows in enumerate(one.parts) if k not in held])))
 
 
 def _inner_scores(
-    model: Any, source: Arrays, one: Round, k: int, settings: list[Setting], judge: Score, inner: int
+    model: Any, source: Arrays, one: SplitPlan, k: int, settings: list[Setting], judge: Score, inner: int
 ) -> list[float]:
     """Mean inner scores of all settings within the training rows of outer fold k, by folds of their own."""
     rows = one.train_rows(k)
     here = source.select(rows)
     codes = truth_of(here)[0] if model.role == "classifier" else None
-    split = folds_round(assign_folds(len(rows), inner, np.random.default_rng(k), codes=codes))
+    split = folds_plan(assign_folds(len(rows), inner, np.random.default_rng(k), codes=codes))
     means = []
     for setting in settings:
         outputs, _ = held_out(fresh(model).set_params(**setting), here, split)

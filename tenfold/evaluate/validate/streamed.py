@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.base.estimator import OnePass
+from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput

@@ -185,7 +185,7 @@ class Forest(Grown):
                 for _ in batch:
                     passes.done(None)
                 if not count:
-                    self._tell_memory(store, len(times))
+                    self._warn_memory(store, len(times))
             stages.append((len(store), sums.copy(), times.copy()))
             if len(store) < size:
                 break
@@ -204,7 +204,7 @@ class Forest(Grown):
         at = cost_complexity_cut(tree, float(self.ccp_alpha))
         return cut(tree, at), rows, owners(tree, at)[leaf]
 
-    def _tell_memory(self, store: TreeStore, n_rows: int) -> None:
+    def _warn_memory(self, store: TreeStore, n_rows: int) -> None:
         """Before the forest takes more memory than there is, say so."""
         each_tree = store.bytes_by_tree
         if getattr(self, "keep_targets", False):

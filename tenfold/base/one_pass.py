@@ -1,0 +1,155 @@
+"""Learners of one pass: sums over blocks, and a solution from the sums. Learning on, merging, forgetting and cross-validation follow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import FACTS, Estimator, is_fitted
+from tenfold.base.sklearn_api import fresh, same
+from tenfold.base.sums import Sums, hashable
+from tenfold.core.data import Source
+from tenfold.core.engine import current_engine
+from tenfold.core.errors import BadInput, NotFitted
+from tenfold.core.learning import Learner
+from tenfold.core.threads import single_blas
+
+
+class OnePass(Estimator):
+    """Abstract: a learner that is finished after one pass. Its statistics are kept, so that it can learn on, merge and forget."""
+
+    if TYPE_CHECKING:  # may be a property, as in `Traits`
+
+        @property
+        def kind(self) -> str: ...
+    else:
+        kind = "one pass"
+
+    def _summarize(self, block: Any) -> Any:
+        raise NotImplementedError
+
+    def _solve(self, stats: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _from_moments(self, moments: Any) -> Any:
+        """The statistics of rows whose `Moments` are known, of [x y] or of x class by class; None where these do not tell them."""
+        return None
+
+    def _from_sums(self, source: Source) -> Sums | None:
+        reads = self.summary_reads
+        key = None if reads is None else (type(self), *(hashable(getattr(self, name)) for name in reads))
+        return Sums(self._summarize, self._solved, key=key)
+
+    def _solved(self, stats: Any, values: list[Any]) -> list[Self] | None:
+        """Fitted learners, one for each value of the path parameter, or one; None where the statistics are not exact enough."""
+        if stats is None or not self._exact(stats):
+            return None
+        fits = self._solve_path(stats, values) if values else [self._solve(stats)]
+        if any("absent_" in fit for fit in fits):
+            return None  # the rows are too few for it: refused as in its own fit
+        changed = [{str(self.path): value} for value in values] or [{}]
+        return [self._fitted_copy(fit, **one) for fit, one in zip(fits, changed, strict=True)]
+
+    def _held_out_squares(self, stats: Any, fits: list[dict[str, Any]]) -> tuple[Any, Any] | None:
+        """Σ w (y − ŷ)² of rows by their statistics alone, for each of these fits, and its share of Σ w y²; None where they do not tell."""
+        return None
+
+    def _exact(self, stats: Any) -> bool:
+        """Whether `_solve(stats)` has all the digits: then neither `fit` nor cross-validation makes another pass."""
+        return True
+
+    def _refine(self, source: Source, stats: Any) -> Learner[dict[str, Any]]:
+        """Further passes, for a learner whose statistics are not always exact enough; returns the fitted attributes."""
+        raise NotImplementedError
+
+    def _solve_path(self, stats: Any, values: list[Any]) -> list[dict[str, Any]]:
+        """The fitted attributes for each value of the path parameter, from the same statistics."""
+        return [self._fitted_copy({}, **{str(self.path): value})._solve(stats) for value in values]
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        if name != self.path:
+            return super()._fit_path(source, name, values)
+        first: Self = fresh(self).set_params(**{name: values[0]})._fit(source)
+        fits = first._solve_path(first.stats_, values)
+        return [first._fitted_copy(fitted, **{name: value}) for value, fitted in zip(values, fits, strict=True)]
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        stats = yield self._summarize
+        if self._exact(stats) or not source.rereadable:
+            return dict(stats_=stats, **self._solve(stats))
+        return dict(stats_=stats, **(yield from self._refine(source, stats)))
+
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Learn more rows; equal to a fit on all rows so far. The first call names all `classes` of a classifier."""
+        source = self._more(X, y, sample_weight, classes)
+        with single_blas:
+            stats = current_engine(source).run(self._summarize, source)
+            if "stats_" in vars(self):
+                stats = self.stats_ + stats
+            self._resolve(stats, source.facts)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take over what another fitted learner of this kind has learned; equal to a fit on the rows of both."""
+        for one in (self, other):
+            self._check_stats(one)
+        if type(other) is not type(self) or not self._learns_like(other):
+            raise BadInput(
+                f"only a {type(self).__name__} fitted on the same columns and classes can be merged into this one"
+            )
+        self._resolve(self.stats_ + other.stats_, {})
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Un-learn rows that were learned before; refused where the result would not be exact."""
+        self._check_stats(self)
+        source = self._more(X, y, sample_weight, None)
+        with single_blas:
+            gone = current_engine(source).run(self._summarize, source)
+        self._resolve(self.stats_ - gone, {})
+        return self
+
+    def _more(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
+        """The gate for further rows: columns and classes as before."""
+        if "stats_" not in vars(self):
+            if any(is_fitted(name) and name not in FACTS for name in vars(self)):
+                self._check_stats(self)  # there is a fit, but nothing to add to: starting anew would lose it
+            if classes is None and self.target == "label" and "classes_" not in vars(self):
+                raise BadInput(
+                    "classes must be passed on the first call to partial_fit: all labels that will ever come"
+                )
+            source = check.check_fit(self, X, y, sample_weight, classes)
+            vars(self).update(source.facts)
+            return source
+        known = self.classes_ if self.target == "label" else None
+        if classes is not None and not np.array_equal(np.unique(classes), known if known is not None else []):
+            raise BadInput(f"classes={check.short(classes)} is not the same as on the last call to partial_fit")
+        source = check.check_fit(self, X, y, sample_weight, known, vars(self).get("categories_"))
+        check.check_width(self, source.n_features, self.n_features_in_)
+        check.check_names(self, source.facts.get("feature_names_in_"))
+        return source
+
+    def _resolve(self, stats: Any, facts: dict[str, Any]) -> None:
+        """Solve again. What was fitted before is replaced only when the new solution is there."""
+        before = [name for name in vars(self) if is_fitted(name) and name not in FACTS]
+        vars(self).update(facts)
+        fitted = self._solve(stats)
+        for name in before:
+            delattr(self, name)
+        vars(self).update(stats_=stats, **fitted)
+
+    def _check_stats(self, one: Any) -> None:
+        check.check_fitted(one)
+        if "stats_" not in vars(one):
+            raise NotFitted(
+                f"this {type(one).__name__} carries no statistics to add to or take from (it was saved without them, or its fit "
+                "needed none): save it with resumable=True, or fit all rows at once"
+            )
+
+    def _learns_like(self, other: Self) -> bool:
+        """Whether two fitted learners have the same parameters, columns and classes."""
+        pairs = [(vars(self).get(name), vars(other).get(name)) for name in FACTS]
+        pairs += [(getattr(self, name), getattr(other, name)) for name in self.get_params(deep=False)]
+        return all(same(mine, theirs) for mine, theirs in pairs)
