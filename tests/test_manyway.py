@@ -45,7 +45,7 @@ def test_loan_table() -> None:
 
 
 def test_gains_by_brute_force() -> None:
-    """Every node asks for the column that tells most, counted again from the rows that reach it."""
+    """Every node splits on the column of largest gain, counted again from the rows that reach it."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, (300, 5)).astype(float)
     y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.integers(0, 3, 300)).astype(int) % 3

@@ -1,4 +1,4 @@
-"""What generative classifiers share: prior probabilities, and how they say that rows are not enough yet."""
+"""What generative classifiers share: prior probabilities, and the refusal of too few rows."""
 
 from __future__ import annotations
 

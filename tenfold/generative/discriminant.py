@@ -187,7 +187,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         return self.n_components or most
 
     def _whitening(self, within: Array, means: Array) -> Array:
-        """A (p, r) with Aᵀ W A = I, from W scaled to correlations; r < p where W is singular (told)."""
+        """A (p, r) with Aᵀ W A = I, from W scaled to correlations; r < p where W is singular (with a warning)."""
         scale = np.sqrt(np.diagonal(within))
         size = np.abs(means).max(axis=0)
         flat = scale <= ROUNDING * size  # nothing but rounding errors
@@ -221,15 +221,15 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         dropped = int((~keep).sum() - flat.sum())
         if (flat & differs).any():
             column = column_name(vars(self).get("feature_names_in_"), int(np.flatnonzero(flat & differs)[0]))
-            told = f"{column} of X is constant within each class and was left out, though it tells them apart"
+            message = f"{column} of X is constant within each class and was left out, though it separates them"
         elif dropped > 0:
-            told = f"columns are linearly dependent within the classes; {dropped} direction(s) were left out"
+            message = f"columns are linearly dependent within the classes; {dropped} direction(s) were left out"
         elif keep.any() and values[keep][0] < NEARLY_SINGULAR:
-            told = "columns are nearly dependent within the classes and digits were lost"
+            message = "columns are nearly dependent within the classes and digits were lost"
         else:
             return
-        told = f"LinearDiscriminantAnalysis: {told}: drop columns, or set shrinkage"
-        warnings.warn(told, Degenerate, stacklevel=2)
+        message = f"LinearDiscriminantAnalysis: {message}: drop columns, or set shrinkage"
+        warnings.warn(message, Degenerate, stacklevel=2)
 
     def _scores(self, X: Any) -> Array:
         scores = ops.linear_scores(X, self.coef_, self.intercept_)

@@ -61,7 +61,7 @@ class AffineRegressor(Regressor):
     def _held_out_squares(self, stats: FewRows | Moments, fits: list[dict[str, Any]]) -> tuple[Array, Array]:
         """Σ w (y − ŷ)² of each fit on rows known by their moments alone, and the share of Σ w y² that it is.
 
-        With δ = ȳ − x̄·w − b:  Syy − 2 wᵀSxy + wᵀSxx w + n δ².  The share tells how many digits the cancellation cost.
+        With δ = ȳ − x̄·w − b:  Syy − 2 wᵀSxy + wᵀSxx w + n δ².  The share shows how many digits the cancellation cost.
         """
         if isinstance(stats, FewRows):
             return self._squares_of_rows(stats, fits), np.ones(len(fits))

@@ -1,4 +1,4 @@
-"""Bayesian linear regression: a posterior instead of one answer, with both variances from the evidence."""
+"""Bayesian linear regression: a posterior instead of a point estimate, with both variances from the evidence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SMALL, LARGE = 1e-100, 1e100  # bounds of the precisions, so that nothing overfl
 
 @estimator
 class BayesianRidge(AffineRegressor, OnePass):
-    """BayesianRidge: ridge whose penalty is found by the evidence, and whose answer is a distribution.
+    """BayesianRidge: ridge whose penalty is found by the evidence, and whose prediction is a distribution.
 
     Model       y = X w + b + noise,  noise ~ N(0, 1/alpha),  w ~ N(0, I/lambda),  alpha, lambda ~ Gamma
     Objective   max over alpha, lambda of  log p(y | alpha, lambda) + log p(alpha) + log p(lambda);
@@ -51,7 +51,7 @@ class BayesianRidge(AffineRegressor, OnePass):
     alpha_: float = learned("float", "precision of the noise")
     lambda_: float = learned("float", "precision of the weights")
     sigma_: Array = learned("float(p,p)", "covariance of the weights; of few rows made when it is asked for", optional=True)
-    axes_: Array = learned("float(p,r)", "few rows: the directions that they tell of, orthonormal", optional=True)
+    axes_: Array = learned("float(p,r)", "few rows: the directions that they determine, orthonormal", optional=True)
     axis_variances_: Array = learned(
         "float(r)", "few rows: variance of the weights along the axes; in all other directions 1 / lambda_", optional=True
     )

@@ -16,9 +16,9 @@ Pair = tuple[Array, Array]
 
 
 def splits_of(model: Any, cv: Any, X: Array, y: Array, rows: Array | None) -> list[Pair]:
-    """Pairs (train, test) of row numbers: k neighbouring parts, what a splitter says, or the pairs given.
+    """Pairs (train, test) of row numbers: k neighbouring parts, those of a splitter, or the pairs given.
 
-    `rows` tells which rows of the table are left, where some had weight zero; given pairs number the table.
+    `rows` are the rows of the table that are left, where some had weight zero; given pairs number the table.
     """
     name = type(model).__name__
     n = len(y)

@@ -37,7 +37,7 @@ class GeneralizedLeastSquares(WithInference, Estimator):
                 function that returns L⁻¹A for any A (n, k); `factor=L` saves the decomposition. Without either it is
                 ordinary least squares, and sample_weight counts rows
     Cost        O(n³ + n² p) time, O(n²) memory; O(n p²) with variances or a function that is quick. Keeps rows
-    Fails when  C is not positive definite (refused) or nearly singular (told); columns are dependent (Degenerate)
+    Fails when  C is not positive definite (refused) or nearly singular (a warning); columns are dependent (Degenerate)
     Reference   Aitken 1935; Björck 1996, ch. 4
 
     Example
@@ -73,7 +73,7 @@ class GeneralizedLeastSquares(WithInference, Estimator):
             if sample_weight is not None:
                 raise BadInput("sample_weight counts rows, which a covariance between rows cannot: give one of the two")
             if covariance is not None and factor is not None:
-                raise BadInput("covariance and factor say the same: give one of the two")
+                raise BadInput("covariance and factor mean the same: give one of the two")
         source.noise = (covariance, factor)  # type: ignore[attr-defined]
         return self._fit(source)
 

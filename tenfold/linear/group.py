@@ -61,7 +61,7 @@ class GroupLasso(SparseRegressor, OnePass):
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     max_iter: int = param(default=1000, at_least=1, doc="sweeps over the working set")
     tol: float = param(
-        default=1e-4, at_least=0, doc="NotConverged is told where the duality gap is more than tol Σ s y²"
+        default=1e-4, at_least=0, doc="a NotConverged warning where the duality gap is more than tol Σ s y²"
     )
 
     positive: ClassVar[bool] = False  # coefficients of a group point anywhere

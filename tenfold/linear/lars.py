@@ -76,7 +76,7 @@ class LassoLars(PathRegressor, OnePass):
     Algorithm   one pass of centred moments; from knot to knot, where a column enters or leaves;
                 each knot is solved from the moments anew
     Cost        O(n p²) for the pass, O(p a + a³) a knot with a active columns, O(p²) memory
-    Fails when  columns are dependent (those that add nothing are left out and told); p in the thousands
+    Fails when  columns are dependent (those that add nothing are left out, with a warning); p in the thousands
     Reference   Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004
 
     Example
@@ -110,7 +110,7 @@ class Lars(PathRegressor, OnePass):
                 (n_nonzero_coefs columns at most, or until the correlation is zero)
     Algorithm   as LassoLars, but no column leaves
     Cost        O(n p²) for the pass, O(p a + a³) for the a-th of at most p steps, O(p²) memory
-    Fails when  columns are dependent (those that add nothing are left out and told)
+    Fails when  columns are dependent (those that add nothing are left out, with a warning)
     Reference   Efron, Hastie, Johnstone & Tibshirani 2004
 
     Example

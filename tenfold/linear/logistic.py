@@ -29,7 +29,7 @@ SAMPLE_LEAST = 2048  # a table whose sample has fewer rows is done without one
 # A sample whose loss is below so much for each parameter is separated, or nearly so: its solution is far out, and
 # hardly bent there. It would take hundreds of passes to come back.
 OVERFIT = 2.0
-GLANCE = 64  # rows of a block that tell about the size of the columns
+GLANCE = 64  # rows of a block from which the size of the columns is taken
 LARGEST = 1 << 20  # values of a curvature
 SMALL = 64  # parameters up to which Newton's method is as cheap as any
 FAR = 1e3  # columns whose mean is so many times their spread are centred, block by block
@@ -91,7 +91,7 @@ class LogisticRegression(Classifier, Estimator):
     penalty: str | None = param(
         default="deprecated",
         one_of=("deprecated", "l2", None),
-        doc="'l2', or None for C=inf; as in scikit-learn, say C instead",
+        doc="'l2', or None for C=inf; as in scikit-learn, set C instead",
     )
     _: KW_ONLY
     C: float = param(default=1.0, at_least=1e-100, at_most=np.inf, doc="inverse of the penalty strength; inf for none")

@@ -85,11 +85,11 @@ class MMRegressor(AffineRegressor, Estimator):
         frame = _frame(X, y, w, self.fit_intercept)
         exact = through_all("MMRegressor", X, y, w, self.fit_intercept)
         if exact is not None:
-            return self._answer(*exact, 0.0, 1)
+            return self._attributes(*exact, 0.0, 1)
         start = self._start(frame, sample, rng)
         if start.scale <= EXACT:
             self._warn_if_some_do_not_fit(frame, start, sample)
-            return self._answer(*frame.coefficients(start.theta), 0.0, 1)
+            return self._attributes(*frame.coefficients(start.theta), 0.0, 1)
         search = self._search(frame, start)
         if float(w.sum()) == sample.total:  # all rows are in the sample
             inside = Arrays(X, y[:, None], w, Target("real"), {}, trusted=True, size=len(w))
@@ -103,7 +103,7 @@ class MMRegressor(AffineRegressor, Estimator):
                 NotConverged,
                 stacklevel=2,
             )
-        return self._answer(*frame.coefficients(found.theta), frame.y_size, found.n_pass)
+        return self._attributes(*frame.coefficients(found.theta), frame.y_size, found.n_pass)
 
     def _start(self, frame: Frame, sample: Sample, rng: np.random.Generator) -> Start:
         X, y, w = sample.rows[:, :-1], sample.rows[:, -1], sample.weight
@@ -134,7 +134,7 @@ class MMRegressor(AffineRegressor, Estimator):
         )
         return frame, found
 
-    def _answer(self, coef: Array, intercept: float, scale: float, n_iter: int) -> dict[str, Any]:
+    def _attributes(self, coef: Array, intercept: float, scale: float, n_iter: int) -> dict[str, Any]:
         why = "weights_ is absent, as rows are not kept: call weights(X, y)"
         return dict(
             coef_=coef,

@@ -32,7 +32,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     Algorithm   one pass of centred moments; all columns of the wrong sign change sides at once, and if that does not settle
                 one at a time. Columns of condition above 1e3: a second pass of triangular factors, so that no digits are lost
     Cost        O(n p²) time, O(p²) memory, one pass (two for badly conditioned columns)
-    Fails when  columns are dependent and several solutions are equally good: one is returned, and told (Degenerate)
+    Fails when  columns are dependent and several solutions are equally good: one is returned, with a warning (Degenerate)
     Reference   Lawson & Hanson 1974; exchanges: Portugal, Júdice & Vicente 1994
 
     Example
@@ -58,7 +58,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
 
     _: KW_ONLY
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
-    tol: float = param(default=1e-9, at_least=0, doc="bound on certificate_, beyond which NotConverged is told")
+    tol: float = param(default=1e-9, at_least=0, doc="bound on certificate_, beyond which there is a NotConverged warning")
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:

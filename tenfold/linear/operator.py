@@ -29,7 +29,7 @@ def is_operator(given: Any) -> bool:
 class Operable(AffineRegressor):
     """Mixin: `fit` also takes an operator in the place of X, and then solves by LSQR, from products alone."""
 
-    _by_lsqr: ClassVar[dict[str, Any]] = {}  # what a learner further says of such a fit
+    _by_lsqr: ClassVar[dict[str, Any]] = {}  # further attributes of such a fit
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows: an array, frame, sparse matrix, path to CSV or Parquet, Dask collection, or blocks of rows;

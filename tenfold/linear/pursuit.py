@@ -34,7 +34,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
                 kept and products made for columns that may be taken, sixteen at a time. With positive=True columns may leave
     Cost        moments: O(n p²) time, O(p²) memory, one pass; rows: O(n p) a step; both O(p k) for the k-th step
     Fails when  columns correlate (greed may take a wrong one first: see Lasso); columns have different units, as the
-                choice is by covariance: scale them first. Dependent columns are left out, and told (Degenerate)
+                choice is by covariance: scale them first. Dependent columns are left out, with a warning (Degenerate)
     Reference   Pati, Rezaiifar & Krishnaprasad 1993; Rubinstein, Zibulevsky & Elad 2008; w ≥ 0: Bruckstein et al. 2008
 
     Example
@@ -60,7 +60,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
     _: KW_ONLY
     n_nonzero_coefs: int | None = param(default=None, at_least=1, doc="columns at most; None: a tenth of them")
     tol: float | None = param(
-        default=None, at_least=0, doc="end when Σ s r² is at most this, whatever n_nonzero_coefs says"
+        default=None, at_least=0, doc="end when Σ s r² is at most this, whatever n_nonzero_coefs is"
     )
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     precompute: bool | str = param(

@@ -26,7 +26,7 @@ MOST_KEPT = 16  # times as many, where the first program was too small: what is 
 ROUGH, FINE = 8, 60  # re-weighted passes before the linear program, or instead of it, if these settle
 MOST = 20  # and this many more where they have not
 NEARER = 30  # Newton steps, at most, between those passes and the linear program
-WITHIN = 20  # times as many rows as are kept tell the curvature
+WITHIN = 20  # times as many rows as are kept give the curvature
 FARTHEST = 5.0  # lengths of a row, relative to the mean one
 ROUNDS = 60  # passes for linear programs
 
@@ -131,7 +131,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
     ) -> Learner[tuple[Array, int]]:
         """Newton steps until the next one is short beside the reach of the `kept` rows with the least residuals.
 
-        The curvature of the loss is told by the rows within ±width, a few times as many as are kept.
+        The curvature of the loss is estimated from the rows within ±width, a few times as many as are kept.
         """
         best, loss, step, share, n_pass = theta, np.inf, np.zeros_like(theta), 1.0, 0
         while n_pass < NEARER:
@@ -147,7 +147,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
                     break
                 continue
             best, loss, share = trial, total, 1.0
-            if s.within < 2 * len(theta):  # they tell nothing
+            if s.within < 2 * len(theta):  # too few for an estimate
                 step, width = np.zeros_like(theta), 10 * width
                 continue
             step = penalised_step(s.curvature, s.gradient, trial, penalty)
@@ -160,7 +160,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
         self, frame: Frame, theta: Array, kept: int, penalty: Array, gram: Array, centre: Array
     ) -> Learner[tuple[Array, int]]:
         """Linear programs around better and better guesses."""
-        guess, answer, best, most = Guess(theta), theta, np.inf, MOST_KEPT * kept
+        guess, solution, best, most = Guess(theta), theta, np.inf, MOST_KEPT * kept
         for n_pass in range(1, ROUNDS + 1):
             near = yield partial(
                 near_rows,
@@ -171,9 +171,9 @@ class QuantileRegressor(AffineRegressor, Estimator):
                 fit_intercept=self.fit_intercept,
             )
             if guess.before is not None and near.crossed == 0:
-                return answer, n_pass
+                return solution, n_pass
             loss = near.loss + float(penalty @ np.abs(guess.theta))
-            if loss > best and guess.before is not None:  # too few rows told where to go: back, and keep more; or half of the way
+            if loss > best and guess.before is not None:  # too few rows for a direction: back, and keep more; or half of the way
                 back = Guess(guess.before) if kept < most else Guess(0.5 * (guess.before + guess.theta), guess.before)
                 kept, guess = min(2 * kept, most), back
                 best = np.inf if guess.before is None else best
@@ -185,9 +185,9 @@ class QuantileRegressor(AffineRegressor, Estimator):
             if found is None:
                 guess = Guess(guess.theta)
                 continue
-            answer = found
+            solution = found
             if not near.dropped:
-                return answer, n_pass
+                return solution, n_pass
             guess = Guess(found, guess.theta, near.reach)
         warnings.warn(
             "QuantileRegressor: the linear program was not solved, and the result is approximate: "
@@ -195,7 +195,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
             NotConverged,
             stacklevel=2,
         )
-        return answer, ROUNDS
+        return solution, ROUNDS
 
 
 def _moments(block: Block) -> Moments:

@@ -37,8 +37,8 @@ class ReweightedLeastSquares(WithInference, Estimator):
     Algorithm   least squares from one pass of moments; then steps of scoring for both at once, one pass each, extrapolated
                 (Anderson 1965); a step that lowers the likelihood is given up (not for power, which has no one objective)
     Cost        O(n p²) a pass, 10 to 50 passes; O(p²) memory
-    Fails when  rows are few (a variance may tend to zero: it is held within 1e±8 of that of all rows, and told; with no more
-                rows than parameters all variances are taken as equal, and that is told);
+    Fails when  rows are few (a variance may tend to zero: it is held within 1e±8 of that of all rows, with a warning; with no more
+                rows than parameters all variances are taken as equal, with a warning);
                 the noise has gross errors, which look like variance (HuberRegressor); variances are known (WeightedLeastSquares)
     Reference   Harvey 1976; power: Carroll & Ruppert 1988
 
@@ -136,8 +136,8 @@ class ReweightedLeastSquares(WithInference, Estimator):
         more = self._variance(found.gamma, shape, labels)
         squares = float(self._held_out_squares(last.moments, [fitted])[0][0])
         normal = -0.5 * (last.rows * np.log(2 * np.pi) + last.log_variance + squares)
-        told = dict(log_likelihood_=float(normal), certificate_=found.certificate, n_iter_=found.n_pass + 2)
-        return dict(fitted, **more, **told, stats_=last)
+        diagnostics = dict(log_likelihood_=float(normal), certificate_=found.certificate, n_iter_=found.n_pass + 2)
+        return dict(fitted, **more, **diagnostics, stats_=last)
 
     def _variance(self, gamma: Array, shape: Shape, labels: Array) -> dict[str, Any]:
         """The model of the logarithm of the variance in the units of the table."""

@@ -85,8 +85,8 @@ class Ridge(Operable, LinearSmoother, OnePass):
     def _from_rows(self, stats: FewRows, alphas: list[float]) -> list[dict[str, Any]]:
         mean, Z, t = stats.centred(self.fit_intercept)
         if min(alphas) == 0:
-            told = "the columns are linearly dependent; returned the solution of least norm"
-            warnings.warn(f"Ridge(alpha=0): {told}", Degenerate, stacklevel=2)
+            message = "the columns are linearly dependent; returned the solution of least norm"
+            warnings.warn(f"Ridge(alpha=0): {message}", Degenerate, stacklevel=2)
         return self._fitted_path(mean, ridge_from_rows(Z, t, np.asarray(alphas, dtype=np.float64)))
 
     def _solve_path(self, stats: FewRows | Moments, values: list[float]) -> list[dict[str, Any]]:

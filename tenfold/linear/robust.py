@@ -76,7 +76,7 @@ class HuberRegressor(AffineRegressor, Estimator):
         theta, scale = start_of(stats, frame, self.fit_intercept)
         scale = yield from settled_scale(theta, scale, frame)
         if scale <= EXACT:
-            return self._answer(frame, theta, scale, 1)
+            return self._attributes(frame, theta, scale, 1)
         with np.errstate(over="ignore"):
             l2 = np.minimum(2 * self.alpha * frame.y_size / frame.size**2, 1e150)
         terms = partial(huber_terms, frame=frame, epsilon=self.epsilon, fit_intercept=self.fit_intercept)
@@ -95,9 +95,9 @@ class HuberRegressor(AffineRegressor, Estimator):
                 NotConverged,
                 stacklevel=2,
             )
-        return self._answer(frame, found.theta[:-1], float(found.theta[-1]), found.n_pass + 1)
+        return self._attributes(frame, found.theta[:-1], float(found.theta[-1]), found.n_pass + 1)
 
-    def _answer(self, frame: Frame, theta: Array, scale: float, n_pass: int) -> dict[str, Any]:
+    def _attributes(self, frame: Frame, theta: Array, scale: float, n_pass: int) -> dict[str, Any]:
         coef, intercept = frame.coefficients(theta)
         why = "outliers_ is absent, as rows are not kept: call outliers(X, y)"
         return dict(
@@ -125,7 +125,7 @@ def residuals(model: Any, X: Any, y: Any) -> Array:
 
 
 def through_all(learner: str, X: Array, y: Array, w: Array, fit_intercept: bool) -> tuple[Array, float] | None:
-    """Of few rows: w and b of least norm that fit them all, told; None where nothing does, or rows are not few."""
+    """Of few rows: w and b of least norm that fit them all, with a warning; None where nothing does, or rows are not few."""
     if len(X) >= X.shape[1] + fit_intercept:
         return None
     mean = w @ np.column_stack([X, y]) / w.sum() if fit_intercept else np.zeros(X.shape[1] + 1)

@@ -37,7 +37,7 @@ class TotalLeastSquares(AffineRegressor, OnePass):
                 [X y] has a condition above 1e3. Columns of scale 0 are without error, and eliminated first
     Cost        O(n p²) time, O(p²) memory, one or two passes; of few rows O(n² p) and O(n p)
     Fails when  the direction of least spread does not involve y, because columns depend on one another: no solution exists; the
-                best plane that does involve y is returned (nongeneric), and told (Degenerate). Several planes as near: told too
+                best plane that does involve y is returned (nongeneric), with a warning (Degenerate); so also where several are as near
     Reference   Golub & Van Loan 1980; Van Huffel & Vandewalle 1991
 
     Example

@@ -163,8 +163,8 @@ class CurveFit(Regressor, SklearnApi):
             variance = squares / dof / flatness**2
         else:
             variance = np.nan
-            told = "there are no more rows than parameters" if dof <= 0 else "most rows count as outliers"
-            _warn(Degenerate, f"{told}: the spread of the parameters is not known (NaN)")
+            reason = "there are no more rows than parameters" if dof <= 0 else "most rows count as outliers"
+            _warn(Degenerate, f"{reason}: the spread of the parameters is not known (NaN)")
         C *= 1.0 if self.absolute_sigma else variance
         return dict(
             params_=at.b, params_covariance_=C, params_std_=np.sqrt(np.diagonal(C)), held_=~at.free, dof_=dof,

@@ -1,4 +1,4 @@
-"""A function that a user gave, with its Jacobian, and what may be wrong with it said in a sentence."""
+"""A function that a user gave, with its Jacobian, and one sentence for what may be wrong with it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class UserFunction:
         with np.errstate(all="ignore"):
             values = self._called(self.function, "function", b)
         if values.dtype.kind == "c":
-            raise BadInput(f"function gave complex numbers at the real parameters {_told(b)}: it must give real ones")
+            raise BadInput(f"function gave complex numbers at the real parameters {_written(b)}: it must give real ones")
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError):
-            raise BadInput(f"function gave {values.dtype} and not numbers at the parameters {_told(b)}") from None
+            raise BadInput(f"function gave {values.dtype} and not numbers at the parameters {_written(b)}") from None
         if self.n is None and values.ndim == 1:
             self.n = len(values)
         if values.ndim != 1 or len(values) != self.n:
@@ -54,21 +54,21 @@ class UserFunction:
         except ArithmeticError:  # an overflow or a division by zero of Python's own numbers
             return np.full(self.n or 1, np.nan)
         except Exception as wrong:
-            raise BadInput(f"{name} raised {type(wrong).__name__}: {wrong}, at the parameters {_told(b)}") from wrong
+            raise BadInput(f"{name} raised {type(wrong).__name__}: {wrong}, at the parameters {_written(b)}") from wrong
 
     def check_start(self, b: Array) -> None:
         """The search can begin only where the function has values. Find out which Jacobian can be had."""
         values = self(b)
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise BadInput(f"function is {values[row]} in row {row} at the start {_told(b)}: begin where it is finite")
+            raise BadInput(f"function is {values[row]} in row {row} at the start {_written(b)}: begin where it is finite")
         if self.given is None and not self.agrees(b):
             self.use_differences()
         J = self.jacobian(b)
         if not np.isfinite(J).all():
             row, j = (int(i) for i in np.argwhere(~np.isfinite(J))[0])
             raise BadInput(
-                f"the derivative by parameter {j} is {J[row, j]} in row {row} at the start {_told(b)}: begin elsewhere"
+                f"the derivative by parameter {j} is {J[row, j]} in row {row} at the start {_written(b)}: begin elsewhere"
             )
 
     def jacobian(self, b: Array) -> Array:
@@ -115,5 +115,5 @@ class UserFunction:
         return values
 
 
-def _told(b: Array) -> str:
+def _written(b: Array) -> str:
     return "[" + ", ".join(f"{value:.6g}" for value in b[:8]) + (", ...]" if len(b) > 8 else "]")

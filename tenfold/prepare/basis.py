@@ -31,7 +31,7 @@ class PolynomialFeatures(Transformer, OnePass):
     Objective   none: nothing is learned but the number of columns
     Algorithm   each product is one of a degree less times one column, a run of them at a time
     Cost        O(n m) time for m = C(p + d, d) new columns; one pass over X when fitted, to check it
-    Fails when  m does not fit in memory (told before it is tried); powers overflow (told, with the row)
+    Fails when  m does not fit in memory (refused before it is tried); powers overflow (refused, with the row)
     Reference   Draper & Smith 1998, ch. 12
 
     Example
@@ -192,7 +192,7 @@ class FunctionTransformer(Transformer, OnePass):
     Algorithm   the function is called on blocks of rows: what it makes of a row must not depend on others
     Cost        that of the function; one pass over X when fitted, to check it
     Fails when  the function raises, returns another number of rows, text, or values that are not finite
-                (told, with the row); a function cannot be saved, only the unchanged rows can
+                (refused, with the row); a function cannot be saved, only the unchanged rows can
     Reference   Box & Cox 1964, on transformations before least squares
 
     Example
@@ -224,7 +224,7 @@ class FunctionTransformer(Transformer, OnePass):
 
     @property
     def sparse(self) -> bool:
-        """Whether the function takes them is for the user to say."""
+        """Whether the function takes them is for the user to decide."""
         return bool(self.accept_sparse) or self.func is None
 
     def _summarize(self, block: Block) -> Counts:

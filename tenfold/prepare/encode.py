@@ -27,7 +27,7 @@ class OneHotEncoder(Encoder):
     Algorithm   one pass for the categories of each column (at the gate), one for their counts; a missing value is a category
                 where fit met one
     Cost        O(n p) time, memory for every different value
-    Fails when  a category comes that fit has not met (refused, unless handle_unknown says otherwise); categories
+    Fails when  a category comes that fit has not met (refused, unless handle_unknown allows it); categories
                 are very many (refused where a block would take 8 GiB: use max_categories)
     Reference   Suits 1957
 
@@ -64,7 +64,7 @@ class OneHotEncoder(Encoder):
     feature_name_combiner: str = param(default="concat", one_of=("concat",), doc="names are column_category")
     categorical_features: Any = param(default="all", doc=WHICH)
 
-    blank_is_category: ClassVar[bool] = True
+    missing_is_category: ClassVar[bool] = True
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -108,7 +108,7 @@ class OneHotEncoder(Encoder):
         return number
 
     def _finish(self, source: Any) -> None:
-        self._places()  # a category to drop that is not there is told by fit
+        self._places()  # a category to drop that is not there is refused by fit
 
     def _places(self) -> list[Array]:
         """For each column the new column of each of its levels, counted from its first; −1 for the one left out."""
@@ -220,7 +220,7 @@ class OrdinalEncoder(Encoder):
     Objective   none: categories are listed, and counted where rare ones are taken together
     Algorithm   one pass for the categories of each column (at the gate), one for their counts
     Cost        O(n p) time, memory for every different value
-    Fails when  a category comes that fit has not met (refused, unless handle_unknown says otherwise); a learner behind
+    Fails when  a category comes that fit has not met (refused, unless handle_unknown allows it); a learner behind
                 it takes the order of the numbers for that of the categories: give it in `categories`
     Reference   Stevens 1946 (scales)
 
@@ -250,7 +250,7 @@ class OrdinalEncoder(Encoder):
     )
     categorical_features: Any = param(default="all", doc=WHICH)
 
-    blank_is_category: ClassVar[bool] = False
+    missing_is_category: ClassVar[bool] = False
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -276,14 +276,14 @@ class OrdinalEncoder(Encoder):
         values = dict(unknown_value=self._unknown(), encoded_missing_value=float(self.encoded_missing_value))
         for j in range(len(self.levels_)):
             for name, value in values.items():
-                if 0 <= value < self._levels_told(j):
+                if 0 <= value < self._n_levels(j):
                     raise BadParameter(
                         f"OrdinalEncoder({name}={value:g}): is the number of a category of "
                         f"{column_name(vars(self).get('feature_names_in_'), j)}: give another one, or NaN"
                     )
 
-    def _levels_told(self, j: int) -> int:
-        """How many numbers the categories of column j have, blanks apart."""
+    def _n_levels(self, j: int) -> int:
+        """How many numbers the categories of column j have, missing values apart."""
         return int(self.levels_[j][:-1].max(initial=-1)) + 1
 
     def _widths(self) -> list[int]:
@@ -293,14 +293,14 @@ class OrdinalEncoder(Encoder):
         Z = X.astype(X.dtype, copy=True)
         for j, levels in enumerate(self.levels_):
             if len(levels):
-                level, k = self._level_of(X, j), self._levels_told(j)
+                level, k = self._level_of(X, j), self._n_levels(j)
                 known = np.where(level >= k, self.encoded_missing_value, level)
                 Z[:, j] = np.where(level < 0, self._unknown(), known)
         return Z
 
     def _decoded(self, Z: Array, j: int) -> Array:
-        k, value = self._levels_told(j), Z[:, 0]
+        k, value = self._n_levels(j), Z[:, 0]
         names = np.array([*self._level_names(j)[:k], np.nan, None], dtype=object)
-        blank = np.isnan(value) if np.isnan(self.encoded_missing_value) else value == self.encoded_missing_value
+        missing = np.isnan(value) if np.isnan(self.encoded_missing_value) else value == self.encoded_missing_value
         known = (value >= 0) & (value < k) & (value == np.floor(value))
-        return names[np.where(known, np.where(known, value, 0), np.where(blank, k, k + 1)).astype(np.int64)]
+        return names[np.where(known, np.where(known, value, 0), np.where(missing, k, k + 1)).astype(np.int64)]

@@ -22,7 +22,7 @@ CATEGORIES = "'auto', or a list with the categories of each column in their orde
 
 
 class Encoder(Transformer, Estimator):
-    """Abstract: gives each category of a column, and its blanks, the number of a level."""
+    """Abstract: gives each category of a column, and its missing values, the number of a level."""
 
     categories_: Any = learned(
         "[levels](p)", "the categories of each column, None for columns of numbers; missing values are not listed"
@@ -33,7 +33,7 @@ class Encoder(Transformer, Estimator):
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     codes: ClassVar[bool] = True  # what comes behind sees numbers
-    blank_is_category: ClassVar[bool]  # or a level beside the categories
+    missing_is_category: ClassVar[bool]  # or a level beside the categories
     kind: ClassVar[str] = "keeps rows"  # every different value, that is
 
     @property
@@ -72,11 +72,11 @@ class Encoder(Transformer, Estimator):
         return dict(levels_=list(levels), rare_=np.array(rare))
 
     def _levelled(self, counts: Array) -> tuple[Array, int]:
-        """(categories + 1,): the level of each category and of a blank, −1 for none; and the level of those taken together."""
+        """(categories + 1,): the level of each category and of a missing value, −1 for none; and the level of those taken together."""
         levels = np.full(len(counts), -1, dtype=np.int64)
         if not len(counts):  # a column of numbers
             return levels, -1
-        there = np.append(np.ones(len(counts) - 1, dtype=bool), self.blank_is_category and counts[-1] > 0)
+        there = np.append(np.ones(len(counts) - 1, dtype=bool), self.missing_is_category and counts[-1] > 0)
         rare = np.zeros(len(counts), dtype=bool)
         rare[there] = self._infrequent(counts[there])
         kept = there & ~rare
@@ -97,21 +97,21 @@ class Encoder(Transformer, Estimator):
     def _level_of(self, X: Array, j: int) -> Array:
         """The level of column j in each row, −1 for what fit has not seen."""
         levels, values = self.levels_[j], X[:, j]
-        blank = np.isnan(values)
-        if levels[-1] < 0 and self.handle_unknown == "error" and blank.any():
+        missing = np.isnan(values)
+        if levels[-1] < 0 and self.handle_unknown == "error" and missing.any():
             raise BadInput(
                 f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: it is missing in a row "
-                "and never was in fit: fill its blanks first, or let handle_unknown say what becomes of them"
+                "and never was in fit: fill its missing values first, or set handle_unknown"
             )
-        place = np.minimum(np.where(blank, len(levels) - 1, values).astype(np.int64), len(levels) - 1)
+        place = np.minimum(np.where(missing, len(levels) - 1, values).astype(np.int64), len(levels) - 1)
         return np.where(place < 0, -1, levels[place])
 
     def _known(self, j: int) -> Array:
-        """The categories of column j, then NaN for a blank."""
+        """The categories of column j, then NaN for a missing value."""
         return np.array([*self.categories_[j].tolist(), np.nan], dtype=object)
 
     def _level_names(self, j: int) -> list[Any]:
-        """The category of each level of column j; NaN for blanks."""
+        """The category of each level of column j; NaN for missing values."""
         levels, known = self.levels_[j], self._known(j)
         numbers = range(int(levels.max(initial=-1)) + 1)
         return [INFREQUENT if one == self.rare_[j] else known[levels == one][0] for one in numbers]
@@ -169,7 +169,7 @@ def _listed(categories: Any, here: str) -> Array:
 
 
 def _count(block: Block, sizes: tuple[int, ...]) -> Counts:
-    """The weight of each category of each column, and of its blanks."""
+    """The weight of each category of each column, and of its missing values."""
     parts = []
     for j, size in enumerate(sizes):
         if size >= 0:

@@ -41,7 +41,7 @@ class SimpleImputer(Transformer, OnePass):
     Algorithm   one pass of means; medians and most frequent values from the distinct values of each column
     Cost        O(n p) time and O(p) memory for means and constants; medians and most frequent values keep
                 every distinct value
-    Fails when  a column has no value at all: it is dropped, which is told (keep_empty_features=True fills it
+    Fails when  a column has no value at all: it is dropped, with a warning (keep_empty_features=True fills it
                 with 0 instead); columns hold text, unless strategy is "most_frequent"
     Reference   Little & Rubin 2002, §4.2
 
@@ -162,7 +162,7 @@ class SimpleImputer(Transformer, OnePass):
         return np.hstack([Z, gaps[:, self.missing_features_].astype(X.dtype)])
 
     def _kept(self) -> Array:
-        """Columns with something to fill in. The others are dropped, and told."""
+        """Columns with something to fill in. The others are dropped, with a warning."""
         kept: Array = ~np.isnan(self.statistics_)
         if not kept.all():
             names = vars(self).get("feature_names_in_")

@@ -37,7 +37,7 @@ class RadialBasisFeatures(Transformer, Estimator):
     Algorithm   one pass for up to 4,096 rows chosen by a hash; k-means from k-means++ seeds on these
     Cost        one pass, O(4096 k p) for the centres; O(n k p) to transform; memory of the rows chosen
     Fails when  there are many columns: every row is then far from all centres; fewer distinct rows than centres
-                (fewer columns come out, told)
+                (fewer columns come out, with a warning)
     Reference   Broomhead & Lowe 1988; Moody & Darken 1989
 
     Example

@@ -48,7 +48,7 @@ class SplineTransformer(Transformer, Estimator):
     Algorithm   one pass for the ranges or the distinct values; the degree + 1 splines not zero at x
                 by de Boor's recursion
     Cost        O(n p (degree² + m)) time; ranges take O(p) memory, quantiles every distinct value
-    Fails when  a column is constant (told); rows lie beyond the knots: see extrapolation
+    Fails when  a column is constant (a warning); rows lie beyond the knots: see extrapolation
     Reference   de Boor 1978, ch. X; Eilers & Marx 1996
 
     Example

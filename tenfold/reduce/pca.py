@@ -112,12 +112,12 @@ class PCA(Transformer, OnePass):
         rest = float(values[k:].sum() if len(values) == most else total - values[:k].sum()) / (n - 1)
         values, axes = values[:k], _oriented(axes[:k])
         if total == 0 or (self.whiten and k and values[-1] <= 0):
-            told = (
+            message = (
                 "no column of X varies"
                 if total == 0
                 else "the last components have no variance to be scaled to 1: lower n_components"
             )
-            warnings.warn(f"PCA: {told}", Degenerate, stacklevel=2)
+            warnings.warn(f"PCA: {message}", Degenerate, stacklevel=2)
         return dict(
             components_=axes,
             explained_variance_=values / (n - 1),

@@ -19,7 +19,7 @@ SMALLEST_VALUE = 1e-145
 
 
 def check_magnitude(means: Array, squares: Array, names: Any) -> None:
-    """Refuse columns whose squares overflow, and tell of those whose squares vanish.
+    """Refuse columns whose squares overflow, and warn of those whose squares vanish.
 
     `means` and `squares` (centred sums of squares) have the columns as their last axis.
     """

@@ -4,7 +4,7 @@
 
 `descend` works on cross-products (G = XᵀX, q = Xᵀy, yy = yᵀy) along a list of penalties, each started from
 the one before. `finish` turns an approximate solution into the exact one by an active-set method, so that
-answers do not depend on where descent stopped. `Wide` is for many more
+results do not depend on where descent stopped. `Wide` is for many more
 columns than rows: only columns that matter get cross-products.
 """
 

@@ -63,7 +63,7 @@ def start_of(stats: Moments, frame: Frame, fit_intercept: bool) -> tuple[Array, 
 
 
 def settled_scale(theta: Array, scale: float, frame: Frame) -> Learner[float]:
-    """The root mean square of the residuals; where sums cannot tell it from rounding, from the residuals themselves."""
+    """The root mean square of the residuals; where sums cannot separate it from rounding, from the residuals themselves."""
     if scale > BLURRED:
         return scale
     sums: Counts = yield partial(_squares, theta=theta, frame=frame)

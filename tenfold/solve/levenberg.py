@@ -59,7 +59,7 @@ LOSSES = {"linear": _linear, "soft_l1": _soft_l1, "huber": _huber, "cauchy": _ca
 class Problem:
     """What is minimised, and where the parameters may be."""
 
-    residuals: Residuals  # r(b), (n,); a value that is not finite says that b cannot be used
+    residuals: Residuals  # r(b), (n,); a value that is not finite means that b cannot be used
     jacobian: Jacobian  # ∂r/∂b, (n, k)
     w: Array  # (n,)
     lower: Array
@@ -158,7 +158,7 @@ def _search(problem: Problem, start: Array, radius: float, damped: bool, tol: fl
             scale = _column_scale(problem, at, scale)
         elif reach <= EPS * float(np.linalg.norm(scale * at.b)):
             quiet = 3
-        if quiet >= 3:  # at a pole or a kink F cannot fall either, but the certificate tells
+        if quiet >= 3:  # at a pole or a kink F cannot fall either, but the certificate shows it
             at.converged = at.certificate <= STUCK or at.cost <= problem.rounding
             break
     return _polish(problem, at, scale, tol) if at.converged else at

@@ -55,8 +55,8 @@ def solve_spd(A: Array, b: Array, what: str) -> Array:
     L = cholesky(scaled)
     if L is not None and reciprocal_condition(scaled, L) > SINGULAR:
         return (cholesky_solve(L, (b.T / scale).T).T / scale).T
-    told = f"{what}: the columns are linearly dependent; returned the solution of least norm"
-    warnings.warn(told, Degenerate, stacklevel=2)
+    message = f"{what}: the columns are linearly dependent; returned the solution of least norm"
+    warnings.warn(message, Degenerate, stacklevel=2)
     return least_norm_spd(A, b)[0]
 
 

@@ -85,7 +85,7 @@ class Near(Stats):
 
 @dataclass(slots=True)
 class Bend(Stats):
-    """Σ s ρ(r), its gradient, and its curvature as the rows with |r| < width tell it."""
+    """Σ s ρ(r), its gradient, and its curvature from the rows with |r| < width."""
 
     loss: float
     gradient: Array

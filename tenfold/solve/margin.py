@@ -2,7 +2,7 @@
 
 Near the minimum only rows near the margin |r| = ε can change their side. The m rows nearest to it are kept;
 all others enter as one fixed pull. Any dual point bounds the minimum of the whole table from below, so the gap
-to it tells whether enough rows were kept.
+to it shows whether enough rows were kept.
 """
 
 from __future__ import annotations

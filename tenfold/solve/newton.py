@@ -22,7 +22,7 @@ from tenfold.solve.linalg import upper_triangle
 
 MEMORY = 30  # pairs of (step, change of the gradient) that correct the metric
 RENEWED = 5  # passes that a fresh metric is expected to need to the end
-# Past the certificate, steps go on while they are cheap, so that the result does not tell where it started:
+# Past the certificate, steps go on while they are cheap, so that the result does not depend on where it started:
 # until the squared length of the next step in the metric is this share of Σ w.
 FINE = 1e-18
 ROUNDING = 1e-12  # a change of the loss below this share of it is noise

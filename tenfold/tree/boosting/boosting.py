@@ -129,7 +129,7 @@ class Boosted(Estimator):
         return table.start(plan.loss, plan.parameter, outputs)
 
     def _begin(self, source: Source, table: Training, seed: int) -> Learner[dict[str, Any]]:
-        """Add what another learner says of the rows to their raw sums; returns it as a fitted attribute."""
+        """Add another learner's predictions for the rows to their raw sums; returns it as a fitted attribute."""
         yield from ()
         return {}
 
@@ -153,7 +153,7 @@ class Boosted(Estimator):
         return float(share / n if isinstance(share, (int, np.integer)) else share)
 
     def _grow_while(self, rounds: Rounds, done: int, wanted: int, after: Any) -> None:
-        """Rounds until there are as many as wanted, or `after(round)` says to stop. Ctrl-C keeps the trees that are there."""
+        """Rounds until there are as many as wanted, or `after(round)` stops them. Ctrl-C keeps the trees that are there."""
         passes = Passes(type(self).__name__, wanted - done)
         try:
             for number in range(done, wanted):
@@ -186,7 +186,7 @@ class Boosted(Estimator):
     def _scores_after(self, n: int) -> dict[str, Any]:
         raise NotImplementedError
 
-    # --- what the trees say ---
+    # --- predictions ---
 
     def _explained(self) -> tuple[list[Trees], float, Any, str]:
         """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
@@ -227,7 +227,7 @@ class Boosted(Estimator):
         return self._trees.importances(self.n_features_in_)
 
 
-# The mixins stand beside Boosted; the type checker is told so.
+# The mixins stand beside Boosted; this is for the type checker.
 if TYPE_CHECKING:
 
     class _Number(Regressor, Boosted):

@@ -145,7 +145,7 @@ class HistBoosted(Boosted):
 
     def _score(self, rounds: Rounds, of: str) -> float:
         """Higher is better: the loss with its sign changed, or the score that `scoring` names."""
-        return -rounds.loss(of) if self._watches_loss() else utility(self, *rounds.told(of))
+        return -rounds.loss(of) if self._watches_loss() else utility(self, *rounds.targets_and_sums(of))
 
     def _stalls(self, scores: list[float]) -> bool:
         """No score of the last n_iter_no_change rounds is better, by more than tol, than the one before them."""

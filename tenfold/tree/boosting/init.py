@@ -20,7 +20,7 @@ SMALLEST = float(np.finfo(np.float32).eps)  # of a share that is turned into a r
 
 
 def given_learner(model: Any) -> Any:
-    """The learner that `init` holds, or None where it asks for a constant."""
+    """The learner that `init` holds, or None where it is a constant."""
     given = model.init
     if given is None or isinstance(given, str):
         return None
@@ -34,7 +34,7 @@ def given_learner(model: Any) -> Any:
 def begin(
     model: Any, source: Source, table: Training, category: Array, seed: int, fitted: Any
 ) -> Learner[Any]:
-    """Fit `init` to the training rows (or take the one `fitted` before), and add what it says to the raw sums of all rows."""
+    """Fit `init` to the training rows (or take the one `fitted` before), and add its predictions to the raw sums of all rows."""
     X, _, _ = yield Keep()
     if fitted is None:
         train, y, w = table.gathered()
@@ -55,18 +55,18 @@ def _fitted(model: Any, X: Array, y: Array, w: Array | None, category: Array, se
 
 
 def raw_of(model: Any, member: Any, X: Array) -> Array:
-    """(rows, outputs): what a fitted learner says, as sums that trees may be added to."""
+    """(rows, outputs): the predictions of a fitted learner, as sums that trees may be added to."""
     if model.target == "real":
-        said = np.asarray(member.predict(X), dtype=np.float64).reshape(len(X), 1)
+        raw = np.asarray(member.predict(X), dtype=np.float64).reshape(len(X), 1)
     else:
-        shares = np.zeros((len(X), len(model.classes_)))
-        shares[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
-        logs = np.log(np.clip(shares, SMALLEST, 1 - SMALLEST))
-        if shares.shape[1] > 2:
-            said = logs - logs.mean(axis=1, keepdims=True)
+        probabilities = np.zeros((len(X), len(model.classes_)))
+        probabilities[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
+        logs = np.log(np.clip(probabilities, SMALLEST, 1 - SMALLEST))
+        if probabilities.shape[1] > 2:
+            raw = logs - logs.mean(axis=1, keepdims=True)
         else:
-            logit = logs[:, 1:] - np.log1p(-np.clip(shares[:, 1:], SMALLEST, 1 - SMALLEST))
-            said = logit / 2 if loss_of(model).link == "half logit" else logit
-    if not np.isfinite(said).all():
+            logit = logs[:, 1:] - np.log1p(-np.clip(probabilities[:, 1:], SMALLEST, 1 - SMALLEST))
+            raw = logit / 2 if loss_of(model).link == "half logit" else logit
+    if not np.isfinite(raw).all():
         raise BadInput(f"{type(model).__name__}(init={type(member).__name__}): it predicts numbers that are not finite")
-    return said
+    return raw

@@ -18,7 +18,7 @@ class Loss:
     name: str  # in the kernels too
     link: str = "identity"  # what r is of the mean: "identity", "log", "logit" or "half logit"
     renews: bool = False  # values of leaves are quantiles of what is left, not Newton steps
-    factor: float = 1.0  # scikit-learn tells the loss times this
+    factor: float = 1.0  # scikit-learn reports the loss times this
 
     @property
     def number(self) -> int:

@@ -114,7 +114,7 @@ class Rounds:
             self._weights = self.table.rows.ask(parts.weights_of, of=("kept", "work")).arrays[0]
         return _exactly(self._weights, GROUPS[of])
 
-    def told(self, of: str) -> tuple[Array, Array, Array | None]:
+    def targets_and_sums(self, of: str) -> tuple[Array, Array, Array | None]:
         """Targets, raw sums (outputs, n) and weights of some rows."""
         raise NotImplementedError
 
@@ -177,7 +177,7 @@ class LocalRounds(Rounds):
         work: parts.Work = self.table.rows.states["work"]
         return work
 
-    def told(self, of: str) -> tuple[Array, Array, Array | None]:
+    def targets_and_sums(self, of: str) -> tuple[Array, Array, Array | None]:
         rows, work = np.isin(self.work.group, GROUPS[of]), self.work
         return self.part.y[rows], work.raw[:, rows], work.w[rows] if self.table.weighted else None
 
@@ -246,7 +246,7 @@ def class_factor(outputs: int) -> float:
 
 
 def record(loss: float | None) -> Any:
-    """What the monitor is told of a round."""
+    """The record of a round for the monitor."""
     return SimpleNamespace(loss=loss)
 
 

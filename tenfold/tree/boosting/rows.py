@@ -46,7 +46,7 @@ class Part(Travels):
     y: Array  # (n,) float64: numbers, or codes of classes
     w: Array | None  # None where every row counts the same
     hash: Array  # (n,) of the content of each row and its target; empty where nothing is drawn
-    earlier: Array | None  # (outputs, n) what trees of earlier fits say
+    earlier: Array | None  # (outputs, n) the sums of the trees of earlier fits
 
     def __len__(self) -> int:
         return len(self.y)
@@ -167,7 +167,7 @@ def hashes_of(part: Part, work: Work, labels: bool) -> Rows:
 
 
 def marked(copies: tuple[Array, Array], part: Part, work: Work, cuts: Array | None) -> Work:
-    """Keys that tell copies apart: `copies` are rows that have copies before them, and their keys. Held out are rows with keys below
+    """Keys that set copies apart: `copies` are rows that have copies before them, and their keys. Held out are rows with keys below
     the cut of their class."""
     key, group = first_keys(part.hash), work.group
     key[copies[0]] = copies[1]
@@ -183,7 +183,7 @@ def first_keys(hash: Array) -> Array:
 
 
 def copy_keys(number: Array) -> Array:
-    """What tells copy 0, 1, ... of a row apart."""
+    """A number that sets copy 0, 1, ... of a row apart."""
     keys: Array = ops.hash_rows(number[:, None], 2)
     return keys
 

@@ -17,7 +17,7 @@ from tenfold.tree.structure.arrays import Trees
 
 FEW_BYTES = (
     1 << 26
-)  # of coded rows: up to this many come here, because questions to workers take longer than their answers
+)  # of coded rows: up to this many come here, because a question to the workers takes longer than the work
 
 
 class Training:
@@ -56,12 +56,12 @@ class Training:
 
     def mark(self, share: float | None, classes: int) -> None:
         """Gives each row a key; with a share, holds out that part of the rows (of each class), those with the smallest keys."""
-        told = self.rows.ask(parts.hashes_of, bool(classes), of=("kept", "work")).parts
-        hash = np.concatenate([one for one, _, _ in told])
-        key = numbered(hash, np.concatenate([w for _, w, _ in told]))
+        found = self.rows.ask(parts.hashes_of, bool(classes), of=("kept", "work")).parts
+        hash = np.concatenate([one for one, _, _ in found])
+        key = numbered(hash, np.concatenate([w for _, w, _ in found]))
         cuts = None
         if share is not None:
-            label = np.concatenate([y for _, _, y in told]) if classes else np.zeros(len(key), dtype=np.int32)
+            label = np.concatenate([y for _, _, y in found]) if classes else np.zeros(len(key), dtype=np.int32)
             cuts = np.array([_cut(key[label == k], share) for k in range(max(classes, 1))], dtype=np.uint64)
             held = key < cuts[label]
             self.n_held, self.key = int(held.sum()), key[~held]

@@ -1,4 +1,4 @@
-"""What a forest tells once it has grown: its mean, its trees, and what they say of rows that they have not seen."""
+"""A forest once it has grown: its mean, its trees, and their predictions for rows that they have not seen."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Grown(Estimator):
     _oob_score: Any = learned("float|none", "the score on rows that a tree has not seen")
 
     _trees: Trees
-    _sums: Array  # (n, outputs): what trees that have not seen a row say of it
+    _sums: Array  # (n, outputs): sums over the trees that have not seen a row
 
     def _mean(self, X: Any) -> Array:
         """(rows, outputs): the mean of the trees."""
@@ -60,7 +60,7 @@ class Grown(Estimator):
         if vars(self).get("_oob_score") is None:
             raise NotFitted(vars(self).get("absent_", {}).get(name, f"{type(self).__name__} has no {name}"))
 
-    def _said_out_of_bag(self, name: str) -> Array:
+    def _outputs_out_of_bag(self, name: str) -> Array:
         check.check_fitted(self)
         self._check_out_of_bag(name)
         with np.errstate(invalid="ignore"):
@@ -138,10 +138,10 @@ class Grown(Estimator):
         return replace(found, columns=[str(name) for name in names])
 
     @staticmethod
-    def _losses(said: Array, y: Array) -> Array:
-        """What a tree says and the targets (of labels their numbers): how wrong it is, row by row."""
+    def _losses(outputs: Array, y: Array) -> Array:
+        """The loss of a tree by row, from its outputs and the targets (of labels their numbers)."""
         raise NotImplementedError
 
-    def _errors(self, said: Array, y: Any) -> Array:
+    def _errors(self, outputs: Array, y: Any) -> Array:
         """How wrong one tree is, row by row."""
         raise NotImplementedError

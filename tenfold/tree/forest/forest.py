@@ -65,17 +65,17 @@ class ForestClassifier(ForestOptions, ShareClassifier, Forest):
     @property
     def oob_decision_function_(self) -> Array:
         """(n, K): the probabilities of the training rows from trees that have not seen them; NaN where all have."""
-        return self._said_out_of_bag("oob_decision_function_")
+        return self._outputs_out_of_bag("oob_decision_function_")
 
     def _tree_class(self) -> Any:
         return DecisionTreeClassifier
 
-    def _errors(self, said: Array, y: Any) -> Array:
-        return np.asarray((self.classes_[said.argmax(axis=1)] == np.asarray(y)).astype(np.float64))
+    def _errors(self, outputs: Array, y: Any) -> Array:
+        return np.asarray((self.classes_[outputs.argmax(axis=1)] == np.asarray(y)).astype(np.float64))
 
     @staticmethod
-    def _losses(said: Array, y: Array) -> Array:
-        return np.asarray(said.argmax(axis=1) != y, dtype=np.float64)
+    def _losses(outputs: Array, y: Array) -> Array:
+        return np.asarray(outputs.argmax(axis=1) != y, dtype=np.float64)
 
     def _class_shares(self, X: Any) -> Array:
         return self._mean(X)
@@ -128,17 +128,17 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
     @property
     def oob_prediction_(self) -> Array:
         """(n,): the predictions of the training rows from trees that have not seen them; NaN where all have."""
-        return self._said_out_of_bag("oob_prediction_")[:, 0]
+        return self._outputs_out_of_bag("oob_prediction_")[:, 0]
 
     def _tree_class(self) -> Any:
         return DecisionTreeRegressor
 
-    def _errors(self, said: Array, y: Any) -> Array:
-        return said[:, 0] - check.real_target(check.as_column(y), len(said))[:, 0]
+    def _errors(self, outputs: Array, y: Any) -> Array:
+        return outputs[:, 0] - check.real_target(check.as_column(y), len(outputs))[:, 0]
 
     @staticmethod
-    def _losses(said: Array, y: Array) -> Array:
-        return np.asarray((said[:, 0] - y) ** 2)
+    def _losses(outputs: Array, y: Array) -> Array:
+        return np.asarray((outputs[:, 0] - y) ** 2)
 
     def _predict(self, X: Any) -> Array:
         return self._mean(X)[:, 0].astype(X.dtype, copy=False)
@@ -174,8 +174,8 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
         flat = levels.ndim == 0
 
         def block(X: Any) -> Array:
-            said = kept.quantiles(X, np.atleast_1d(levels)).astype(X.dtype, copy=False)
-            return said[:, 0] if flat else said
+            found = kept.quantiles(X, np.atleast_1d(levels)).astype(X.dtype, copy=False)
+            return found[:, 0] if flat else found
 
         return map_rows(block, X)
 

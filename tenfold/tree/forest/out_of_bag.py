@@ -1,4 +1,4 @@
-"""What rows that trees have not seen tell of a forest: which columns it needs, and how alike its trees are."""
+"""Figures of a forest from rows that its trees have not seen: which columns it needs, and how alike its trees are."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OutOfBagImportance:
 
     @property
     def importances_mean(self) -> Array:
-        """(columns,): the mean over the trees; about 0 for a column that tells nothing."""
+        """(columns,): the mean over the trees; about 0 for a column without information."""
         return np.asarray(self.losses.mean(axis=0))
 
     @property
@@ -81,7 +81,7 @@ def oob_importance(
     seed: int,
     owner: str,
 ) -> OutOfBagImportance:
-    """`wrong` (what a tree says, targets) is the loss by row; `times` how often each row was out of bag in the fit."""
+    """`wrong` (outputs of a tree, targets) is the loss by row; `times` how often each row was out of bag in the fit."""
     again = np.zeros(len(table.y), dtype=np.int64)
     for rows in each(lambda one: out_of_bag(table, one), seeds):
         again[rows] += 1

@@ -1,6 +1,6 @@
 """Training targets by the leaves they fall into, and quantiles of those that share leaves with a row (Meinshausen 2006).
 
-A forest says of a row x: target yᵢ has the weight (1/T) Σₜ wᵢ [i shares the leaf of x in tree t] / Σⱼ wⱼ [j shares it], over all
+A forest predicts for a row x: target yᵢ has the weight (1/T) Σₜ wᵢ [i shares the leaf of x in tree t] / Σⱼ wⱼ [j shares it], over all
 training rows, drawn for tree t or not. The quantile at level q is the least target at which these weights add up to q.
 """
 
@@ -87,18 +87,18 @@ class LeafTargets:
     def quantiles(self, X: Array, levels: Array) -> Array:
         """(rows, levels) for a block of rows."""
         node = self.trees._packed.leaves(X, 0, len(self.trees)) + self.trees.first[:-1]
-        said = np.empty((len(X), len(levels)))
+        quantiles = np.empty((len(X), len(levels)))
         each_row = self.rows[node].sum(axis=1)
         if (self.alike or self.sums is not None) and each_row.mean() > LARGE_LEAF * len(levels) * len(self.trees):
             at_once = max(1, PLACES_AT_ONCE // (len(levels) * len(self.trees)))
             for start in range(0, len(X), at_once):
-                said[start : start + at_once] = self._searched(node[start : start + at_once], levels)
-            return said
+                quantiles[start : start + at_once] = self._searched(node[start : start + at_once], levels)
+            return quantiles
         at_once = int(np.clip(ENTRIES_AT_ONCE // max(int(each_row.max(initial=1)), 1), 1, ROWS_AT_ONCE))
         for start in range(0, len(X), at_once):
             part = slice(start, start + at_once)
-            said[part] = self._some(node[part], each_row[part], levels)
-        return said
+            quantiles[part] = self._some(node[part], each_row[part], levels)
+        return quantiles
 
     def _some(self, node: Array, each_row: Array, levels: Array) -> Array:
         """Rows with these leaves: the targets of all of them side by side, summed up once."""

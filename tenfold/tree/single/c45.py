@@ -47,7 +47,7 @@ class C45Classifier(ManyWayClassifier, Wording, Estimator):
     """
 
     exempt: ClassVar[dict[str, str]] = {}
-    shares_blanks: ClassVar[bool] = True
+    shares_missing: ClassVar[bool] = True
 
     confidence: float = param(
         default=0.25, above=0, at_most=0.5, doc="level of the limit on errors: smaller prunes more"
@@ -111,8 +111,8 @@ class _Columns:
         if (size >= self.least).sum() < 2:
             return -1.0, -1.0
         gain = float(bits(table.sum(axis=0)) - bits(table).sum()) / total
-        told = float(bits(np.append(size, max(total - size.sum(), 0.0)))) / total
-        return gain, gain / told
+        split_information = float(bits(np.append(size, max(total - size.sum(), 0.0)))) / total
+        return gain, gain / split_information
 
     def _thresholds(self, X: Array, y: Array, w: Array, total: float) -> tuple[Array, Array, Array]:
         """For each column the best threshold, its gain and its gain ratio."""
@@ -129,20 +129,20 @@ class _Columns:
         smallest = min(max(0.1 * total / self.n_classes, self.least), max(25.0, self.least))
         cut &= (smallest * (1 - SAME) <= L) & (smallest * (1 - SAME) <= R)
         some = np.asarray(cut.any(axis=0))
-        told = xlog2(size) - xlog2(L) - xlog2(R)
+        won = xlog2(size) - xlog2(L) - xlog2(R)
         classes = y[order]
         for k in range(self.n_classes):
             left = np.cumsum(np.where(classes == k, W, 0.0), axis=0)
-            told -= xlog2(left[-1]) - xlog2(left) - xlog2(left[-1] - left)
-        told = np.where(cut, told, -np.inf)
-        limit = told.max(axis=0)
-        i = (told >= limit - SAME * np.abs(limit)).argmax(axis=0)
+            won -= xlog2(left[-1]) - xlog2(left) - xlog2(left[-1] - left)
+        won = np.where(cut, won, -np.inf)
+        limit = won.max(axis=0)
+        i = (won >= limit - SAME * np.abs(limit)).argmax(axis=0)
         column = np.arange(S.shape[1])
         after = np.minimum(i + 1, len(S) - 1)
         gain = np.where(some, (limit - np.log2(np.maximum(n_cuts, 1))) / total, -1.0)
         parts = np.stack([L[i, column], R[i, column], np.maximum(total - size, 0.0)], axis=1)
-        told_by_branches = np.where(some, bits(np.where(some[:, None], parts, 1.0)) / total, 1.0)
-        return gain, gain / told_by_branches, between(S[i, column], S[after, column])
+        split_information = np.where(some, bits(np.where(some[:, None], parts, 1.0)) / total, 1.0)
+        return gain, gain / split_information, between(S[i, column], S[after, column])
 
 
 def _n_values(x: Array) -> int:

@@ -52,7 +52,7 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
     criterion: str = param(
         default="gini",
         one_of=(*GAINS, "gain_ratio"),
-        doc="what a split lowers; log_loss is entropy; gain_ratio compares columns by the bits won for each bit told",
+        doc="what a split lowers; log_loss is entropy; gain_ratio divides by the entropy of the split itself",
         before="splitter",
     )
     class_weight: dict[Any, Any] | str | None = param(
@@ -76,8 +76,8 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
         return np.eye(len(self.classes_))[codes]
 
     def _as_leaves(self, sums: Array) -> Array:
-        told = self._trees.value.argmax(axis=1)
-        return np.asarray(sums.sum(axis=1) - sums[np.arange(len(sums)), told])
+        predicted = self._trees.value.argmax(axis=1)
+        return np.asarray(sums.sum(axis=1) - sums[np.arange(len(sums)), predicted])
 
 
 @estimator

@@ -1,4 +1,4 @@
-"""ID3: a tree that asks for the column which tells most about the class."""
+"""ID3: a tree that splits on the column of largest information gain."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SAME = 1e-9  # gains closer than this (relative) are equal: the first column is 
 
 @estimator
 class ID3Classifier(ManyWayClassifier, Wording, Estimator):
-    """ID3Classifier: a decision tree with a branch for every value of the column it asks for.
+    """ID3Classifier: a decision tree with a branch for every value of the column it splits on.
 
-    Model       P(class k | x) = the share of class k among the training rows that give the same answers
+    Model       P(class k | x) = the share of class k among the training rows of the same leaf
     Objective   at each node the column with the largest gain  H(y) − Σᵥ p(x = v) H(y | x = v)  in bits
     Algorithm   greedy, from the root down; a column is split on once on a path; numbers are first cut into n_bins
                 intervals of equal weight; a missing value is a value of its own; a value that a node has never
-                seen is answered with the classes of that node; ties go to the first column
+                seen gets the prediction of that node; ties go to the first column
     Cost        O(n p) time a level; the rows are kept while the tree grows
-    Fails when  columns have very many values (they gain most, and say nothing of new rows): use C45Classifier
+    Fails when  columns have very many values (they gain most, and predict nothing of new rows): use C45Classifier
     Reference   Quinlan 1986
 
     Example
@@ -83,7 +83,7 @@ class ID3Classifier(ManyWayClassifier, Wording, Estimator):
 
 
 def _gain(x: Array, y: Array, w: Array, counts: Array) -> float:
-    """Bits that the values of a column tell of all classes together; -1 where there is only one value."""
+    """Information gain of the values of a column, in bits times the weight of the rows; -1 where there is only one value."""
     table = value_counts(x, y, w, len(counts))
     return max(float(bits(counts) - bits(table).sum()), 0.0) if len(table) > 1 else -1.0
 

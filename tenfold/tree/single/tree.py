@@ -22,7 +22,7 @@ from tenfold.tree.options import CRITERIA, TreeOptions
 from tenfold.tree.settings import columns_to_draw, directions, generator_of, rows_needed
 from tenfold.tree.single.exact import Growth, Presorted
 from tenfold.tree.structure.arrays import Trees
-from tenfold.tree.structure.describe import MOST_NAMED, blank_columns
+from tenfold.tree.structure.describe import MOST_NAMED, missing_columns
 from tenfold.tree.structure.prune import (
     PruningPath,
     bottom_up,
@@ -61,11 +61,11 @@ class OneTree(TreeOptions, Estimator):
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         category = check.categorical_columns(self, source)
         X, y, w = yield Keep()
-        growth, blank = self._growth(len(y), X.shape[1], category), blank_columns(X)
+        growth, missing = self._growth(len(y), X.shape[1], category), missing_columns(X)
         trees = self._grow(Presorted(X, once=True), growth, y, w)
         if self.ccp_alpha > 0:
             (trees,) = cost_complexity_pruned(trees, [self.ccp_alpha])
-        return dict(_trees=trees, max_features_=growth.max_features or X.shape[1], blank_=blank)
+        return dict(_trees=trees, max_features_=growth.max_features or X.shape[1], blank_=missing)
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         """All penalties from one tree."""
@@ -155,7 +155,7 @@ class OneTree(TreeOptions, Estimator):
     ) -> str:
         """The tree as indented text: one line for each condition, with value and weight at the leaves.
 
-        It says where missing values go in columns in which fit saw some; so does a category that fit has not seen. Of a set of
+        It shows where missing values go in columns in which fit saw some; so does a category that fit has not seen. Of a set of
         categories `max_categories` are named.
         """
         check.check_fitted(self)

@@ -33,7 +33,7 @@ class Trees(Storable):
     Tree t has the nodes first[t], ..., first[t + 1] − 1; children are numbered from the first node of their tree and come
     after their parent. A row goes left where x[feature] <= threshold, or, at a node with a subset, where its category is in it:
     bits[subset] is the number m of words, and bit c of the m words after it stands for category c. NaN goes left where
-    `missing_go_to_left`. The sum of `value` over the leaves that a row ends in is what the trees say of it.
+    `missing_go_to_left`. The sum of `value` over the leaves that a row ends in is their prediction.
 
     Rows walk down nodes that lie side by side (`NODE`). Trees that were grown or joined have them so from the start, others from
     the first walk on; the arrays are then read-only views of these nodes, and nothing is kept twice.
@@ -144,10 +144,10 @@ class Trees(Storable):
     def misfit(self, width: int, categories: Sequence[Any]) -> str | None:
         """Why these trees cannot be asked about rows of `width` columns with these categories, or None if they can."""
         if self.width > width:
-            return f"a node asks for column {self.width - 1} of {width}"
+            return f"a node splits on column {self.width - 1} of {width}"
         for j in np.unique(self.feature[self.subset >= 0]).tolist():
             if j >= 0 and (len(categories) <= j or categories[j] is None):
-                return f"a node asks for categories of column {j}, which has none"
+                return f"a node splits on categories of column {j}, which has none"
         return None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class Trees(Storable):
         return np.asarray(self._packed.attributions(X, np.ascontiguousarray(rows), cover))
 
     def expectation(self, background: Array | None = None) -> Array:
-        """(outputs): what the trees say when no column is known."""
+        """(outputs): the prediction of the trees when no column is known."""
         if background is not None:
             return np.asarray(self.predict(background).mean(axis=0))
         share, cover = np.ones(len(self.feature)), self.weighted_n_node_samples.astype(np.float64)

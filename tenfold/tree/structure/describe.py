@@ -1,4 +1,4 @@
-"""Words for trees: numbers, intervals, sets of categories, and what a node says of its rows."""
+"""Words for trees: numbers, intervals, sets of categories, and the prediction of a node."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def categories_of(model: Any, column: int) -> Array:
     return known
 
 
-def had_blanks(model: Any, column: int) -> bool:
-    """Whether fit saw missing values in a column; models of older files do not know, and say where a missing value would go."""
-    blank = vars(model).get("blank_")
-    return True if blank is None else bool(blank[column])
+def had_missing(model: Any, column: int) -> bool:
+    """Whether fit saw missing values in a column; models of older files do not know, and show where a missing value would go."""
+    missing = vars(model).get("blank_")
+    return True if missing is None else bool(missing[column])
 
 
-def blank_columns(X: Array) -> Array:
+def missing_columns(X: Array) -> Array:
     """(p,) which columns hold missing values."""
     some = np.zeros(X.shape[1], dtype=bool)
     for start in range(0, len(X), AT_ONCE):

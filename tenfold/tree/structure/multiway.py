@@ -1,6 +1,6 @@
 """Trees with any number of branches at a node: the structure that ID3 and C4.5 grow, prune, walk and print.
 
-A node asks for one column. With a threshold it has two branches (0: x <= threshold, 1: x > threshold), without one
+A node splits on one column. With a threshold it has two branches (0: x <= threshold, 1: x > threshold), without one
 it has a branch for each value of the column that its training rows had. `value` and `child` list the branches of
 node i from `first[i]` to `first[i + 1]`, values in rising order; a child has a higher number than its parent.
 """
@@ -18,10 +18,10 @@ from tenfold.core.data import Array, Source
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.stats import Storable
-from tenfold.tree.structure.describe import blank_columns
+from tenfold.tree.structure.describe import missing_columns
 from tenfold.tree.structure.shares import ShareClassifier
 
-LEAF = -2  # the column that a leaf asks for, as scikit-learn numbers it
+LEAF = -2  # the column of a leaf, as scikit-learn numbers it
 MISSING = np.inf  # the value of a branch for rows whose value is missing; no other value is infinite
 DEEPEST = 500  # levels; below it leaves are what they are
 
@@ -32,7 +32,7 @@ class ManyWay(Storable):
 
     feature: Array  # (nodes) int32, LEAF at a leaf
     threshold: Array  # (nodes) float64, NaN where there is none
-    gain: Array  # (nodes) float64, bits that the split tells; 0 at a leaf
+    gain: Array  # (nodes) float64, information gain of the split in bits; 0 at a leaf
     counts: Array  # (nodes, classes) float64, weight of the training rows
     first: Array  # (nodes + 1) int64
     value: Array  # (branches) float64
@@ -73,7 +73,7 @@ class ManyWay(Storable):
 
     def misfit(self, width: int, categories: Sequence[Any]) -> str | None:
         """Why this tree cannot be asked about rows of `width` columns, or None if it can."""
-        return f"a node asks for column {self.width - 1} of {width}" if self.width > width else None
+        return f"a node splits on column {self.width - 1} of {width}" if self.width > width else None
 
     @property
     def width(self) -> int:
@@ -128,10 +128,10 @@ class ManyWay(Storable):
         """The child that each value leads to, -1 for none, -2 for all of them."""
         here = slice(self.first[i], self.first[i + 1])
         values, children = self.value[here], self.child[here]
-        blank = np.isnan(x)
+        missing = np.isnan(x)
         code = x if np.isnan(self.threshold[i]) else np.where(x > self.threshold[i], 1.0, 0.0)
         place = np.minimum(np.searchsorted(values, code), len(values) - 1)
-        return np.where(blank, -2, np.where(values[place] == code, children[place], -1))
+        return np.where(missing, -2, np.where(values[place] == code, children[place], -1))
 
     def pruned(self, cut: Array) -> ManyWay:
         """The tree without what is below the nodes marked in `cut`."""
@@ -157,7 +157,7 @@ class ManyWay(Storable):
 
 @dataclass(slots=True)
 class Split:
-    """How a node asks: a column, perhaps a threshold, and what the answer tells in bits."""
+    """The split of a node: a column, perhaps a threshold, and the information gain in bits."""
 
     feature: int
     threshold: float
@@ -168,7 +168,7 @@ Choose = Callable[[Array, Array, Array], Split | None]  # of the rows of a node,
 
 
 def grow(X: Array, y: Array, w: Array, n_classes: int, choose: Choose, max_depth: int | None) -> ManyWay:
-    """Split from the root down as `choose` says. Rows with a missing value go down every branch, with part of their weight."""
+    """Split from the root down by `choose`. Rows with a missing value go down every branch, with part of their weight."""
     nodes: list[tuple[int, float, float, Array]] = []
     branches: list[dict[float, int]] = []
     todo: list[tuple[Array, Array, int, int, float]] = [(np.arange(len(y)), w, 0, -1, 0.0)]
@@ -202,16 +202,16 @@ def grow(X: Array, y: Array, w: Array, n_classes: int, choose: Choose, max_depth
 
 def _parts(x: Array, weight: Array, threshold: float) -> list[tuple[float, Array, Array]]:
     """The value, rows and weights of each branch, last branch first."""
-    blank = np.flatnonzero(np.isnan(x))
-    known = np.flatnonzero(~np.isnan(x)) if len(blank) else np.arange(len(x))
+    missing = np.flatnonzero(np.isnan(x))
+    known = np.flatnonzero(~np.isnan(x)) if len(missing) else np.arange(len(x))
     code = x[known] if np.isnan(threshold) else (x[known] > threshold).astype(np.float64)
-    total = weight[known].sum() if len(blank) else 1.0
+    total = weight[known].sum() if len(missing) else 1.0
     parts = []
     for value, index in reversed(grouped(code)):
         rows = known[index]
-        if len(blank):
+        if len(missing):
             share = weight[rows].sum() / total
-            parts.append((value, np.append(rows, blank), np.append(weight[rows], weight[blank] * share)))
+            parts.append((value, np.append(rows, missing), np.append(weight[rows], weight[missing] * share)))
         else:
             parts.append((value, rows, weight[rows]))
     return parts
@@ -262,13 +262,13 @@ class ManyWayClassifier(ShareClassifier):
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         category = check.categorical_columns(self, source)
         X, y, w = yield Keep()
-        return self._grown(X.astype(np.float64, copy=False), y, w, category) | dict(blank_=blank_columns(X))
+        return self._grown(X.astype(np.float64, copy=False), y, w, category) | dict(blank_=missing_columns(X))
 
     def _grown(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
         raise NotImplementedError
 
     def _asked(self, X: Array) -> Array:
-        """The values that the nodes ask for."""
+        """The values that the nodes split on."""
         return X
 
     def _class_shares(self, X: Any) -> Array:

@@ -1,7 +1,7 @@
 """A tree of any number of branches in words: indented text, and rules.
 
-Values that fit saw in a column, but not among the rows of a node that asks for it, have no branch: they are answered as the node itself
-would be, and told with a weight of 0.
+Values that fit saw in a column, but not among the rows of a node that splits on it, have no branch: their prediction is that of the node
+itself, and it is shown with a weight of 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tenfold.tree.structure.describe import (
     among,
     categories_of,
     class_verdict,
-    had_blanks,
+    had_missing,
     interval,
     name_of,
     purity,
@@ -31,7 +31,7 @@ from tenfold.tree.structure.text import Style
 class Wording:
     """Mixin: `export_text` and `rules` for a learner with a `tree_` of any number of branches."""
 
-    shares_blanks: ClassVar[bool] = False  # whether a row with a missing value goes down every branch with part of its weight
+    shares_missing: ClassVar[bool] = False  # whether a row with a missing value goes down every branch with part of its weight
 
     def export_text(self, decimals: int = 2, *, max_categories: int | None = MOST_NAMED) -> str:
         """The tree as indented text: one line for each branch, with class and weight at the leaves.
@@ -51,18 +51,18 @@ class Wording:
         return [_rule(self, *way, style) for way in _ways(self, style)]
 
     def _outline(self, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
-        """For a picture: what a node says and asks, its class and purity, and its branches."""
+        """For a picture: the prediction and the column of a node, its class and purity, and its branches."""
         tree: ManyWay = self.tree_  # type: ignore[attr-defined]
         node = place or 0
-        said, branches = class_verdict(self, tree.counts[node]), []
+        text, branches = class_verdict(self, tree.counts[node]), []
         if tree.feature[node] != LEAF:
             name = name_of(self, int(tree.feature[node]))
-            said += f"\n{name}"
+            text += f"\n{name}"
             for value, child in tree.branches(node):
                 condition = _condition(self, node, value, None)
                 label = condition.removeprefix(name).removeprefix(" = ").replace(f" < {name} <= ", " to ")
                 branches.append((label.strip(), child))
-        return said, purity(tree.counts[node]), branches
+        return text, purity(tree.counts[node]), branches
 
 
 def _lines(model: Any, style: Style) -> Iterator[str]:
@@ -86,13 +86,13 @@ def _lines(model: Any, style: Style) -> Iterator[str]:
             (_condition(model, node, value, style.decimals), child, depth + 1) for value, child in tree.branches(node)
         ]
         branches += [f"{indent}{others}: {_class(model, node)} (0)" for others in _without_branch(model, node, style)]
-        if model.shares_blanks and had_blanks(model, column):
+        if model.shares_missing and had_missing(model, column):
             branches.append(f"{indent}{name_of(model, column)} is missing: all of these, by their weights")
         todo += reversed(branches)
 
 
 def _ways(model: Any, style: Style) -> Iterator[tuple[Any, str, str]]:
-    """Each leaf: the (node, value) of the branches that lead to it, what else is asked, and what it says."""
+    """Each leaf: the (node, value) of the branches that lead to it, further conditions, and its prediction."""
     tree: ManyWay = model.tree_
     todo: list[tuple[list[tuple[int, float]], int, str | None]] = [([], 0, None)]
     while todo:
@@ -109,19 +109,19 @@ def _ways(model: Any, style: Style) -> Iterator[tuple[Any, str, str]]:
 def _rule(model: Any, path: list[tuple[int, float]], others: str, verdict: str, style: Style) -> str:
     """Thresholds of one column met on the way become one interval."""
     tree: ManyWay = model.tree_
-    said: dict[Any, str] = {}
+    conditions: dict[Any, str] = {}
     bounds: dict[int, tuple[float, float]] = {}
     for node, value in path:
         column = int(tree.feature[node])
         if np.isnan(tree.threshold[node]):
-            said[column, "value"] = _condition(model, node, value, style.decimals)
+            conditions[column, "value"] = _condition(model, node, value, style.decimals)
             continue
         low, high = bounds.setdefault(column, (-np.inf, np.inf))
         cut = float(tree.threshold[node])
         low, high = bounds[column] = (low, min(high, cut)) if value == 0 else (max(low, cut), high)
-        said[column, "interval"] = interval(name_of(model, column), low, high, style.decimals)
-    conditions = " and ".join([*said.values(), *([others] if others else [])])
-    return f"if {conditions} then {verdict}" if conditions else verdict
+        conditions[column, "interval"] = interval(name_of(model, column), low, high, style.decimals)
+    condition = " and ".join([*conditions.values(), *([others] if others else [])])
+    return f"if {condition} then {verdict}" if condition else verdict
 
 
 def _condition(model: Any, node: int, value: float, decimals: int | None) -> str:
@@ -152,18 +152,18 @@ def _without_branch(model: Any, node: int, style: Style) -> Iterator[str]:
         return
     column = int(tree.feature[node])
     name, here = name_of(model, column), {value for value, _ in tree.branches(node)}
-    blank = had_blanks(model, column) and not model.shares_blanks and MISSING not in here
+    missing = had_missing(model, column) and not model.shares_missing and MISSING not in here
     edges = model._edges_of(column)
     if edges is None:
         words = [word(one) for code, one in enumerate(categories_of(model, column)) if code not in here]
-        if words or blank:
-            yield among(name, [*words, BLANK] if blank else words, style.most)
+        if words or missing:
+            yield among(name, [*words, BLANK] if missing else words, style.most)
         return
     gaps = np.array([i for i in range(len(edges) + 1) if i not in here], dtype=np.int64)
     for run in np.split(gaps, np.flatnonzero(np.diff(gaps) > 1) + 1):
         if len(run):
             yield _between(name, edges, int(run[0]), int(run[-1]), style.decimals)
-    if blank:
+    if missing:
         yield f"{name} is missing"
 
 

@@ -1,4 +1,4 @@
-"""Classifiers that tell shares: of the classes in a leaf, or the mean of what many say."""
+"""Classifiers whose probabilities are shares: of the classes in a leaf, or the mean over many trees."""
 
 from __future__ import annotations
 

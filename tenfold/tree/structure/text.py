@@ -23,7 +23,7 @@ from tenfold.tree.structure.describe import (
     amount,
     categories_of,
     class_verdict,
-    had_blanks,
+    had_missing,
     interval,
     name_of,
     number,
@@ -37,15 +37,15 @@ HUGE = 1e300  # a threshold beyond this has every number on the left, and missin
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What is known of a column: low < x <= high, or x in `codes`; `blank` where a missing value may be here."""
+    """What is known of a column: low < x <= high, or x in `codes`; `missing` where a missing value may be here."""
 
     low: float = -np.inf
     high: float = np.inf
     codes: Array | None = None
-    blank: bool = True
+    missing: bool = True
 
 
-Ways = dict[int, Way]  # by column; a column that was not asked for is not there
+Ways = dict[int, Way]  # by column; a column without a split is not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +69,28 @@ def rules_of(model: Any, style: Style) -> list[str]:
     """One rule for each leaf: `if 2 < size <= 3 and colour in {red} then ripe (12)`."""
     rules, either = [], re.compile(r" or missing$| is missing or not ")
     for ways, leaf in _leaves(model):
-        said = [_whole(model, j, way, style) for j, way in ways.items()]
-        if len(said) > 1:
-            said = [f"({one})" if either.search(one) else one for one in said]
-        rules.append(f"if {' and '.join(said) or 'anything'} then {_verdict(model, leaf, style)}")
+        conditions = [_whole(model, j, way, style) for j, way in ways.items()]
+        if len(conditions) > 1:
+            conditions = [f"({one})" if either.search(one) else one for one in conditions]
+        rules.append(f"if {' and '.join(conditions) or 'anything'} then {_verdict(model, leaf, style)}")
     return rules
 
 
 def outline_of(model: Any, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
-    """For a picture: what a node says and asks, its class and purity (or None and its value), and its branches."""
+    """For a picture: the prediction and the column of a node, its class and purity (or None and its value), and its branches."""
     tree: Trees = model.tree_
     node, ways = place or (0, {})
     value, style = tree.value[node], Style(None, 3)
     shade = (None, float(value[0])) if model.role == "regressor" else purity(value)
-    said, branches = _verdict(model, node, style), []
+    text, branches = _verdict(model, node, style), []
     if tree.children_left[node] >= 0:
         name = name_of(model, int(tree.feature[node]))
-        said += f"\n{name}"
+        text += f"\n{name}"
         longer, shorter = _sides(model, node, ways, style), _sides(model, node, ways, Style(None, 2))
         for (long, child, below), (brief, _, _) in zip(longer, shorter, strict=True):
             label = long if len(long) - len(name) <= LABEL else brief
             branches.append((label.removeprefix(name).strip(), (child, below)))
-    return said, shade, branches
+    return text, shade, branches
 
 
 def _lines(model: Any, style: Style, deepest: float) -> Iterator[str]:
@@ -135,19 +135,19 @@ def _sides(model: Any, node: int, ways: Ways, style: Style) -> Iterator[tuple[st
         first = child == parts[0][0]
         if here.codes is None:
             step = replace(here, low=-np.inf) if first else replace(here, high=np.inf)
-            condition = _numbers(name, step, here.blank and had_blanks(model, j), style)
+            condition = _numbers(name, step, here.missing and had_missing(model, j), style)
         else:
-            condition = _set(model, j, (here, there), before.blank, first, style)
+            condition = _set(model, j, (here, there), before.missing, first, style)
         yield condition, child, {**ways, j: here}
 
 
 def _parted(model: Any, node: int, ways: Ways) -> list[tuple[int, Way]]:
-    """The children of a node, with what is known there of the column it asks for."""
+    """The children of a node, with what is known there of the column it splits on."""
     tree: Trees = model.tree_
     j, threshold = int(tree.feature[node]), float(tree.threshold[node])
     way = ways.get(j, Way())
     to_left = bool(tree.missing_go_to_left[node])
-    left, right = replace(way, blank=way.blank and to_left), replace(way, blank=way.blank and not to_left)
+    left, right = replace(way, missing=way.missing and to_left), replace(way, missing=way.missing and not to_left)
     if tree.subset[node] >= 0:
         codes = np.arange(len(categories_of(model, j))) if way.codes is None else way.codes
         goes = np.isin(codes, tree.categories_left(node))
@@ -162,30 +162,30 @@ def _parted(model: Any, node: int, ways: Ways) -> list[tuple[int, Way]]:
 def _whole(model: Any, j: int, way: Way, style: Style) -> str:
     """All that is known of a column at a leaf."""
     if way.codes is None:
-        return _numbers(name_of(model, j), way, way.blank and had_blanks(model, j), style)
+        return _numbers(name_of(model, j), way, way.missing and had_missing(model, j), style)
     others = np.setdiff1d(np.arange(len(categories_of(model, j))), way.codes)
-    return _set(model, j, (way, Way(codes=others, blank=not way.blank)), True, True, style)
+    return _set(model, j, (way, Way(codes=others, missing=not way.missing)), True, True, style)
 
 
-def _numbers(name: str, way: Way, blank: bool, style: Style) -> str:
+def _numbers(name: str, way: Way, missing: bool, style: Style) -> str:
     if way.low == np.inf:
         return f"{name} is missing"
     if way.low == -np.inf and way.high == np.inf:
         return f"{name} is known"
-    return interval(name, way.low, way.high, style.decimals) + (" or missing" if blank else "")
+    return interval(name, way.low, way.high, style.decimals) + (" or missing" if missing else "")
 
 
-def _set(model: Any, j: int, sides: tuple[Way, Way], blank: bool, first: bool, style: Style) -> str:
+def _set(model: Any, j: int, sides: tuple[Way, Way], missing: bool, first: bool, style: Style) -> str:
     """Categories of this side against those of the other: the fewer ones are named, of equally many those of the `first` side."""
-    name, known, told = name_of(model, j), categories_of(model, j), had_blanks(model, j)
+    name, known, seen = name_of(model, j), categories_of(model, j), had_missing(model, j)
     here, there = (side.codes if side.codes is not None else np.empty(0, dtype=np.int64) for side in sides)
     inside = len(here) < len(there) + first
-    if blank and not told:  # whatever fit has not seen is "not in"
-        inside = not sides[0].blank
+    if missing and not seen:  # whatever fit has not seen is "not in"
+        inside = not sides[0].missing
     words = [word(known[code]) for code in (here if inside else there)]
-    in_set = sides[0 if inside else 1].blank and blank and told
+    in_set = sides[0 if inside else 1].missing and missing and seen
     condition = among(name, [*words, BLANK] if in_set else words, style.most, inside)
-    if not (sides[0].blank and blank and told) or inside:
+    if not (sides[0].missing and missing and seen) or inside:
         return condition
     return f"{name} is missing or {condition.removeprefix(name).replace(' is', '', 1).strip()}"
 
