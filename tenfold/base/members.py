@@ -41,15 +41,15 @@ class Composite(OfMember, Estimator):
         return copy_of(self._member, seed)
 
 
-def copy_of(learner: Any, seed: int = 0) -> Any:
+def copy_of(learner: Estimator, seed: int = 0) -> Estimator:
     """A fresh learner with this seed where it draws."""
     member = fresh(learner)
     if "random_state" in domains(member) and member.random_state is None:
-        member.random_state = seed
+        member.set_params(random_state=seed)
     return member
 
 
-def fit_member(member: Any, X: Array, y: Array, w: Array | None, category: Array) -> Any:
+def fit_member(member: Estimator, X: Array, y: Array, w: Array | None, category: Array) -> Any:
     """Fit to rows whose columns `category` hold codes of categories: the codes that have weight are the member's categories."""
     if not category.any():
         return member.fit(X, y, w)
@@ -90,13 +90,13 @@ def unsuited(members: list[Any], role: str, n_classes: int = 0) -> str | None:
     return None
 
 
-def values_of(member: Any, X: Array) -> Array:
+def values_of(member: Estimator, X: Array) -> Array:
     """(rows, targets): the predictions of a member."""
     said = member._predict(X) if takes_numbers(member) else member.predict(X)
     return np.asarray(said, dtype=np.float64).reshape(len(X), -1)
 
 
-def choices_of(member: Any, X: Array) -> Array:
+def choices_of(member: Estimator, X: Array) -> Array:
     """(rows): the number of the class that a fitted classifier predicts for clean rows."""
     choice = member._choice(X)
     return np.asarray(first_largest(member._scores(X)) if choice is None else choice).astype(np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
-from tenfold.base.estimator import Classifier, softmax
+from tenfold.base.estimator import Classifier, Estimator, softmax
 from tenfold.base.members import Composite, shares_of, unsuited
 from tenfold.base.scored import rows_and_truth, table_of
 from tenfold.base.sklearn_api import fresh
@@ -180,7 +180,7 @@ class AdaBoostClassifier(Classifier, AdaBoost):
             sums = sums + a * self._says(member, X)
             yield sums / weight
 
-    def _says(self, member: Any, X: Array) -> Array:
+    def _says(self, member: Estimator, X: Array) -> Array:
         shares = shares_of(member, X, len(self.classes_))
         return votes(shares.argmax(axis=1), shares.shape[1]) if self.algorithm == "SAMME" else leanings(shares)
 

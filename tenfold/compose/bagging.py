@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
-from tenfold.base.estimator import Regressor
+from tenfold.base.estimator import Estimator, Regressor
 from tenfold.base.members import Composite, shares_of, takes_numbers, unsuited, values_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.bagging_draws import Bagging, Distinct, columns_of
@@ -63,7 +63,7 @@ class Bag(Composite):
         "column_order": "rows are drawn by a hash of their content, which reads the columns in their order",
     }
 
-    def _say(self, member: Any, X: Array) -> Array:
+    def _say(self, member: Estimator, X: Array) -> Array:
         """(rows, outputs): what a member says of rows."""
         raise NotImplementedError
 
@@ -198,7 +198,7 @@ class BaggingClassifier(ShareClassifier, Bag):
     def _enough(self, y: Array) -> bool:
         return len(y) >= self.least_rows and len(np.unique(y)) >= self.least_classes
 
-    def _say(self, member: Any, X: Array) -> Array:
+    def _say(self, member: Estimator, X: Array) -> Array:
         return shares_of(member, X, len(self.classes_))
 
     def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class BaggingRegressor(Regressor, Bag):
     def _enough(self, y: Array) -> bool:
         return len(y) >= self.least_rows
 
-    def _say(self, member: Any, X: Array) -> Array:
+    def _say(self, member: Estimator, X: Array) -> Array:
         return values_of(member, X)
 
     def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.base.members import fit_member
 from tenfold.core import ops
 from tenfold.core.data import Array
@@ -129,7 +130,7 @@ class Bagging:
             self.passes.done(None)
         return member, columns, outside
 
-    def _outside(self, member: Any, columns: Array, weight: Array) -> tuple[Array, Array | None]:
+    def _outside(self, member: Estimator, columns: Array, weight: Array) -> tuple[Array, Array | None]:
         rows = np.flatnonzero(weight == 0)
         return rows, self.bag._say(member, columns_of(self.X[rows], columns)) if len(rows) else None
 

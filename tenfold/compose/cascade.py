@@ -254,7 +254,7 @@ class _Stages:
             cost_=float(cost / (total + others)),
         )
 
-    def _fitted(self, learner: Any, learn: Part) -> Any:
+    def _fitted(self, learner: Estimator, learn: Part) -> Any:
         """Both sides count the same, whatever their number."""
         sides = np.bincount(learn.sought, learn.w, 2)
         w = learn.w * (sides.sum() / 2 / sides)[learn.sought]

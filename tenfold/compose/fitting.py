@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array, Arrays, Block, Source, Target
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learning import Change, Key, Learner, lockstep, through
@@ -18,7 +19,7 @@ from tenfold.core.learning import Change, Key, Learner, lockstep, through
 COLUMN_FACTS = ("n_features_in_", "feature_names_in_", "categories_")
 
 
-def fit_inside(member: Any, source: Source, name: str | None = None) -> Learner[Any]:
+def fit_inside(member: Estimator, source: Source, name: str | None = None) -> Learner[Any]:
     """Fit a learner in place to the rows of a source, and return it; `name` stands before what it objects to."""
     try:
         check.check_params(member)

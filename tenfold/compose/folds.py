@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
@@ -17,7 +16,7 @@ from tenfold.evaluate.split.splitting import Splitting
 DEFAULT_FOLDS = 5
 
 
-def splits_of(learner: Any, rows: Arrays, *, whole: bool) -> SplitPlan:
+def splits_of(learner: Estimator, rows: Arrays, *, whole: bool) -> SplitPlan:
     """The splits that the parameter `cv` of a learner asks for; with `whole` every row must be tested once."""
     cv, here = learner.cv, f"{type(learner).__name__}(cv={check.short(learner.cv)})"
     number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base.available import available
-from tenfold.base.estimator import Classifier, log_softmax
+from tenfold.base.estimator import Classifier, Estimator, log_softmax
 from tenfold.base.members import choices_of
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh, same
@@ -74,7 +74,7 @@ class TwoClassMembers(Classifier, OfOne):
         fitted = yield from side_by_side({key: fresh(member) for key in keys}, views, self._only)
         return {"estimators_": list(fitted.values())}
 
-    def _statistics(self, template: Any, keys: list[Key]) -> Learner[dict[Key, Any]]:
+    def _statistics(self, template: Estimator, keys: list[Key]) -> Learner[dict[Key, Any]]:
         """The statistics of each member, from those of the classes."""
         wanted = sorted({part for key in keys for part in self._classes_of(key)})
         by_class = yield partial(_summarize_by_class, template._summarize, tuple(wanted))

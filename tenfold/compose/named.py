@@ -30,7 +30,7 @@ class Named(Estimator):
         check_names(here, names, list(self._domains))
         return [(one[0], one[1]) for one in given]
 
-    def _refusal(self, learner: Any) -> str | None:
+    def _refusal(self, learner: Estimator) -> str | None:
         """Why a learner cannot be one of the list, or None if it can."""
         return None if learner.role == self.role else f"is a {learner.role}, and a {self.role} is needed"
 
@@ -114,7 +114,7 @@ class Named(Estimator):
         named = {one[0]: one[1] for one in pairs if isinstance(one, (tuple, list)) and len(one) > 1}
         return {**super()._parts_inside(), **named}
 
-    def _replace_inside(self, name: str, learner: Any) -> None:
+    def _replace_inside(self, name: str, learner: Estimator) -> None:
         given = getattr(self, self.listed)
         setattr(self, self.listed, [(key, learner if key == name else one, *rest) for key, one, *rest in given])
 
@@ -139,7 +139,7 @@ def unlike(outer: Any, members: list[Any]) -> str | None:
     return None
 
 
-def is_out(learner: Any) -> bool:
+def is_out(learner: Estimator) -> bool:
     return learner is None or is_word(learner, "drop")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base.available import Available
+from tenfold.base.estimator import Estimator
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.base.sums import Sums, hashable
@@ -201,7 +202,7 @@ class Pipeline(LastStep, Steps):
         pairs = self.steps if isinstance(self.steps, (list, tuple)) else []
         return {pair[0]: pair[1] for pair in pairs if isinstance(pair, tuple) and len(pair) == 2}
 
-    def _replace_inside(self, name: str, learner: Any) -> None:
+    def _replace_inside(self, name: str, learner: Estimator) -> None:
         self.steps = [(key, learner if key == name else step) for key, step in self.steps]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.base.members import fit_member, shares_of
 from tenfold.core.data import Array
 from tenfold.core.errors import Degenerate
@@ -37,7 +38,7 @@ def leanings(shares: Array) -> Array:
 class Boosting:
     """The rounds: weights of rows, and of members."""
 
-    def __init__(self, model: Any, weak: Any, y: Array, w: Array) -> None:
+    def __init__(self, model: Estimator, weak: Any, y: Array, w: Array) -> None:
         self.weak, self.y, self.w = weak, y, normalised(w)
         self.n_rounds, self.rate, self.real = (
             model.n_estimators,
@@ -134,7 +135,7 @@ class WeakTrees:
 class WeakLearners:
     """Copies of a classifier as members."""
 
-    def __init__(self, model: Any, X: Array, y: Array, total: float, category: Array) -> None:
+    def __init__(self, model: Estimator, X: Array, y: Array, total: float, category: Array) -> None:
         self.model, self.X, self.y, self.total, self.category = model, X, y, total, category
         self.rng, self.kept = generator_of(model), list[Any]()
 

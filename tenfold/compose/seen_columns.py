@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
@@ -28,7 +29,7 @@ class SeenColumns:
     recode: tuple[Recode | None, ...]  # of each column
 
     @classmethod
-    def of(cls, name: str, member: Any, places: Array, facts: dict[str, Any], inner: Categories | None) -> SeenColumns:
+    def of(cls, name: str, member: Estimator, places: Array, facts: dict[str, Any], inner: Categories | None) -> SeenColumns:
         """For a member that knows the categories `inner` of its columns, in a table with these facts."""
         outer = facts.get("categories_") or [None] * facts["n_features_in_"]
         found = inner or [None] * len(places)
@@ -87,7 +88,7 @@ def columns_of(X: Any, places: Array) -> Any:
     return X[:, places] if ops.is_sparse(X) else np.ascontiguousarray(X[:, places])
 
 
-def marked(name: str, member: Any, places: Array, facts: dict[str, Any]) -> tuple[Categories | None, list[int]]:
+def marked(name: str, member: Estimator, places: Array, facts: dict[str, Any]) -> tuple[Categories | None, list[int]]:
     """The categories of the columns of a member that the gate has found, and the columns of numbers that it takes for categories
     too: theirs are not known yet.
     """

@@ -118,7 +118,7 @@ class Stacking(Named):
         y, w = truth_of(rows)
         return Arrays(Z, y, w, rows.target, facts, missing=rows.missing and self.passthrough)
 
-    def _method(self, learner: Any) -> str:
+    def _method(self, learner: Estimator) -> str:
         """How a learner is asked."""
         return "predict"
 
@@ -128,7 +128,7 @@ class Stacking(Named):
         check.check_fitted(self)
         return [self._method(one) for one in self.estimators_]
 
-    def _said(self, learner: Any, X: Any) -> Array:
+    def _said(self, learner: Estimator, X: Any) -> Array:
         """(rows, columns): what a fitted learner says of rows, as columns for the last one."""
         raise NotImplementedError
 
@@ -165,7 +165,7 @@ class Stacking(Named):
             new += [f"{front}_{name}"] if width == 1 else [f"{front}_{name}{k}" for k in range(width)]
         return np.array(new + (old if self.passthrough else []), dtype=object)
 
-    def _width(self, learner: Any) -> int:
+    def _width(self, learner: Estimator) -> int:
         """How many columns a learner says."""
         return 1
 

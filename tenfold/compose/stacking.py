@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import available
-from tenfold.base.estimator import Classifier, Regressor, map_rows
+from tenfold.base.estimator import Classifier, Estimator, Regressor, map_rows
 from tenfold.base.members import choices_of
 from tenfold.compose.stack import Stacking
 from tenfold.core.data import Array
@@ -74,7 +74,7 @@ class StackingClassifier(Classifier, Stacking):
     def _method(self, learner: Any) -> str:
         return next(one for one in METHODS if hasattr(learner, one)) if self.stack_method == "auto" else self.stack_method
 
-    def _said(self, learner: Any, X: Any) -> Array:
+    def _said(self, learner: Estimator, X: Any) -> Array:
         method = self._method(learner)
         if method == "predict":
             return choices_of(learner, X)[:, None].astype(np.float64)
@@ -84,7 +84,7 @@ class StackingClassifier(Classifier, Stacking):
         scores = np.asarray(learner._decisions(X))
         return scores if scores.shape[1] > 2 else scores[:, 1:] - scores[:, :1]
 
-    def _width(self, learner: Any) -> int:
+    def _width(self, learner: Estimator) -> int:
         K = len(self.classes_)
         return 1 if K == 2 or self._method(learner) == "predict" else K
 
@@ -165,7 +165,7 @@ class StackingRegressor(Regressor, Stacking):
 
         return RidgeCV()
 
-    def _said(self, learner: Any, X: Any) -> Array:
+    def _said(self, learner: Estimator, X: Any) -> Array:
         return np.asarray(learner._predict(X)).reshape(X.shape[0], -1)
 
     def _predict(self, X: Any) -> Array:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning
 
 
-def class_priors(learner: Any, weight: Array, *, renormalise: bool = True) -> Array:
+def class_priors(learner: Estimator, weight: Array, *, renormalise: bool = True) -> Array:
     """The given priors, or the share of each class in the weight."""
     if learner.priors is None:
         return np.asarray(weight / weight.sum())
@@ -48,7 +49,7 @@ def not_yet(reason: str, *attributes: str) -> dict[str, Any]:
     return {"absent_": dict.fromkeys(attributes, reason)}
 
 
-def refuse_if_not_yet(learner: Any) -> None:
+def refuse_if_not_yet(learner: Estimator) -> None:
     """For `fit`, after which no more rows come."""
     if "absent_" in vars(learner):
         raise BadInput(next(iter(learner.absent_.values())))

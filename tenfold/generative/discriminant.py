@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base.estimator import Classifier, Transformer
+from tenfold.base.estimator import Classifier, Estimator, Transformer
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
@@ -480,7 +480,7 @@ def shrunk(C: Array, share: float | str | None) -> Array:
     return mixed
 
 
-def refuse_automatic(learner: Any) -> None:
+def refuse_automatic(learner: Estimator) -> None:
     if learner.shrinkage == "auto":
         raise BadParameter(
             f"{type(learner).__name__}(shrinkage='auto'): the Ledoit-Wolf rule needs fourth moments of the "

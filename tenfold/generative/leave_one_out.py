@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tenfold import _evaluate
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.generative.classes import log_priors
@@ -38,7 +39,7 @@ def weights_of(full: Any, prior: Array, weight: Array) -> tuple[Array, Array, bo
         return weight, log_priors(prior, weight) if given else np.log(weight), given
 
 
-def naive_bayes(full: Any) -> Form | None:
+def naive_bayes(full: Estimator) -> Form | None:
     """GaussianNB: variances of the row's own class, and the smoothing, which depends on all rows.
 
     With v the variances of the full fit and g = d² / v, what is left of them is  v (n/(n − w) + b/v − γ/(n −
@@ -60,7 +61,7 @@ def naive_bayes(full: Any) -> Form | None:
     return lambda block: _evaluate.naive_bayes_left(ops.dense(block.X), block.y, block.w, *classes, *model, *smoothing)
 
 
-def nearest_centroid(full: Any) -> Form | None:
+def nearest_centroid(full: Estimator) -> Form | None:
     """NearestCentroid with means: the scale of every column changes with every row; the choice does not use
     it.
     """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tenfold import _evaluate
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.threads import patiently
@@ -19,7 +20,7 @@ DIGITS = 2e-7  # over that eigenvalue: the least 1 − γ dᵀA⁻¹d that leave
 GRADED = 1e-7  # the same of a covariance in the units of its columns, as a share of the largest
 
 
-def linear_discriminant(full: Any) -> Form | None:
+def linear_discriminant(full: Estimator) -> Form | None:
     """LinearDiscriminantAnalysis: a rank-one change of the covariance within classes, seen by all classes."""
     weight, mean, scatter = full.stats_.weight, full.stats_.mean, full.stats_.scatter
     if full.priors is not None and (full.solver != "svd" or full.shrinkage):
@@ -54,7 +55,7 @@ def linear_discriminant(full: Any) -> Form | None:
     return outputs
 
 
-def _shrunk(full: Any, share: float, values: Array, A: Array, apart: Array, center: Array) -> Form:
+def _shrunk(full: Estimator, share: float, values: Array, A: Array, apart: Array, center: Array) -> Form:
     """The same for (1 − s) (S − γ d dᵀ)/n + s tr(S − γ d dᵀ)/(n p) I, whose second part changes with every row."""
     weight, p = full.stats_.weight, len(values)
     K, trace, floor = len(weight), float(values.sum()), (1 - share) * np.maximum(values, 0.0)
@@ -79,7 +80,7 @@ def _shrunk(full: Any, share: float, values: Array, A: Array, apart: Array, cent
     return outputs
 
 
-def _all_axes(apart: Array, full: Any, values: Array, total: float, share: float) -> bool:
+def _all_axes(apart: Array, full: Estimator, values: Array, total: float, share: float) -> bool:
     """Whether every direction between the class means counts, with some room: then it counts without any row
     too.
     """
@@ -89,7 +90,7 @@ def _all_axes(apart: Array, full: Any, values: Array, total: float, share: float
     return bool(most == 0 or S[most - 1] > 4 * full.tol * S[0])
 
 
-def quadratic_discriminant(full: Any) -> Form | None:
+def quadratic_discriminant(full: Estimator) -> Form | None:
     """QuadraticDiscriminantAnalysis: only the row's own class changes."""
     weight, mean, scatter = full.stats_.weight, full.stats_.mean, full.stats_.scatter
     K, p = mean.shape
@@ -108,7 +109,7 @@ def quadratic_discriminant(full: Any) -> Form | None:
     return outputs
 
 
-def _regularised(full: Any, level: Array) -> Form:
+def _regularised(full: Estimator, level: Array) -> Form:
     """The same where the covariances have a multiple of the identity in them."""
     weight, mean = full.stats_.weight, full.stats_.mean
     p, s, r = mean.shape[1], float(full.shrinkage or 0.0), float(full.reg_param)
@@ -156,7 +157,7 @@ def removal(weight: Array, block: Block) -> Removal:
     return Removal(left, weight.sum() - block.w, block.w / left, block.w * n / left)
 
 
-def priors_left(full: Any, prior: Array, weight: Array, block: Block, gone: Removal) -> Array:
+def priors_left(full: Estimator, prior: Array, weight: Array, block: Block, gone: Removal) -> Array:
     """log πₖ of each row and class, after the row has gone."""
     _, logs, given = weights_of(full, prior, weight)
     if given:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Moments
@@ -15,7 +16,7 @@ from tenfold.core.stats import Moments
 Pair = tuple[Array, Array]
 
 
-def splits_of(model: Any, cv: Any, X: Array, y: Array, rows: Array | None) -> list[Pair]:
+def splits_of(model: Estimator, cv: Any, X: Array, y: Array, rows: Array | None) -> list[Pair]:
     """Pairs (train, test) of row numbers: k neighbouring parts, those of a splitter, or the pairs given.
 
     `rows` are the rows of the table that are left, where some had weight zero; given pairs number the table.

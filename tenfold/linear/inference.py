@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import chdtrc, fdtrc, stdtr, stdtrit
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Moments
@@ -211,7 +212,7 @@ def infer(model: Any) -> Inference:
     )
 
 
-def _kept(model: Any) -> tuple[Any, float, float]:
+def _kept(model: Estimator) -> tuple[Any, float, float]:
     """The moments or the triangle that a fit left, its rows, and the log determinant of the covariance of its noise."""
     if "triangle_" in vars(model):
         return Triangle(model.n_rows_, model.triangle_), model.n_rows_, model.log_determinant_
@@ -221,7 +222,7 @@ def _kept(model: Any) -> tuple[Any, float, float]:
     return stats, float(getattr(stats, "weight", 0.0)), 0.0
 
 
-def _from_moments(model: Any, stats: Moments, B: Array) -> tuple[Array, Array, Array]:
+def _from_moments(model: Estimator, stats: Moments, B: Array) -> tuple[Array, Array, Array]:
     """Inverse cross-products of [1 X], spread of y, residual squares Syy − 2 BᵀSxy + BᵀSxx B."""
     if model.condition_ > HARD:
         raise BadInput(
@@ -243,7 +244,7 @@ def _from_moments(model: Any, stats: Moments, B: Array) -> tuple[Array, Array, A
     return inverse, Syy, rest
 
 
-def _from_triangle(model: Any, stats: Triangle, B: Array) -> tuple[Array, Array, Array]:
+def _from_triangle(model: Estimator, stats: Triangle, B: Array) -> tuple[Array, Array, Array]:
     """With [1 X y] = Q R: the inverse of the leading triangle, and columns of R for the sums of squares."""
     first = int(model.fit_intercept)
     p = len(B) + first

@@ -104,7 +104,7 @@ class CrossValidated(SweepOptions, SparseRegressor):
 class _ByMoments:
     """Cross-products of all columns; those of a training set are merged from the other folds, never subtracted."""
 
-    def __init__(self, model: Any, X: Array, y: Array, w: Array) -> None:
+    def __init__(self, model: Estimator, X: Array, y: Array, w: Array) -> None:
         self.model, self.X, self.y, self.w = model, X, y, w
         self.total = self._moments(slice(None))
         self.mean, self.weight = self.total.mean, float(self.total.weight)
@@ -174,7 +174,7 @@ class _ByMoments:
 class _ByRows:
     """Far more columns than rows: the folds go down the path in step and share products with all columns."""
 
-    def __init__(self, model: Any, X: Any, y: Array, w: Array) -> None:
+    def __init__(self, model: Estimator, X: Any, y: Array, w: Array) -> None:
         self.model, self.y, self.w = model, y, w
         self.weight = float(w.sum())
         self.columns, center = columns_of(X, w, model.fit_intercept)
@@ -225,7 +225,7 @@ class _ByRows:
         return wide_exact(self.whole, l1, l2, self.model.tol, self.model.max_iter)
 
 
-def given_alphas(model: Any) -> Array | None:
+def given_alphas(model: Estimator) -> Array | None:
     """The penalties that were given, largest first; None where only their number was."""
     alphas = model.alphas
     name = type(model).__name__

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
@@ -88,7 +89,7 @@ class Beside(Source):
         return WideBlock(block.X, y, block.w, block.key, extra=extra)
 
 
-def beside(learner: Any, source: Source, what: str, numbers: Any) -> Source:
+def beside(learner: Estimator, source: Source, what: str, numbers: Any) -> Source:
     """The source, with a number for each row beside it; the same source where none were given."""
     if numbers is None:
         return source
@@ -103,7 +104,7 @@ def beside(learner: Any, source: Source, what: str, numbers: Any) -> Source:
     return Beside(source, values[:, 0])
 
 
-def known_variances(learner: Any, source: Source, variance: Any) -> Source:
+def known_variances(learner: Estimator, source: Source, variance: Any) -> Source:
     """The source with the variance of each row, which must be above zero."""
     found = beside(learner, source, "variance", variance)
     if isinstance(found, Beside):

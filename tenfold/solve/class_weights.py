@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 
 
-def class_factors(model: Any, weight: Array, *, zero: bool = False) -> Array | None:
+def class_factors(model: Estimator, weight: Array, *, zero: bool = False) -> Array | None:
     """One factor for each class, or None; `weight` are the weights of the classes. Some may be 0 with `zero`."""
     given = model.class_weight
     if given is None:
@@ -31,7 +32,7 @@ def class_factors(model: Any, weight: Array, *, zero: bool = False) -> Array | N
     )
 
 
-def _check_names(model: Any, given: dict[Any, Any], labels: list[Any]) -> None:
+def _check_names(model: Estimator, given: dict[Any, Any], labels: list[Any]) -> None:
     """A class that y does not have may be named beside all that it has: else a name was misspelled."""
     strange = [name for name in given if name not in labels]
     without = [label for label in labels if label not in given]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tenfold.base.estimator import Estimator
 from tenfold.core.memory import check_memory
 from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import Bins
@@ -26,7 +25,7 @@ def memory_of_fit(n: int, bins: Bins, outputs: int, threads: int) -> int:
     return n * (bins.row_bytes + 20 + 16 * outputs) + teams * by_team
 
 
-def check_memory_of_fit(model: Any, n: int, bins: Bins, outputs: int) -> None:
+def check_memory_of_fit(model: Estimator, n: int, bins: Bins, outputs: int) -> None:
     """Refuse a fit on n rows that needs more memory than the machine has; warn where there may be too little."""
     what = f"{type(model).__name__} on {len(bins.edges)} columns with up to {int(bins.n_bins.max()):,} bins"
     needed = memory_of_fit(n, bins, outputs, thread_budget())

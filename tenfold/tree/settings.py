@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.numbers import column_name
@@ -21,7 +22,7 @@ def refuse(model: Any, name: str, what: str) -> BadParameter:
     return BadParameter(f"{type(model).__name__}({name}={value[:60]}): {what}")
 
 
-def generator_of(model: Any) -> np.random.Generator:
+def generator_of(model: Estimator) -> np.random.Generator:
     """What its `random_state` draws with."""
     try:
         return generator(model.random_state)
@@ -37,7 +38,7 @@ def chosen_oob_score(model: Any) -> Score | None:
     return find_score(model.oob_score, model.role, n_classes, parameter="oob_score", owner=type(model).__name__)
 
 
-def columns_to_draw(model: Any, p: int) -> int:
+def columns_to_draw(model: Estimator, p: int) -> int:
     """How many columns a node looks at; 0 for all of them."""
     value = model.max_features
     if value is None or value is True:
@@ -65,7 +66,7 @@ def rows_needed(model: Any, name: str, n: int, least: int) -> int:
     return max(least, math.ceil(float(value) * n))
 
 
-def directions(model: Any, p: int) -> Array:
+def directions(model: Estimator, p: int) -> Array:
     """`monotonic_cst` as an array of −1, 0 and 1 by column; empty where nothing is asked for."""
     given = model.monotonic_cst
     if given is None:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Source
 from tenfold.core.errors import BadInput
 from tenfold.core.numbers import column_name
 
 
-def check_goes_on(model: Any, source: Source) -> None:
+def check_goes_on(model: Estimator, source: Source) -> None:
     """A fitted model goes on with these rows: as many columns, the same classes, the same categories."""
     before, now = vars(model), source.facts
     other = None

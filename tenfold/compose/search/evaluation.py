@@ -238,7 +238,7 @@ class Evaluation:
         )
 
 
-def check_all_params(learner: Any) -> None:
+def check_all_params(learner: Estimator) -> None:
     """The parameters of a learner and of those inside it."""
     check_params(learner)
     for inner in learner._parts_inside().values():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.compose.folds import DEFAULT_FOLDS, folds_by_content
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
@@ -14,7 +15,7 @@ from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan
 from tenfold.evaluate.split.splitting import Splitting
 
 
-def rounds_of_search(search: Any, member: Any, rows: Arrays, groups: Any) -> tuple[list[SplitPlan], Array | None]:
+def rounds_of_search(search: Any, member: Estimator, rows: Arrays, groups: Any) -> tuple[list[SplitPlan], Array | None]:
     """The rounds that `cv` asks for, and the group of each row where there are groups."""
     cv, name = search.cv, type(search).__name__
     of_rows = None if groups is None else _groups(groups, rows)

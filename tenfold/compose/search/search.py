@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.compose.search.chosen import Chosen
 from tenfold.compose.search.correction import HeldOut, units_of
 from tenfold.compose.search.evaluation import Evaluation, Judges, Scores
@@ -74,7 +75,7 @@ class Search(Chosen):
         rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, member.missing)
         return self._searched(member, rows, judges, chosen_by)
 
-    def _searched(self, member: Any, rows: Arrays, judges: Judges, chosen_by: str | None) -> dict[str, Any]:
+    def _searched(self, member: Estimator, rows: Arrays, judges: Judges, chosen_by: str | None) -> dict[str, Any]:
         rounds, groups = rounds_of_search(self, member, rows, vars(self).get("_groups"))
         evaluation = Evaluation(member, rows, judges, self.error_score, self.return_train_score)
         evaluation.check_splits(Splits(rows, rounds))
@@ -165,7 +166,7 @@ class Search(Chosen):
             raise BadParameter(f"{type(self).__name__}(refit=...): {must}, not {check.short(index)}")
         return int(index)
 
-    def _refitted(self, member: Any, rows: Arrays) -> dict[str, Any]:
+    def _refitted(self, member: Estimator, rows: Arrays) -> dict[str, Any]:
         began = time.perf_counter()
         best = with_setting(member, self._settings[vars(self)["best_index_"]])._fit(rows)
         return dict(best_estimator_=best, _refit_time=time.perf_counter() - began)

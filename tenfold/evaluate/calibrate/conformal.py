@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import softmax
+from tenfold.base.estimator import Estimator, softmax
 from tenfold.base.scored import table_of
 from tenfold.base.sklearn_api import SklearnApi, fresh
 from tenfold.core import ops
@@ -131,7 +131,7 @@ class Conformal(SklearnApi):
 
     # --- models and scores of held-out rows ---
 
-    def _split(self, learner: Any, source: Any, n: int, rng: np.random.Generator) -> dict[str, Any]:
+    def _split(self, learner: Estimator, source: Any, n: int, rng: np.random.Generator) -> dict[str, Any]:
         aside = min(max(round(self.calibration * n), 1), n - 1)
         order = rng.permutation(n)
         train, rest = source.select(np.sort(order[aside:])), np.sort(order[:aside])
@@ -147,7 +147,7 @@ class Conformal(SklearnApi):
         scores = self._scores(output, source, rest, size)
         return dict(source.facts, model_=model, models_=[model], sizes_=[size], scores_=scores, fold_=None)
 
-    def _folds(self, learner: Any, source: Any, one: SplitPlan) -> dict[str, Any]:
+    def _folds(self, learner: Estimator, source: Any, one: SplitPlan) -> dict[str, Any]:
         full = fresh(learner)._fit(source)
         known = dict(source.facts, model_=full)
         coefficients = leave_one_out_coefficients(full, source) if one.single and self.scale is None else None
@@ -179,7 +179,7 @@ class Conformal(SklearnApi):
         alpha = 1 - self.coverage
         return [copy.deepcopy(fresh(self.model)).set_params(**{names[0]: q}) for q in (alpha / 2, 1 - alpha / 2)]
 
-    def _size(self, model: Any, train: Any) -> Any:
+    def _size(self, model: Estimator, train: Any) -> Any:
         """A regressor of log |residual| of the rows trained on, and the least size it may say; or None."""
         if self.scale is None:
             return None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import map_rows
+from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
@@ -236,7 +236,7 @@ def _answer(output: Array, judged: Arrays) -> Array:
     return scores.argmax(axis=1) if chosen is None else chosen
 
 
-def _target_at(model: Any, y_test: Any, truth: Any, classes: Array | None) -> Any:
+def _target_at(model: Estimator, y_test: Any, truth: Any, classes: Array | None) -> Any:
     """The targets of the judged rows; where only the truth is known, any labels that name every class."""
     if y_test is not None:
         return y_test
@@ -264,7 +264,7 @@ def _counts(rng: np.random.Generator, source: Arrays) -> Array:
     raise BadInput("bootstrap samples keep missing a class: its rows are too few for the bootstrap")
 
 
-def _training(model: Any, train: Arrays | Sampler, draw: tuple[int, Array | None], judged: Arrays) -> Arrays:
+def _training(model: Estimator, train: Arrays | Sampler, draw: tuple[int, Array | None], judged: Arrays) -> Arrays:
     seed, counts = draw
     if isinstance(train, Arrays):
         assert counts is not None

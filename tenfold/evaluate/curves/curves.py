@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import map_rows
+from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays, Block
@@ -193,7 +193,7 @@ def _fold_statistics(template: Any, source: Arrays, fold: Array, layers: Array, 
 
 
 def _along_path(
-    model: Any, source: Arrays, fold: Array, name: str, values: list[Any], folds: int, judge: Score
+    model: Estimator, source: Arrays, fold: Array, name: str, values: list[Any], folds: int, judge: Score
 ) -> tuple[Array, str]:
     """Scores (folds, values, 2) on training and held-out rows."""
     template = prepared(model, source)
@@ -219,7 +219,7 @@ def _along_path(
 
 
 def _grown(
-    model: Any, source: Arrays, fold: Array, layers: Array, folds: int, points: int, judge: Score
+    model: Estimator, source: Arrays, fold: Array, layers: Array, folds: int, points: int, judge: Score
 ) -> tuple[Array, str]:
     """Scores (points, folds, 2) on training and held-out rows."""
     template = prepared(model, source)
@@ -243,7 +243,7 @@ def _grown(
     return found.reshape(points, folds, 2), "merged statistics" if merged else "refitted"
 
 
-def _from_moments(template: Any, stats: Any, training: Any, judge: Score) -> Array | None:
+def _from_moments(template: Estimator, stats: Any, training: Any, judge: Score) -> Array | None:
     """Scores (points, folds, 2) from the moments of the rows they are of; None where those do not give them."""
     held_out = [merge(one for (fold, _), one in stats.items() if fold == k) for k in range(len(training[0]))]
     points = []

@@ -140,7 +140,7 @@ def _of_sums(model: Any, rows: Array, background: Array) -> Attributions:
     )
 
 
-def _responses(model: Any, rows: Array) -> Array:
+def _responses(model: Estimator, rows: Array) -> Array:
     """(n, outputs): predictions, the log-odds of two classes, or log posteriors less their mean over the classes."""
     if model.role == "regressor":
         return map_rows(model._predict, rows).reshape(len(rows), -1)
@@ -148,12 +148,12 @@ def _responses(model: Any, rows: Array) -> Array:
     return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores - scores.mean(axis=1, keepdims=True)
 
 
-def _names(model: Any, rows: Array) -> list[str]:
+def _names(model: Estimator, rows: Array) -> list[str]:
     names = vars(model).get("feature_names_in_")
     return [f"x{j}" for j in range(rows.shape[1])] if names is None else [str(name) for name in names]
 
 
-def _table(model: Any, X: Any, what: str) -> Array:
+def _table(model: Estimator, X: Any, what: str) -> Array:
     rows = check.check_predict(model, X)
     if not isinstance(rows, np.ndarray):
         raise BadType(f"{what} must be a table in memory: an array or a data frame")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base.check import as_weights
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.explain.response import Response, altered, response_of
@@ -104,7 +105,7 @@ def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any
     return _dressed("accumulated", response, columns, edges, effect, None)
 
 
-def _begin(model: Any, X: Any, features: Any, sample_weight: Any) -> tuple[Response, list[int], Array]:
+def _begin(model: Estimator, X: Any, features: Any, sample_weight: Any) -> tuple[Response, list[int], Array]:
     response = response_of(model, X)
     names = [features] if isinstance(features, (str, int, np.integer)) else list(features)
     columns = [response.column(name) for name in names]

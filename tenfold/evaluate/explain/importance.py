@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from tenfold.base import check
-from tenfold.base.estimator import map_rows
+from tenfold.base.estimator import Estimator, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
@@ -156,7 +156,7 @@ def shuffles(seed: int, n: int, repeats: int, columns: int) -> Iterator[Array]:
         yield rng.permuted(np.tile(np.arange(n), (repeats, 1)), axis=1)
 
 
-def drops_of(model: Any, held: Arrays, orders: Iterable[Array], judge: Score) -> tuple[float, Array]:
+def drops_of(model: Estimator, held: Arrays, orders: Iterable[Array], judge: Score) -> tuple[float, Array]:
     """The score of a fitted model on some rows, and its falls (columns, repeats) with columns in these orders."""
     rows: Any = slice(None) if held.rows is None else held.rows
     X = np.array(held.X[rows], dtype=np.result_type(held.X.dtype, np.float32), order="C")

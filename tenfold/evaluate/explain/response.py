@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import map_rows, softmax
+from tenfold.base.estimator import Estimator, map_rows, softmax
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
@@ -70,11 +70,11 @@ def response_of(model: Any, X: Any) -> Response:
     return Response(function, rows, columns, outputs, list(categories or [None] * len(columns)))
 
 
-def _values(model: Any, rows: Array) -> Array:
+def _values(model: Estimator, rows: Array) -> Array:
     return _as_columns(map_rows(model._predict, rows))
 
 
-def _chances(model: Any, rows: Array) -> Array:
+def _chances(model: Estimator, rows: Array) -> Array:
     return _without_first(softmax(map_rows(model._scores, rows)))
 
 

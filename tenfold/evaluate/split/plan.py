@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
@@ -104,7 +105,7 @@ class SplitPlan:
         return table
 
 
-def plan(model: Any, source: Arrays, splitting: Splitting) -> list[SplitPlan]:
+def plan(model: Estimator, source: Arrays, splitting: Splitting) -> list[SplitPlan]:
     """The rounds of a cross-validation."""
     splitting.check()
     folds, groups, repeats, kind = splitting.folds, splitting.groups, splitting.repeats, splitting.kind

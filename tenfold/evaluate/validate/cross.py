@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
@@ -74,7 +75,7 @@ def cross_validate(
     return _in_rounds(model, in_memory(source, model.missing), judge, splitting)
 
 
-def _in_rounds(model: Any, source: Arrays, judge: Score, splitting: Splitting) -> CrossValidation:
+def _in_rounds(model: Estimator, source: Arrays, judge: Score, splitting: Splitting) -> CrossValidation:
     """The cross-validation of a table in memory."""
     began, scores, training = time.perf_counter(), [], float("nan")
     rounds, kind = plan(model, source, splitting), splitting.kind
@@ -172,7 +173,7 @@ def validation_path(
     )
 
 
-def path_scores(model: Any, source: Arrays, one: SplitPlan, name: str, values: list[Any], judge: Score) -> Array:
+def path_scores(model: Estimator, source: Arrays, one: SplitPlan, name: str, values: list[Any], judge: Score) -> Array:
     """Scores (values, splits) on held-out rows."""
     direct, outputs = path_outputs(model, source, one, name, values, judge)
     if direct is not None:
@@ -218,7 +219,7 @@ def _corrected(
 # --- the gate and the answer ------------------------------------------------------------------------------
 
 
-def _in_memory(model: Any, X: Any, y: Any, sample_weight: Any) -> Arrays:
+def _in_memory(model: Estimator, X: Any, y: Any, sample_weight: Any) -> Arrays:
     """Folds need rows by number: files and streams are read into memory."""
     _role_of(model)
     return in_memory(check.check_fit(model, X, y, sample_weight), model.missing)

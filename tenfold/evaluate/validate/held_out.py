@@ -29,7 +29,7 @@ SMALLEST_SHARE = 1e-6
 MERGED, CLOSED, REFITTED = "merged statistics", "closed form", "refitted"
 
 
-def held_out(model: Any, source: Arrays, one: SplitPlan) -> tuple[list[Array], str]:
+def held_out(model: Estimator, source: Arrays, one: SplitPlan) -> tuple[list[Array], str]:
     """The outputs for the rows of each of the round's parts by models that have not seen them, and how these
     were made.
     """
@@ -42,7 +42,7 @@ def held_out(model: Any, source: Arrays, one: SplitPlan) -> tuple[list[Array], s
         return test_outputs(models, source, one), method
 
 
-def training_and_folds(model: Any, source: Arrays, one: SplitPlan) -> tuple[Array, list[Array], str]:
+def training_and_folds(model: Estimator, source: Arrays, one: SplitPlan) -> tuple[Array, list[Array], str]:
     """Outputs for all rows, of the fit to all rows and of each fold's model; and how the latter were made."""
     everything = np.arange(source.n_rows or 0)
     with single_blas:
@@ -93,7 +93,7 @@ def full_fits(model: Estimator, source: Arrays, name: str, values: list[Any]) ->
     return [first._fitted_copy(dict(fit, stats_=first.stats_), **{name: v}) for v, fit in zip(values, fits, strict=True)]
 
 
-def split_models(model: Any, source: Arrays, one: SplitPlan) -> tuple[list[Any], str]:
+def split_models(model: Estimator, source: Arrays, one: SplitPlan) -> tuple[list[Any], str]:
     """A fitted model for each split, and how they were made."""
     template = prepared(model, source)
     with single_blas:
@@ -105,7 +105,7 @@ def split_models(model: Any, source: Arrays, one: SplitPlan) -> tuple[list[Any],
         return each(lambda train: fresh(model)._fit(source.select(train), start), rows), REFITTED
 
 
-def merged_models(template: Any, source: Arrays, one: SplitPlan, values: list[Any]) -> list[list[Any]] | None:
+def merged_models(template: Estimator, source: Arrays, one: SplitPlan, values: list[Any]) -> list[list[Any]] | None:
     """The models of each split from merged sums of its groups, one for each value of the path, or one; None where sums do not tell them,
     or would take too much memory."""
     sums = template._from_sums(source) if one.merges else None
@@ -134,14 +134,14 @@ def _summarize_keyed(summarize: Any, block: Block) -> Keyed:
     return Keyed({block.key: summarize(block)})
 
 
-def start_of(model: Any, source: Arrays) -> Any:
+def start_of(model: Estimator, source: Arrays) -> Any:
     """The solution for all rows, near which that of every training set lies, if the learner can start somewhere."""
     if type(model)._solution is Estimator._solution:
         return None
     return fresh(model)._fit(source)._solution()
 
 
-def solved_path(template: Any, values: list[Any], judge: Score, statistics: Any) -> tuple[list[dict[str, Any]], Any]:
+def solved_path(template: Estimator, values: list[Any], judge: Score, statistics: Any) -> tuple[list[dict[str, Any]], Any]:
     """The fits of one training set along a path, and their scores on held-out rows where the moments of those tell them.
 
     `statistics` are those of the training set and of the rows held out, or None.
@@ -152,14 +152,14 @@ def solved_path(template: Any, values: list[Any], judge: Score, statistics: Any)
 
 
 def scores_from_moments(
-    template: Any, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score
+    template: Estimator, held_out: list[Any], fits: list[list[dict[str, Any]]], judge: Score
 ) -> Array | None:
     """`score_from_moments` of every fold (values, folds); None where one of them has none."""
     scores = [score_from_moments(template, stats, path, judge) for stats, path in zip(held_out, fits, strict=True)]
     return None if any(score is None for score in scores) else np.array(scores).T
 
 
-def score_from_moments(template: Any, stats: Any, fits: list[dict[str, Any]], judge: Score) -> Array | None:
+def score_from_moments(template: Estimator, stats: Any, fits: list[dict[str, Any]], judge: Score) -> Array | None:
     """Squared errors on held-out rows from those rows' own moments; None for other scores, and where digits
     would be lost.
     """
@@ -200,7 +200,7 @@ def test_outputs(models: list[Any], source: Arrays, one: SplitPlan) -> list[Arra
     return [np.concatenate(outputs)[np.argsort(one.order())]]
 
 
-def prepared(model: Any, source: Source) -> Any:
+def prepared(model: Estimator, source: Source) -> Any:
     """An unfitted copy that knows the facts of the gate."""
     template = fresh(model)
     vars(template).update(source.facts)

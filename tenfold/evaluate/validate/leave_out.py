@@ -6,10 +6,9 @@ removal would cost digits is refitted, so that every output equals that of refit
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import Threads, each
@@ -17,7 +16,7 @@ from tenfold.core.stats import Rows
 from tenfold.core.threads import single_blas
 
 
-def leave_one_out_outputs(full: Any, source: Arrays) -> Array | None:
+def leave_one_out_outputs(full: Estimator, source: Arrays) -> Array | None:
     """Class scores or values of every row by the model of all other rows, as `_outputs` gives them; None where no closed form is known.
 
     `full` is fitted on all rows of the source.
@@ -33,7 +32,7 @@ def leave_one_out_outputs(full: Any, source: Arrays) -> Array | None:
     return out
 
 
-def leave_one_out_coefficients(full: Any, source: Arrays) -> Array | None:
+def leave_one_out_coefficients(full: Estimator, source: Arrays) -> Array | None:
     """The coefficients (n, p + 1) of a linear regression without each row, the intercept last; None for other learners."""
     form = full._left_out_coefficients(source)
     if form is None:
@@ -51,7 +50,7 @@ def others(n: int, row: int) -> Array:
     return np.delete(np.arange(n), row)
 
 
-def _refitted(full: Any, source: Arrays, row: int) -> Array:
+def _refitted(full: Estimator, source: Arrays, row: int) -> Array:
     """The output of one row, honestly."""
     n = source.n_rows or 0
     model = fresh(full)._fit(source.select(others(n, row)))

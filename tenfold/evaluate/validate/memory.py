@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.learning import Keep
 
 
-def read(model: Any, X: Any, y: Any, *rest: Any) -> Arrays:
+def read(model: Estimator, X: Any, y: Any, *rest: Any) -> Arrays:
     """What `fit` takes, checked for the model, as a table; `rest` as in `check_fit`."""
     return in_memory(check.check_fit(model, X, y, *rest), model.missing)
 

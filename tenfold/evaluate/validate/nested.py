@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
@@ -141,7 +142,7 @@ def nested_cross_validate(
     )
 
 
-def settings_of(model: Any, grid: dict[str, Any]) -> list[Setting]:
+def settings_of(model: Estimator, grid: dict[str, Any]) -> list[Setting]:
     """All combinations of the values, each looked at by the gate."""
     if not isinstance(grid, dict) or not grid:
         raise BadParameter("grid: give values for at least one parameter, as {'alpha': [0.1, 1.0]}")
@@ -157,7 +158,7 @@ def settings_of(model: Any, grid: dict[str, Any]) -> list[Setting]:
 
 
 def _one_round(
-    model: Any, source: Arrays, one: SplitPlan, settings: list[Setting], judge: Score, inner: int | None
+    model: Estimator, source: Arrays, one: SplitPlan, settings: list[Setting], judge: Score, inner: int | None
 ) -> tuple[Array, Any, str]:
     """Inner scores (outer folds, settings), a function that gives the model of an outer fold and setting, and
     the method.
@@ -183,11 +184,11 @@ def _one_round(
         return table, lambda k, i: place[i][0].models((k,))[place[i][1]], MERGED
 
 
-def _outer_by_fitting(model: Any, source: Arrays, one: SplitPlan, settings: list[Setting]) -> Any:
+def _outer_by_fitting(model: Estimator, source: Arrays, one: SplitPlan, settings: list[Setting]) -> Any:
     return lambda k, i: fresh(model).set_params(**settings[i])._fit(source.select(one.train_rows(k)))
 
 
-def _families(model: Any, source: Arrays, one: SplitPlan, settings: list[Setting]) -> list[tuple[list[int], TrainingSets]]:
+def _families(model: Estimator, source: Arrays, one: SplitPlan, settings: list[Setting]) -> list[tuple[list[int], TrainingSets]]:
     """Settings that differ in the path parameter only: where they are, and their models on every training set."""
     path, families = model.path, dict[str, list[int]]()
     for i, setting in enumerate(settings):
@@ -196,13 +197,12 @@ def _families(model: Any, source: Arrays, one: SplitPlan, settings: list[Setting
     found = []
     for where in families.values():
         rest = {name: value for name, value in settings[where[0]].items() if name != path}
-        varied = path is not None and path in settings[where[0]]
-        values = [settings[i][path] for i in where] if varied else []
+        values = [settings[i][path] for i in where] if path is not None and path in settings[where[0]] else []
         learner = fresh(model).set_params(**rest)
         solve = solver_of(prepared(learner, source), source, one.parts, values)
         start = start_of(learner, source) if solve is None else None
         rows = partial(_training_rows, source, one)
-        found.append((where, TrainingSets(learner, path if varied else None, values, rows, solve, start)))
+        found.append((where, TrainingSets(learner, path if values else None, values, rows, solve, start)))
     return found
 
 
@@ -211,7 +211,7 @@ def _training_rows(source: Arrays, one: SplitPlan, held: Held) -> Arrays:
 
 
 def _inner_scores(
-    model: Any, source: Arrays, one: SplitPlan, k: int, settings: list[Setting], judge: Score, inner: int
+    model: Estimator, source: Arrays, one: SplitPlan, k: int, settings: list[Setting], judge: Score, inner: int
 ) -> list[float]:
     """Mean inner scores of all settings within the training rows of outer fold k, by folds of their own."""
     rows = one.train_rows(k)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tenfold.base.estimator import map_rows
+from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
@@ -87,7 +87,7 @@ def bootstrap_error(
 
 
 def _estimate(
-    model: Any, source: Arrays, judge: Score, replicates: int, rng: np.random.Generator
+    model: Estimator, source: Arrays, judge: Score, replicates: int, rng: np.random.Generator
 ) -> BootstrapError:
     row_loss = cast(RowLoss, judge.row_loss)
     rows = np.arange(source.X.shape[0]) if source.rows is None else source.rows
@@ -134,7 +134,7 @@ def _draw(rng: np.random.Generator, source: Arrays, rows: Array) -> Array:
     raise BadInput("bootstrap samples keep missing a class: its rows are too few for the bootstrap")
 
 
-def outputs(model: Any, source: Arrays) -> Array:
+def outputs(model: Estimator, source: Arrays) -> Array:
     """Class scores or values of all rows of a source."""
     return map_rows(model._scores if model.role == "classifier" else model._predict, source)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import current_engine, each
@@ -33,7 +34,7 @@ LOCKSTEP = "fitted in lockstep"
 Key = tuple[int, int]  # repeat and fold
 
 
-def folds_of_stream(model: Any, source: Source, judge: Score, splitting: Splitting) -> tuple[int, list[int]] | None:
+def folds_of_stream(model: Estimator, source: Source, judge: Score, splitting: Splitting) -> tuple[int, list[int]] | None:
     """The number of folds, and a seed for each repeat; None where rows must be in memory for what is asked."""
     splitter, groups = splitting.folds, splitting.groups
     if not isinstance(splitter, HashKFold):
@@ -50,7 +51,7 @@ def folds_of_stream(model: Any, source: Source, judge: Score, splitting: Splitti
     return splitter.n_splits, [seed_of(rng) for _ in range(splitting.repeats)]
 
 
-def stream_scores(model: Any, source: Source, judge: Score, folds: int, seeds: list[int]) -> tuple[Array, str]:
+def stream_scores(model: Estimator, source: Source, judge: Score, folds: int, seeds: list[int]) -> tuple[Array, str]:
     """Scores (repeats, folds) on held-out rows, and how the models were made."""
     with single_blas:
         template = prepared(model, source)
@@ -65,7 +66,7 @@ def stream_scores(model: Any, source: Source, judge: Score, folds: int, seeds: l
 
 
 def stream_path_scores(
-    model: Any, source: Source, judge: Score, folds: int, seeds: list[int], name: str, values: list[Any]
+    model: Estimator, source: Source, judge: Score, folds: int, seeds: list[int], name: str, values: list[Any]
 ) -> Array | None:
     """Scores (values, repeats x folds) along the path of a one-pass learner, from one reading, or two where the moments of held-out
     rows do not tell them; None for other learners and parameters.
@@ -128,7 +129,7 @@ def _fold_statistics(template: Any, source: Source, folds: int, seeds: list[int]
     return (stats, training) if all(map(template._exact, training.values())) else None
 
 
-def _merged(template: Any, source: Source, folds: int, seeds: list[int]) -> dict[Key, Any] | None:
+def _merged(template: Estimator, source: Source, folds: int, seeds: list[int]) -> dict[Key, Any] | None:
     """Models of a one-pass learner, from one reading; None where merged statistics are not exact enough."""
     statistics = _fold_statistics(template, source, folds, seeds)
     if statistics is None:
@@ -157,7 +158,7 @@ class TrainingRows(Source):
         return block.take(np.flatnonzero(hash_folds(block.X, self.folds, self.seed) != self.fold))
 
 
-def _lockstep(model: Any, source: Source, folds: int, seeds: list[int]) -> dict[Key, Any]:
+def _lockstep(model: Estimator, source: Source, folds: int, seeds: list[int]) -> dict[Key, Any]:
     """The learners of all folds, driven together: each reading of the source serves all that still want one."""
     keys = [(r, k) for r in range(len(seeds)) for k in range(folds)]
     learners = {key: prepared(model, source) for key in keys}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from tenfold.base.estimator import Estimator
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Engine, current_engine
@@ -85,7 +86,7 @@ def _by_fold(summarize: Callable[[Block], Any], block: Block) -> Keyed:
 
 
 def solver_of(
-    template: Any, source: Arrays, folds: list[Array], values: list[Any]
+    template: Estimator, source: Arrays, folds: list[Array], values: list[Any]
 ) -> Callable[[Held], list[Any] | None] | None:
     """How the models of a learner that knows the facts of the gate follow from merged sums; None where they do not."""
     sums = template._from_sums(source)

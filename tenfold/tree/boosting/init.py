@@ -19,7 +19,7 @@ from tenfold.tree.settings import refuse
 SMALLEST = float(np.finfo(np.float32).eps)  # of a share that is turned into a raw sum, and of what it lacks to 1
 
 
-def given_learner(model: Any) -> Any:
+def given_learner(model: Estimator) -> Any:
     """The learner that `init` holds, or None where it is a constant."""
     given = model.init
     if given is None or isinstance(given, str):
@@ -32,7 +32,7 @@ def given_learner(model: Any) -> Any:
 
 
 def begin(
-    model: Any, source: Source, table: Training, category: Array, seed: int, fitted: Any
+    model: Estimator, source: Source, table: Training, category: Array, seed: int, fitted: Any
 ) -> Learner[Any]:
     """Fit `init` to the training rows (or take the one `fitted` before), and add its predictions to the raw sums of all rows."""
     X, _, _ = yield Keep()
@@ -43,7 +43,7 @@ def begin(
     return fitted
 
 
-def _fitted(model: Any, X: Array, y: Array, w: Array | None, category: Array, seed: int) -> Any:
+def _fitted(model: Estimator, X: Array, y: Array, w: Array | None, category: Array, seed: int) -> Any:
     given = given_learner(model)
     target = y.astype(np.int64) if model.target == "label" else y
     if isinstance(given, Estimator):
@@ -54,7 +54,7 @@ def _fitted(model: Any, X: Array, y: Array, w: Array | None, category: Array, se
     return member.fit(X, target) if w is None else member.fit(X, target, sample_weight=w)
 
 
-def raw_of(model: Any, member: Any, X: Array) -> Array:
+def raw_of(model: Estimator, member: Any, X: Array) -> Array:
     """(rows, outputs): the predictions of a fitted learner, as sums that trees may be added to."""
     if model.target == "real":
         raw = np.asarray(member.predict(X), dtype=np.float64).reshape(len(X), 1)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tenfold import _boost
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 
 
@@ -77,7 +77,7 @@ def priors(weights: Array) -> Array:
     return np.asarray(np.log(np.maximum(weights / weights.sum(), EPSILON)))
 
 
-def loss_of(model: Any) -> Loss:
+def loss_of(model: Estimator) -> Loss:
     """The loss that a learner's parameter names, for the classes it has."""
     several = model.target == "label" and model.loss == "log_loss" and len(model.classes_) > 2
     return LOSSES["softmax" if several else model.loss]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 
 
-def score_of(model: Any) -> Score:
+def score_of(model: Estimator) -> Score:
     """The score that `scoring` asks for; refuses what is none of these classes."""
     n_classes = len(model.classes_) if model.target == "label" else None
     owner = type(model).__name__
     return find_score(model.scoring, model.role, n_classes, parameter="scoring", owner=owner, also=("loss",))
 
 
-def utility(model: Any, y: Array, raw: Array, w: Array | None) -> float:
+def utility(model: Estimator, y: Array, raw: Array, w: Array | None) -> float:
     """Of targets (n,), raw sums (outputs, n) and weights (n,) or None."""
     if model.target == "label":
         return score_of(model).utility(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 
 BLANK = "(missing)"  # among categories: no value, or one that fit has not seen
@@ -56,19 +57,19 @@ def among(name: str, words: Sequence[str], most: int | None, inside: bool = True
     return f"{name} {'in' if inside else 'not in'} {{{', '.join(shown)}}}"
 
 
-def name_of(model: Any, column: int) -> str:
+def name_of(model: Estimator, column: int) -> str:
     names = vars(model).get("feature_names_in_")
     text = f"x{column}" if names is None else str(names[column])
     return text if text.isprintable() and text else repr(text)
 
 
-def categories_of(model: Any, column: int) -> Array:
+def categories_of(model: Estimator, column: int) -> Array:
     """The categories of a column that holds some."""
     known: Array = model.categories_[column]
     return known
 
 
-def had_missing(model: Any, column: int) -> bool:
+def had_missing(model: Estimator, column: int) -> bool:
     """Whether fit saw missing values in a column; models of older files do not know, and show where a missing value would go."""
     missing = vars(model).get("blank_")
     return True if missing is None else bool(missing[column])
@@ -91,7 +92,7 @@ def amount(weight: float) -> str:
     return f"{weight:.4g}"
 
 
-def class_verdict(model: Any, counts: Array) -> str:
+def class_verdict(model: Estimator, counts: Array) -> str:
     """The most frequent class of a node and how many of its rows have it: `ripe (12 of 13)`, `ripe (13)`."""
     best, total = int(counts.argmax()), float(counts.sum())
     some, whole = amount(float(counts[best])), amount(total)

@@ -7,11 +7,12 @@ itself, and it is shown with a weight of 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import Estimator
 from tenfold.tree.structure.describe import (
     BLANK,
     MOST_NAMED,
@@ -27,8 +28,13 @@ from tenfold.tree.structure.describe import (
 from tenfold.tree.structure.multiway import LEAF, MISSING, ManyWay
 from tenfold.tree.structure.text import Style
 
+if TYPE_CHECKING:  # Python need not know what a mixin stands beside
+    _Beside = Estimator
+else:
+    _Beside = object
 
-class Wording:
+
+class Wording(_Beside):
     """Mixin: `export_text` and `rules` for a learner with a `tree_` of any number of branches."""
 
     shares_missing: ClassVar[bool] = False  # whether a row with a missing value goes down every branch with part of its weight
@@ -52,7 +58,7 @@ class Wording:
 
     def _outline(self, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
         """For a picture: the prediction and the column of a node, its class and purity, and its branches."""
-        tree: ManyWay = self.tree_  # type: ignore[attr-defined]
+        tree: ManyWay = self.tree_
         node = place or 0
         text, branches = class_verdict(self, tree.counts[node]), []
         if tree.feature[node] != LEAF:
@@ -65,7 +71,7 @@ class Wording:
         return text, purity(tree.counts[node]), branches
 
 
-def _lines(model: Any, style: Style) -> Iterator[str]:
+def _lines(model: Estimator, style: Style) -> Iterator[str]:
     """By a list of what is left to write, not by recursion: lines that are ready, and nodes with their condition and depth."""
     tree: ManyWay = model.tree_
     todo: list[str | tuple[str, int, int]] = [("", 0, 0)]
@@ -91,7 +97,7 @@ def _lines(model: Any, style: Style) -> Iterator[str]:
         todo += reversed(branches)
 
 
-def _ways(model: Any, style: Style) -> Iterator[tuple[Any, str, str]]:
+def _ways(model: Estimator, style: Style) -> Iterator[tuple[Any, str, str]]:
     """Each leaf: the (node, value) of the branches that lead to it, further conditions, and its prediction."""
     tree: ManyWay = model.tree_
     todo: list[tuple[list[tuple[int, float]], int, str | None]] = [([], 0, None)]
@@ -106,7 +112,7 @@ def _ways(model: Any, style: Style) -> Iterator[tuple[Any, str, str]]:
             todo += reversed([*below, *((path, node, one) for one in _without_branch(model, node, style))])
 
 
-def _rule(model: Any, path: list[tuple[int, float]], others: str, verdict: str, style: Style) -> str:
+def _rule(model: Estimator, path: list[tuple[int, float]], others: str, verdict: str, style: Style) -> str:
     """Thresholds of one column met on the way become one interval."""
     tree: ManyWay = model.tree_
     conditions: dict[Any, str] = {}
@@ -124,7 +130,7 @@ def _rule(model: Any, path: list[tuple[int, float]], others: str, verdict: str, 
     return f"if {condition} then {verdict}" if condition else verdict
 
 
-def _condition(model: Any, node: int, value: float, decimals: int | None) -> str:
+def _condition(model: Estimator, node: int, value: float, decimals: int | None) -> str:
     tree: ManyWay = model.tree_
     column = int(tree.feature[node])
     name, cut = name_of(model, column), float(tree.threshold[node])
@@ -145,7 +151,7 @@ def _between(name: str, edges: Any, first: int, last: int, decimals: int | None)
     return f"{name} is known" if low == -high else interval(name, low, high, decimals)
 
 
-def _without_branch(model: Any, node: int, style: Style) -> Iterator[str]:
+def _without_branch(model: Estimator, node: int, style: Style) -> Iterator[str]:
     """Values that fit saw in the column of a node, but not there."""
     tree: ManyWay = model.tree_
     if not np.isnan(tree.threshold[node]):
@@ -167,5 +173,5 @@ def _without_branch(model: Any, node: int, style: Style) -> Iterator[str]:
         yield f"{name} is missing"
 
 
-def _class(model: Any, node: int) -> str:
+def _class(model: Estimator, node: int) -> str:
     return word(model.classes_[model.tree_.counts[node].argmax()])

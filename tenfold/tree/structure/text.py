@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.tree.structure.arrays import Trees
@@ -60,12 +61,12 @@ class Style:
             raise BadParameter(f"decimals={self.decimals!r}: must be a whole number of at least 0")
 
 
-def text_of(model: Any, style: Style, max_depth: int | None) -> str:
+def text_of(model: Estimator, style: Style, max_depth: int | None) -> str:
     """The tree of a fitted learner as indented text, one line for each condition."""
     return "\n".join(_lines(model, style, np.inf if max_depth is None else max_depth))
 
 
-def rules_of(model: Any, style: Style) -> list[str]:
+def rules_of(model: Estimator, style: Style) -> list[str]:
     """One rule for each leaf: `if 2 < size <= 3 and colour in {red} then ripe (12)`."""
     rules, either = [], re.compile(r" or missing$| is missing or not ")
     for ways, leaf in _leaves(model):
@@ -76,7 +77,7 @@ def rules_of(model: Any, style: Style) -> list[str]:
     return rules
 
 
-def outline_of(model: Any, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
+def outline_of(model: Estimator, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
     """For a picture: the prediction and the column of a node, its class and purity (or None and its value), and its branches."""
     tree: Trees = model.tree_
     node, ways = place or (0, {})
@@ -93,7 +94,7 @@ def outline_of(model: Any, place: Any) -> tuple[str, tuple[int | None, float], l
     return text, shade, branches
 
 
-def _lines(model: Any, style: Style, deepest: float) -> Iterator[str]:
+def _lines(model: Estimator, style: Style, deepest: float) -> Iterator[str]:
     """By a list of what is left to write, not by recursion: trees may be deeper than Python's stack."""
     tree: Trees = model.tree_
     todo: list[tuple[str, int, Ways, int]] = [("", 0, {}, 0)]
@@ -112,7 +113,7 @@ def _lines(model: Any, style: Style, deepest: float) -> Iterator[str]:
         todo += [(condition, child, below, depth + 1) for condition, child, below in reversed(sides)]
 
 
-def _leaves(model: Any) -> Iterator[tuple[Ways, int]]:
+def _leaves(model: Estimator) -> Iterator[tuple[Ways, int]]:
     """Each leaf, with what is known of the columns there."""
     tree: Trees = model.tree_
     todo: list[tuple[Ways, int]] = [({}, 0)]
@@ -125,7 +126,7 @@ def _leaves(model: Any) -> Iterator[tuple[Ways, int]]:
         todo += [({**ways, j: way}, child) for child, way in reversed(_parted(model, node, ways))]
 
 
-def _sides(model: Any, node: int, ways: Ways, style: Style) -> Iterator[tuple[str, int, Ways]]:
+def _sides(model: Estimator, node: int, ways: Ways, style: Style) -> Iterator[tuple[str, int, Ways]]:
     """Left and right: the condition that leads there, the child, and what is known below."""
     tree: Trees = model.tree_
     j = int(tree.feature[node])
@@ -141,7 +142,7 @@ def _sides(model: Any, node: int, ways: Ways, style: Style) -> Iterator[tuple[st
         yield condition, child, {**ways, j: here}
 
 
-def _parted(model: Any, node: int, ways: Ways) -> list[tuple[int, Way]]:
+def _parted(model: Estimator, node: int, ways: Ways) -> list[tuple[int, Way]]:
     """The children of a node, with what is known there of the column it splits on."""
     tree: Trees = model.tree_
     j, threshold = int(tree.feature[node]), float(tree.threshold[node])
@@ -159,7 +160,7 @@ def _parted(model: Any, node: int, ways: Ways) -> list[tuple[int, Way]]:
     return [(int(tree.children_left[node]), left), (int(tree.children_right[node]), right)]
 
 
-def _whole(model: Any, j: int, way: Way, style: Style) -> str:
+def _whole(model: Estimator, j: int, way: Way, style: Style) -> str:
     """All that is known of a column at a leaf."""
     if way.codes is None:
         return _numbers(name_of(model, j), way, way.missing and had_missing(model, j), style)
@@ -175,7 +176,7 @@ def _numbers(name: str, way: Way, missing: bool, style: Style) -> str:
     return interval(name, way.low, way.high, style.decimals) + (" or missing" if missing else "")
 
 
-def _set(model: Any, j: int, sides: tuple[Way, Way], missing: bool, first: bool, style: Style) -> str:
+def _set(model: Estimator, j: int, sides: tuple[Way, Way], missing: bool, first: bool, style: Style) -> str:
     """Categories of this side against those of the other: the fewer ones are named, of equally many those of the `first` side."""
     name, known, seen = name_of(model, j), categories_of(model, j), had_missing(model, j)
     here, there = (side.codes if side.codes is not None else np.empty(0, dtype=np.int64) for side in sides)
@@ -190,7 +191,7 @@ def _set(model: Any, j: int, sides: tuple[Way, Way], missing: bool, first: bool,
     return f"{name} is missing or {condition.removeprefix(name).replace(' is', '', 1).strip()}"
 
 
-def _verdict(model: Any, node: int, style: Style) -> str:
+def _verdict(model: Estimator, node: int, style: Style) -> str:
     tree: Trees = model.tree_
     weight = float(tree.weighted_n_node_samples[node])
     if model.role == "regressor":
