@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from tenfold.core.errors import TenfoldError, TenfoldWarning
-from tenfold.gate.categories import is_blank
+from tenfold.gate.categories import is_missing
 
 CLASSES = public_classes()
 # Of a singular matrix; over a spread of zero; of rows that all members of an ensemble have seen.
@@ -130,7 +130,7 @@ def outcome(learner: Any, case: Case) -> str | None:
             return in_words(str(refusal))
         except (Exception, Warning) as raw:
             raise AssertionError(f"{type(raw).__name__}: {raw}") from raw
-    if learner.missing and any(map(is_blank, np.asarray(case.new, dtype=object).ravel().tolist())):
+    if learner.missing and any(map(is_missing, np.asarray(case.new, dtype=object).ravel().tolist())):
         said = {}  # a learner that takes missing values may pass them on
     for what, value in {**vars(learner), **said}.items():
         if what in said or (what.endswith("_") and not what.startswith("_")):

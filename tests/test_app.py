@@ -21,7 +21,7 @@ from tenfold.app.commands import run
 from tenfold.app.show import Text
 from tenfold.app.words import clean, figure, wrapped
 from tenfold.selection import candidates
-from tenfold.selection.race import Race, _told
+from tenfold.selection.race import Race, _warning_text
 
 PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
 
@@ -62,7 +62,7 @@ def test_demo_reads_as_promised(capsys: pytest.CaptureFixture[str]) -> None:
     places = [out.index(f"\n{section}") for section in sections]
     assert places == sorted(places)
     assert "344 rows x 8 columns" in out and "3 classes   Adelie 152 (44.2%)" in out and "class frequencies" in out
-    assert "95% range" in out and "The board said" in out and "holds no training rows" in out
+    assert "95% range" in out and "The board shows" in out and "holds no training rows" in out
     assert "\x1b" not in out
     assert sorted(path.name for path in Path("penguins.tenfold").iterdir()) == ["model.tenfold", "run.json"]
     for line in re.findall(r"(?:NEXT    | {8}) (tenfold .*?)     ", out):  # the printed commands work as they are
@@ -467,7 +467,7 @@ def test_two_runs_write_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_notes_and_labels_read_well() -> None:
     """What a user of the command cannot mend is not asked of him, and a class called 0 does not run into its count."""
     warned = tenfold.NotConverged("LogisticRegression: max |gradient| is 0.0002 after 100 passes: raise max_iter")
-    notes = {"logistic": _told(warned), "linear": _told(tenfold.Degenerate("LDA: 2 columns are alike: drop one"))}
+    notes = {"logistic": _warning_text(warned), "linear": _warning_text(tenfold.Degenerate("LDA: 2 columns are alike: drop one"))}
     row = dict(model="m", score=0.5, error=0.1, against="best", rank=1, others={"r2": -3.6e-05}, seconds=0.1)
     lines = Text()._board([row], "rmse", False, notes)
     assert "  note: logistic: stopped before it had converged (max |gradient| is 0.0002 after 100 passes)" in lines

@@ -106,7 +106,7 @@ def test_perfect_calibration_has_no_error() -> None:
         (lambda: ours.log_loss([0, 1], [0.2, 0.3], labels=[1, 0]), BadParameter, "ascending order"),
         (lambda: ours.log_loss([0, 1], [0.2]), BadInput, "y_true has 2 rows"),
         (lambda: ours.log_loss([0, 1], [0.2, np.nan]), BadInput, "row 1 is not finite"),
-        (lambda: ours.brier_score_loss(["a", "b"], [0.2, 0.4]), BadParameter, "say which is positive"),
+        (lambda: ours.brier_score_loss(["a", "b"], [0.2, 0.4]), BadParameter, "name the positive one"),
         (lambda: ours.brier_score_loss([0, 1, 2], [0.2, 0.4, 0.1]), BadInput, "3 classes"),
         (lambda: ours.calibration_error([0, 1], [0.2, 0.4], n_bins=0), BadParameter, "n_bins=0"),
         (lambda: ours.calibration_error([0, 1], [0.2, 0.4], norm="l3"), BadParameter, "norm='l3'"),

@@ -198,7 +198,7 @@ def test_weight_zero_is_no_row() -> None:
         ),
         (lambda: ours.roc_auc_score([0, 1, 2], np.eye(3), labels=[0, 1], multi_class="ovr"), BadInput, "label 2"),
         (lambda: ours.roc_auc_score([0, 1], [0.1, 0.2], max_fpr=2), BadParameter, "max_fpr=2"),
-        (lambda: ours.roc_curve(["a", "b"], [0.1, 0.2]), BadParameter, "say which is positive"),
+        (lambda: ours.roc_curve(["a", "b"], [0.1, 0.2]), BadParameter, "name the positive one"),
         (lambda: ours.roc_curve([0, 0], [0.1, 0.2]), BadInput, "both classes"),
         (lambda: ours.precision_recall_curve([0, 0], [0.1, 0.2]), BadInput, "the truth holds none"),
         (lambda: ours.average_precision_score([0, 0], [0.1, 0.2]), BadInput, "the truth holds none"),

@@ -1,4 +1,4 @@
-"""The honest estimate as lines of text: what is estimated, by what, and why it is not what the board says."""
+"""The honest estimate as lines of text: what is estimated, by what, and why it differs from the board."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class Estimated:
-    """What `select` says of the estimate, as it is in the event."""
+    """What `select` reports of the estimate, as it is in the event."""
 
     estimates: list[Facts]
     metric: str
@@ -70,14 +70,14 @@ class Estimated:
         return f"{what}; {mine} took {short(self.kind)}, which is saved, and {others}."
 
     def _board(self, value: float) -> str:
-        """Why the board says something else: it chose by its own numbers, and rounds take simpler models that are as good."""
+        """Why the board differs: it chose by its own numbers, and rounds take simpler models that are as good."""
         tried, leaders = counted(self.settings, "setting"), value if self.leaders is None else self.leaders
-        said, led, found = (figure(one, self.metric) for one in (self.board, leaders, value))
+        shown, led, found = (figure(one, self.metric) for one in (self.board, leaders, value))
         score = known_score(self.metric)
-        if said != led and score is not None and score.sign * (self.board - leaders) > 0:
-            text = f"The board said {said}: it is the best of {tried} by that very number, so it flatters"
+        if shown != led and score is not None and score.sign * (self.board - leaders) > 0:
+            text = f"The board shows {shown}: it is the best of {tried} by that very number, so it flatters"
         else:
-            text = f"The board said {said}: picking among {tried} by it did not flatter this time"
+            text = f"The board shows {shown}: picking among {tried} by it did not flatter this time"
         if led == found or score is None or score.sign * (leaders - value) <= 0:
             return f"{text}."
         return f"{text} (the best of each round gets {led}); simpler models, taken where they are as good, get {found}."

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Available:
-    """A method of a learner that exists only where a condition of it holds; elsewhere `hasattr` says no.
+    """A method of a learner that exists only where a condition of it holds; elsewhere `hasattr` is False.
 
     What it gives is a bound method, whose `__name__` and signature others may read.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class OfMember:
-    """Mixin: takes the rows that its `_member` takes, and says of their categories what that one says."""
+    """Mixin: takes the rows that its `_member` takes, and has its traits of categories."""
 
     _member: Any
 

@@ -70,12 +70,12 @@ def takes_numbers(member: Any) -> bool:
 def shares_of(member: Any, X: Array, n_classes: int) -> Array:
     """(rows, classes): the probabilities of a member that was fitted to numbers of classes, of which it may have met only some."""
     direct = takes_numbers(member) and hasattr(member, "_probabilities")
-    shares = member._probabilities(X) if direct else member.predict_proba(X)
+    known = member._probabilities(X) if direct else member.predict_proba(X)
     if len(member.classes_) == n_classes:
-        return np.asarray(shares, dtype=np.float64)
-    said = np.zeros((len(X), n_classes))
-    said[:, member.classes_] = shares
-    return said
+        return np.asarray(known, dtype=np.float64)
+    probabilities = np.zeros((len(X), n_classes))
+    probabilities[:, member.classes_] = known
+    return probabilities
 
 
 def unsuited(members: list[Any], role: str, n_classes: int = 0) -> str | None:
@@ -92,8 +92,8 @@ def unsuited(members: list[Any], role: str, n_classes: int = 0) -> str | None:
 
 def values_of(member: Estimator, X: Array) -> Array:
     """(rows, targets): the predictions of a member."""
-    said = member._predict(X) if takes_numbers(member) else member.predict(X)
-    return np.asarray(said, dtype=np.float64).reshape(len(X), -1)
+    predicted = member._predict(X) if takes_numbers(member) else member.predict(X)
+    return np.asarray(predicted, dtype=np.float64).reshape(len(X), -1)
 
 
 def choices_of(member: Estimator, X: Array) -> Array:

@@ -94,7 +94,7 @@ class Classifier(_Beside):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _decisions(self, X: Any) -> Array:
-        """What `decision_function` tells: the scores, where no other unit is in use."""
+        """The outputs of `decision_function`: the scores, where no other unit is in use."""
         return self._scores(X)
 
     def predict_proba(self, X: Any) -> Array:
@@ -220,7 +220,7 @@ class Density(_Beside):
 
 
 class Detector(_Beside):
-    """Mixin: tells outliers (−1) from inliers (1)."""
+    """Mixin: separates outliers (−1) from inliers (1)."""
 
     role: ClassVar[str] = "outlier_detector"
     offset_: float
@@ -241,11 +241,11 @@ class Detector(_Beside):
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, and say which of the same rows are outliers."""
+        """Fit, and predict which of the same rows are outliers."""
         return self.fit(X, y, sample_weight).predict(X)
 
 
-FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are answered at once
+FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are predicted at once
 
 
 def map_rows(function: Callable[[Any], Array], X: Any) -> Array:

@@ -123,7 +123,7 @@ class Source:
     numbered = False  # whether parts are numbers: any of them can be loaded at any time
     home: Any = None  # the engine where the rows live, if that is not this process; used unless another is chosen
     target: Target
-    looked: Mapping[Any, Any] = MappingProxyType({})  # what functions of the user say of the table as it was given
+    looked: Mapping[Any, Any] = MappingProxyType({})  # values of the user's functions for the table as it was given
     facts: dict[str, Any]  # fitted attributes the gate knows: n_features_in_, feature_names_in_, classes_
 
     @property

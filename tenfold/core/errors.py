@@ -65,7 +65,7 @@ class NotConverged(TenfoldWarning):
 
 
 class Degenerate(TenfoldWarning):
-    """The answer is not unique or lies at infinity; the message says which was returned."""
+    """The solution is not unique or lies at infinity; the message names the one that was returned."""
 
 
 class DataWarning(TenfoldWarning):
@@ -86,7 +86,7 @@ def not_fitted(name: str) -> NotFitted:
 def too_large(name: str, n: int | None, p: int, reason: MemoryError) -> TooLarge:
     """The error for a fit that ran out of memory."""
     table = f"{p} columns" if n is None else f"{n} rows x {p} columns"
-    said = f" ({reason})" if str(reason) else ""
+    details = f" ({reason})" if str(reason) else ""
     return TooLarge(
-        f"{name} on {table} needs more memory than there is{said}: give fewer columns or rows, or a smaller model"
+        f"{name} on {table} needs more memory than there is{details}: give fewer columns or rows, or a smaller model"
     )

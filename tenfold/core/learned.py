@@ -38,7 +38,7 @@ def learned(
     form: str, doc: str, *, optional: bool = False, rows: bool | tuple[str, Any] = False, init: Literal[False] = False
 ) -> Any:
     """A fitted attribute of a learner. `optional`: not every fit leaves it. `rows`: it is made of rows or values of the training
-    table, always or where a parameter has a value. `init` tells type checkers that the constructor does not take it."""
+    table, always or where a parameter has a value. `init` is for type checkers: the constructor does not take it."""
     return Learned(form, doc, optional, rows)
 
 

@@ -1,6 +1,6 @@
 """The protocol on one page: what a learner may yield, and the one driver that answers.
 
-A learner is a generator. It never says where the rows are; it yields what it wants to know of all of them, and receives
+A learner is a generator. It does not know where the rows are; it yields what it wants to know of all of them, and receives
 
     stats = yield summarize                   the merged statistics of all blocks; `summarize(block)` gives those of one
     state = yield Scan(step, state)           the state after `state = step(state, block)` over the blocks in order, or shuffled by a seed
@@ -231,7 +231,7 @@ Share = Callable[[Block], Mapping[Key, Block]]
 def lockstep(learners: Mapping[Key, Learner[Result]], share: Share | None = None) -> Learner[dict[Key, Result]]:
     """Several learners side by side: each reading serves all that want one. Returns what each has returned.
 
-    `share(block)` says which rows of a block each learner sees, by its key; without it all see all rows. Sums are asked for
+    `share(block)` are the rows of a block that each learner sees, by its key; without it all see all rows. Sums are asked for
     together; what else a learner asks for, it gets by itself.
     """
     found: dict[Key, Any] = dict.fromkeys(learners)

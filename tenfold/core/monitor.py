@@ -57,7 +57,7 @@ class Passes:
 
 
 def note(certificate: float) -> None:
-    """A solver tells its current certificate; it travels with the record of the next pass."""
+    """A solver reports its current certificate; it travels with the record of the next pass."""
     if _listener.get() is not None:
         _note.set({"certificate": certificate})
 

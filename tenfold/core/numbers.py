@@ -11,7 +11,7 @@ from tenfold.core.errors import BadInput
 
 
 def check_finite(X: Any, index: Any, names: Any, missing: bool) -> None:
-    """Name the first value of X that may not be there. `index` tells the row numbers of X in the whole table."""
+    """Name the first value of X that may not be there. `index` holds the row numbers of X in the whole table."""
     values = ops.dense(X)
     bad = ~(np.abs(values) <= ops.LARGEST[values.dtype])
     if missing:

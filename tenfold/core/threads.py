@@ -158,7 +158,7 @@ _given_up: list[threading.Thread] = []
 
 @contextlib.contextmanager
 def cancellable() -> Iterator[Run]:
-    """What is done within, in this thread and in those that work for it, is one run: when it fails, or is told to `cancel`, its
+    """What is done within, in this thread and in those that work for it, is one run: when it fails, or is cancelled (`cancel`), its
     kernels raise KeyboardInterrupt. It is part of the run around it, and has nothing to do with any other.
     """
     run = Run(_run.get(None))

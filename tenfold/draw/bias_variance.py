@@ -13,7 +13,7 @@ from tenfold.evaluate.curves.bias_variance import BiasVariance, BiasVariancePath
 def draw_bias_variance(found: BiasVariance | BiasVariancePath, ax: Any = None) -> Any:
     """The parts of the error: bars that build it up, or curves along a parameter.
 
-    Noise that was not given is part of the bias, and the label says so.
+    Noise that was not given is part of the bias, and so labelled.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import bias_variance

@@ -1,4 +1,4 @@
-"""The one look of all pictures: colours that the colour-blind tell apart (Okabe & Ito), light grid, no box."""
+"""The one look of all pictures: colours that the colour-blind can distinguish (Okabe & Ito), light grid, no box."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#8A8A8A"
 SKY, BLACK = "#56B4E9", "#000000"
-# Several curves in one picture differ in colour and in dash, so that they are told apart in black and white too.
+# Several curves in one picture differ in colour and in dash, so that they can be distinguished in black and white too.
 COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK)
 DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)))
 AMOUNTS, SIGNED = "cividis", "PuOr_r"  # colour maps: of amounts, and of what may be above or below zero

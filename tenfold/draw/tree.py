@@ -20,7 +20,7 @@ MOST_BRANCHES = 24  # of a node
 
 @dataclass
 class Box:
-    """A node: what it says, its shade, the label on the line that leads to it, the boxes below it, and where it stands."""
+    """A node: its text, its shade, the label on the line that leads to it, the boxes below it, and where it stands."""
 
     lines: list[str]
     shade: tuple[int | None, float]

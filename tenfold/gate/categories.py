@@ -1,6 +1,6 @@
 """The gate for categories: columns of text, of categories and of truth values as numbers 0, ..., k − 1.
 
-A learner that says `categorical = True` takes them. The categories of a column are its different values, sorted; a missing value is NaN,
+A learner with `categorical = True` takes them. The categories of a column are its different values, sorted; a missing value is NaN,
 and so is a value that fit has not seen, unless the learner's `unseen` is "mark" (it becomes UNSEEN) or "refuse". What was found
 is the fact `categories_`: for each column an array, or None for numbers.
 """
@@ -28,7 +28,7 @@ class Coder:
     def __init__(self, learner: Any, known: Categories | None = None) -> None:
         self.learner, self.known = learner, known
         self.unseen = learner.unseen
-        self.stranger = UNSEEN if self.unseen == "mark" else np.nan  # the code of what fit has not seen
+        self.unseen_code = UNSEEN if self.unseen == "mark" else np.nan  # the code of what fit has not seen
         self.found: Categories = [] if known is None else known
         self.marked: list[bool] | None = None  # None: the type of a column decides
         self.names: Array | None = None
@@ -42,7 +42,7 @@ class Coder:
         return self
 
     def wants(self, j: int, native: bool = False) -> bool:
-        """Whether column j is one of categories; `native` says that its type is."""
+        """Whether column j is one of categories; `native`: its type is one."""
         if self.known is not None:
             return j < len(self.known) and self.known[j] is not None
         return native if self.marked is None else self.marked[j]
@@ -66,19 +66,19 @@ class Coder:
         if self.unseen == "refuse" and unseen.any():
             row = int(np.argmax(unseen))
             raise self._strange(j, f"{values[row]:g}, row {row}")
-        return np.where(known, place, np.where(unseen, self.stranger, values))
+        return np.where(known, place, np.where(unseen, self.unseen_code, values))
 
     def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array:
-        """Column j, given by the numbers of its different values (−1: missing); `native`: its type says categories."""
+        """Column j, given by the numbers of its different values (−1: missing); `native`: its type is one of categories."""
         kind, first = self._kind(j, codes, different)
         if kind == "f" and not native:
-            return self.numbers(j, _spread(codes, [np.nan if is_blank(one) else float(one) for one in different]))
+            return self.numbers(j, _spread(codes, [np.nan if is_missing(one) else float(one) for one in different]))
         if not self.wants(j, native=True):
             if kind == "O":
                 raise self._changed(j, "text", codes, different, first)
-            return _spread(codes, [np.nan if is_blank(one) else float(one) for one in different])
+            return _spread(codes, [np.nan if is_missing(one) else float(one) for one in different])
         if self.known is None:
-            occurring = sorted(value for value in different if not is_blank(value))
+            occurring = sorted(value for value in different if not is_missing(value))
             self.found[j] = TRUTH if kind == "b" else np.array(occurring, dtype=np.float64 if kind == "f" else object)
         categories = self.found[j]
         assert categories is not None
@@ -89,26 +89,26 @@ class Coder:
         number = self.places[j]
         if self.unseen == "refuse":
             for i in np.unique(codes[codes >= 0]).tolist():
-                if not is_blank(different[i]) and different[i] not in number:
+                if not is_missing(different[i]) and different[i] not in number:
                     raise self._strange(j, _place(codes, different, i))
-        return _spread(codes, [np.nan if is_blank(one) else number.get(one, self.stranger) for one in different])
+        return _spread(codes, [np.nan if is_missing(one) else number.get(one, self.unseen_code) for one in different])
 
     def _strange(self, j: int, where: str) -> BadInput:
         return BadInput(
             f"Found unknown categories in {column_name(self.names, j)} ({where}), which were not there in fit: "
-            "let handle_unknown say what becomes of them"
+            "set handle_unknown to take them"
         )
 
     def _kind(self, j: int, codes: Array, different: list[Any]) -> tuple[str | None, int]:
         """The kind of the values of a column, None if all are missing, and the number of the first value."""
         first: dict[str, int] = {}
         for i, value in enumerate(different):
-            if not is_blank(value):
+            if not is_missing(value):
                 first.setdefault(kind_of(value), i)
         if "O" in first and len(first) > 1:
-            told = " and ".join(_place(codes, different, i) for i in list(first.values())[:2])
+            examples = " and ".join(_place(codes, different, i) for i in list(first.values())[:2])
             raise BadInput(
-                f"{column_name(self.names, j)} holds values of mixed type ({told}): make them all text or all numbers"
+                f"{column_name(self.names, j)} holds values of mixed type ({examples}): make them all text or all numbers"
             )
         return "f" if "f" in first else next(iter(first), None), min(first.values(), default=-1)
 
@@ -208,7 +208,7 @@ def numbered(values: Any) -> tuple[Array, list[Any]]:
     return codes, list(place)
 
 
-def is_blank(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Nothing, an empty text, NaN."""
     return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and value != value)
 

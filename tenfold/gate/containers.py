@@ -92,7 +92,7 @@ def _from_frame(X: Any, coder: Coder | None) -> tuple[Array, Array | None]:
     frame = nw.from_native(X, eager_only=True)
     if coder is not None:
         coder.begin(names, frame.shape[1])
-    if not frame.shape[0]:  # no value to name in a refusal; that there are no rows is said by others
+    if not frame.shape[0]:  # no value to name in a refusal; a table without rows is refused elsewhere
         return np.empty(frame.shape), names
     arrays = [_column(column, j, coder) for j, column in enumerate(frame.iter_columns())]
     if not arrays:

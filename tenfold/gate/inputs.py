@@ -1,4 +1,4 @@
-"""Kinds of input other than rows of fixed width. A learner says on its class which one it takes (`accepts`):
+"""Kinds of input other than rows of fixed width. A learner declares on its class which one it takes (`accepts`):
 
     documents    texts, one a row
     images       an array (n, height, width) or (n, height, width, channels) of numbers

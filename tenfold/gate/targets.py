@@ -142,8 +142,8 @@ def _distinct(y: Array) -> tuple[Array, Array]:
         values, codes = np.unique(y, return_inverse=True)
     except TypeError:
         kinds = {type(v).__name__: i for i, v in reversed(list(enumerate(y)))}
-        told = " and ".join(f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2])
-        raise BadInput(f"y holds labels of mixed type, {told}: make them all text or all numbers") from None
+        examples = " and ".join(f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2])
+        raise BadInput(f"y holds labels of mixed type, {examples}: make them all text or all numbers") from None
     if y.dtype.kind == "O" and any(v is None or v != v for v in values):
         row = next(i for i, v in enumerate(y) if v is None or v != v)
         raise BadInput(f"Input y contains NaN in row {row}: drop the rows without a label first")

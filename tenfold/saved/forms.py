@@ -17,7 +17,7 @@ scores: 1 for numbers and for two classes, else K. q is the number of targets: w
 arrays do not have this axis, so that `float(q,p)` is then `float(p)`, and `float(q)` a number.
 `a|b` is either form, `name?` may be absent, and `;` separates whole variants.
 
-A size that is only said (`int:p`) and that no array, list or learner has is bounded by UNSEEN: a few bytes must not ask for gigabytes.
+A size that is only stated (`int:p`) and that no array, list or learner has is bounded by UNSEEN: a few bytes must not ask for gigabytes.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def objection(attributes: dict[str, Any], forms: str) -> str | None:
 
 def _variant_objection(attributes: dict[str, Any], variant: str) -> str | None:
     sizes: Sizes = {"q": 1, FLAT: 1} if attributes.get("_flat") is True else {}
-    left, said = set(attributes), dict[str, str]()
+    left, stated = set(attributes), dict[str, str]()
     for item in variant.split():
         name, _, forms = item.partition("=")
         optional, name = name.endswith("?"), name.rstrip("?")
@@ -92,8 +92,8 @@ def _variant_objection(attributes: dict[str, Any], variant: str) -> str | None:
             known = ", ".join(f"{letter} = {size}" for letter, size in sizes.items() if len(letter) == 1)
             return f"{name} is not {forms.replace('|', ' or ')} where {known}"
         if forms.startswith("int:"):
-            said[forms[4:]] = name
-    for letter, name in said.items():
+            stated[forms[4:]] = name
+    for letter, name in stated.items():
         if sizes[letter] > UNSEEN and SEEN + letter not in sizes:
             return f"{name} is {sizes[letter]:,}, but nothing there has that size"
     return f"{min(left)} does not belong there" if left else None

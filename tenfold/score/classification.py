@@ -238,8 +238,9 @@ def all_shares(
         raise BadParameter(f"beta={beta!r}: must be at least 0")
     counted = confusion.by_class(labels, average, pos_label)
 
-    def told(name: str) -> Any:
+    def if_undefined(name: str) -> Any:
         return zero_division if name in warn_for or zero_division != "warn" else 0
 
-    shares = counted.precision(told("precision")), counted.recall(told("recall")), counted.fbeta(beta, told("f-score"))
-    return *shares, counted.actual if average is None else None
+    precision, recall = counted.precision(if_undefined("precision")), counted.recall(if_undefined("recall"))
+    f_score = counted.fbeta(beta, if_undefined("f-score"))
+    return precision, recall, f_score, counted.actual if average is None else None

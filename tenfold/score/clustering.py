@@ -87,7 +87,7 @@ def adjusted_rand_score(labels_true: Any, labels_pred: Any, *, sample_weight: An
 
 
 def mutual_info_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
-    """Σ pᵢⱼ log(pᵢⱼ / (pᵢ pⱼ)), in nats: what one grouping tells about the other; 0 where one of them is a
+    """Σ pᵢⱼ log(pᵢⱼ / (pᵢ pⱼ)), in nats: the information of one grouping about the other; 0 where one of them is a
     single group.
 
     >>> from tenfold.evaluate import mutual_info_score

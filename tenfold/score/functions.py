@@ -114,7 +114,7 @@ class Classes(Values):
 
 
 def function_score(function: Callable[..., Any], role: str, where: str) -> FunctionScore:
-    """The record of a user's function; how many arguments it needs tells which of the two forms it has."""
+    """The record of a user's function; the number of arguments it needs decides which of the two forms it has."""
     form, weighted = _form(function)
     if form is None:
         raise BadParameter(

@@ -160,7 +160,7 @@ def positive_class(classes: Array, pos_label: Any) -> int:
         if _kind(classes) == "numbers" and (values <= {0, 1} or values <= {-1, 1}):
             pos_label = 1
         else:
-            raise BadParameter(f"the labels are {_listed(classes)}: say which is positive with pos_label=")
+            raise BadParameter(f"the labels are {_listed(classes)}: name the positive one with pos_label=")
     place = np.flatnonzero(classes == pos_label)
     if not len(place) and len(classes) == 1:
         return -1

@@ -240,7 +240,7 @@ def _curve(ranks: Ranks, pos_label: Any) -> Curve:
     if ranks.width > 1:
         raise BadInput(f"y_score has {ranks.width} columns: give one score for each row")
     if len(ranks.classes) > 2 and pos_label is None:
-        raise BadParameter(f"there are {len(ranks.classes)} classes: say which is positive with pos_label=")
+        raise BadParameter(f"there are {len(ranks.classes)} classes: name the positive one with pos_label=")
     return ranks.curve(0, positive_class(ranks.classes, pos_label))
 
 

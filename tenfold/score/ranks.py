@@ -1,9 +1,9 @@
 """Statistics of rankings: how often rows of one class score above rows of another.
 
     RankRows      the rows themselves: exact, in memory
-    RankSketch    scores rounded until few enough are distinct: of bounded size, and tells its error
+    RankSketch    scores rounded until few enough are distinct: of bounded size, with a bound on its error
 
-Both answer `auc` and `curve` for a column of scores; the scores of `ranking` are computed from either.
+Both have `auc` and `curve` for a column of scores; the scores of `ranking` are computed from either.
 """
 
 from __future__ import annotations

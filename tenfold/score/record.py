@@ -15,7 +15,7 @@ from tenfold.core.stats import merge
 REGRESSION, TWO_CLASSES, MANY_CLASSES, CLUSTERING = "regression", "two classes", "many classes", "clustering"
 CLASSES = (TWO_CLASSES, MANY_CLASSES)
 VALUES, LABELS, PROBABILITIES, CLASS_SCORES = "values", "labels", "probabilities", "class scores"
-ALL_OUTPUTS = "all outputs"  # of a function of the user: class scores, and the chosen class where that is told apart
+ALL_OUTPUTS = "all outputs"  # of a function of the user: class scores, and the chosen class where that is another
 ROLES = {REGRESSION: "regressor", TWO_CLASSES: "classifier", MANY_CLASSES: "classifier", CLUSTERING: "clusterer"}
 
 Part = tuple[Array, Array, Array | None]  # truth, output and weights of some rows
@@ -131,14 +131,14 @@ class Score:
 
 
 def split_choice(output: Array, n_classes: int) -> tuple[Array, Array | None]:
-    """Class scores, and the number of the chosen class where one more column tells it."""
+    """Class scores, and the number of the chosen class where one more column holds it."""
     if output.shape[1] == n_classes:
         return output, None
     return output[:, :n_classes], output[:, n_classes].astype(np.int64)
 
 
 def judged_output(judge: Score, output: Array, classes: Array | None) -> Array:
-    """Outputs as the score wants them: class scores; ones for the chosen class, where that is told in a column more and the
+    """Outputs as the score wants them: class scores; ones for the chosen class, where one more column holds it and the
     score asks for it; or values.
     """
     if classes is None or judge.output == ALL_OUTPUTS:

@@ -36,7 +36,7 @@ DEFAULTS = {"classifier": "accuracy", "regressor": "r2"}
 
 
 def _classes(name: str, greater_is_better: bool, output: str, sums: Any, finish: Any, **more: Any) -> Score:
-    """A score of any number of classes, between 0 and 1 unless it says otherwise."""
+    """A score of any number of classes, between 0 and 1 unless given otherwise."""
     return Score(name, CLASSES, greater_is_better, output, sums, finish, **{"high": 1.0, **more})
 
 
@@ -58,7 +58,7 @@ def _shares(name: str, label: str) -> list[Score]:
 
 
 def _area(name: str, label: str, multi_class: str, average: str = "macro", **more: Any) -> Score:
-    """The area under the ROC curve; two classes have one, whatever is said of more."""
+    """The area under the ROC curve; two classes have one, whatever `multi_class` is."""
     return _classes(
         name, True, CLASS_SCORES, of.rank_rows, partial(of.area, multi_class=multi_class, average=average),
         sketch=of.rank_sketch, function="roc_auc_score", options=dict(multi_class=multi_class, average=average),
@@ -182,7 +182,7 @@ def find_score(
 ) -> Score:
     """The score of a name or synonym; None is accuracy for classifiers and R² for regressors.
 
-    A function is one of (truth, prediction) or (model, X, y), told apart by how many arguments it needs. A public
+    A function is one of (truth, prediction) or (model, X, y), distinguished by how many arguments it needs. A public
     function, or scikit-learn's of the same name, is the score of its name.
 
     `parameter` of `owner` is what the user gave it as; `also` are other words that it may be.

@@ -43,7 +43,7 @@ class Family:
 
     @property
     def raw(self) -> bool:
-        """Whether it takes the columns as they are, categories and blanks, and not the matrix of numbers."""
+        """Whether it takes the columns as they are, with categories and missing values, and not the matrix of numbers."""
         return bool(self.learner.categorical)
 
     def settings(self) -> list[Any]:
@@ -123,7 +123,7 @@ def families_for(role: str, rows: int, columns: int, classes: int) -> list[Famil
 def _trees(role: str, rows: int, trees: int) -> list[Family]:
     """A forest, and boosting with small and with larger trees, `trees` of them in a round; few rows take few rounds.
 
-    Leaves of the forest have at least 5 rows, so that no single row can be told from one, and more in long tables.
+    Leaves of the forest have at least 5 rows, so that no single row can be read off one, and more in long tables.
     """
     if rows < LEAST_TREE_ROWS:
         return []

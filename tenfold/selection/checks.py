@@ -13,7 +13,7 @@ LEAK_ROWS = 20_000  # rows looked at for leaks
 
 
 def duplicate_groups(frame: pl.DataFrame, task: Task, folds: int) -> tuple[Array | None, str]:
-    """A number for each row, the same for copies, where copies are to stay in one fold; and what to say.
+    """A number for each row, the same for copies, where copies are to stay in one fold; and a note.
 
     Copies are rows with equal columns, whatever their target. Where the columns are so coarse that copies
     arise by chance, they are ordinary rows: together they would hide whole kinds of rows from training.

@@ -19,8 +19,8 @@ PRACTICALLY_EQUAL = 0.002  # share of what the leader gains over the guess: less
 NEVER_EQUAL = 0.05  # more than this share is a difference, however large the error
 NEVER_EQUAL_LOSS = 0.2  # and so is more than this share of the leader's own loss, where a score is one
 LEVEL = 0.95
-COVERAGE = 0.9  # share of new rows whose truth lies within the range of an answer
-MOST_LEVELS, LEVEL_ROWS = 10, 200  # of answers that have ranges of their own, and the held-out rows of each
+COVERAGE = 0.9  # share of new rows whose truth lies within the range of a prediction
+MOST_LEVELS, LEVEL_ROWS = 10, 200  # of predictions that have ranges of their own, and the held-out rows of each
 SHUFFLES, SHUFFLED_ROWS = 20, 200_000  # of the truth of a fold, at most, and rows of all of them together
 
 
@@ -200,9 +200,9 @@ def _shuffled(race: Race, judge: Score, c: int, rows: Array) -> float:
 
 
 def reach_of(losses: Array, metric: str) -> float | None:
-    """How far off the answer to a new row is in 90 % of cases: split conformal, from the losses of held-out rows.
+    """How far off the prediction for a new row is in 90 % of cases: split conformal, from the losses of held-out rows.
 
-    None where there are too few rows to say.
+    None where there are too few rows.
     """
     place = int(np.ceil(COVERAGE * (len(losses) + 1)))
     if place > len(losses):
@@ -211,18 +211,18 @@ def reach_of(losses: Array, metric: str) -> float | None:
     return float(np.partition(off, place - 1)[place - 1])
 
 
-def reaches_of(answers: Array, losses: Array, metric: str) -> Array | None:
-    """(2, levels): the largest answer of each level, and how far off answers of that level are in 90 % of cases.
+def reaches_of(predictions: Array, losses: Array, metric: str) -> Array | None:
+    """(2, levels): the largest prediction of each level, and how far off predictions of that level are in 90 % of cases.
 
     Levels have equally many held-out rows. None where there are too few rows for two of them.
     """
-    levels = min(MOST_LEVELS, len(answers) // LEVEL_ROWS)
+    levels = min(MOST_LEVELS, len(predictions) // LEVEL_ROWS)
     if levels < 2:
         return None
-    ends = np.unique(np.quantile(answers, np.arange(1, levels + 1) / levels, method="inverted_cdf"))
+    ends = np.unique(np.quantile(predictions, np.arange(1, levels + 1) / levels, method="inverted_cdf"))
     if len(ends) < 2:
         return None
-    of = np.minimum(np.searchsorted(ends, answers), len(ends) - 1)
+    of = np.minimum(np.searchsorted(ends, predictions), len(ends) - 1)
     off = [reach_of(losses[of == level], metric) for level in range(len(ends))]
     return None if None in off else np.array([ends, off], dtype=np.float64)
 

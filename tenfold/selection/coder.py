@@ -52,7 +52,7 @@ class TableCoder(Estimator):
     least_rows: int = param(
         default=LEAST_LEVEL_ROWS,
         at_least=1,
-        doc="a level of fewer rows is not kept, so that no single row can be told from it",
+        doc="a level of fewer rows is not kept, so that no single row can be read off it",
     )
     most_levels: int = param(default=50, at_least=1, doc="levels kept for one category, the most frequent first")
 
@@ -61,20 +61,20 @@ class TableCoder(Estimator):
     ) -> Self:
         """Learn levels, missing values and scales from a frame of Float64 and String columns (look_at_columns).
 
-        `forms` says how the dates or numbers of a column were written before they became floats.
+        `forms` are the ways in which the dates or numbers of a column were written before they became floats.
         """
         columns = list(X.iter_columns())
         category = np.array([column.dtype == pl.String for column in columns])
         counted = [
             self._levels(column) if text else ("", [], False) for column, text in zip(columns, category, strict=True)
         ]
-        blank = np.array(_missing_that_tell(columns, self.least_rows)) & ~category
+        missing = np.array(_has_indicator(columns, self.least_rows)) & ~category
         scale = [1.0 if text else _safe_scale(column) for column, text in zip(columns, category, strict=True)]
         vars(self).update(
             n_features_in_=X.width,
             feature_names_in_=np.array(X.columns, dtype=object),
             category_=category,
-            blank_=blank,
+            blank_=missing,
             reference_=np.array([reference for reference, _, _ in counted], dtype=object),
             levels_=[np.array(levels, dtype=object) for _, levels, _ in counted],
             pooled_=np.array([pooled for _, _, pooled in counted]),
@@ -185,7 +185,7 @@ class TableCoder(Estimator):
         return names
 
 
-def _missing_that_tell(columns: list[pl.Series], least_rows: int) -> list[bool]:
+def _has_indicator(columns: list[pl.Series], least_rows: int) -> list[bool]:
     """Columns with enough missing values for a column of their own, and not in the rows of an earlier column's."""
     seen: set[bytes] = set()
     found = []

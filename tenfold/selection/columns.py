@@ -15,7 +15,7 @@ from tenfold.selection.dates import ISO, days, form_of, looks_like_dates, other_
 from tenfold.selection.reading import pl
 
 FREE_TEXT = 0.5  # a column of texts with more different values than this share of its rows is not a category
-LEAST_LEVEL_ROWS = 5  # a level of fewer rows is not kept, so that no single row can be told from a model
+LEAST_LEVEL_ROWS = 5  # a level of fewer rows is not kept, so that no single row can be read off a model
 MOST_NAMES = 8  # of columns in a message
 USED = ("number", "category", "date")
 
@@ -27,7 +27,7 @@ class Column:
     name: str
     kind: str  # number, category, date, id, row number, text, constant, empty, nested, dropped
     note: str | None = None
-    undo: str | None = None  # the option that undoes what the note says: keep, category or drop
+    undo: str | None = None  # the option that undoes what is noted: keep, category or drop
     form: str | None = None  # of a date, and of a number that is not written as computers do: how it is written
 
     @property

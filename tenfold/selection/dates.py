@@ -8,7 +8,7 @@ from tenfold.selection.reading import pl
 DATE = r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?$|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?$"
 CLOCK = r"[ T](\d{1,2}):(\d{2})(?::(\d{2}))?"
 ISO = "%Y-%m-%d"
-# Where day and month cannot be told apart, the first form that reads every cell is taken: a slash is American.
+# Where day and month cannot be distinguished, the first form that reads every cell is taken: a slash is American.
 FORMS = (
     ISO, "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y", "%m.%d.%Y",
     "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%m-%d-%y",

@@ -18,8 +18,8 @@ MISSING = "(missing)"
 def widths(coder: TableCoder) -> list[int]:
     """The columns of the matrix that belong to each column of the table."""
     return [
-        len(levels) + int(pooled) if category else 1 + int(blank)
-        for category, levels, pooled, blank in zip(
+        len(levels) + int(pooled) if category else 1 + int(missing)
+        for category, levels, pooled, missing in zip(
             coder.category_, coder.levels_, coder.pooled_, coder.blank_, strict=True
         )
     ]

@@ -25,7 +25,7 @@ from tenfold.selection.reading import pl, read_table
 
 @estimator
 class TableModel(Estimator):
-    """TableModel: answers for the rows of a table, as `tenfold.select` leaves it.
+    """TableModel: predictions for the rows of a table, as `tenfold.select` leaves it.
 
     Model       pipeline(coder(row)), the pipeline behind a matrix of numbers or, for trees, a frame with categories
     Objective   that of the pipeline's last step
@@ -55,7 +55,7 @@ class TableModel(Estimator):
     def of(
         cls, coder: TableCoder, pipeline: Any, target: str, reach: float | None = None, reaches: Array | None = None
     ) -> TableModel:
-        """The model from its two fitted parts; `reach` is half the width of the range around an answer, `reaches` by level."""
+        """The model from its two fitted parts; `reach` is half the width of the range around a prediction, `reaches` by level."""
         model = cls(coder, pipeline)
         vars(model).update(
             n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target

@@ -67,13 +67,13 @@ class Outcome:
 
     @property
     def reach(self) -> float | None:
-        """Half the width of the range around an answer that holds 90 % of new rows; None for classes, or too few rows."""
+        """Half the width of the range around a prediction that holds 90 % of new rows; None for classes, or too few rows."""
         found = self._held_out()
         return None if found is None else choices.reach_of(found[1], self.judge.name)
 
     @property
     def reaches(self) -> Array | None:
-        """The same by the size of the answer, where there are rows enough: (2, levels), ends of levels and half widths."""
+        """The same by the size of the prediction, where there are rows enough: (2, levels), ends of levels and half widths."""
         found = self._held_out()
         return None if found is None else choices.reaches_of(*found, self.judge.name)
 
@@ -85,8 +85,8 @@ class Outcome:
         rounds = race.complete_outer
         taken = [self.guess] * len(rounds) if self.is_guess else search.picks
         parts = [(c, np.flatnonzero(race.fold == o)) for c, o in zip(taken, rounds, strict=True)]
-        answers = np.concatenate([race.outputs[c, rows, 0] for c, rows in parts])
-        return answers, np.concatenate([race.losses(c, rows) for c, rows in parts])
+        predictions = np.concatenate([race.outputs[c, rows, 0] for c, rows in parts])
+        return predictions, np.concatenate([race.losses(c, rows) for c, rows in parts])
 
     def guess_scores(self) -> dict[str, Array]:
         """The scores of the guess on the complete folds, by metric."""
@@ -142,7 +142,7 @@ class Outcome:
             estimate={name: asdict(one) for name, one in self.estimates.items()},
             reach=self.reach,
             reaches=None if self.reaches is None else self.reaches.tolist(),
-            warnings=self.race.told,
+            warnings=self.race.warned,
             failures=self.race.failures,
             merged=[
                 family.title for family, sets in zip(self.race.families, self.race.sets, strict=True) if sets.merged
@@ -176,7 +176,7 @@ def guess_label(task: Task, metric: str = "") -> str:
     if metric == "roc_auc":
         return "guessing"
     if metric == "accuracy":
-        return f"always saying {max(task.counts(), key=lambda pair: pair[1])[0]}"
+        return f"always predicting {max(task.counts(), key=lambda pair: pair[1])[0]}"
     return "guessing the class frequencies"
 
 

@@ -56,7 +56,7 @@ def make_folds(y: Array, folds: int, seed: int, role: str, groups: Array | None)
 
 
 def held_out_table(settings: int, rows: int, width: int) -> Array:
-    """(settings, rows, outputs), for what each setting says of each row when trained without its fold.
+    """(settings, rows, outputs), for the outputs of each setting for each row, trained without its fold.
 
     Half the digits are kept where all of them would take more than MOST_KEPT bytes.
     """
@@ -84,7 +84,7 @@ class Race:
         raw = [family.learner for family in families if family.raw]
         self.raw = check.in_memory(raw[0], frame, y) if raw else None
         first = families[0].learner
-        self.labels: Array | None = None  # what the classes are called, for what learners have to say of them
+        self.labels: Array | None = None  # what the classes are called, for the messages of learners
         self.settings: list[Setting] = settings_of(families)
         shape = (len(self.settings), self.K, self.K)
         self.scores = {judge.name: np.full(shape, np.nan) for judge in judges}
@@ -95,7 +95,7 @@ class Race:
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.units_done = 0
         self.failures: dict[str, str] = {}  # family -> why, once
-        self.told: dict[str, str] = {}  # family -> what it warned of, once
+        self.warned: dict[str, str] = {}  # family -> its warning, once
 
     def units(self) -> list[tuple[int, int]]:
         """Single folds first: they make the board. Then pairs, completing one outer fold after another."""
@@ -196,7 +196,7 @@ class Race:
                 models = [self._one(family, sets, value, held) for value in family.values or (None,)]
         for one in caught:
             if isinstance(one.message, TenfoldWarning):
-                self.told.setdefault(family.title, _told(one.message))
+                self.warned.setdefault(family.title, _warning_text(one.message))
         return models
 
     def _one(self, family: Family, sets: TrainingSets, value: Any, held: Held) -> Any:
@@ -243,7 +243,7 @@ class Race:
         return (judge.row_loss or (squared if truth.ndim > 1 else zero_one))(truth, self.outputs[c, rows])
 
 
-def _told(warning: TenfoldWarning) -> str:
+def _warning_text(warning: TenfoldWarning) -> str:
     """What a learner warned of; the remedy is left out where it is a setting that the race does not offer."""
     text = first_line(warning)
     if not isinstance(warning, NotConverged):

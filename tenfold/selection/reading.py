@@ -25,7 +25,7 @@ except ImportError:  # polars belongs to the extra "app"
 __all__ = ["Raw", "pl", "read_table"]
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 REPEATED = re.compile(r"_duplicated_\d+$")  # what polars adds to a name that is there already
-HEAD = 1000  # rows that are looked at to tell a header from data
+HEAD = 1000  # rows that are looked at to distinguish a header from data
 LARGEST_LOOKED_AT = 1 << 26  # bytes of a file whose lines are counted
 LONGEST_REASON = 1000  # characters of a message that are kept
 UNREADABLE = "\N{REPLACEMENT CHARACTER}"
@@ -42,7 +42,7 @@ class Raw:
     about: str
     digest: str  # SHA-256 of the file, or of the values of a frame
     seconds: float
-    place: str | None  # SHA-256 of where the file lies, to tell it from another of the same name
+    place: str | None  # SHA-256 of where the file lies, to distinguish it from another of the same name
     repeated: frozenset[str] = frozenset()  # names that stand more than once in the header of a CSV file
 
 
@@ -69,7 +69,7 @@ def read_table(table: Any) -> Raw:
 
 
 def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
-    """The frame, whether its columns have types, what to say of the file, and the names that its header repeats."""
+    """The frame, whether its columns have types, notes on the file, and the names that its header repeats."""
     if path.is_dir():
         raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
     if not path.exists():

@@ -228,7 +228,7 @@ class _Job:
     def _finish(self, found: Outcome, coder: TableCoder, record: dict[str, Any]) -> Run:
         race, judge, estimates = found.race, found.judge, found.estimates
         self.emit(
-            "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.told
+            "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.warned
         )
         self.emit("estimate", **found.facts())
         model = TableModel.of(

@@ -1,4 +1,4 @@
-"""Blocks of rows as a source: each passes the checks of a table in memory, and errors say which block it was.
+"""Blocks of rows as a source: each passes the checks of a table in memory, and errors name the block.
 
 Blocks are taken as they are, only cut where they are longer than `block_rows`.
 """
@@ -38,7 +38,7 @@ class Blocks(Source):
         self.target, self.facts = Target("none"), {}
 
     def learn_facts(self, first: Any, number: int = 0) -> None:
-        """What the first block tells: width, names, shape of the target. Classes and categories need a pass of their own."""
+        """The facts of the first block: width, names, shape of the target. Classes and categories need a pass of their own."""
         learner = self.learner
         with in_block(number):
             X, y, _ = self._split(first)
@@ -223,7 +223,7 @@ def _fitted_columns(learner: Any, X: Any) -> Any:
 
 @contextlib.contextmanager
 def in_block(number: int) -> Iterator[None]:
-    """Errors say which block it was."""
+    """Errors name the block."""
     try:
         yield
     except TenfoldError as error:

@@ -96,7 +96,7 @@ class Recipe(Blocks):
     """How a worker makes a block of a partition (X, y, w): a stream of one block, which has a number."""
 
     def taught(self, number: int, raw: Any) -> Recipe:
-        """With the facts that one partition tells."""
+        """With the facts of one partition."""
         self.learn_facts(raw, number)
         return self
 
@@ -225,7 +225,7 @@ def _home() -> Dask | None:
 
 
 def _asked(verb: str, recipe: Recipe, number: int, raw: Any) -> Any:
-    """What a recipe says about a partition: its "block", a "survey" of it, or the recipe "taught" by it."""
+    """What a recipe makes of a partition: its "block", a "survey" of it, or the recipe "taught" by it."""
     return guarded(getattr(recipe, verb), number, raw)
 
 

@@ -134,7 +134,7 @@ class Files(Source):
             )
 
     def _array(self, column: Any) -> Array:
-        """A column as NumPy has it, missing values as NaN; text labels as their numbers, strangers as NaN."""
+        """A column as NumPy has it, missing values as NaN; text labels as their numbers, unseen ones as NaN."""
         if self.text_labels and self.target.classes is not None and column.name == self.targets[0]:
             column = (
                 column.cast(polars().String).cast(polars().Enum(list(self.target.classes)), strict=False).to_physical()

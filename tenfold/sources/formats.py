@@ -1,6 +1,6 @@
 """One file with a table, CSV (also gzipped) or Parquet: its columns and types, and how its rows are read.
 
-A Parquet file says the types of its columns. In a CSV they are guessed from the first rows, so the reader
+A Parquet file holds the types of its columns. In a CSV they are guessed from the first rows, so the reader
 asks for what it needs (numbers, text), and a value that is something else is found and named.
 """
 
@@ -19,7 +19,7 @@ from tenfold.sources.lines import bad_line, check_header, separator_of
 
 SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
 READ_BYTES = 1 << 16  # of each column at a time
-BLANK = "NA"  # besides nothing at all, what stands for a missing number in a CSV
+MISSING_NUMBER = "NA"  # besides nothing at all, what stands for a missing number in a CSV
 
 
 class Table:
@@ -34,7 +34,7 @@ class Table:
         self.typed = SUFFIXES[suffix]
         self.asked: dict[str, Any] = {}
         self.separator = "," if self.typed else separator_of(path)
-        with _told(self):
+        with _reported(self):
             self.types: dict[str, Any] = dict(self._scan().collect_schema())
         self.repeated = set[str]() if self.typed else check_header(path, list(self.types), self.separator)
 
@@ -45,13 +45,13 @@ class Table:
         pl = polars()
         if self.typed:
             return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
-        blanks = {name: BLANK for name, kind in self.asked.items() if kind == pl.Float64}
+        missing = {name: MISSING_NUMBER for name, kind in self.asked.items() if kind == pl.Float64}
         return pl.scan_csv(
             self.path,
             **{
                 "glob": False,
                 "schema_overrides": self.asked,
-                "null_values": blanks or None,
+                "null_values": missing or None,
                 "separator": self.separator,
             }
             | options,
@@ -67,7 +67,7 @@ class Table:
         pl = polars()
         wide = (pl.Decimal, pl.Int128, pl.UInt128, pl.Null)  # types NumPy does not have
         casts = [pl.col(name).cast(pl.Float64) for name in names if self.types[name] in wide]
-        with _told(self):
+        with _reported(self):
             for frame in self._parquet(names, rows) if self.typed else self._csv(names, rows):
                 yield frame.with_columns(casts) if casts else frame
 
@@ -96,14 +96,14 @@ class Table:
             raise BadInput(f"{self} has a column {more!r} that the first file has not: all files need the same columns")
 
     def want_numbers(self, names: list[str]) -> None:
-        """These columns must be numbers: told now where types are known, else while reading."""
+        """These columns must be numbers: refused now where types are known, else while reading."""
         pl = polars()
         for name in names:
             kind = self.types[name]
             if not self.typed:
                 self.asked[name] = kind if kind == pl.Boolean else pl.Float64
             elif not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
-                with _told(self):
+                with _reported(self):
                     first = self._scan().select(name).with_row_index("row").drop_nulls().head(1).collect()
                 row, value = first.row(0) if first.height else (0, None)
                 raise not_a_number(self, name, str(kind), row, value)
@@ -119,7 +119,7 @@ class Table:
             }
         kinds = {"number": pl.Float64, "truth": pl.Boolean}
         wrong = [_unread(pl.col(name), kinds[k]).any().alias(f"{k} {j}") for j, name in enumerate(names) for k in kinds]
-        with _told(self):
+        with _reported(self):
             found = self._scan(schema_overrides={}, infer_schema=False).select(wrong).collect(engine="streaming").row(0)
         return {name: pl.String if found[2 * j + 1] else pl.Boolean for j, name in enumerate(names) if found[2 * j]}
 
@@ -175,7 +175,7 @@ def _unread(text: Any, kind: Any) -> Any:
     pl = polars()
     if kind == pl.Boolean:
         return text.is_not_null() & ~text.is_in(["true", "false", "True", "False", "TRUE", "FALSE"])
-    return text.is_not_null() & (text != BLANK) & text.cast(kind, strict=False).is_null()
+    return text.is_not_null() & (text != MISSING_NUMBER) & text.cast(kind, strict=False).is_null()
 
 
 def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> BadInput:
@@ -187,8 +187,8 @@ def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> Ba
     )
 
 
-class _told:
-    """What a reader says about a file, in one sentence with its name."""
+class _reported:
+    """Errors of a reader become one sentence with the name of the file."""
 
     def __init__(self, table: Table) -> None:
         self.table = table

@@ -1,6 +1,6 @@
 """A CSV file line by line: its header as it is written, and the line that a reader stumbled over.
 
-The readers of tables name columns anew where a header repeats one, and say of a bad line only that there is one. What they leave
+The readers of tables name columns anew where a header repeats one, and report of a bad line only that there is one. What they leave
 out is found here, by reading the file again, a line at a time.
 """
 
@@ -58,7 +58,7 @@ def separator_of(path: Any) -> str:
 
 
 def header_of(path: Any, separator: str = ",") -> list[str]:
-    """The names of the first line, as they are written; none where it cannot be told."""
+    """The names of the first line, as they are written; none where they cannot be read."""
     try:
         return next((fields for _, fields in _records(path, separator)), [])
     except (csv.Error, OSError, EOFError):
@@ -75,11 +75,11 @@ def bad_line(path: Any, separator: str = ",") -> BadFile | None:
                 more = f"{width} field{'s' if width > 1 else ''} expected as in the header, {len(fields)} found"
                 return BadFile(f"{name!r}, line {line}: {more}: put texts that hold {separator!r} in quotes")
     except csv.Error as reason:
-        said, line = reason.args
-        if "unexpected end" in said:
+        problem, line = reason.args
+        if "unexpected end" in problem:
             return BadFile(f"{name!r}, line {line}: a quote is opened and never closed: close it")
     except (OSError, EOFError):
-        pass  # the file itself is damaged: the reader has said so
+        pass  # the file itself is damaged: the reader has reported it
     return None
 
 
@@ -104,7 +104,7 @@ def warn_of_short_lines(path: Any, separator: str = ",") -> None:
 
 
 def check_header(path: Any, columns: Sequence[str], separator: str = ",") -> set[str]:
-    """The names that stand more than once in the header; what the reader calls the later ones is told. Numbers are no names."""
+    """The names that stand more than once in the header; a warning gives the new names of the later ones. Numbers are no names."""
     suspects = [found[1] for found in map(RENAMED.fullmatch, columns) if found and re.search(r"[^\d\s.,+-]", found[1])]
     if not suspects:
         return set()

@@ -9,7 +9,7 @@ from tenfold.core.errors import ReadOnce
 
 
 class Once:
-    """An iterator that says why it cannot be read again."""
+    """An iterator whose error explains why it cannot be read again."""
 
     def __init__(self, items: Iterator[Any]) -> None:
         self.items: Iterator[Any] | None = items

@@ -115,11 +115,11 @@ def _joined(pickled: bytes, *parts: Any) -> Any:
 def _asked(pickled: bytes, own: tuple[Any, ...], *states: Any) -> Any:
     kind, function, message = pickle.loads(pickled)
 
-    def answer(*given: Answer) -> Answer:
+    def run(*given: Answer) -> Answer:
         found = function(*own, *(one.state for one in given), *message)
         return Answer(*found) if kind == STEP else Answer(found, None) if kind == CHANGE else Answer(None, found)
 
-    return guarded(answer, *states)
+    return guarded(run, *states)
 
 
 def _added(*answers: Any) -> Any:
@@ -128,7 +128,7 @@ def _added(*answers: Any) -> Any:
 
 @dataclass(slots=True)
 class Answer:
-    """What a part was turned into, and what it tells."""
+    """What a part was turned into, and its statistics."""
 
     state: Any
     stats: Any

@@ -1,7 +1,7 @@
 """Blocks of rows, one after the other: iterators, functions that return one, lists of blocks, Arrow streams.
 
 A block is X, (X, y) or (X, y, w); with frames, y and the weights may also be names of columns. Here what is given is
-told apart and opened; `sources.blocks` reads the rows.
+distinguished and opened; `sources.blocks` reads the rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tenfold.sources.once import Once
 
 
 def is_dask(X: Any) -> bool:
-    """A Dask array, frame or series (told by its module, so that Dask is not imported)."""
+    """A Dask array, frame or series (recognised by its module, so that Dask is not imported)."""
     return type(X).__module__.startswith(("dask.array", "dask.dataframe", "dask_expr"))
 
 

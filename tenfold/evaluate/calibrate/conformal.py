@@ -1,6 +1,6 @@
-"""Conformal prediction: intervals and sets that hold the truth as often as they say, for any learner.
+"""Conformal prediction: intervals and sets of guaranteed coverage, for any learner.
 
-Scores of rows by models that have not seen them say how far off predictions are; a new row is treated alike.
+Scores of rows by models that have not seen them show how far off predictions are; a new row is treated alike.
 Nothing is assumed but that rows are exchangeable (drawn alike, in any order).
 """
 
@@ -180,7 +180,7 @@ class Conformal(SklearnApi):
         return [copy.deepcopy(fresh(self.model)).set_params(**{names[0]: q}) for q in (alpha / 2, 1 - alpha / 2)]
 
     def _size(self, model: Estimator, train: Any) -> Any:
-        """A regressor of log |residual| of the rows trained on, and the least size it may say; or None."""
+        """A regressor of log |residual| of the rows trained on, and the least size it may predict; or None."""
         if self.scale is None:
             return None
         truth = truth_of(train)[0]

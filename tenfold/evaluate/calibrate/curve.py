@@ -77,8 +77,8 @@ def calibration_curve(
     weights = np.empty(0) if checked.w is None else checked.w
     sums = _evaluate.bin_sums(p, checked.truth, weights, edges[1:-1].copy())
     weight, hits, total, squares = sums[sums[:, 0] > 0].T
-    seen, said = hits / weight, total / weight
+    seen, predicted = hits / weight, total / weight
     trials = weight**2 / squares  # as many equal rows as the weights are worth
     ranges = [wilson(rate * n, n, level) for rate, n in zip(np.clip(seen, 0, 1), trials, strict=True)]
     low, high = (np.array([getattr(r, side) for r in ranges]) for side in ("low", "high"))
-    return CalibrationCurve(seen, said, np.minimum(low, seen), np.maximum(high, seen), weight, level)
+    return CalibrationCurve(seen, predicted, np.minimum(low, seen), np.maximum(high, seen), weight, level)

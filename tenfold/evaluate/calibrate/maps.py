@@ -63,10 +63,10 @@ class Calibrator:
 def fit_calibrator(
     y_true: Any, y_proba: Any, method: str = "temperature", *, sample_weight: Any = None, labels: Any = None
 ) -> Calibrator:
-    """A map that makes probabilities honest, from rows that the classifier has not learned.
+    """A map that calibrates probabilities, from rows that the classifier has not learned.
 
     method: "temperature" (keeps the predicted classes), "sigmoid" (Platt's), "beta", or "isotonic" (needs some thousand rows; may
-    say 0 or 1). y_proba: (n, k), or (n,) for the second of two classes.
+    give 0 or 1). y_proba: (n, k), or (n,) for the second of two classes.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import fit_calibrator

@@ -203,15 +203,15 @@ def _decompose(
                 model, X_test, _target_at(model, y_test, truth, classes), None, classes, categories
             )
 
-    def answers(draw: tuple[int, Array | None]) -> list[Array]:
+    def predictions(draw: tuple[int, Array | None]) -> list[Array]:
         source = _training(model, train, draw, judged)
         fitted = [fresh(one)._fit(source) for one in models]
-        return [_answer(map_rows(one._outputs, judged.whole()), judged) for one in fitted]
+        return [_prediction(map_rows(one._outputs, judged.whole()), judged) for one in fitted]
 
     if model.role == "regressor" and judged.target.width > 1:
         raise BadInput("the target has several columns: decompose the error of one at a time")
     with single_blas:
-        predicted = np.array(each(answers, draws))  # (replicates, models, rows)
+        predicted = np.array(each(predictions, draws))  # (replicates, models, rows)
     seen = np.array(
         [np.ones(predicted.shape[2], bool) if c is None or X_test is not None else c == 0 for _, c in draws]
     )
@@ -228,7 +228,7 @@ def _decompose(
     return [_zero_one(predicted[:, m], seen, judged, truth) for m in range(len(models))]
 
 
-def _answer(output: Array, judged: Arrays) -> Array:
+def _prediction(output: Array, judged: Arrays) -> Array:
     """The value, or the number of the class, that a model gives to each row."""
     if judged.target.classes is None:
         return output[:, 0]

@@ -277,11 +277,11 @@ def _both_scores(
 ) -> tuple[float, float]:
     """The score of a model on the rows it learned (those of other folds that are `held`) and on fold k."""
     learned = fold != k if held is None else (fold != k) & held
-    answers = []
+    scores = []
     for rows in (np.flatnonzero(learned), np.flatnonzero(fold == k)):
         output = map_rows(one._outputs, _plain(source.select(rows)))
-        answers.append(score_of(judge, source, rows, output))
-    return answers[0], answers[1]
+        scores.append(score_of(judge, source, rows, output))
+    return scores[0], scores[1]
 
 
 def _plain(source: Arrays) -> Arrays:

@@ -101,7 +101,7 @@ class ValidationCurve(Curve):
         return self.held_out.one_standard_error
 
     def simplest(self, simpler: str) -> Any:
-        """The same where it must be said whether "larger" or "smaller" values make simpler models."""
+        """The same where it must be given whether "larger" or "smaller" values make simpler models."""
         return self.held_out.simplest(simpler)
 
     @property

@@ -52,7 +52,7 @@ def minimum_risk(probabilities: Any, loss: Any, reject: float | None = None) -> 
 
 
 def threshold(false_positive: float, false_negative: float) -> float:
-    """Say "positive" from this probability on:  L_FP / (L_FP + L_FN),  where right answers cost nothing.
+    """Predict "positive" from this probability on:  L_FP / (L_FP + L_FN),  where correct predictions cost nothing.
 
     >>> from tenfold.evaluate import threshold
     >>> threshold(false_positive=1, false_negative=4)
@@ -77,7 +77,7 @@ def likelihood_ratio_test(
 
 @dataclass(frozen=True)
 class RiskCurve:
-    """Expected cost of each threshold along the ROC, and the best: say "positive" where the score is at least `best`."""
+    """Expected cost of each threshold along the ROC, and the best: predict "positive" where the score is at least `best`."""
 
     thresholds: Array
     risk: Array

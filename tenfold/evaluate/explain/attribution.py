@@ -17,9 +17,9 @@ SAME = 1e-7  # relative to its parts, a sum that differs by no more is the same
 
 @dataclass(frozen=True)
 class Attributions:
-    """Shapley values: `values` is (rows, columns), or (rows, columns, classes); `base` is what is said of an unknown row.
+    """Shapley values: `values` is (rows, columns), or (rows, columns, classes); `base` is the prediction for an unknown row.
 
-    base + the values of a row = what the model says of it, in the unit `unit`.
+    base + the values of a row = the model's prediction for it, in the unit `unit`.
     """
 
     columns: list[str]
@@ -60,7 +60,7 @@ class Attributions:
     __repr__ = __str__
 
     def plot(self, row: int | None = None, ax: Any = None) -> Any:
-        """All rows, a strip of dots for each column; or one row, from the base to what is said of it. Returns the axes."""
+        """All rows, a strip of dots for each column; or one row, from the base to its prediction. Returns the axes."""
         from tenfold.draw.attribution import draw_attributions, draw_one_row
 
         return draw_attributions(self, ax) if row is None else draw_one_row(self, row, ax)
@@ -69,8 +69,8 @@ class Attributions:
 def attributions(model: Any, X: Any, background: Any = None) -> Attributions:
     """The exact Shapley values of the columns for fitted trees (Lundberg et al. 2020), and for models that are sums over columns.
 
-    value_i = Σ over sets S of other columns of  |S|! (p − |S| − 1)! / p!  (f(S and i) − f(S)),  where f(S) is what the
-    model says when only the columns in S are known. An unknown column takes the ways of the training rows at each node
+    value_i = Σ over sets S of other columns of  |S|! (p − |S| − 1)! / p!  (f(S and i) − f(S)),  where f(S) is the
+    model's prediction when only the columns in S are known. An unknown column takes the ways of the training rows at each node
     ("path-dependent"); with `background`, rows of the same columns, it takes their values ("interventional").
     Boosted classifiers are explained in log-odds (`decision_function`), trees and forests in probabilities. In a sum over columns
     (linear models, naive Bayes, nearest centroid) an unknown column takes the values of `background`, which is X if none is given;

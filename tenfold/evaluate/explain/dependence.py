@@ -142,11 +142,11 @@ def _dressed(
         np.nanquantile(response.X[:, j], np.arange(1, 10) / 10) if response.categories[j] is None else np.empty(0)
         for j in columns
     ]
-    told = [_told(response.categories[j], grid) for j, grid in zip(columns, grids, strict=True)]
-    return Dependence(kind, names, response.outputs, told, average, rows, deciles)
+    named = [_named(response.categories[j], grid) for j, grid in zip(columns, grids, strict=True)]
+    return Dependence(kind, names, response.outputs, named, average, rows, deciles)
 
 
-def _told(categories: Array | None, grid: Array) -> Array:
+def _named(categories: Array | None, grid: Array) -> Array:
     """The grid as it is read: names of categories instead of their codes."""
     return grid if categories is None else np.asarray(categories)[grid.astype(np.int64)]
 

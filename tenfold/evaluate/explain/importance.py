@@ -1,4 +1,4 @@
-"""Permutation importance: how much worse a predictor becomes when one column tells it nothing."""
+"""Permutation importance: how much worse a predictor becomes when one column is shuffled."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Importance:
     """How much the score falls when a column is shuffled. `drops` is (columns, folds, repeats); more is more important.
 
     The range of a mean is that of Student's t over the folds, corrected for overlapping training sets; of a model that
-    was fitted before, over the shuffles: it then tells how exactly the drop is known for these rows, not for others.
+    was fitted before, over the shuffles: it then shows how exactly the drop is known for these rows, not for others.
     """
 
     columns: list[str]

@@ -100,7 +100,7 @@ def _as_columns(values: Array) -> Array:
 
 
 def _without_first(probabilities: Array) -> Array:
-    """Of two probabilities, the second says it all."""
+    """Of two probabilities the second is enough."""
     return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
 
 
@@ -112,11 +112,11 @@ def altered(response: Response, columns: list[int], points: Array, w: Array | No
     n = len(response.X)
     together = min(max(1, ROWS_AT_ONCE // n), len(points))
     copies = np.tile(response.X, (together, 1))  # only the altered columns are written again
-    answers = []
+    responses = []
     for start in range(0, len(points), together):
         some = points[start : start + together]
         rows = copies[: n * len(some)]
         rows[:, columns] = np.repeat(some, n, axis=0)
-        answer = response.of(rows).reshape(len(some), n, -1)
-        answers.append(answer if w is None else np.tensordot(answer, w, axes=([1], [0])))
-    return np.concatenate(answers)
+        outputs = response.of(rows).reshape(len(some), n, -1)
+        responses.append(outputs if w is None else np.tensordot(outputs, w, axes=([1], [0])))
+    return np.concatenate(responses)

@@ -274,7 +274,7 @@ def train_test_split(
         raise BadInput(f"Found input variables with inconsistent numbers of samples: {lengths}")
     n = lengths[0]
     if parts is not None and (test_size is not None or train_size is not None):
-        raise BadParameter("parts= says all sizes: leave out test_size and train_size")
+        raise BadParameter("parts= holds all sizes: leave out test_size and train_size")
     sizes = np.array(two_sizes(n, test_size, train_size, 0.25)) if parts is None else sizes_of(parts, n)
     spare = n - int(sizes.sum())  # rows of no part, where both sizes are given and do not sum to n
     all_sizes = np.append(sizes, spare) if spare else sizes

@@ -46,7 +46,7 @@ class Splitter:
         raise NotImplementedError
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Pairs:
-        """Pairs (train, test) of row numbers; X tells only how many rows there are."""
+        """Pairs (train, test) of row numbers; of X only the number of rows is used."""
         n = n_rows(X)
         for test in self._tests(n, y, groups):
             held_out = np.zeros(n, dtype=bool)

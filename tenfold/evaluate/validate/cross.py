@@ -121,7 +121,7 @@ def cross_val_predict(
     source = _in_memory(model, X, y, sample_weight)
     result = _in_rounds(model, source, find_score(None, model.role), splitting)
     if result.rows is not None:
-        raise BadInput(f"only {len(result.rows)} rows are ever held out by these folds: cross_validate tells them")
+        raise BadInput(f"only {len(result.rows)} rows are ever held out by these folds: cross_validate returns them")
     if method == "predict":
         return result.predictions
     if method != "predict_proba" or result.probabilities is None or not hasattr(model, "predict_proba"):
@@ -216,7 +216,7 @@ def _corrected(
     return training, [training + error - low for error, low in zip(held, seen, strict=True)]
 
 
-# --- the gate and the answer ------------------------------------------------------------------------------
+# --- the gate and the result ------------------------------------------------------------------------------
 
 
 def _in_memory(model: Estimator, X: Any, y: Any, sample_weight: Any) -> Arrays:

@@ -1,4 +1,4 @@
-"""Models of the splits, and what they say of the rows they have not seen: by merging, in closed form, or by
+"""Models of the splits, and their outputs for the rows they have not seen: by merging, in closed form, or by
 fitting again.
 """
 
@@ -106,7 +106,7 @@ def split_models(model: Estimator, source: Arrays, one: SplitPlan) -> tuple[list
 
 
 def merged_models(template: Estimator, source: Arrays, one: SplitPlan, values: list[Any]) -> list[list[Any]] | None:
-    """The models of each split from merged sums of its groups, one for each value of the path, or one; None where sums do not tell them,
+    """The models of each split from merged sums of its groups, one for each value of the path, or one; None where sums do not give them,
     or would take too much memory."""
     sums = template._from_sums(source) if one.merges else None
     if sums is None or not sums_fit(sums.size, len(one.groups)):
@@ -142,7 +142,7 @@ def start_of(model: Estimator, source: Arrays) -> Any:
 
 
 def solved_path(template: Estimator, values: list[Any], judge: Score, statistics: Any) -> tuple[list[dict[str, Any]], Any]:
-    """The fits of one training set along a path, and their scores on held-out rows where the moments of those tell them.
+    """The fits of one training set along a path, and their scores on held-out rows where the moments of those give them.
 
     `statistics` are those of the training set and of the rows held out, or None.
     """
@@ -182,9 +182,9 @@ def outputs_of(
     models: list[Any], source: Arrays, parts: list[Array], output: Callable[[Any, Any], Array] | None = None
 ) -> list[Array]:
     """The outputs of each model for its rows, or output(model, rows): one pass over all of them, on all threads."""
-    said = output or (lambda model, X: model._outputs(X))
+    outputs = output or (lambda model, X: model._outputs(X))
     keyed = source.by_key(list(enumerate(parts)))
-    rows = Threads().run(lambda block: Rows.of(said(models[block.key], block.X)), keyed).whole()
+    rows = Threads().run(lambda block: Rows.of(outputs(models[block.key], block.X)), keyed).whole()
     return np.split(rows.astype(np.float64, copy=False), np.cumsum([len(part) for part in parts])[:-1])
 
 

@@ -1,6 +1,6 @@
 """Leave-one-out without refitting: what each row would be predicted by a fit on all the others.
 
-Learners whose leave-one-out has a closed form say so (`Estimator._left_out`): one fit and one more pass do for all rows. A row whose
+Learners whose leave-one-out has a closed form declare it (`Estimator._left_out`): one fit and one more pass do for all rows. A row whose
 removal would cost digits is refitted, so that every output equals that of refitting.
 """
 

@@ -71,11 +71,11 @@ class NestedCrossValidation:
             "(outer folds; ± one corrected standard error)",
         ]
         for k, (score, setting) in enumerate(zip(self.scores.reshape(-1), self.chosen, strict=True)):
-            told = ", ".join(
+            settings = ", ".join(
                 f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value!r}"
                 for name, value in setting.items()
             )
-            lines.append(f"{'fold ' + str(k + 1):>10}  {score:.4f}  {told}")
+            lines.append(f"{'fold ' + str(k + 1):>10}  {score:.4f}  {settings}")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -121,9 +121,9 @@ def optimism_by_sampling(
     error = float(((y - fit) ** 2).mean())
     if method == "parametric":
         targets = [fit + sigma * rng.standard_normal(len(y)) for _ in range(replicates)]
-        answers = np.array(each(predicted, targets))
+        predictions = np.array(each(predicted, targets))
         centred = np.array(targets) - fit
-        covariance = float((centred * (answers - answers.mean(axis=0))).sum() / (replicates - 1))
+        covariance = float((centred * (predictions - predictions.mean(axis=0))).sum() / (replicates - 1))
     else:
         signs = [rng.choice([-1.0, 1.0], size=len(y)) for _ in range(replicates)]
         step = sigma / 2 or 1.0

@@ -42,8 +42,8 @@ class Tally:
             mean = self._mean([output for _, output in self.parts])
             return mean[:, 0] if self.flat else mean
         split = [split_choice(output, len(self.classes)) for _, output in self.parts]
-        told = all(codes is not None for _, codes in split)  # a class that has not the largest score: votes
-        votes = [np.eye(len(self.classes))[codes] if told else scores for scores, codes in split]
+        chosen = all(codes is not None for _, codes in split)  # a class that has not the largest score: votes
+        votes = [np.eye(len(self.classes))[codes] if chosen else scores for scores, codes in split]
         return np.asarray(self.classes[self._mean(votes).argmax(axis=1)])
 
     def probabilities(self) -> Array | None:

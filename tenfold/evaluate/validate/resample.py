@@ -30,7 +30,7 @@ class BootstrapError:
     out_of_bag       each row judged by the models that did not see it: a little too large, as they saw 63 % of the rows
     point632         0.368 training + 0.632 out_of_bag
     point632_plus    the weights moved towards out_of_bag as far as the model overfits (Efron & Tibshirani 1997)
-    no_information   the error if the columns told nothing of the target
+    no_information   the error if the columns had no information on the target
     """
 
     loss: str

@@ -25,7 +25,7 @@ def corrected_error(scores: Array, folds: int, ratio: float | None = None) -> fl
     """Standard error of a mean of fold scores, with the correction of Nadeau & Bengio (2003).
 
     Training sets overlap, so the scores are not independent:  sqrt((1/J + n_test/n_train) s²)  with J scores
-    of variance s² and, for k folds, n_test/n_train = 1/(k − 1); other splits say their own `ratio`.
+    of variance s² and, for k folds, n_test/n_train = 1/(k − 1); other splits have their own `ratio`.
     """
     if scores.size < 2:
         return float("nan")
@@ -37,7 +37,7 @@ def corrected_error(scores: Array, folds: int, ratio: float | None = None) -> fl
 class CrossValidation:
     """Scores on held-out rows. `scores` has one row for each repeat and one column for each fold.
 
-    `fold` says the fold of each row, one line for each repeat; where test sets do not make up all rows, the
+    `fold` is the fold of each row, one line for each repeat; where test sets do not make up all rows, the
     numbers of the test rows of each split instead (filled up with −1). `predictions` are of the rows `rows`
     by models that have not seen them, the mean of them where there are several; rows is None where every row
     was held out. Of rows that were read block by block, neither folds nor predictions are kept.

@@ -25,7 +25,7 @@ class Winner:
     def __str__(self) -> str:
         return (
             f"setting {self.index}: {self.estimate:.4g}, {100 * self.level:g}% range {self.low:.4g} to {self.high:.4g} "
-            f"(the rows that chose it say {self.naive:.4g})"
+            f"(the rows that chose it give {self.naive:.4g})"
         )
 
     __repr__ = __str__

@@ -69,7 +69,7 @@ def stream_path_scores(
     model: Estimator, source: Source, judge: Score, folds: int, seeds: list[int], name: str, values: list[Any]
 ) -> Array | None:
     """Scores (values, repeats x folds) along the path of a one-pass learner, from one reading, or two where the moments of held-out
-    rows do not tell them; None for other learners and parameters.
+    rows do not give them; None for other learners and parameters.
     """
     with single_blas:
         template = prepared(model, source)

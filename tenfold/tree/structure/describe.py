@@ -12,7 +12,7 @@ import numpy as np
 from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 
-BLANK = "(missing)"  # among categories: no value, or one that fit has not seen
+NO_VALUE = "(missing)"  # among categories: no value, or one that fit has not seen
 MOST_NAMED = 8  # categories of a set
 AT_ONCE = 1 << 14  # rows
 
@@ -40,13 +40,13 @@ def word(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:g}"
     text = str(value)
-    plain = text.isprintable() and text == text.strip() and not re.search(r"[,{}]", text) and text not in ("", BLANK)
+    plain = text.isprintable() and text == text.strip() and not re.search(r"[,{}]", text) and text not in ("", NO_VALUE)
     return text if plain else repr(text)
 
 
 def among(name: str, words: Sequence[str], most: int | None, inside: bool = True) -> str:
     """`colour in {red, green, and 5 more}`, `colour = red`; or not. Of a set so many are named."""
-    if list(words) == [BLANK]:
+    if list(words) == [NO_VALUE]:
         return f"{name} is {'missing' if inside else 'known'}"
     if len(words) == 1:
         return f"{name} {'=' if inside else 'is not'} {words[0]}"

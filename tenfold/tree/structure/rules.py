@@ -14,8 +14,8 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.tree.structure.describe import (
-    BLANK,
     MOST_NAMED,
+    NO_VALUE,
     among,
     categories_of,
     class_verdict,
@@ -163,7 +163,7 @@ def _without_branch(model: Estimator, node: int, style: Style) -> Iterator[str]:
     if edges is None:
         words = [word(one) for code, one in enumerate(categories_of(model, column)) if code not in here]
         if words or missing:
-            yield among(name, [*words, BLANK] if missing else words, style.most)
+            yield among(name, [*words, NO_VALUE] if missing else words, style.most)
         return
     gaps = np.array([i for i in range(len(edges) + 1) if i not in here], dtype=np.int64)
     for run in np.split(gaps, np.flatnonzero(np.diff(gaps) > 1) + 1):

@@ -19,7 +19,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.structure.describe import (
-    BLANK,
+    NO_VALUE,
     among,
     amount,
     categories_of,
@@ -185,7 +185,7 @@ def _set(model: Estimator, j: int, sides: tuple[Way, Way], missing: bool, first:
         inside = not sides[0].missing
     words = [word(known[code]) for code in (here if inside else there)]
     in_set = sides[0 if inside else 1].missing and missing and seen
-    condition = among(name, [*words, BLANK] if in_set else words, style.most, inside)
+    condition = among(name, [*words, NO_VALUE] if in_set else words, style.most, inside)
     if not (sides[0].missing and missing and seen) or inside:
         return condition
     return f"{name} is missing or {condition.removeprefix(name).replace(' is', '', 1).strip()}"
