@@ -59,7 +59,8 @@ def check_fit(
     """Everything a learner needs to fit, as a source of clean blocks; `classes` and `categories` where they are known before."""
     check_params(learner)
     if learner.accepts == "table":
-        return learner._source(X, y, sample_weight, classes)  # type: ignore[no-any-return]
+        coded: Source = learner._source(X, y, sample_weight, classes)
+        return coded
     categories = learner.given_categories if categories is None else categories
     elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
     if elsewhere is not None:

@@ -40,6 +40,6 @@ def framed(rows: Any, container: str, names: list[str], index: Any) -> Any:
         if values.dtype == object:  # categories beside numbers: each column has its own type
             return polars.DataFrame({name: values[:, j].tolist() for j, name in enumerate(names)})
         return polars.DataFrame(values, schema=names, orient="row")
-    import pandas  # type: ignore[import-untyped]
+    import pandas
 
     return pandas.DataFrame(values, columns=names, index=index).infer_objects()

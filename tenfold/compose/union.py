@@ -183,7 +183,9 @@ class Union(Transformer, Named):
         Z, known = self._transform(X), self._categories_out()
         out = Z.astype(object)
         for j in self._text_out():
-            names = np.append(known[j].astype(object), np.nan)  # type: ignore[union-attr]
+            texts = known[j]
+            assert texts is not None
+            names = np.append(texts.astype(object), np.nan)
             out[:, j] = names[np.where(np.isnan(Z[:, j]) | (Z[:, j] < 0), -1, Z[:, j]).astype(np.int64)]
         return np.asarray(out)
 

@@ -216,7 +216,8 @@ def patiently(function: Callable[..., Result], A: Any, *rest: Any, **options: An
     result, error = found
     if error is not None:
         raise error
-    return result  # type: ignore[no-any-return]
+    returned: Result = result
+    return returned
 
 
 def _leave() -> None:

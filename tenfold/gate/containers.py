@@ -133,7 +133,7 @@ def numbered_column(column: Any) -> tuple[Array, list[Any]]:
     """A column of pandas, polars or Arrow by the numbers of its different values."""
     module = type(column).__module__.partition(".")[0]
     if module == "pandas":
-        import pandas  # type: ignore[import-untyped]
+        import pandas
 
         codes, different = pandas.factorize(column)
         return codes, different.tolist()

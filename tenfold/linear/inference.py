@@ -193,8 +193,9 @@ def infer(model: Any) -> Inference:
     if n - p - first <= 0:
         raise BadInput(f"{what}: {n:g} rows leave no degrees of freedom for {p + first} parameters: give more rows")
     coef = np.atleast_2d(model.coef_)
-    solve = _from_triangle if isinstance(stats, Triangle) else _from_moments
-    gram, spread, rest = solve(model, stats, coef.T)  # type: ignore[arg-type]
+    gram, spread, rest = (
+        _from_triangle(model, stats, coef.T) if isinstance(stats, Triangle) else _from_moments(model, stats, coef.T)
+    )
     if first:
         coef = np.column_stack([np.broadcast_to(model.intercept_, len(coef)), coef])
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(p)])]

@@ -108,7 +108,8 @@ def known_variances(learner: Estimator, source: Source, variance: Any) -> Source
     """The source with the variance of each row, which must be above zero."""
     found = beside(learner, source, "variance", variance)
     if isinstance(found, Beside):
-        values = found.inner.y[:, -1]  # type: ignore[index]
+        assert found.inner.y is not None
+        values = found.inner.y[:, -1]
         wrong = ~((values >= SMALLEST) & (values <= LARGEST))
         if found.inner.rows is not None:
             wrong &= np.isin(np.arange(len(values)), found.inner.rows)

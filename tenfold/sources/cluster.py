@@ -58,7 +58,7 @@ class Dask(Engine):
 
         tree, window = MergeTree(), deque[tuple[int, Any]]()
         # Once for a pass, and by cloudpickle where needed, so that lambdas travel too.
-        pickled: bytes = travelling.dumps(summarize)  # type: ignore[no-untyped-call]
+        pickled: bytes = travelling.dumps(summarize)
         try:
             blocks = self.blocks(source)
             if blocks is None:
@@ -111,7 +111,7 @@ class Dask(Engine):
         blocks = self.blocks(source)
         if blocks is None:
             return super().scan(step, state, source, shuffle)
-        pickled: bytes = travelling.dumps(step)  # type: ignore[no-untyped-call]
+        pickled: bytes = travelling.dumps(step)
         at: Any = state
         for i in ordered_numbers(len(blocks), shuffle):
             at = self.submit(_stepped, pickled, at, blocks[i])

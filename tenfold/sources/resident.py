@@ -29,7 +29,7 @@ class ClusterRows(Resident):
         self.client = engine.client
         starting, joining = pickle.dumps(begin), pickle.dumps(join)
         begun = [engine.submit(_called, starting, block) for block in blocks]
-        wait(begun)  # type: ignore[no-untyped-call]
+        wait(begun)
         together = self._parts(begun)
         self.homes = [home for home, _ in together]
         self.states = {"kept": [self._submit(i, _joined, joining, *some) for i, (_, some) in enumerate(together)]}

@@ -173,7 +173,8 @@ class Chosen(OfMember, Estimator):
         return chosen
 
     def _explained(self) -> tuple[list[Any], float, Any, str] | None:
-        return self._model()._explained()  # type: ignore[no-any-return]
+        explained: tuple[list[Any], float, Any, str] | None = self._model()._explained()
+        return explained
 
     # --- verbs: those of the best model ---
 
