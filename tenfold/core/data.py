@@ -119,6 +119,7 @@ class Source:
     n_features: int
     n_parts: int | None = None  # None: not known before reading
     n_rows: int | None = None
+    known: Any = None  # what the fit of a learner was given beside the rows: labels of groups, a covariance between rows
     rereadable = True
     numbered = False  # whether parts are numbers: any of them can be loaded at any time
     home: Any = None  # the engine where the rows live, if that is not this process; used unless another is chosen

@@ -74,13 +74,13 @@ class GeneralizedLeastSquares(WithInference, Estimator):
                 raise BadInput("sample_weight counts rows, which a covariance between rows cannot: give one of the two")
             if covariance is not None and factor is not None:
                 raise BadInput("covariance and factor mean the same: give one of the two")
-        source.noise = (covariance, factor)  # type: ignore[attr-defined]
+        source.known = (covariance, factor)
         return self._fit(source)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         X, y, w = as_float64((yield Keep()))
         A = np.concatenate([with_ones(X, self.fit_intercept), y], axis=1)
-        covariance, factor = getattr(source, "noise", (None, None))
+        covariance, factor = source.known or (None, None)
         n, log_determinant = float(w.sum()), 0.0
         if covariance is not None or factor is not None:
             whiten, log_determinant = whitening(covariance, factor, len(A))

@@ -96,11 +96,11 @@ class ReweightedLeastSquares(WithInference, Estimator):
             column = check.as_column(groups)
             labels, codes = check.encode(check.flat_labels(column, len(column)))
             source = beside(self, source, "groups", codes)
-            source.labels = labels  # type: ignore[attr-defined]
+            source.known = labels
         return self._fit(source)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        labels = getattr(source, "labels", np.empty(0))
+        labels = np.empty(0) if source.known is None else source.known
         if not is_wide(source):
             return (yield from self._passes(source, labels))
         space, fitted = yield from in_row_space(self, source, self.fit_intercept, labels=labels)

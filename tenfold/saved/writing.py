@@ -22,7 +22,7 @@ from tenfold.core.errors import BadFile
 try:
     import fcntl
 except ImportError:  # no locks on Windows: what a killed process leaves there stays
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module, or nothing
 
 OURS = re.compile(r"\.tenfold-[0-9a-f]{8}\.tmp")
 HERE, EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
