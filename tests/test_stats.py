@@ -30,6 +30,7 @@ from tenfold.core.stats import (
     merge,
 )
 from tenfold.evaluate.validate.merges import all_but_one
+from tenfold.generative.class_rows import ClassRows
 from tenfold.linear.ridge_cv import Errors
 from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed
@@ -113,6 +114,7 @@ CASES = {
     "Weighed": Case(
         lambda X, w: Weighed(Moments.of(X, X[:, :1] ** 2, w), float(w.sum()), float(w @ X[:, 0])), unmerges=True
     ),
+    "ClassRows": Case(lambda X, w: ClassRows(np.tile(X, (1, 134)), (X[:, 0] > 0).astype(np.int64), w, 2)),
     "FewRows": Case(lambda X, w: FewRows(np.tile(X, (1, 134)), X[:, :1] ** 2, w)),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }
