@@ -47,8 +47,8 @@ def test_forests_and_boosted_trees_are_explained(name: str) -> None:
     X, y = IRIS
     model = getattr(tenfold, f"{name}Classifier")(**size).fit(X, y)
     found = attributions(model, X[::10], X[::30])
-    said = model.decision_function(X[::10]) if "Boosting" in name else model.predict_proba(X[::10])
-    np.testing.assert_allclose(found.base + found.values.sum(axis=1), said, rtol=0, atol=1e-10)
+    outputs = model.decision_function(X[::10]) if "Boosting" in name else model.predict_proba(X[::10])
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), outputs, rtol=0, atol=1e-10)
     X, y = DIABETES
     model = getattr(tenfold, f"{name}Regressor")(**size).fit(X, y)
     found = attributions(model, X[:20])
@@ -124,14 +124,14 @@ def test_pictures_show_the_values() -> None:
 def test_a_tree_is_drawn_as_far_as_asked() -> None:
     X, y = IRIS
     model = tenfold.DecisionTreeClassifier(max_depth=4).fit(X, y)
-    said = [text.get_text() for text in tenfold.draw.draw_tree(model, max_depth=1).texts]
+    texts = [text.get_text() for text in tenfold.draw.draw_tree(model, max_depth=1).texts]
     root, column = model.tree_, int(model.tree_.feature[0])
     assert (
-        said[0] == f"0 (50 of 150)\nx{column}"
-        and f"<= {root.threshold[0]:.3g}" in said
-        and "1 (50 of 100)\n..." in said
+        texts[0] == f"0 (50 of 150)\nx{column}"
+        and f"<= {root.threshold[0]:.3g}" in texts
+        and "1 (50 of 100)\n..." in texts
     )
-    assert len(said) == 3 + 2
+    assert len(texts) == 3 + 2
     leaves = int(model.tree_.leaves().sum())
     whole = tenfold.draw.draw_tree(model, max_depth=9)
     assert sum(text.get_text().count("(") for text in whole.texts) == 2 * leaves - 1

@@ -253,9 +253,9 @@ def test_more_rows_than_memory(name: str) -> None:
 
 def test_word_for_word() -> None:
     """One message in full, as an example of the rest."""
-    with pytest.raises(tenfold.BadInput) as told:
+    with pytest.raises(tenfold.BadInput) as caught:
         tenfold.Ridge().fit([[1.0, 2.0], [3.0, np.nan]], [1.0, 2.0])
-    assert str(told.value) == "Input X contains NaN in column 1, row 1: fill or drop missing values first"
-    with pytest.raises(tenfold.BadParameter) as told:
+    assert str(caught.value) == "Input X contains NaN in column 1, row 1: fill or drop missing values first"
+    with pytest.raises(tenfold.BadParameter) as caught:
         tenfold.Ridge(alpha=-1.0).fit([[1.0], [2.0]], [1.0, 2.0])
-    assert str(told.value) == "Ridge(alpha=-1.0): must be >= 0"
+    assert str(caught.value) == "Ridge(alpha=-1.0): must be >= 0"

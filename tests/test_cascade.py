@@ -1,4 +1,4 @@
-"""Cascades: the miss rate stays within its bound on rows never seen, early rejection is what it says, costs are told."""
+"""Cascades: the miss rate stays within its bound on rows never seen, early rejection is as specified, costs are reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_miss_rate_and_cost() -> None:
     new, truth = rows(20_000, 1)
     missed = np.mean(model.predict(new[truth == "face"]) != "face")
     assert missed <= 0.05 and model.miss_bound_ <= 0.05 and model.held_out_miss_ <= model.miss_bound_
-    # The stages grow, pass ever fewer of the others, and most rows never see the dear ones.
+    # The stages grow, pass ever fewer of the others, and most rows never see the expensive ones.
     assert list(model.stage_costs_) == [2, 10, 50, 200]
     assert (np.diff(model.pass_rate_) <= 0).all() and model.pass_rate_[-1] < 0.35
     exits = model.exits(new)

@@ -243,8 +243,8 @@ def test_a_fold_for_every_row() -> None:
         result = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=len(y), score=score)
         ax = saved(result.plot())
         assert len(ax.get_xticks()) < 25
-        told = ax.get_legend().get_texts()[0].get_text()
-        assert ("standard error" in told) == (score == "mse") and f"{result.mean:.4g}" in told
+        text = ax.get_legend().get_texts()[0].get_text()
+        assert ("standard error" in text) == (score == "mse") and f"{result.mean:.4g}" in text
 
 
 def test_bias_and_variance() -> None:

@@ -33,13 +33,13 @@ def test_a_bin_for_each_value_grows_the_exact_tree(criterion: str) -> None:
     target = np.abs(y) if role == "Regressor" else np.digitize(y, [-0.5, 0.5] if "3" in criterion else [0.0])
     forest = getattr(tenfold, f"RandomForest{role}")(1, bootstrap=False, max_features=None, max_bins=65_535, **limits)
     alone = getattr(tenfold, f"DecisionTree{role}")(**limits).fit(X, target, w)
-    said = forest.fit(X, target, w).estimators_[0]
+    tree = forest.fit(X, target, w).estimators_[0]
     for asked, least in ((X, 0.98), (rows(900, seed=9)[0], 0.95)):  # of equal splits another one may be taken
-        told = [m.predict_proba(asked)[:, 1] if role == "Classifier" else m.predict(asked) for m in (said, alone)]
-        assert np.isclose(*told, rtol=1e-9, atol=1e-12).mean() > least
-    np.testing.assert_allclose(said.tree_.gain[0], alone.tree_.gain[0], rtol=1e-6)
+        predicted = [m.predict_proba(asked)[:, 1] if role == "Classifier" else m.predict(asked) for m in (tree, alone)]
+        assert np.isclose(*predicted, rtol=1e-9, atol=1e-12).mean() > least
+    np.testing.assert_allclose(tree.tree_.gain[0], alone.tree_.gain[0], rtol=1e-6)
     coarse = fresh(forest).set_params(max_bins=255).fit(X, target, w)
-    assert coarse.trees_.gain[0] < said.tree_.gain[0] * (1 + 1e-6)
+    assert coarse.trees_.gain[0] < tree.tree_.gain[0] * (1 + 1e-6)
 
 
 def test_every_value_is_told_apart() -> None:
@@ -77,21 +77,21 @@ def test_beside_blanks_categories_and_few_values(kind: str, criterion: str, tmp_
         min_weight_fraction_leaf=0.005, monotonic_cst=[0, 1, 0, 0, 0],
     )  # fmt: skip
     with tenfold.threads(1):
-        said = model.fit(frame, y, w).predict(frame)
+        predicted = model.fit(frame, y, w).predict(frame)
     assert len(np.unique(model.trees_.threshold[model.trees_.feature == 0])) > 15 and model.oob_score_ > 0.1
     moved = model.predict(frame.assign(b=frame["b"] + 0.5))
-    assert (moved >= said - 1e-12).all() and (moved > said).any()
+    assert (moved >= predicted - 1e-12).all() and (moved > predicted).any()
     with tenfold.threads(3):
-        np.testing.assert_array_equal(fresh(model).fit(frame, y, w).predict(frame), said)
+        np.testing.assert_array_equal(fresh(model).fit(frame, y, w).predict(frame), predicted)
     tenfold.save(model, tmp_path / "wide")
     loaded = tenfold.load(tmp_path / "wide")
     np.testing.assert_array_equal(loaded.predict_quantiles(frame), model.predict_quantiles(frame))
     order = np.random.default_rng(4).permutation(600)
     again = fresh(model).fit(frame.iloc[order], y[order], w[order])
-    np.testing.assert_array_equal(again.predict(frame), said)
-    known = frame["a"].notna().to_numpy()  # blanks that a node has not seen go where more rows go
+    np.testing.assert_array_equal(again.predict(frame), predicted)
+    known = frame["a"].notna().to_numpy()  # missing values that a node has not seen go where more rows go
     copies = fresh(model).fit(frame.loc[np.repeat(frame.index, w)], np.repeat(y, w))
-    np.testing.assert_array_equal(copies.predict(frame)[known], said[known])
+    np.testing.assert_array_equal(copies.predict(frame)[known], predicted[known])
     assert model.oob_importance(frame, y, w).importances_mean[0] > 0.05
 
 

@@ -323,10 +323,10 @@ def test_naive_bayes_of_constant_columns() -> None:
 @pytest.mark.parametrize("model", MODELS[:4], ids=repr)
 def test_values_that_cannot_be_squared_are_told(model: Any) -> None:
     X, y = TABLES["iris"]
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         made(model).fit(X * np.array([1, 1, 1e-200, 1]), y)
-    assert any("column 2 of X are too small to be squared" in str(one.message) for one in told)
+    assert any("column 2 of X are too small to be squared" in str(one.message) for one in caught)
     with pytest.raises(BadInput, match="column 2"):
         made(model).fit(X * np.array([1, 1, 1e200, 1]), y)
 

@@ -77,11 +77,11 @@ def test_attributions_of_the_columns_of_the_table(kind: str) -> None:
     found = attributions(model, X)
     assert found.columns == ["size", "colour", "city", "when", "noise"]
     assert set(np.argsort(-found.importances)[:3].tolist()) == {0, 1, 3}
-    said = model.predict(X) if model.role == "regressor" else model.predict_proba(X)[:, 1]
+    predicted = model.predict(X) if model.role == "regressor" else model.predict_proba(X)[:, 1]
     total = found.base + found.values.sum(axis=1)
     if kind == "logistic":
         total = 1 / (1 + np.exp(-total))
-    np.testing.assert_allclose(total, said, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(total, predicted, rtol=1e-9, atol=1e-9)
     labels = [text.get_text() for text in found.plot(row=1).get_yticklabels()]
     assert f"colour = {table()['colour'][1]}" in labels and f"city = {table()['city'][1]}" in labels
 
@@ -119,8 +119,8 @@ def test_dependence_is_the_mean_prediction_of_altered_tables() -> None:
         found = partial_dependence(model, X, "colour")
         for value, mean in zip(found.grid_values[0].tolist(), found.average[0].tolist(), strict=True):
             altered = X.with_columns(pl.lit(None if value == "(missing)" else value, pl.String).alias("colour"))
-            said = model.predict(altered) if model.role == "regressor" else model.predict_proba(altered)[:, 1]
-            assert said.mean() == pytest.approx(mean, rel=1e-9)
+            predicted = model.predict(altered) if model.role == "regressor" else model.predict_proba(altered)[:, 1]
+            assert predicted.mean() == pytest.approx(mean, rel=1e-9)
 
 
 def test_indicators_fold_and_unfold() -> None:

@@ -25,8 +25,8 @@ def test_probabilities_are_those_of_predict_proba_everywhere(model, y):
     found = partial_dependence(fitted, X, 0, grid_resolution=3)
     moved = X.copy()
     moved[:, 0] = found.grid_values[0][1]
-    told = fitted.predict_proba(moved).mean(axis=0)
-    np.testing.assert_allclose(found.average[:, 1], told if len(told) > 2 else told[1:], rtol=1e-12)
+    expected = fitted.predict_proba(moved).mean(axis=0)
+    np.testing.assert_allclose(found.average[:, 1], expected if len(expected) > 2 else expected[1:], rtol=1e-12)
     even, odd = np.arange(0, len(y), 2), np.arange(1, len(y), 2)
     held_out = cross_val_predict(model, X, y, folds=[(even, odd), (odd, even)], method="predict_proba")
     np.testing.assert_allclose(held_out[odd], model.fit(X[even], y[even]).predict_proba(X[odd]), rtol=1e-12)
@@ -142,8 +142,8 @@ def test_boosted_trees_are_learners_that_add_up(y):
     trees = model.estimators_
     assert trees.shape == (3, len(model.baseline_)) and trees[0, 0].get_depth() <= 3
     sums = model.baseline_ + np.sum([[tree.predict(X) for tree in one] for one in trees], axis=0).T
-    told = model.predict(X) if y.dtype == float else model.decision_function(X)
-    np.testing.assert_allclose(sums[:, 0] if told.ndim == 1 else sums, told, rtol=1e-12, atol=1e-12)
+    expected = model.predict(X) if y.dtype == float else model.decision_function(X)
+    np.testing.assert_allclose(sums[:, 0] if expected.ndim == 1 else sums, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -197,21 +197,21 @@ def test_a_cascade_that_is_stopped_keeps_its_stages(monkeypatch, y):
 
 @pytest.mark.parametrize("name", ["RandomForest", "Bagging"])
 def test_a_score_of_ones_own_out_of_bag(name):
-    def worst(truth, said):
-        assert len(truth) == len(said) > 100
+    def worst(truth, predicted):
+        assert len(truth) == len(predicted) > 100
         return (
-            -np.max(np.abs(truth - said))
+            -np.max(np.abs(truth - predicted))
             if truth.dtype == float
-            else np.mean([np.mean(said[truth == k] == k) for k in "xyz"])
+            else np.mean([np.mean(predicted[truth == k] == k) for k in "xyz"])
         )
 
     forest = getattr(tenfold, name + "Regressor")(n_estimators=10, oob_score=worst, random_state=0).fit(X, X[:, 0])
     assert forest.oob_score_ == -np.nanmax(np.abs(forest.oob_prediction_ - X[:, 0]))
     y = np.array(["x", "y", "z"])[THREE]
     shares = getattr(tenfold, name + "Classifier")(n_estimators=10, oob_score=worst, random_state=0).fit(X, y)
-    told = shares.oob_decision_function_
-    known = ~np.isnan(told[:, 0])
-    assert shares.oob_score_ == worst(y[known], shares.classes_[told[known].argmax(axis=1)])
+    expected = shares.oob_decision_function_
+    known = ~np.isnan(expected[:, 0])
+    assert shares.oob_score_ == worst(y[known], shares.classes_[expected[known].argmax(axis=1)])
 
 
 def test_decimals_that_are_none():

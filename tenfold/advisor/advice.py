@@ -16,7 +16,7 @@ from tenfold.core.errors import BadInput
 from tenfold.linear.least_squares import LinearRegression
 
 ROWS = 20_000  # looked at; of longer tables every k-th row
-SURE = 1e-3  # p below which a test speaks
+SURE = 1e-3  # p below which a test is significant
 REMOTE = 0.1  # share of the outliers that may lie far out in X by chance
 LEVELS = 10  # a target with at most so many different values lies on as many planes, each at one of them
 TAILS = 1.3  # times as wide as those of a Gaussian, from where tails are heavy
@@ -25,7 +25,7 @@ ILL = 100.0  # condition number of scaled columns from which coefficients are lo
 
 @dataclass(frozen=True)
 class Finding:
-    """A question, its answer, and what in the rows says so."""
+    """A question, its answer, and the evidence in the rows."""
 
     question: str
     answer: str
@@ -56,7 +56,7 @@ def advise(X: Any, y: Any, *, x_noisy: bool | None = None) -> Advice:
     """Which regression for these rows: classes, linear, what noise, enough rows, outliers, one plane or several.
 
     X may be a table in memory, or a path to a CSV or Parquet file with y the name of its target. Whether X
-    is noisy the rows cannot tell: say so with x_noisy.
+    is noisy the rows cannot show: give x_noisy.
 
     >>> import numpy as np, tenfold
     >>> rng = np.random.default_rng(0)
@@ -76,7 +76,7 @@ def advise(X: Any, y: Any, *, x_noisy: bool | None = None) -> Advice:
     noisy = Finding(
         "X noisy?",
         "not known" if x_noisy is None else "yes" if x_noisy else "no",
-        "the rows cannot tell: errors in X only make slopes smaller" if x_noisy is None else "as you say",
+        "the rows cannot show it: errors in X only make slopes smaller" if x_noisy is None else "as given by x_noisy",
     )
     values = np.unique(y)
     if len(values) == 2:

@@ -18,7 +18,7 @@ Facts = dict[str, Any]
 
 
 class Silent:
-    """Hears everything, says nothing."""
+    """Receives every event, shows nothing."""
 
     def __call__(self, event: str, **facts: Any) -> None:
         """One event."""

@@ -34,7 +34,7 @@ class OnePass(Estimator):
         raise NotImplementedError
 
     def _from_moments(self, moments: Any) -> Any:
-        """The statistics of rows whose `Moments` are known, of [x y] or of x class by class; None where these do not tell them."""
+        """The statistics of rows whose `Moments` are known, of [x y] or of x class by class; None where these do not give them."""
         return None
 
     def _from_sums(self, source: Source) -> Sums | None:
@@ -53,7 +53,7 @@ class OnePass(Estimator):
         return [self._fitted_copy(fit, **one) for fit, one in zip(fits, changed, strict=True)]
 
     def _held_out_squares(self, stats: Any, fits: list[dict[str, Any]]) -> tuple[Any, Any] | None:
-        """Σ w (y − ŷ)² of rows by their statistics alone, for each of these fits, and its share of Σ w y²; None where they do not tell."""
+        """Σ w (y − ŷ)² of rows by their statistics alone, for each of these fits, and its share of Σ w y²; None if they do not give it."""
         return None
 
     def _exact(self, stats: Any) -> bool:

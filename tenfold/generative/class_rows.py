@@ -131,7 +131,7 @@ class Axes(NamedTuple):
 
 def axes_of(rows: Array, mean: Array, unit: Array, keep: float, level: float, singular: float, rounding: float) -> Axes:
     """Of C = keep RᵀR + level I. Without a level C is scaled to correlations, and directions without variance get the smallest
-    that rounding can tell from zero, `singular`, in the `unit` of a column."""
+    that rounding can separate from zero, `singular`, in the `unit` of a column."""
     p = rows.shape[1]
     if level > 0:
         values, V = principal(rows)

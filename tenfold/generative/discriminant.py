@@ -431,7 +431,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
 def whiten(C: Array, mean: Array, unit: Array) -> tuple[Array, float, float]:
     """A with Aᵀ C A = I, log det A⁻¹, and an estimate of 1 / condition of C scaled to correlations.
 
-    Directions without variance get the smallest that rounding can tell from zero, in the unit of a column.
+    Directions without variance get the smallest that rounding can separate from zero, in the unit of a column.
     """
     scale = np.sqrt(np.diagonal(C))
     flat = scale <= ROUNDING * np.abs(mean)

@@ -53,7 +53,7 @@ def over(blocks: Iterable[Any], metric: str, /, *, exact: bool = False, **parame
     held together.
 
     Sums give the value of all rows in memory up to rounding, and their bound is 0. Rankings and medians keep
-    the distinct scores of all rows, and round them once there are more than 2¹⁸ (`most=`): then `bound` says
+    the distinct scores of all rows, and round them once there are more than 2¹⁸ (`most=`): then `bound` is
     how far the value may be off, always. exact=True keeps the rows of rankings instead. Silhouettes need all
     pairs of rows and always keep them. Parameters are those of the function of that name; give labels= where
     a block may lack a class.

@@ -27,7 +27,7 @@ def roc_auc_score(
     """The area under the ROC curve: P(a positive row outranks a negative one), ties counted half.
 
     Two classes: y_score is one column, of the larger label. More: a column for each class, and multi_class
-    says which pairs are ranked: "ovr" each class against all others by its own column, "ovo" each pair of
+    sets which pairs are ranked: "ovr" each class against all others by its own column, "ovo" each pair of
     classes by both of their columns (the mean of the two). average: "macro", "weighted" by the rows of each
     class (of each pair), None for one of each class (ovr), "micro" all columns as one (ovr). max_fpr: the
     area up to that false positive rate only, rescaled so that guessing is ½ (McClish 1989).

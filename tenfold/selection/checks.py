@@ -23,7 +23,7 @@ def duplicate_groups(frame: pl.DataFrame, task: Task, folds: int) -> tuple[Array
     copies = n - len(sizes)
     if copies == 0:
         return None, "no duplicate rows"
-    once = frame[np.unique(groups, return_index=True)[1]]  # copies must not speak for themselves
+    once = frame[np.unique(groups, return_index=True)[1]]  # copies must not count as evidence for themselves
     by_chance = n * (n - 1) / 2 * np.prod([_agreement(column) for column in once.iter_columns()])
     what = f"{copies:,} duplicate row{'s' if copies > 1 else ''}"
     if by_chance >= 1:

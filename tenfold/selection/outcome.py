@@ -29,7 +29,7 @@ class Outcome:
     judge: Score
     choice: Choice
     search: Nested | None
-    signal: bool | None  # None: stopped too early to say
+    signal: bool | None  # None: stopped too early to know
     guess: int
     chosen: int
 

@@ -50,7 +50,7 @@ def make_folds(y: Array, folds: int, seed: int, role: str, groups: Array | None)
     rng = np.random.default_rng(seed)
     if groups is None:
         return assign_folds(n, folds, rng, codes=y if role == "classifier" else None)
-    first = np.unique(groups, return_index=True)[1]  # one row of each group speaks for it
+    first = np.unique(groups, return_index=True)[1]  # one row represents each group
     of_group = assign_folds(len(first), folds, rng, codes=y[first] if role == "classifier" else None)
     return of_group[groups]
 
@@ -103,7 +103,7 @@ class Race:
         return [(i, i) for i in range(K)] + [(i, o) for o in range(K) for i in range(o + 1, K)]
 
     def run(self, tick: Callable[[int], None] = lambda done: None) -> None:
-        """Do all units that are still to do; `tick` hears how many are done."""
+        """Do all units that are still to do; `tick` gets how many are done."""
         for i, o in self.units()[self.units_done :]:
             self._unit(i, o)
             self.units_done += 1

@@ -129,7 +129,7 @@ def _warn_no_header(name: str, shown: str, width: int, kept: bool) -> None:
 
 
 def looks_like_header(frame: pl.DataFrame) -> bool | None:
-    """Whether the names that were read are names, and not the first row of data; None where nobody can tell.
+    """Whether the names that were read are names, and not the first row of data; None where it cannot be known.
 
     A first row has a number above every column of numbers, and above a column of texts one of its texts. Numbers that go up
     in equal steps are names (years, or the numbers of the columns).

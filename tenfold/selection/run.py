@@ -117,7 +117,7 @@ class Run:
     others: dict[str, Estimate]  # the same in other scores
     search: Nested | None  # what the whole search is worth, also where the guess was taken in the end
     leaderboard: list[dict[str, Any]]
-    signal: bool | None  # False: nothing beats the guess; None: stopped too early to say
+    signal: bool | None  # False: nothing beats the guess; None: stopped too early to know
     interrupted: bool
     record: dict[str, Any] = field(repr=False)  # what run.json holds
 

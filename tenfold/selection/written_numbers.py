@@ -38,7 +38,7 @@ def forms_of(texts: pl.Series, comma: bool) -> tuple[str, ...]:
     """The forms to be tried for a column, in this order; `comma` where the table writes commas before decimals."""
     some = texts.str.contains("%", literal=True).drop_nulls()
     if some.any() and not some.all():
-        return ("",)  # per cent and not, in one column: nobody can say what is meant
+        return ("",)  # per cent and not, in one column: the meaning is not known
     return (DOTS, "", COMMAS) if comma else ("", COMMAS)
 
 

@@ -132,20 +132,20 @@ def _search(problem: Problem, start: Array, radius: float, damped: bool, tol: fl
         if at.certificate <= tol or not at.free.any():
             at.converged = True
             break
-        step, promised = _step(problem, at, scale, reach if damped else np.inf)
+        step, predicted = _step(problem, at, scale, reach if damped else np.inf)
         length = float(np.linalg.norm(scale * step))
-        if promised <= 4 * EPS * at.cost or length <= EPS * float(np.linalg.norm(scale * at.b)):
+        if predicted <= 4 * EPS * at.cost or length <= EPS * float(np.linalg.norm(scale * at.b)):
             at.converged = True
             break
         new, gain = _try(problem, at, step)
-        ratio = gain / promised if np.isfinite(gain) else -1.0
+        ratio = gain / predicted if np.isfinite(gain) else -1.0
         if not damped:  # Gauss-Newton: halve until F falls
             for _ in range(60):
                 if ratio > 1e-4:
                     break
-                step, promised = step / 2, promised / 2
+                step, predicted = step / 2, predicted / 2
                 new, gain = _try(problem, at, step)
-                ratio = gain / promised if np.isfinite(gain) else -1.0
+                ratio = gain / predicted if np.isfinite(gain) else -1.0
             else:
                 break
         elif ratio < 0.25:
@@ -212,9 +212,9 @@ def _step(problem: Problem, at: Point, scale: Array, reach: float) -> tuple[Arra
     inside = np.clip(at.b + step, problem.lower, problem.upper)
     if np.array_equal(inside, at.b + step):
         return step, float(np.sum((c * s / (s**2 + damping)) ** 2 * (s**2 + 2 * damping)))
-    promised = float(r @ r - np.sum((r + J @ (inside - at.b)) ** 2))
-    if promised > 0:
-        return inside - at.b, promised
+    predicted = float(r @ r - np.sum((r + J @ (inside - at.b)) ** 2))
+    if predicted > 0:
+        return inside - at.b, predicted
     return _along_gradient(problem, at, r, J, D, reach)
 
 
@@ -225,11 +225,11 @@ def _along_gradient(problem: Problem, at: Point, r: Array, J: Array, D: Array, r
     length = min(1.0, reach / max(float(np.linalg.norm(D * direction[at.free])), 1e-300))
     for _ in range(60):
         inside = np.clip(at.b + length * direction, problem.lower, problem.upper) - at.b
-        promised = float(r @ r - np.sum((r + J @ inside) ** 2))
-        if promised > 0:
+        predicted = float(r @ r - np.sum((r + J @ inside) ** 2))
+        if predicted > 0:
             break
         length /= 2
-    return inside, max(promised, 0.0)
+    return inside, max(predicted, 0.0)
 
 
 def _damping(c: Array, s: Array, reach: float) -> float:

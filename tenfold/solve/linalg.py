@@ -1,6 +1,6 @@
 """Dense problems: what is solved from the merged statistics.
 
-SciPy's LAPACK has the least overhead, but keeps all other threads waiting, also the one that hears Ctrl-C. Matrices for which that
+SciPy's LAPACK has the least overhead, but keeps all other threads waiting, also the one that handles Ctrl-C. Matrices for which that
 would be felt (`is_long`) go to NumPy's, or to LAPACK itself, through `patiently`.
 """
 

@@ -137,7 +137,7 @@ def minimise(
         total = s.loss + 0.5 * float((l2 * trial * trial).sum())
         if not total <= best - 1e-4 * damping * slope + ROUNDING * abs(best):
             if damping * slope <= ROUNDING * abs(best) or damping < 1e-10:
-                break  # no trial point can be told from this one
+                break  # no trial point can be distinguished from this one
             damping *= _shrink(total - best, damping * slope)
             trial, ask = theta - damping * step, None
             continue

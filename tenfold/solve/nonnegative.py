@@ -1,7 +1,7 @@
 """Least squares with coefficients that are not negative:  min over w ≥ 0 of ½ wᵀG w − qᵀw.
 
 The conditions of the minimum (Karush, Kuhn, Tucker) are w ≥ 0, pull = q − G w ≤ 0, and pull = 0 wherever w > 0. `certificate`
-says how far they are from holding. `nonnegative_exact` exchanges all columns that violate them at once, which takes a
+measures how far they are from holding. `nonnegative_exact` exchanges all columns that violate them at once, which takes a
 few steps where G is well conditioned, and else goes on one column at a time, which always ends.
 """
 

@@ -26,7 +26,7 @@ FAR = 1e-11  # error of the correlations, from columns far from zero, beyond whi
 
 class Supplier(Protocol):
     def column(self, j: int, reach: Array) -> Array:
-        """Products of column j with all columns; `reach` says which columns may be asked for next."""
+        """Products of column j with all columns; `reach` shows which columns may be asked for next."""
         ...
 
 

@@ -139,7 +139,7 @@ class Collection(Source):
 
     def _survey(self) -> None:
         """One small pass: which partitions have rows, and the classes; then the facts from the first."""
-        found = [received(answer) for answer in self._ask("survey", self.numbers)]
+        found = [received(one) for one in self._ask("survey", self.numbers)]
         self.numbers = [number for number in self.numbers if found[number][0]]
         self.n_parts, self.n_rows = len(self.numbers), sum(rows for rows, _, _ in found)
         least = max(1, self.recipe.learner.least_rows)
@@ -165,8 +165,8 @@ class Collection(Source):
             return [_asked(verb, self.recipe, i, self.raws[i].compute()) for i in numbers]
         futures = dict(self.futures(self.home.client))
         asked = [self.home.submit(_asked, verb, self.recipe, i, futures[i]) for i in numbers]
-        answers: list[Any] = self.home.client.gather(asked)
-        return answers
+        results: list[Any] = self.home.client.gather(asked)
+        return results
 
     def on_cluster(self, engine: Dask) -> list[Any]:
         """The blocks, as futures of an engine."""

@@ -206,7 +206,7 @@ class _reported:
         text = None if self.table.typed else self._text() or bad_line(self.table.path, self.table.separator)
         reason = str(error).strip().partition("\n")[0][:200]
         raise text or BadFile(
-            f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind its name says"
+            f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind of its name"
         ) from None
 
     def _text(self) -> TenfoldError | None:

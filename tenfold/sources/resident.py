@@ -88,16 +88,16 @@ class ClusterRows(Resident):
         states = zip(*(self.states[name] for name in of), strict=True)
         return [self._submit(i, _asked, task, firsts[i], *one) for i, one in enumerate(states)]
 
-    def _merged(self, answers: list[Any]) -> Any:
-        """The statistics of the answers alone come here, not the states beside them."""
+    def _merged(self, results: list[Any]) -> Any:
+        """The statistics of the results alone come here, not the states beside them."""
         merged = False
-        while not merged or len(answers) > 1:
-            parts = range(0, len(answers), AT_ONCE)
-            answers, merged = [self._submit(i, _added, *answers[i : i + AT_ONCE]) for i in parts], True
+        while not merged or len(results) > 1:
+            parts = range(0, len(results), AT_ONCE)
+            results, merged = [self._submit(i, _added, *results[i : i + AT_ONCE]) for i in parts], True
         try:
-            return received(answers[0].result())
+            return received(results[0].result())
         except BaseException:  # Ctrl-C too
-            self.client.cancel(answers, force=True)
+            self.client.cancel(results, force=True)
             raise
 
 
@@ -109,25 +109,25 @@ def _called(pickled: bytes, block: Any) -> Any:
 
 
 def _joined(pickled: bytes, *parts: Any) -> Any:
-    return guarded(lambda *some: Answer(pickle.loads(pickled)(list(some)), None), *parts)
+    return guarded(lambda *some: Result(pickle.loads(pickled)(list(some)), None), *parts)
 
 
 def _asked(pickled: bytes, own: tuple[Any, ...], *states: Any) -> Any:
     kind, function, message = pickle.loads(pickled)
 
-    def run(*given: Answer) -> Answer:
+    def run(*given: Result) -> Result:
         found = function(*own, *(one.state for one in given), *message)
-        return Answer(*found) if kind == STEP else Answer(found, None) if kind == CHANGE else Answer(None, found)
+        return Result(*found) if kind == STEP else Result(found, None) if kind == CHANGE else Result(None, found)
 
     return guarded(run, *states)
 
 
-def _added(*answers: Any) -> Any:
-    return guarded(lambda *some: reduce(add, (one.stats if isinstance(one, Answer) else one for one in some)), *answers)
+def _added(*results: Any) -> Any:
+    return guarded(lambda *some: reduce(add, (one.stats if isinstance(one, Result) else one for one in some)), *results)
 
 
 @dataclass(slots=True)
-class Answer:
+class Result:
     """What a part was turned into, and its statistics."""
 
     state: Any

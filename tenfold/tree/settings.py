@@ -31,7 +31,7 @@ def generator_of(model: Estimator) -> np.random.Generator:
 
 
 def chosen_oob_score(model: Any) -> Score | None:
-    """The score that `oob_score` names, or is as a function; None where it only says whether there is one."""
+    """The score that `oob_score` names, or is as a function; None where it only sets whether there is one."""
     if isinstance(model.oob_score, (bool, np.bool_)):
         return None
     n_classes = len(model.classes_) if model.target == "label" else None

@@ -69,7 +69,7 @@ class Comparison:
         ):
             if probability >= 0.95:
                 return words
-        return "these folds cannot tell them apart"
+        return "these folds cannot separate them"
 
     def __str__(self) -> str:
         return (

@@ -1,6 +1,6 @@
 """Optimism: by how much the error on the training rows flatters, without held-out rows.
 
-All functions speak of the in-sample error: new targets at the same rows X.  Err_in = err + (2/n) Σᵢ cov(yᵢ, ŷᵢ)  for squared error
+All functions estimate the in-sample error: new targets at the same rows X.  Err_in = err + (2/n) Σᵢ cov(yᵢ, ŷᵢ)  for squared error
 (Efron 2004). For a linear smoother ŷ = H y with noise of variance σ²,  Σ cov = σ² tr H.
 """
 

@@ -284,8 +284,8 @@ class BoostedClassifier(_Label):
 
     def _shares(self, raw: Array, dtype: Any) -> Array:
         scores = self._sharpness() * self._class_scores(raw)
-        shares = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        odds = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """The predicted classes after each round."""

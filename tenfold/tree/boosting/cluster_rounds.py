@@ -104,8 +104,8 @@ def _at(part: Part, work: Work, loss: Loss, parameter: float) -> list[tuple[int,
     """For each output: where the kernels take gradients."""
     if len(work.raw) == 1:
         return [(loss.number, part.y, work.raw[0], work.w, parameter)]
-    shares, factor = _boost.softmax(work.raw, 1), class_factor(len(work.raw))
-    return [(PROBABILITY, (part.y == k).astype(np.float64), shares[k], work.w, factor) for k in range(len(work.raw))]
+    probabilities, factor = _boost.softmax(work.raw, 1), class_factor(len(work.raw))
+    return [(PROBABILITY, (part.y == k).astype(np.float64), probabilities[k], work.w, factor) for k in range(len(work.raw))]
 
 
 def extents(part: Part, work: Work, loss: Loss, parameter: float) -> Tops:

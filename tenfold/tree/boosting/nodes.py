@@ -1,6 +1,6 @@
 """Nodes of a tree of boosting as the kernels give them: arrays in a fixed order, children after their parents.
 
-They become trees that speak of values; where leaves have a price, splits that win less than that are undone first.
+They become trees with thresholds in the values; where leaves have a price, splits that win less than that are undone first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WAY = slice(LEFT, SETS + 1)  # what leads a row to its leaf
 
 
 def packed(grown: list[tuple[Array, ...]], bins: Bins) -> Trees:
-    """Trees whose nodes speak of bins, as trees that speak of values."""
+    """Trees with thresholds in the bins, as trees with thresholds in the values."""
     node = [np.concatenate([tree[i] for tree in grown]) for i in range(11)]
     feature, leaf = node[FEATURE], node[LEFT] < 0
     threshold = np.minimum(bins.thresholds(np.maximum(feature, 0), node[BIN]), np.finfo(np.float64).max)

@@ -193,17 +193,17 @@ class LocalRounds(Rounds):
                 parameter = self._parameter()
                 self.natives[0].gradients(plan.loss.number, part.y, work.raw[0], work.w, parameter)
                 return self._grow(self.natives[0], 0, number, parameter)
-            shares = _boost.softmax(work.raw, n)
+            probabilities = _boost.softmax(work.raw, n)
             if len(self.natives) == 1:
-                return self._some_classes(0, shares, number)
-        each(partial(self._some_classes, shares=shares, number=number), list(range(len(self.natives))))
+                return self._some_classes(0, probabilities, number)
+        each(partial(self._some_classes, probabilities=probabilities, number=number), list(range(len(self.natives))))
 
-    def _some_classes(self, which: int, shares: Array, number: int) -> None:
+    def _some_classes(self, which: int, probabilities: Array, number: int) -> None:
         """The trees of every class that falls to one of the natives."""
         native, y = self.natives[which], self.part.y
         for k in range(which, self.outputs, len(self.natives)):
             own = (y == k).astype(np.float64)
-            native.gradients(PROBABILITY, own, shares[k], self.work.w, class_factor(self.outputs))
+            native.gradients(PROBABILITY, own, probabilities[k], self.work.w, class_factor(self.outputs))
             self._grow(native, k, number * self.outputs + k, 0.0)
 
     def _grow(self, native: Any, k: int, number: int, parameter: float) -> None:

@@ -34,7 +34,7 @@ def code_block(block: Block, bins: Bins) -> Block:
 
 
 def values_of(codes: Array, bins: Bins) -> Array:
-    """Values that fall into these bins: trees that split between bins do not tell them from the rows themselves."""
+    """Values that fall into these bins: trees that split between bins do not distinguish them from the rows themselves."""
     values = bins.padded.copy()
     for start, n_bins, known in zip(bins.start.tolist(), bins.n_bins.tolist(), bins.categories, strict=True):
         if known is not None:

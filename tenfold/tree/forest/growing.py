@@ -205,7 +205,7 @@ class Forest(Grown):
         return cut(tree, at), rows, owners(tree, at)[leaf]
 
     def _warn_memory(self, store: TreeStore, n_rows: int) -> None:
-        """Before the forest takes more memory than there is, say so."""
+        """Warn of a forest that would take more memory than there is."""
         each_tree = store.bytes_by_tree
         if getattr(self, "keep_targets", False):
             each_tree += 4 * n_rows

@@ -16,7 +16,7 @@ from tenfold.tree.structure.rules import Wording
 SLACK = 1e-3  # bits by which a test may gain less than the average of all and still be chosen
 SAME = 1e-9  # ratios closer than this (relative) are equal: the first column is taken
 LARGEST = 1 << 22  # numbers sorted at a time
-MANY = 0.3  # categories for each row: a column with as many tells rows apart, not classes
+MANY = 0.3  # categories for each row: a column with as many identifies rows, not classes
 FAVOUR = 0.1  # errors that a leaf may be expected to make more than the subtree it replaces
 
 

@@ -97,24 +97,24 @@ class ManyWay(Storable):
         return zip(self.value[here].tolist(), self.child[here].tolist(), strict=True)
 
     def probabilities(self, X: Array) -> Array:
-        """The class shares of each row: those of its leaf.
+        """The class probabilities of each row: those of its leaf.
 
         A missing value goes down every branch in proportion to the training rows there; a value that no branch has
         stays at the node.
         """
         totals = self.counts.sum(axis=1)
-        shares = self.counts / totals[:, None]
+        probabilities = self.counts / totals[:, None]
         out = np.zeros((len(X), self.counts.shape[1]))
         todo = [(0, np.arange(len(X)), np.ones(len(X)))]
         while todo:
             i, rows, weight = todo.pop()
             if self.feature[i] == LEAF:
-                out[rows] += weight[:, None] * shares[i]
+                out[rows] += weight[:, None] * probabilities[i]
                 continue
             child = self._child_of(i, X[rows, self.feature[i]])
             stay = child == -1
             if stay.any():
-                out[rows[stay]] += weight[stay, None] * shares[i]
+                out[rows[stay]] += weight[stay, None] * probabilities[i]
             everywhere = child == -2
             if everywhere.any():
                 below = self.child[self.first[i] : self.first[i + 1]]
