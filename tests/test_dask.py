@@ -31,7 +31,7 @@ N = 3 * block_rows(P) + 700
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL")
+    settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL")
     with LocalCluster(**settings) as cluster:
         yield cluster
 

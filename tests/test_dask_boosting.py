@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")]
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL")
+    settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL")
     with LocalCluster(**settings) as cluster, Client(cluster, timeout="20s") as client:
         client.wait_for_workers(2, timeout=30)
         yield client
