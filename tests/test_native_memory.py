@@ -40,7 +40,13 @@ def test_threads_without_room_for_their_stacks_are_not_missed() -> None:
     plain = {
         name: value for name, value in os.environ.items() if name != "LD_PRELOAD"
     }  # the sanitizers take all there is
-    done, refused = map(int, run("address_space.py", env=plain).split())
+    for attempt in range(4):
+        try:
+            done, refused = map(int, run("address_space.py", env=plain).split())
+            break
+        except AssertionError as death:  # seldom, of data that other libraries keep for a thread: nobody can catch that
+            if attempt == 3 or "cannot allocate memory for thread-local data" not in str(death):
+                raise
     assert done > refused
 
 
