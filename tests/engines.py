@@ -8,7 +8,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tenfold.core.engine import MergeTree, Summarize
+from tenfold.core.engine import Summarize
+from tenfold.core.merge_tree import MergeTree
 
 
 class Lost(Exception):

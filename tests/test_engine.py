@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 import tenfold
 from tenfold.core import threads
 from tenfold.core.data import Arrays, Target, block_rows
-from tenfold.core.engine import Local, MergeTree, Threads, current_engine
+from tenfold.core.engine import Local, Threads, current_engine
 from tenfold.core.errors import BadInput
+from tenfold.core.merge_tree import MergeTree
 from tenfold.core.stats import Moments
 from tenfold.core.threads import thread_budget
 from tenfold.solve import linalg

@@ -26,9 +26,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tenfold.core.data import Arrays, Block, Source, as_floats
-from tenfold.core.engine import Engine, MergeTree, Summarize, ordered_numbers
+from tenfold.core.engine import Engine, Summarize, ordered_numbers
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.core.mapped import Mapped
+from tenfold.core.merge_tree import MergeTree
 from tenfold.core.resident import Resident
 from tenfold.core.threads import single_blas
 
