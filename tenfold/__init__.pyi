@@ -53,8 +53,8 @@ from tenfold.evaluate.validate.cross import cross_validate as cross_validate
 from tenfold.evaluate.validate.cross import validation_path as validation_path
 from tenfold.generative.centroid import NearestCentroid as NearestCentroid
 from tenfold.generative.discriminant import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
-from tenfold.generative.discriminant import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from tenfold.generative.naive_bayes import GaussianNB as GaussianNB
+from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge
 from tenfold.linear.deviations import LeastAbsoluteDeviations as LeastAbsoluteDeviations
 from tenfold.linear.generalized import GeneralizedLeastSquares as GeneralizedLeastSquares

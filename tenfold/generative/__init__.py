@@ -4,6 +4,6 @@
 PUBLIC = {
     "GaussianNB": "naive_bayes",
     "LinearDiscriminantAnalysis": "discriminant",
-    "QuadraticDiscriminantAnalysis": "discriminant",
+    "QuadraticDiscriminantAnalysis": "quadratic",
     "NearestCentroid": "centroid",
 }
