@@ -1,4 +1,4 @@
-"""Linear discriminant analysis: Gaussian classes with one covariance; and what the quadratic one (`generative.quadratic`) shares with it."""
+"""Linear discriminant analysis: Gaussian classes with one covariance; `generative.quadratic` shares some of its parts."""
 
 from __future__ import annotations
 
