@@ -18,7 +18,6 @@ protected:
     // The best split of a column; returns whether the column varies.
     bool look_at_wide(const Here& frame, const Part& part, size_t j, BestSplit& split) {
         sort_rows(frame.wide_column(table.place[j]), rows_of(frame, part), part.m);
-        const size_t groups = starts.size() - 1;
         if (groups < 2) return false;
         const bool missing = static_cast<std::int64_t>(code_of(groups - 1)) == table.n_bins[j];
         const size_t present = groups - missing;
@@ -40,14 +39,23 @@ private:
     // Items are a code above, a place among the rows of the node below; a group is the rows of one bin.
     void sort_rows(const std::uint16_t* column, const std::uint32_t* rows, size_t m) {
         items.resize(m);
-        spare.resize(m);
         for (size_t i = 0; i < m; ++i) items[i] = std::uint64_t{column[rows[i]]} << 32 | i;
-        if (m < 256) std::sort(items.begin(), items.end());
-        else radix_sort(items, spare);
-        starts.clear();
-        for (size_t i = 0; i < m; ++i)
-            if (i == 0 || items[i] >> 32 != items[i - 1] >> 32) starts.push_back(static_cast<std::uint32_t>(i));
-        starts.push_back(static_cast<std::uint32_t>(m));
+        if (m < 256) {
+            std::sort(items.begin(), items.end());
+        } else {
+            spare.resize(m);
+            radix_sort(items, spare);
+        }
+        if (starts.size() <= m) starts.resize(m + 1);
+        const std::uint64_t* item = items.data();
+        std::uint32_t* end = starts.data();
+        *end = 0;
+        for (size_t i = 1; i < m; ++i) {  // without a branch, which would often be mispredicted
+            end[1] = static_cast<std::uint32_t>(i);
+            end += item[i - 1] >> 32 != item[i] >> 32;
+        }
+        *++end = static_cast<std::uint32_t>(m);
+        groups = static_cast<size_t>(end - starts.data());
     }
     size_t code_of(size_t group) const { return items[starts[group]] >> 32; }
     size_t size_of(size_t group) const { return starts[group + 1] - starts[group]; }
@@ -57,7 +65,7 @@ private:
     // taken.
     bool try_groups(const Part& part, size_t j, size_t first, size_t last, bool blanks_left, bool missing,
                     BestSplit& split) {
-        const size_t groups = starts.size() - 1, least = static_cast<size_t>(by.min_leaf);
+        const size_t least = static_cast<size_t>(by.min_leaf);
         if constexpr (Targets::ranked) rank_groups(blanks_left);
         typename Targets::Scan scan{targets};
         size_t n_left = 0, stop = 0;
@@ -89,7 +97,6 @@ private:
 
     // Medians ask for the rows of all groups beforehand.
     void rank_groups(bool blanks_left) {
-        const size_t groups = starts.size() - 1;
         group_of.resize(items.size());
         for (size_t k = 0; k < groups; ++k)
             for (size_t i = starts[k]; i < starts[k + 1]; ++i) group_of[row_of_item(i)] = static_cast<std::uint32_t>(k);
@@ -103,6 +110,7 @@ private:
 
     std::vector<std::uint64_t> items, spare;
     std::vector<std::uint32_t> starts, group_of, order;  // where groups begin; groups by row; groups as they go left
+    size_t groups = 0;
 };
 
 }  // namespace tenfold
