@@ -16,7 +16,7 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.evaluate.split.plan import SplitPlan, any_plan, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, any_plan, target_of
 
 ROWS = "n_samples"
 
@@ -147,7 +147,7 @@ def _fewer(rounds: list[SplitPlan], share: float, place: Array, rows: Arrays) ->
     if share >= 1:
         return rounds
     n = rows.n_rows or 0
-    codes = np.zeros(n, dtype=np.int64) if rows.target.classes is None else truth_of(rows)[0]
+    codes = np.zeros(n, dtype=np.int64) if rows.target.classes is None else target_of(rows)
     pairs = [
         (_first(one.train_rows(k), share, place, codes), _first(one.test_rows(k), share, place, codes))
         for one in rounds

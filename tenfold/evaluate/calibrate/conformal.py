@@ -25,7 +25,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.folds import assign_folds
-from tenfold.evaluate.split.plan import SplitPlan, folds_plan, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, folds_plan, target_of
 from tenfold.evaluate.validate.cross import _in_memory
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients
@@ -113,7 +113,7 @@ class Conformal(SklearnApi):
         if self.scale is not None and learner.role != "regressor":
             raise BadParameter("Conformal(scale=...) is for regressors: classes have no residuals")
         n, rng = source.n_rows or 0, generator(self.random_state)
-        codes = truth_of(source)[0] if learner.role == "classifier" else None
+        codes = target_of(source) if learner.role == "classifier" else None
         with single_blas:
             if self.method in ("split", "cqr"):
                 return self._split(learner, source, n, rng)
@@ -138,7 +138,7 @@ class Conformal(SklearnApi):
         if self.method == "cqr":
             models = [one._fit(train) for one in self._quantiles()]
             low, high = outputs_of(models, source, [rest, rest])
-            truth = truth_of(source)[0][rest]
+            truth = target_of(source)[rest]
             scores = np.maximum(low - truth, truth - high)[:, 0]
             return dict(source.facts, model_=models[1], low_=models[0], scores_=scores)
         model = fresh(learner)._fit(train)
@@ -155,7 +155,7 @@ class Conformal(SklearnApi):
             blocks = [source.load(part).X for part in source.parts()]
             table = np.concatenate([np.asarray(ops.dense(X), dtype=np.float64) for X in blocks])
             value = (table * coefficients[:, :-1]).sum(axis=1) + coefficients[:, -1]
-            scores = np.abs(truth_of(source)[0][:, 0] - value)
+            scores = np.abs(target_of(source)[:, 0] - value)
             return dict(known, coefficients_=coefficients, scores_=scores, fold_=np.arange(len(scores)))
         models = split_models(learner, source, one)[0]
         tests = [one.test_rows(k) for k in range(len(one))]
@@ -183,7 +183,7 @@ class Conformal(SklearnApi):
         """A regressor of log |residual| of the rows trained on, and the least size it may predict; or None."""
         if self.scale is None:
             return None
-        truth = truth_of(train)[0]
+        truth = target_of(train)
         residual = np.abs(truth - outputs_of([model], train, [np.arange(len(truth))])[0])
         least = max(TINY * float(residual.max()), np.finfo(float).tiny)
         target = copy.copy(train)
@@ -193,7 +193,7 @@ class Conformal(SklearnApi):
         return fresh(self.scale)._fit(target), least
 
     def _scores(self, output: Array, source: Any, rows: Array, size: Any) -> Array:
-        truth = truth_of(source)[0][rows]
+        truth = target_of(source)[rows]
         if source.target.classes is None:
             return np.asarray(np.abs(truth - output)[:, 0] / self._sizes(size, source.select(rows)))
         scores, _ = split_choice(output, len(source.target.classes))

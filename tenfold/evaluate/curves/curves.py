@@ -24,7 +24,7 @@ from tenfold.core.stats import Keyed, merge
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.curves.result import LearningCurve, ValidationCurve
 from tenfold.evaluate.split.folds import check_folds
-from tenfold.evaluate.split.plan import plan, truth_of
+from tenfold.evaluate.split.plan import plan, target_of
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.validate.cross import score_of
 from tenfold.evaluate.validate.held_out import prepared, scores_from_moments
@@ -150,7 +150,7 @@ def _layers(source: Arrays, fold: Array, folds: int, shares: Array, rng: np.rand
     Rows are put in random order inside each fold; classes alternate in proportion, so that they grow alike.
     """
     n = len(fold)
-    classes = np.zeros(n, dtype=np.int64) if source.target.classes is None else truth_of(source)[0]
+    classes = np.zeros(n, dtype=np.int64) if source.target.classes is None else target_of(source)
     order = rng.permutation(n)
     place = np.empty(n)
     for k in range(folds):

@@ -111,7 +111,7 @@ def plan(model: Estimator, source: Arrays, splitting: Splitting) -> list[SplitPl
     folds, groups, repeats, kind = splitting.folds, splitting.groups, splitting.repeats, splitting.kind
     n, codes = source.n_rows or 0, None
     if model.role == "classifier":
-        codes = truth_of(source)[0]
+        codes = target_of(source)
         check_class_sizes(codes, source.facts["classes_"])
     if groups is not None:
         groups = _groups_of(source, groups)
@@ -151,7 +151,7 @@ def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> l
     if isinstance(folds, LeavePOut):
         return [leave_out_of(folds, n)]
     if hasattr(folds, "split") and not isinstance(folds, (str, bytes)):
-        y = codes if codes is not None else truth_of(source)[0]
+        y = codes if codes is not None else target_of(source)
         return plans_of(folds.split(source.X if rows is None else source.X[rows], y, groups), n)
     if isinstance(folds, (str, bytes)) or not np.iterable(folds):
         raise BadParameter(
@@ -165,11 +165,19 @@ def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> l
     return plans_of([[place[rows][place[rows] >= 0] for rows in pair] for pair in pairs], n)
 
 
-def truth_of(source: Arrays) -> tuple[Array, Array]:
-    """Target and weights of the rows of a source."""
-    rows: Any = slice(None) if source.rows is None else source.rows
-    y = source.y[rows] if source.y is not None else np.empty(0)
-    return y, np.ones(len(y)) if source.w is None else source.w[rows]
+def target_of(source: Arrays) -> Array:
+    """The target of the rows of a source."""
+    if source.y is None:
+        return np.empty(0)
+    return source.y if source.rows is None else source.y[source.rows]
+
+
+def truth_of(source: Arrays, among: Any = slice(None)) -> tuple[Array, Array]:
+    """Target and weights of some rows of a source: all of them, or those numbers."""
+    y = target_of(source)[among]
+    if source.w is None:
+        return y, np.ones(len(y))
+    return y, (source.w if source.rows is None else source.w[source.rows])[among]
 
 
 def folds_plan(fold: Array, kind: str = "folds") -> SplitPlan:

@@ -198,8 +198,8 @@ def score_of(judge: Score, source: Arrays, rows: Any, output: Array) -> float:
 
 def _judged(judge: Score, source: Arrays, rows: Any, output: Array) -> tuple[Array, Array, Array]:
     """Truth, outputs as the score wants them, and weights."""
-    truth, w = truth_of(source)
-    return truth[rows], judged_output(judge, output, source.target.classes), w[rows]
+    truth, w = truth_of(source, rows)
+    return truth, judged_output(judge, output, source.target.classes), w
 
 
 def _corrected(

@@ -24,7 +24,7 @@ from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.folds import assign_folds
-from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, truth_of
+from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, target_of
 from tenfold.evaluate.split.splitting import Splitting, takes_splitting
 from tenfold.evaluate.validate.cross import _in_memory, score_of
 from tenfold.evaluate.validate.held_out import MERGED, REFITTED, held_out, outputs_of, prepared, start_of
@@ -216,7 +216,7 @@ def _inner_scores(
     """Mean inner scores of all settings within the training rows of outer fold k, by folds of their own."""
     rows = one.train_rows(k)
     here = source.select(rows)
-    codes = truth_of(here)[0] if model.role == "classifier" else None
+    codes = target_of(here) if model.role == "classifier" else None
     split = folds_plan(assign_folds(len(rows), inner, np.random.default_rng(k), codes=codes))
     means = []
     for setting in settings:
