@@ -4,6 +4,7 @@ fitting again.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Threads, current_engine, each
-from tenfold.core.stats import Keyed, Rows
+from tenfold.core.stats import Keyed
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.plan import SplitPlan
 from tenfold.evaluate.validate.leave_out import leave_one_out_outputs
@@ -183,9 +184,25 @@ def outputs_of(
 ) -> list[Array]:
     """The outputs of each model for its rows, or output(model, rows): one pass over all of them, on all threads."""
     outputs = output or (lambda model, X: model._outputs(X))
-    keyed = source.by_key(list(enumerate(parts)))
-    rows = Threads().run(lambda block: Rows.of(outputs(models[block.key], block.X)), keyed).whole()
-    return np.split(rows.astype(np.float64, copy=False), np.cumsum([len(part) for part in parts])[:-1])
+    ends = np.cumsum([len(part) for part in parts])
+    size, table, first = source.size, list[Array](), threading.Lock()
+    pieces = [
+        ((k, ends[k] - len(part) + start), part[start : start + size])
+        for k, part in enumerate(parts)
+        for start in range(0, len(part), size)
+    ]
+
+    def put(block: Block) -> int:
+        k, at = block.key
+        rows = outputs(models[k], block.X)
+        with first:
+            if not table:  # only outputs know their number of columns
+                table.append(np.empty((ends[-1], *rows.shape[1:])))
+        table[0][at : at + len(rows)] = rows
+        return len(rows)
+
+    Threads().run(put, source.by_key(pieces))
+    return np.split(table[0], ends[:-1])
 
 
 def test_outputs(models: list[Any], source: Arrays, one: SplitPlan) -> list[Array]:
