@@ -37,9 +37,9 @@ def test_a_bin_for_each_value_grows_the_exact_tree(criterion: str) -> None:
     for asked, least in ((X, 0.98), (rows(900, seed=9)[0], 0.95)):  # of equal splits another one may be taken
         predicted = [m.predict_proba(asked)[:, 1] if role == "Classifier" else m.predict(asked) for m in (tree, alone)]
         assert np.isclose(*predicted, rtol=1e-9, atol=1e-12).mean() > least
-    np.testing.assert_allclose(tree.tree_.gain[0], alone.tree_.gain[0], rtol=1e-6)
+    np.testing.assert_allclose(tree._trees.gain[0], alone._trees.gain[0], rtol=1e-6)
     coarse = fresh(forest).set_params(max_bins=255).fit(X, target, w)
-    assert coarse.trees_.gain[0] < tree.tree_.gain[0] * (1 + 1e-6)
+    assert coarse.trees_.gain[0] < tree._trees.gain[0] * (1 + 1e-6)
 
 
 def test_every_value_is_told_apart() -> None:

@@ -42,9 +42,8 @@ def test_scikit_learn_grows_the_same_tree(criterion: str, limits: dict[str, Any]
     theirs.fit(X, target, w)
     tree, other = ours.tree_, theirs.tree_
     np.testing.assert_array_equal(tree.feature, other.feature)
-    inner = tree.feature >= 0
-    np.testing.assert_array_equal(tree.threshold[inner], other.threshold[inner])
-    np.testing.assert_allclose(tree.value, other.value[:, 0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(tree.threshold, other.threshold)
+    np.testing.assert_allclose(tree.value, other.value, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(tree.impurity, other.impurity, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=1e-9)
     np.testing.assert_array_equal(ours.apply(X), theirs.apply(X))
@@ -124,10 +123,10 @@ def test_reduced_error_pruning_is_the_best_subtree_on_the_rows_held_out() -> Non
 
         def error(node: int, model: Any = model, truth: Array = truth, passes: Array = passes) -> float:
             rows = truth[passes[:, node]]
-            value = model.tree_.value[node]
+            value = model.tree_.value[node, 0]
             return float((rows != value.argmax()).sum() if len(value) > 1 else ((rows - value[0]) ** 2).sum())
 
-        wrong = pruned.predict(held) != truth if len(model.tree_.value[0]) > 1 else (pruned.predict(held) - truth) ** 2
+        wrong = pruned.predict(held) != truth if model.tree_.max_n_classes > 1 else (pruned.predict(held) - truth) ** 2
         np.testing.assert_allclose(wrong.sum(), smallest_error(model, error), rtol=1e-5)
         assert 1 < pruned.get_n_leaves() < model.get_n_leaves()
         assert model.get_n_leaves() > 100, "the tree itself is not changed"

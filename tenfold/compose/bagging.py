@@ -139,7 +139,7 @@ class Bag(Composite):
 
 def _widened(member: OneTree, columns: Array, width: int) -> Trees:
     """The tree of a member in terms of all columns and classes of the table."""
-    tree: Trees = member.tree_
+    tree: Trees = member._trees
     feature = np.where(tree.feature < 0, tree.feature, columns[np.maximum(tree.feature, 0)]).astype(np.int32)
     value = np.zeros((len(feature), width))
     value[:, member.classes_ if member.role == "classifier" else [0]] = tree.value

@@ -68,6 +68,9 @@ class DecisionTreeClassifier(ShareClassifier, OneTree):
         growth, weight = self._weighed(growth, w if factors is None else w * factors[y])
         return rows.grow(growth, y, weight, classes)
 
+    def _widths(self) -> list[int]:
+        return [len(self.classes_)]
+
     def _class_shares(self, X: Any) -> Array:
         return self._trees.sums(X)
 

@@ -33,6 +33,7 @@ from tenfold.tree.structure.prune import (
     upper_error,
 )
 from tenfold.tree.structure.text import Style, outline_of, rules_of, text_of
+from tenfold.tree.structure.view import TreeView
 
 
 @group
@@ -108,15 +109,19 @@ class OneTree(TreeOptions, Estimator):
     # --- what the tree looks like ---
 
     @property
-    def tree_(self) -> Trees:
-        """The tree, node by node; the names are those of scikit-learn."""
+    def tree_(self) -> TreeView:
+        """The tree, node by node: scikit-learn's names and meaning (`structure.view`)."""
         check.check_fitted(self)
-        return self._trees
+        return TreeView(self._trees, self.n_features_in_, self._widths())
+
+    def _widths(self) -> list[int]:
+        """How many values each target has at a leaf: its classes, or 1 for numbers."""
+        return [1]
 
     @property
     def feature_importances_(self) -> Array:
         """The share of each column in the loss of impurity."""
-        return self.tree_.importances(self.n_features_in_)
+        return self.tree_.compute_feature_importances()
 
     def _explained(self) -> tuple[list[Trees], float, Any, str]:
         """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
@@ -131,11 +136,11 @@ class OneTree(TreeOptions, Estimator):
 
     def get_depth(self) -> int:
         """The depth of the tree: 0 for a single leaf."""
-        return int(self.tree_.depths().max())
+        return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
         """The number of leaves."""
-        return int(self.tree_.leaves().sum())
+        return self.tree_.n_leaves
 
     def apply(self, X: Any) -> Array:
         """The number of the leaf of each row."""
@@ -148,7 +153,7 @@ class OneTree(TreeOptions, Estimator):
 
     def decision_path(self, X: Any) -> Any:
         """(rows, nodes) CSR matrix of ones: the nodes that each row passes."""
-        return self.tree_.paths(self.apply(X)[:, None])
+        return self._trees.paths(self.apply(X)[:, None])
 
     def export_text(
         self, *, decimals: int = 2, max_depth: int | None = None, max_categories: int | None = MOST_NAMED
@@ -174,7 +179,7 @@ class OneTree(TreeOptions, Estimator):
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
         """The penalties at which the best subtree changes (`ccp_alphas`), with the impurity of each subtree."""
         whole = fresh(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
-        return cost_complexity_path(whole.tree_)
+        return cost_complexity_path(whole._trees)
 
     def pruned(self, how: str, X: Any = None, y: Any = None, *, confidence: float = 0.25) -> Self:
         """A fitted tree with fewer leaves.

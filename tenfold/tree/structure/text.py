@@ -79,7 +79,7 @@ def rules_of(model: Estimator, style: Style) -> list[str]:
 
 def outline_of(model: Estimator, place: Any) -> tuple[str, tuple[int | None, float], list[tuple[str, Any]]]:
     """For a picture: the prediction and the column of a node, its class and purity (or None and its value), and its branches."""
-    tree: Trees = model.tree_
+    tree: Trees = model._trees
     node, ways = place or (0, {})
     value, style = tree.value[node], Style(None, 3)
     shade = (None, float(value[0])) if model.role == "regressor" else purity(value)
@@ -96,7 +96,7 @@ def outline_of(model: Estimator, place: Any) -> tuple[str, tuple[int | None, flo
 
 def _lines(model: Estimator, style: Style, deepest: float) -> Iterator[str]:
     """By a list of what is left to write, not by recursion: trees may be deeper than Python's stack."""
-    tree: Trees = model.tree_
+    tree: Trees = model._trees
     todo: list[tuple[str, int, Ways, int]] = [("", 0, {}, 0)]
     while todo:
         condition, node, ways, depth = todo.pop()
@@ -115,7 +115,7 @@ def _lines(model: Estimator, style: Style, deepest: float) -> Iterator[str]:
 
 def _leaves(model: Estimator) -> Iterator[tuple[Ways, int]]:
     """Each leaf, with what is known of the columns there."""
-    tree: Trees = model.tree_
+    tree: Trees = model._trees
     todo: list[tuple[Ways, int]] = [({}, 0)]
     while todo:
         ways, node = todo.pop()
@@ -128,7 +128,7 @@ def _leaves(model: Estimator) -> Iterator[tuple[Ways, int]]:
 
 def _sides(model: Estimator, node: int, ways: Ways, style: Style) -> Iterator[tuple[str, int, Ways]]:
     """Left and right: the condition that leads there, the child, and what is known below."""
-    tree: Trees = model.tree_
+    tree: Trees = model._trees
     j = int(tree.feature[node])
     name, before = name_of(model, j), ways.get(j, Way())
     parts = _parted(model, node, ways)
@@ -144,7 +144,7 @@ def _sides(model: Estimator, node: int, ways: Ways, style: Style) -> Iterator[tu
 
 def _parted(model: Estimator, node: int, ways: Ways) -> list[tuple[int, Way]]:
     """The children of a node, with what is known there of the column it splits on."""
-    tree: Trees = model.tree_
+    tree: Trees = model._trees
     j, threshold = int(tree.feature[node]), float(tree.threshold[node])
     way = ways.get(j, Way())
     to_left = bool(tree.missing_go_to_left[node])
@@ -192,7 +192,7 @@ def _set(model: Estimator, j: int, sides: tuple[Way, Way], missing: bool, first:
 
 
 def _verdict(model: Estimator, node: int, style: Style) -> str:
-    tree: Trees = model.tree_
+    tree: Trees = model._trees
     weight = float(tree.weighted_n_node_samples[node])
     if model.role == "regressor":
         return f"{number(float(tree.value[node, 0]), style.decimals)} ({amount(weight)})"
