@@ -34,16 +34,45 @@ def test_equal_to_scikit_learn(targets: int, fit_intercept: bool) -> None:
 
 
 def test_leave_one_out_is_refitting() -> None:
-    """A row of weight s is s rows, of which one is left out."""
+    """A row is left out whole, whatever its weight: of s copies that stayed, the others would tell what it is."""
     X, y, w = table()
-    Xc, yc = np.repeat(X, w, axis=0), np.repeat(y, w)
     found = tenfold.RidgeCV([3.0]).fit(X, y, w)
     errors = []
-    for i in range(len(yc)):
-        rest = np.arange(len(yc)) != i
-        model = tenfold.Ridge(3.0).fit(Xc[rest], yc[rest])
-        errors.append(float(yc[i] - model.predict(Xc[i : i + 1])[0]) ** 2)
-    assert found.best_score_ == pytest.approx(-np.mean(errors), rel=1e-9)
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        model = tenfold.Ridge(3.0).fit(X[rest], y[rest], w[rest])
+        errors.append(float(y[i] - model.predict(X[i : i + 1])[0]) ** 2)
+    assert found.best_score_ == pytest.approx(-np.average(errors, weights=w), rel=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("targets", [1, 3])
+@pytest.mark.parametrize("scoring", [None, "neg_mean_squared_error", "r2"])
+def test_weights_as_in_scikit_learn(scoring: str | None, targets: int, fit_intercept: bool) -> None:
+    X, Y, w = table(targets)
+    w = w + np.linspace(0.1, 30.0, len(w))
+    setting: dict[str, Any] = dict(scoring=scoring, fit_intercept=fit_intercept, store_cv_results=True)
+    ours, peer = (library(ALPHAS, **setting).fit(X, Y, w) for library in (tenfold.RidgeCV, SklearnRidgeCV))
+    assert ours.alpha_ == peer.alpha_
+    np.testing.assert_allclose(ours.cv_results_, peer.cv_results_, rtol=1e-6)
+    np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-7)
+    mean = len(w) / w.sum() if scoring is None else 1.0  # theirs is a sum of weights times errors, by the number of rows
+    assert ours.best_score_ == pytest.approx(mean * peer.best_score_, rel=1e-7)
+
+
+def test_large_weights_do_not_look_like_training_error() -> None:
+    X, y, _ = table()
+    plain = tenfold.RidgeCV(ALPHAS).fit(X, y)
+    heavy = tenfold.RidgeCV(1000 * ALPHAS).fit(X, y, np.full(len(y), 1000.0))
+    assert heavy.alpha_ == 1000 * plain.alpha_
+    assert heavy.best_score_ == pytest.approx(plain.best_score_, rel=1e-9)
+
+
+def test_rows_of_weight_zero_keep_their_place() -> None:
+    X, y, w = table()
+    assert (w == 0).any()
+    errors = tenfold.RidgeCV(ALPHAS, store_cv_results=True).fit(X, y, w).cv_results_
+    assert errors.shape == (len(y), len(ALPHAS)) and ((errors == 0).all(axis=1) == (w == 0)).all()
 
 
 @pytest.mark.parametrize("targets", [1, 3])
@@ -114,10 +143,14 @@ def test_a_scorer_of_ones_own() -> None:
 
 @pytest.mark.parametrize("scoring", ["neg_median_absolute_error", "r2", "explained_variance"])
 def test_weights_of_scores_are_copies(scoring: str) -> None:
+    """In folds that hold all copies of a row."""
     X, y, w = table()
     copies = np.repeat(np.arange(len(y)), w)
-    one = tenfold.RidgeCV(ALPHAS, scoring=scoring).fit(X, y, w)
-    other = tenfold.RidgeCV(ALPHAS, scoring=scoring).fit(X[copies], y[copies])
+    pairs = [(np.arange(len(y)) % 4 != k, np.arange(len(y)) % 4 == k) for k in range(4)]
+    splits = [(np.flatnonzero(a & (w > 0)), np.flatnonzero(b & (w > 0))) for a, b in pairs]
+    copied = [(np.flatnonzero(a[copies]), np.flatnonzero(b[copies])) for a, b in pairs]
+    one = tenfold.RidgeCV(ALPHAS, scoring=scoring, cv=splits).fit(X, y, w)
+    other = tenfold.RidgeCV(ALPHAS, scoring=scoring, cv=copied).fit(X[copies], y[copies])
     assert one.best_score_ == pytest.approx(other.best_score_, rel=1e-9)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, Source, block_rows
+from tenfold.core.data import Array, Arrays, Block, Source, block_rows
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
@@ -30,7 +30,7 @@ from tenfold.solve.linalg import eigh
 
 @dataclass(slots=True)
 class Errors(Stats):
-    """Σ w (leave-one-out error)² for each penalty and target."""
+    """Σ w (error of a row by the fit to all others)² for each penalty and target."""
 
     squares: Array
 
@@ -68,7 +68,7 @@ class Path:
         return found
 
     def rest(self, X: Any, y: Array) -> Generator[tuple[Array, Array], None, None]:
-        """For each penalty what it leaves of y, and how much one copy of a row pulls its own prediction."""
+        """For each penalty what it leaves of y, and how much a row of weight 1 pulls its own prediction."""
         p = len(self.vectors)
         Z = (ops.dense(X) - self.mean[:p]) @ self.vectors
         Z2 = Z * Z
@@ -79,18 +79,20 @@ class Path:
             yield left - Z @ (self.rotated * shrink[:, None]), own
 
 
+    def missed(self, block: Block) -> Generator[Array, None, None]:
+        """For each penalty the error e / (1 − h) of a row by the fit to all others, (n, q): a row of weight s pulls itself s times as
+        much as one of weight 1, and is left out whole."""
+        for rest, own in self.rest(block.X, block.y):
+            yield rest / np.maximum(1 - block.w * own, 1e-12)[:, None]
+
+
 def leave_one_out(block: Block, path: Path) -> Errors:
-    """The error of a row when one copy of it is left out is e / (1 − h): no fit is repeated."""
-    found = []
-    for rest, own in path.rest(block.X, block.y):
-        without = rest / np.maximum(1 - own, 1e-12)[:, None]
-        found.append(block.w @ (without * without))
-    return Errors(np.array(found))
+    return Errors(np.array([block.w @ (missed * missed) for missed in path.missed(block)]))
 
 
 def left_out(block: Block, path: Path) -> Rows:
-    """What is predicted of each row when one copy of it is left out, (n, q, alphas), with its target and weight."""
-    found = [block.y - rest / np.maximum(1 - own, 1e-12)[:, None] for rest, own in path.rest(block.X, block.y)]
+    """What is predicted of each row by the fit to all others, (n, q, alphas), with its target and weight."""
+    found = [block.y - missed for missed in path.missed(block)]
     return Rows.of((np.stack(found, axis=-1), block.y, block.w))
 
 
@@ -99,8 +101,8 @@ class RidgeCV(AffineRegressor, Estimator):
     """RidgeCV: ridge regression with the penalty of least leave-one-out or cross-validated error.
 
     Model       y ≈ X w + b
-    Objective   that of Ridge, at the alpha_ of least mean squared error when one row (one of s copies)
-                is left out; with cv, at the alpha_ of largest R² averaged over folds; or of another score (`scoring`)
+    Objective   that of Ridge, at the alpha_ of least Σᵢ sᵢ (error of row i by the fit to all other rows)² / Σ s;
+                with cv, at the alpha_ of largest R² averaged over folds; or of another score (`scoring`)
     Algorithm   one pass of moments and one eigendecomposition for all penalties; one more pass for the errors
                 e / (1 − h). With cv the rows are kept, and each training set is decomposed
     Cost        O(n p² + p³ + a n p) time for a penalties, O(p²) memory, two passes (O(a n) memory with scoring or
@@ -125,7 +127,7 @@ class RidgeCV(AffineRegressor, Estimator):
     )
     cv_results_: Array = learned(
         "float(n,q,a)",
-        "squared errors (with scoring: predictions) of rows left out, where they are stored",
+        "s times the squared error (with scoring: the prediction) of each row left out, where they are stored",
         optional=True,
     )
 
@@ -134,6 +136,7 @@ class RidgeCV(AffineRegressor, Estimator):
     least_rows: ClassVar[int] = 2
     exempt: ClassVar[dict[str, str]] = {
         "several_targets": "one penalty is chosen for all targets, unless alpha_per_target=True",
+        "weight_is_copies": "a row is left out whole, with all its weight; of copies one is left out, and the others tell",
     }
 
     alphas: Any = param(default=(0.1, 1.0, 10.0), doc="the penalties to choose from")
@@ -167,7 +170,7 @@ class RidgeCV(AffineRegressor, Estimator):
                     np.concatenate(part) for part in zip(*(yield partial(left_out, path=path)).parts, strict=True)
                 )
                 scores = self._scores(predicted, y, w, score)
-                more = self._stored(predicted, y) if self.store_cv_results else {}
+                more = self._stored(predicted, y, w, source) if self.store_cv_results else {}
             scores = scores if self.alpha_per_target else scores.mean(axis=1, keepdims=True)
         else:
             self._refuse()
@@ -199,8 +202,13 @@ class RidgeCV(AffineRegressor, Estimator):
         count = predicted.shape[2]
         return np.array([[score.utility(y[:, at], predicted[:, at, k], w) for at in parts] for k in range(count)])
 
-    def _stored(self, predicted: Array, y: Array) -> dict[str, Any]:
-        kept = predicted if self.scoring is not None else (y[..., None] - predicted) ** 2
+    def _stored(self, predicted: Array, y: Array, w: Array, source: Source) -> dict[str, Any]:
+        kept = predicted if self.scoring is not None else w[:, None, None] * (y[..., None] - predicted) ** 2
+        rows = getattr(source, "rows", None)
+        if isinstance(source, Arrays) and rows is not None:  # rows of weight zero have no part in the choice, but a place
+            found = np.full((source.X.shape[0], *kept.shape[1:]), 0.0 if self.scoring is None else np.nan)
+            found[rows] = kept
+            kept = found
         return dict(cv_results_=kept[:, 0] if self._flat else kept)
 
     def _fold(self, X: Array, y: Array, w: Array, train: Array, test: Array, alphas: Array, score: Score) -> Array:
