@@ -66,6 +66,7 @@ def check_fit(
     if elsewhere is not None:
         return elsewhere
     source = in_memory(learner, X, y, sample_weight, classes, categories)
+    source.single = getattr(source.X, "dtype", None) == np.float32  # of the table that was given, not of parts of it
     source.looked = learner._look(split_target(X, y)[0] if isinstance(y, str) else X)
     return source
 

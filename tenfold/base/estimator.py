@@ -32,7 +32,7 @@ from tenfold.base.sums import Sums
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import NotFitted, TooLarge, not_fitted, too_large
-from tenfold.core.learned import learned
+from tenfold.core.learned import in_single, learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import domains
@@ -74,6 +74,8 @@ class Estimator(SklearnApi):
                 learn = apart._learn if start is None else partial(apart._learn_from, start=start)
                 vars(apart).update(apart._driven(learn, source))
                 apart._finish(source)
+                if source.single:
+                    vars(apart).update(in_single(type(self), vars(apart)))
         except BaseException:
             self._forget_fit()
             raise

@@ -13,6 +13,7 @@ from tenfold.base.sums import Sums, hashable
 from tenfold.core.data import Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, NotFitted
+from tenfold.core.learned import in_single, is_single
 from tenfold.core.learning import Learner
 from tenfold.core.threads import single_blas
 
@@ -88,7 +89,7 @@ class OnePass(Estimator):
             stats = current_engine(source).run(self._summarize, source)
             if "stats_" in vars(self):
                 stats = self.stats_ + stats
-            self._resolve(stats, source.facts)
+            self._resolve(stats, source.facts, source.single)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -99,7 +100,7 @@ class OnePass(Estimator):
             raise BadInput(
                 f"only a {type(self).__name__} fitted on the same columns and classes can be merged into this one"
             )
-        self._resolve(self.stats_ + other.stats_, {})
+        self._resolve(self.stats_ + other.stats_, {}, is_single(type(self), vars(self)))
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -108,7 +109,7 @@ class OnePass(Estimator):
         source = self._more(X, y, sample_weight, None)
         with single_blas:
             gone = current_engine(source).run(self._summarize, source)
-        self._resolve(self.stats_ - gone, {})
+        self._resolve(self.stats_ - gone, {}, is_single(type(self), vars(self)))
         return self
 
     def _more(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
@@ -131,11 +132,12 @@ class OnePass(Estimator):
         check.check_names(self, source.facts.get("feature_names_in_"))
         return source
 
-    def _resolve(self, stats: Any, facts: dict[str, Any]) -> None:
-        """Solve again. What was fitted before is replaced only when the new solution is there."""
+    def _resolve(self, stats: Any, facts: dict[str, Any], single: bool) -> None:
+        """Solve again, `single` for rows of float32. What was fitted before is replaced only when the new solution is there."""
         before = [name for name in vars(self) if is_fitted(name) and name not in FACTS]
         vars(self).update(facts)
         fitted = self._solve(stats)
+        fitted |= in_single(type(self), fitted) if single else {}
         for name in before:
             delattr(self, name)
         vars(self).update(stats_=stats, **fitted)

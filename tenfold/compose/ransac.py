@@ -54,8 +54,8 @@ class RANSACRegressor(Regressor, Estimator):
     >>> X = np.arange(20.0)[:, None]
     >>> y = np.where(np.arange(20) % 3 == 0, -50.0, 2 * X[:, 0] + 1)
     >>> model = tenfold.RANSACRegressor(residual_threshold=0.1, random_state=0).fit(X, y)
-    >>> model.coef_.round(6), round(model.intercept_, 6), model.inlier_mask_[:4]
-    (array([2.]), 1.0, array([False,  True,  True, False]))
+    >>> model.coef_.round(6), model.intercept_.round(6), model.inlier_mask_[:4]
+    (array([2.]), np.float64(1.0), array([False,  True,  True, False]))
     """
 
     residual_threshold_: float = learned("float", "largest residual of an inlier")

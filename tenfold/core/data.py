@@ -121,6 +121,7 @@ class Source:
     n_rows: int | None = None
     known: Any = None  # what the fit of a learner was given beside the rows: labels of groups, a covariance between rows
     rereadable = True
+    single = False  # whether the user gave float32: what is learned like X (`core.learned`) is then rounded to it
     numbered = False  # whether parts are numbers: any of them can be loaded at any time
     home: Any = None  # the engine where the rows live, if that is not this process; used unless another is chosen
     target: Target

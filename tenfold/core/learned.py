@@ -13,7 +13,10 @@ that is declared again keeps its place.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Learned:
     doc: str
     optional: bool
     rows: bool | tuple[str, Any]
+    like_x: bool
 
     def __set_name__(self, owner: Any, name: str) -> None:
         delattr(owner, name)
@@ -35,11 +39,35 @@ class Learned:
 
 
 def learned(
-    form: str, doc: str, *, optional: bool = False, rows: bool | tuple[str, Any] = False, init: Literal[False] = False
+    form: str,
+    doc: str,
+    *,
+    optional: bool = False,
+    rows: bool | tuple[str, Any] = False,
+    like_x: bool = False,
+    init: Literal[False] = False,
 ) -> Any:
     """A fitted attribute of a learner. `optional`: not every fit leaves it. `rows`: it is made of rows or values of the training
-    table, always or where a parameter has a value. `init` is for type checkers: the constructor does not take it."""
-    return Learned(form, doc, optional, rows)
+    table, always or where a parameter has a value. `like_x`: it is float32 where the table was. `init` is for type checkers: the
+    constructor does not take it."""
+    return Learned(form, doc, optional, rows, like_x)
+
+
+def in_single(cls: type, fitted: dict[str, Any]) -> dict[str, Any]:
+    """Those of the fitted attributes that have the precision of X, as float32 where its range holds them."""
+    with np.errstate(over="ignore"):
+        found = {name: np.float32(fitted[name]) for name in _like_x(cls) if name in fitted}
+    return {name: value for name, value in found.items() if np.isfinite(value).all()}
+
+
+def is_single(cls: type, fitted: dict[str, Any]) -> bool:
+    """Whether a fit has left float32."""
+    return any(getattr(fitted.get(name), "dtype", None) == np.float32 for name in _like_x(cls))
+
+
+@cache
+def _like_x(cls: type) -> tuple[str, ...]:
+    return tuple(name for name, one in learned_by(cls).items() if one.like_x)
 
 
 def learned_by(cls: Any) -> dict[str, Learned]:

@@ -17,7 +17,7 @@ class Mapped(Source):
         self.target, self.n_parts, self.n_rows = inner.target, inner.n_parts, inner.n_rows
         self.rereadable, self.facts = inner.rereadable, {**inner.facts, "n_features_in_": n_features}
         self.facts.pop("feature_names_in_", None)
-        self.home = inner.home
+        self.home, self.single = inner.home, inner.single
 
     def whole(self) -> Source:
         return Mapped(self.inner.whole(), self.change, self.n_features)

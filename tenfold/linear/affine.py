@@ -20,8 +20,8 @@ ROUNDING = 16 * float(np.finfo(float).eps)
 class AffineRegressor(Regressor):
     """Mixin: predicts X w + b, with `coef_` of shape (p,) for a 1-D target and (q, p) for q targets, as scikit-learn."""
 
-    coef_: Array = learned("float(q,p)", "coefficients; (p,) for one target")
-    intercept_: Any = learned("float(q)|float", "constant, 0 with fit_intercept=False")
+    coef_: Array = learned("float(q,p)", "coefficients; (p,) for one target", like_x=True)
+    intercept_: Any = learned("float(q)|float", "constant, 0 with fit_intercept=False", like_x=True)
 
     def _predict(self, X: Any) -> Array:
         B = np.atleast_2d(self.coef_)
@@ -36,7 +36,7 @@ class AffineRegressor(Regressor):
         p = len(coef)
         intercept = mean[p:] - mean[:p] @ coef if self.fit_intercept else np.zeros(coef.shape[1])
         if self._flat:
-            coef, intercept = coef[:, 0], float(intercept[0])
+            coef, intercept = coef[:, 0], intercept[0]
         return dict(coef_=np.ascontiguousarray(coef.T), intercept_=intercept if self.fit_intercept else 0.0, n_iter_=1)
 
     def _fitted_path(self, mean: Array, coefs: Array) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ class AffineRegressor(Regressor):
         intercepts: list[Any] = [0.0] * len(coefs)
         if self.fit_intercept:
             found = mean[p:] - coefs @ mean[:p]  # (m, q)
-            intercepts = found[:, 0].tolist() if self._flat else list(found)
+            intercepts = list(found[:, 0] if self._flat else found)
         if self._flat:
             coefs = coefs[:, 0]
         return [dict(coef_=w, intercept_=b, n_iter_=1) for w, b in zip(coefs, intercepts, strict=True)]

@@ -39,8 +39,8 @@ class LeastAbsoluteDeviations(AffineRegressor, Estimator):
     >>> y = 2 * X[:, 0] + 1
     >>> y[3] = 1000.0
     >>> model = tenfold.LeastAbsoluteDeviations().fit(X, y)
-    >>> model.coef_.round(9), round(model.intercept_, 9)
-    (array([2.]), 1.0)
+    >>> model.coef_.round(9), model.intercept_.round(9)
+    (array([2.]), np.float64(1.0))
     """
 
     mean_deviation_: float = learned("float", "Σ s |r| / Σ s")

@@ -61,8 +61,8 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
     >>> import numpy as np, tenfold
     >>> X = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 2.0], [2.0, 3.0]])
     >>> model = tenfold.LinearRegression().fit(X, X @ [1.0, 2.0] + 3.0)
-    >>> model.coef_.round(9), round(model.intercept_, 9)
-    (array([1., 2.]), 3.0)
+    >>> model.coef_.round(9), model.intercept_.round(9)
+    (array([1., 2.]), np.float64(3.0))
     """
 
     rank_: int = learned("int", "rank of the centred X", optional=True)
@@ -215,7 +215,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
         if not self.fit_intercept:
             return self._fitted(np.zeros(len(B) + B.shape[1]), B)
         fitted = self._fitted(np.zeros(len(B) - 1 + B.shape[1]), B[1:])
-        fitted["intercept_"] = float(B[0, 0]) if self._flat else B[0]
+        fitted["intercept_"] = B[0, 0] if self._flat else B[0]
         return fitted
 
     def _by_products(self, source: Source) -> Learner[dict[str, Any]]:

@@ -82,8 +82,8 @@ class LogisticRegression(Classifier, Estimator):
     array(['yes'], dtype='<U3')
     """
 
-    coef_: Array = learned("float(M,p)", "coefficients; one row for two classes")
-    intercept_: Array = learned("float(M)", "constants")
+    coef_: Array = learned("float(M,p)", "coefficients; one row for two classes", like_x=True)
+    intercept_: Array = learned("float(M)", "constants", like_x=True)
     n_iter_: Array = learned("int(*)", "passes over the rows")
 
     sparse: ClassVar[bool] = True
@@ -211,7 +211,7 @@ class LogisticRegression(Classifier, Estimator):
         if ops.is_sparse(X):
             scores = X @ self.coef_.T + self.intercept_
         else:
-            scores = ops.linear_scores(X, self.coef_, self.intercept_)
+            scores = ops.linear_scores(X, *(np.asarray(part, dtype=np.float64) for part in (self.coef_, self.intercept_)))
         if X.dtype == np.float32:
             scores = scores.astype(np.float32)
         return scores if scores.shape[1] > 1 else np.hstack([np.zeros_like(scores), scores])

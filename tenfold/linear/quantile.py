@@ -53,8 +53,8 @@ class QuantileRegressor(AffineRegressor, Estimator):
     >>> y = 2 * X[:, 0] + 1
     >>> y[3] = 1000.0
     >>> model = tenfold.QuantileRegressor(alpha=0.0).fit(X, y)
-    >>> model.coef_.round(9), round(model.intercept_, 9)
-    (array([2.]), 1.0)
+    >>> model.coef_.round(9), model.intercept_.round(9)
+    (array([2.]), np.float64(1.0))
     """
 
     n_iter_: int = learned("int", "passes over the rows")

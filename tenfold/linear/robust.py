@@ -131,7 +131,7 @@ def through_all(learner: str, X: Array, y: Array, w: Array, fit_intercept: bool)
     mean = w @ np.column_stack([X, y]) / w.sum() if fit_intercept else np.zeros(X.shape[1] + 1)
     root = np.sqrt(w)
     coef = np.linalg.lstsq(root[:, None] * (X - mean[:-1]), root * (y - mean[-1]), rcond=None)[0]
-    intercept = float(mean[-1] - mean[:-1] @ coef)
+    intercept = mean[-1] - mean[:-1] @ coef
     if np.abs(y - X @ coef - intercept).max() > 1e-9 * np.abs(y).max():
         return None
     warnings.warn(

@@ -14,7 +14,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput
-from tenfold.core.learned import learned
+from tenfold.core.learned import is_single, learned
 from tenfold.core.learning import Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Stats
@@ -194,7 +194,7 @@ class WeightedLeastSquares(WithInference, OnePass):
         source = known_variances(self, self._more(X, y, sample_weight, classes), variance)
         with single_blas:
             stats = current_engine(source).run(self._summarize, source)
-            self._resolve(self.stats_ + stats if "stats_" in vars(self) else stats, source.facts)
+            self._resolve(self.stats_ + stats if "stats_" in vars(self) else stats, source.facts, source.single)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None, variance: Any = None) -> Self:
@@ -203,7 +203,7 @@ class WeightedLeastSquares(WithInference, OnePass):
         source = known_variances(self, self._more(X, y, sample_weight, None), variance)
         with single_blas:
             gone = current_engine(source).run(self._summarize, source)
-        self._resolve(self.stats_ - gone, {})
+        self._resolve(self.stats_ - gone, {}, is_single(type(self), vars(self)))
         return self
 
     def leverage(self, X: Any, variance: Any = None) -> Array:

@@ -39,7 +39,7 @@ class Frame(NamedTuple):
     def coefficients(self, theta: Array) -> tuple[Array, float]:
         """w and b in the units of the table, from θ = [w b] in this frame."""
         w = theta[:-1] * self.y_size / self.size
-        return w, float(theta[-1] * self.y_size + self.y_mean - w @ self.mean)
+        return w, theta[-1] * self.y_size + self.y_mean - w @ self.mean
 
 
 def frame_of(stats: Moments, fit_intercept: bool) -> Frame:
