@@ -86,5 +86,9 @@ from tenfold.score.regression import mean_squared_error as mean_squared_error
 from tenfold.score.regression import r2_score as r2_score
 from tenfold.score.regression import root_mean_squared_error as root_mean_squared_error
 from tenfold.score.report import classification_report as classification_report
+from tenfold.score.scoring import check_scoring as check_scoring
+from tenfold.score.scoring import get_scorer as get_scorer
+from tenfold.score.scoring import get_scorer_names as get_scorer_names
+from tenfold.score.scoring import make_scorer as make_scorer
 
 PUBLIC: dict[str, str]

@@ -14,6 +14,7 @@ from tenfold.base.sklearn_api import SklearnApi
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.score.record import ALL_OUTPUTS, CLASSES, REGRESSION, Part, Score, split_choice
+from tenfold.score.scorer import Scorer
 from tenfold.score.statistics import largest
 
 METRIC, SCORER = "(truth, prediction)", "(model, X, y)"
@@ -130,6 +131,8 @@ def function_score(function: Callable[..., Any], role: str, where: str) -> Funct
 
 def _form(function: Callable[..., Any]) -> tuple[str | None, bool]:
     """Which form a function has, None where that cannot be seen; and whether it takes weights."""
+    if isinstance(function, Scorer):
+        return SCORER, function.weighted
     try:
         given = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

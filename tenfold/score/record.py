@@ -77,6 +77,11 @@ class Score:
         return ROLES[self.tasks[0]]
 
     @property
+    def supervised(self) -> bool:
+        """Whether it compares with a known truth."""
+        return self.merges or CLUSTERING not in self.tasks
+
+    @property
     def by_class(self) -> bool:
         """Whether it judges the chosen class, whatever its probability is."""
         return self.output == LABELS

@@ -30,6 +30,7 @@ from tenfold.score.record import (
     Score,
 )
 from tenfold.score.regression import ResidualSpread, ValueSums
+from tenfold.score.scorer import Scorer
 
 AVERAGES = ("macro", "micro", "weighted")
 DEFAULTS = {"classifier": "accuracy", "regressor": "r2"}
@@ -165,8 +166,9 @@ def known_score(name: str) -> Score | None:
     return BY_NAME.get(name.strip().lower().replace("-", "_").replace(" ", "_"))
 
 
-def _is_public(function: Any, name: str) -> bool:
-    """Whether a function is the one of a name, here or in scikit-learn: then it is known which way is better."""
+def is_public(function: Any) -> bool:
+    """Whether a function is the one of its name, here or in scikit-learn: then it is known which way is better."""
+    name = str(getattr(function, "__name__", ""))
     theirs = str(getattr(function, "__module__", "")).startswith("sklearn.metrics.")
     return name in BY_NAME and (theirs or getattr(package, name, None) is function)
 
@@ -192,9 +194,11 @@ def find_score(
     if isinstance(score, Score):
         return score
     where = f"{owner}({parameter}={{}})" if owner else f"{parameter}={{}}"
+    if isinstance(score, Scorer) and score.name:
+        score = score.name
     if callable(score):
         name = str(getattr(score, "__name__", "score"))
-        if not _is_public(score, name):
+        if not is_public(score):
             return function_score(score, role, where.format(name))
         score = name
     found = known_score(score) if isinstance(score, str) else None
