@@ -91,7 +91,7 @@ def test_an_inverse_that_is_none() -> None:
         (dict(func=np.log, inverse_func=np.exp, transformer=tenfold.StandardScaler()), "not both"),
         (dict(transformer=tenfold.SplineTransformer()), "SplineTransformer.: must be a transformer"),
         (dict(func=1, inverse_func=np.exp), "func=1.: must be a function"),
-        (dict(regressor=tenfold.GaussianNB()), "must be a regressor of Tenfold"),
+        (dict(regressor=tenfold.GaussianNB()), "a classifier, and a regressor is needed"),
     ],
 )
 def test_refusals(given: dict[str, Any], message: str) -> None:

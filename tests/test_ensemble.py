@@ -114,7 +114,7 @@ def test_too_few_classes_are_drawn_again_or_told() -> None:
     X, y = np.arange(40.0)[:, None], np.arange(40) == 0
     with pytest.raises(tenfold.BadInput, match="max_samples"):
         tenfold.BaggingClassifier(tenfold.LogisticRegression(), max_samples=1, random_state=0).fit(X, y)
-    with pytest.raises(tenfold.BadParameter, match="must be a classifier of Tenfold"):
+    with pytest.raises(tenfold.BadParameter, match="a regressor, and a classifier is needed"):
         tenfold.BaggingClassifier(tenfold.Ridge()).fit(X, y)
     with pytest.raises(tenfold.BadParameter, match="only 1 columns"):
         tenfold.BaggingClassifier(max_features=2).fit(X, y)

@@ -8,11 +8,11 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
+from tenfold.base.foreign import checked_learner
 from tenfold.base.member import OfMember
 from tenfold.base.roles import first_largest
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter
 from tenfold.core.params import domains
 
 
@@ -26,11 +26,7 @@ class Composite(OfMember, Estimator):
     @property
     def _member(self) -> Any:
         given = self._default() if self.estimator is None else self.estimator
-        if not isinstance(given, Estimator) or getattr(given, "role", "") != self.role:
-            raise BadParameter(
-                f"{type(self).__name__}(estimator={type(given).__name__}): must be a {self.role} of Tenfold, or None"
-            )
-        return given
+        return checked_learner(given, self.role, f"{type(self).__name__}(estimator):")
 
     @property
     def least_classes(self) -> int:

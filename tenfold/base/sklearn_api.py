@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -144,6 +145,19 @@ def _fresh(value: Any) -> Any:
         return [_fresh(item) for item in value]
     if isinstance(value, tuple):
         return tuple(_fresh(item) for item in value)
-    if not isinstance(value, SklearnApi) or value.frozen:
+    if not isinstance(value, SklearnApi):
+        return _copy_of(value)
+    if value.frozen:
         return value
     return type(value)(**{name: _fresh(getattr(value, name)) for name in domains(value)})
+
+
+def _copy_of(value: Any) -> Any:
+    """An unfitted copy of anybody's learner; all else as it is. One that does not tell its parameters is copied whole."""
+    if isinstance(value, type) or not (hasattr(value, "fit") or hasattr(value, "get_params")):
+        return value
+    if hasattr(value, "__sklearn_clone__"):
+        return value.__sklearn_clone__()
+    if not hasattr(value, "get_params"):
+        return deepcopy(value)
+    return type(value)(**{name: _fresh(one) for name, one in value.get_params(deep=False).items()})

@@ -88,6 +88,6 @@ def viewed(source: Source, change: Change, target: Target, facts: dict[str, Any]
     y = np.zeros((source.X.shape[0], *part.y.shape[1:]), dtype=part.y.dtype)
     y[there] = part.y
     chosen = None if source.rows is None and len(there) == len(rows) else there
-    made = Arrays(source.X, y, source.w, target, facts, rows=chosen, missing=source.missing, width=source.n_features)
+    made = type(source)(source.X, y, source.w, target, facts, rows=chosen, missing=source.missing, width=source.n_features)
     made.looked = source.looked
     return made

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tenfold.base.estimator import Estimator
+from tenfold.base.foreign import checked_learner
 from tenfold.base.members import Composite
-from tenfold.core.errors import BadParameter
 
 
 class OfOne(Composite):
@@ -21,12 +20,11 @@ class OfOne(Composite):
     def _member(self) -> Any:
         given = getattr(self, self.held)
         given = self._default() if given is None else given
-        if not isinstance(given, Estimator) or given.role != self.role:
-            raise BadParameter(
-                f"{type(self).__name__}({self.held}={type(given).__name__}): must be a {self.role} of Tenfold; scikit-learn's "
-                f"{type(self).__name__} takes others too"
-            )
-        return given
+        return checked_learner(given, self.role, f"{type(self).__name__}({self.held}):")
+
+    @property
+    def accepts(self) -> str:
+        return str(self._member.accepts)
 
     @property
     def sparse(self) -> bool:

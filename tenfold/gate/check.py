@@ -83,10 +83,14 @@ def in_memory(
 
 def _entries_in_memory(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any) -> Arrays:
     """Input of another kind than rows of fixed width (`gate.inputs`)."""
+    names = None
+    if learner.accepts == "anything":
+        X, y = split_target(X, y) if isinstance(y, str) else (X, y)
+        names = frame_names(X)
     X, width = entries_of(learner, X)
     target, codes = as_target(learner, y, X.shape[0], classes)
     w = as_weights(sample_weight, X.shape[0])
-    return source_of(learner, X, codes, w, target, facts_of(width, None, target))
+    return source_of(learner, X, codes, w, target, facts_of(width, names, target))
 
 
 def facts_of(width: int, names: Array | None, target: Target, categories: Categories | None = None) -> dict[str, Any]:

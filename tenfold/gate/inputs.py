@@ -6,9 +6,10 @@
     pairs        a square table of kernels or distances: entry i, j is of rows i and j; later rows come against the rows of the fit
     objects      anything, with a metric of the learner's own
     table        a file or frame, which the learner reads itself (`_coded_rows`, `_source`)
+    anything     whatever the user gave, as it is: for learners that are not Tenfold's, which look at it themselves (`base.foreign`)
 
-Documents, images, sequences and objects are kept as they are, one entry a row: a block has some of them. Files and streams hold
-rows of fixed width only.
+All but pairs and tables are kept as they are, one entry a row: a block has some of them. Files and streams hold rows of fixed width
+only.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Target
+from tenfold.core.engine import Local
 from tenfold.core.errors import BadInput, BadType
 
 
@@ -46,9 +48,63 @@ class Pairs(Arrays):
         return self.X[rows][:, columns] if ops.is_sparse(self.X) else self.X[np.ix_(rows, columns)]
 
 
+class Given:
+    """A table as the user gave it: an array, a frame, a sparse matrix, a list of anything. `given[rows]` are some of its rows, in the
+    same kind of container; all of them are the user's own object.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        n = int(table.shape[0]) if hasattr(table, "shape") else len(table)
+        self.shape = n, _width_of(table, n)
+
+    def __getitem__(self, index: Any) -> Any:
+        table = self.table
+        if isinstance(index, slice) and index.indices(self.shape[0]) == (0, self.shape[0], 1):
+            return table
+        if hasattr(table, "iloc"):
+            return table.iloc[index]
+        if ops.is_sparse(table) and table.format in ("coo", "dia", "bsr"):
+            return table.tocsr()[index]
+        if hasattr(table, "take") and hasattr(table, "schema") and not hasattr(table, "to_dict"):  # Arrow
+            return table.slice(index.start or 0, index.stop) if isinstance(index, slice) else table.take(index)
+        if hasattr(table, "shape") or isinstance(index, slice):
+            return table[index]
+        return [table[i] for i in index]
+
+
+def _width_of(table: Any, n: int) -> int:
+    """The number of columns; 1 for what has none."""
+    shape = getattr(table, "shape", None)
+    if shape is not None:
+        return int(shape[1]) if len(shape) > 1 else 1
+    first = table[0] if n else None
+    return len(first) if isinstance(first, (list, tuple, np.ndarray)) else 1
+
+
+class AsGiven(Items):
+    """Rows as the user gave them, in one block: those who look at them may be anybody's, so that they are asked once, in the calling
+    thread."""
+
+    home = Local()
+
+    def __init__(self, X: Any, *rest: Any, size: int | None = None, **more: Any) -> None:
+        super().__init__(X, *rest, size=max(1, X.shape[0]), **more)
+
+    def given(self) -> tuple[Any, Array | None, Array | None]:
+        """X, y and weights as the `fit` of any learner takes them: labels, not codes; None where there are none."""
+        index = slice(None) if self.rows is None else self.rows
+        y = None if self.y is None else self.y[index]
+        if y is not None and self.target.classes is not None:
+            y = self.target.classes[y]
+        elif y is not None and self.target.kind == "real" and self.target.flat:
+            y = y[:, 0]
+        return self.X[index], y, None if self.w is None else self.w[index]
+
+
 def source_of(learner: Any, X: Any, y: Array | None, w: Array | None, target: Target, facts: dict[str, Any]) -> Arrays:
     """The entries that have passed `entries_of`, as a source."""
-    kind = Pairs if learner.accepts == "pairs" else Items
+    kind = {"pairs": Pairs, "anything": AsGiven}.get(learner.accepts, Items)
     made: Arrays = kind(X, y, w, target, facts, missing=learner.missing, width=facts["n_features_in_"])
     return made if w is None or w.all() else made.select(np.flatnonzero(w))
 
@@ -59,12 +115,12 @@ def entries_of(learner: Any, X: Any, width: int | None = None) -> tuple[Any, int
     `width` is that of the fit, where there was one.
     """
     name, kind = type(learner).__name__, learner.accepts
-    if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
+    if isinstance(X, (str, bytes)) or not (hasattr(X, "__len__") or ops.is_sparse(X)):
         raise BadType(f"{name} takes {kind}, one a row: give a list or an array of them, not {type(X).__name__}")
     found, entry_width = READERS[kind](name, X)
     if kind == "pairs" and width is None and found.shape[0] != found.shape[1]:
         raise BadInput(f"{name} takes a square table, rows against rows, and this one has the shape {found.shape}")
-    if width is not None and entry_width != width:
+    if width is not None and entry_width != width and kind != "anything":
         raise BadInput(f"X has {entry_width} features, but {name} is expecting {width} features as input")
     return found, entry_width
 
@@ -133,4 +189,12 @@ def _objects(name: str, X: Any) -> tuple[Array, int]:
     return entries, 1
 
 
-READERS = {"documents": _documents, "images": _images, "sequences": _sequences, "pairs": _pairs, "objects": _objects}
+def _anything(name: str, X: Any) -> tuple[Any, int]:
+    given = Given(X)
+    return given, given.shape[1]
+
+
+READERS = {
+    "documents": _documents, "images": _images, "sequences": _sequences, "pairs": _pairs, "objects": _objects,
+    "anything": _anything,
+}  # fmt: skip

@@ -70,7 +70,7 @@ def path_outputs(
             on_path = name == model.path and not isinstance(model, OnePass)
             merged = merged_models(template, source, one, values) if on_path else None
             rows = [one.train_rows(k) for k in range(len(one))] if merged is None else []
-            paths = merged or each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows)
+            paths = merged or each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows, source)
         else:
             tested = trained[0] if one.kind == "folds" and not one.single else [None] * len(one)
             solve = partial(solved_path, template, values, judge)
@@ -103,7 +103,7 @@ def split_models(model: Estimator, source: Arrays, one: SplitPlan) -> tuple[list
             return [models[0] for models in merged], MERGED
         rows = [one.train_rows(k) for k in range(len(one))]
         start = start_of(model, source) if one.kind != "reversed" and len(one) > 2 else None
-        return each(lambda train: fresh(model)._fit(source.select(train), start), rows), REFITTED
+        return each(lambda train: fresh(model)._fit(source.select(train), start), rows, source), REFITTED
 
 
 def merged_models(template: Estimator, source: Arrays, one: SplitPlan, values: list[Any]) -> list[list[Any]] | None:
@@ -201,7 +201,7 @@ def outputs_of(
         table[0][at : at + len(rows)] = rows
         return len(rows)
 
-    Threads().run(put, source.by_key(pieces))
+    (source.home or Threads()).run(put, source.by_key(pieces))
     return np.split(table[0], ends[:-1])
 
 
