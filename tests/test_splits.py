@@ -1,4 +1,4 @@
-"""Splits: against scikit-learn where they are not random, and what they promise where they are."""
+"""Splits: the same rows as scikit-learn's, with the same seed, and what they promise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from sklearn.linear_model import LinearRegression
 
 import tenfold
 from tenfold import evaluate as ours
-from tenfold.evaluate.split.folds import assign_parts, grouped, sizes_of
+from tenfold.evaluate.split.folds import assign_folds
+from tenfold.evaluate.split.parts import assign_parts, sizes_of
 
 rng = np.random.default_rng(0)
 N = 61
@@ -36,6 +37,10 @@ def pairs(splitter: Any, n: int = N) -> list[tuple[np.ndarray, np.ndarray]]:
         ("KFold", dict(n_splits=4)),
         ("StratifiedKFold", dict(n_splits=4)),
         ("StratifiedGroupKFold", dict(n_splits=3)),
+        ("GroupKFold", dict(n_splits=4)),
+        ("LeaveOneGroupOut", dict()),
+        ("LeavePGroupsOut", dict(n_groups=2)),
+        ("PredefinedSplit", dict(test_fold=np.arange(N) % 4 - 1)),
         ("TimeSeriesSplit", dict(n_splits=4)),
         ("TimeSeriesSplit", dict(n_splits=3, gap=2, max_train_size=9, test_size=7)),
         ("LeaveOneOut", dict()),
@@ -51,6 +56,84 @@ def test_the_same_splits_as_scikit_learn(name: str, kwargs: dict) -> None:
         np.testing.assert_array_equal(one[1], other[1])
 
 
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("KFold", dict(n_splits=4, shuffle=True)),
+        ("StratifiedKFold", dict(n_splits=4, shuffle=True)),
+        ("GroupKFold", dict(n_splits=4, shuffle=True)),
+        ("StratifiedGroupKFold", dict(n_splits=3, shuffle=True)),
+        ("RepeatedKFold", dict(n_splits=4, n_repeats=3)),
+        ("RepeatedStratifiedKFold", dict(n_splits=3, n_repeats=3)),
+        ("ShuffleSplit", dict(n_splits=4)),
+        ("ShuffleSplit", dict(n_splits=4, test_size=0.3, train_size=7)),
+        ("GroupShuffleSplit", dict(n_splits=4)),
+        ("GroupShuffleSplit", dict(n_splits=4, test_size=3, train_size=0.4)),
+        ("StratifiedShuffleSplit", dict(n_splits=4)),
+        ("StratifiedShuffleSplit", dict(n_splits=4, test_size=0.31, train_size=17)),
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_the_same_seeds_give_the_rows_of_scikit_learn(name: str, kwargs: dict, seed: int) -> None:
+    for state in (lambda: seed, lambda: np.random.RandomState(seed)):
+        found = pairs(getattr(ours, name)(**kwargs, random_state=state()))
+        expected = pairs(getattr(theirs, name)(**kwargs, random_state=state()))
+        for (train, test), (other_train, other_test) in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(train, other_train)
+            np.testing.assert_array_equal(test, other_test)
+
+
+def test_groups_and_strata_of_many_shapes_give_the_rows_of_scikit_learn() -> None:
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        n, k = int(draw.integers(30, 120)), int(draw.integers(2, 6))
+        y, groups = draw.integers(0, 3, size=n), draw.integers(0, 15, size=n).astype(str)
+        for name in ("GroupKFold", "StratifiedGroupKFold"):
+            for more in (dict(), dict(shuffle=True, random_state=seed)):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)
+                    both = [list(getattr(kind, name)(k, **more).split(y, y, groups)) for kind in (ours, theirs)]
+                for (_, test), (_, other) in zip(*both, strict=True):
+                    np.testing.assert_array_equal(test, other)
+
+
+def test_numpys_global_seed_is_obeyed_where_no_state_is_given() -> None:
+    drawn = []
+    for kind in (ours, theirs):
+        np.random.seed(3)
+        drawn.append([test.tolist() for _, test in kind.KFold(3, shuffle=True).split(range(20))])
+    assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize("options", [dict(), dict(test_size=0.3), dict(train_size=11), dict(test_size=5, train_size=0.5)])
+@pytest.mark.parametrize("stratify", [None, LABELS])
+def test_train_test_split_gives_the_rows_of_scikit_learn(options: dict, stratify: Any) -> None:
+    rows = np.arange(N)
+    for seed in (0, 5):
+        found = ours.train_test_split(rows, rows.tolist(), random_state=seed, stratify=stratify, **options)
+        expected = theirs.train_test_split(rows, rows.tolist(), random_state=seed, stratify=stratify, **options)
+        for one, other in zip(found, expected, strict=True):
+            assert type(one) is type(other)
+            np.testing.assert_array_equal(one, other)
+
+
+def test_splitters_say_what_they_ask_for_as_scikit_learns_do() -> None:
+    request = ours.GroupKFold(3).get_metadata_routing()
+    assert request.split.requests == {"groups": True}
+    assert ours.GroupKFold(3).set_split_request(groups="patient").get_metadata_routing().split.requests == {"groups": "patient"}
+    assert not ours.KFold(3).get_metadata_routing().split.requests and not hasattr(ours.KFold(3), "set_split_request")
+
+
+def test_check_cv_is_scikit_learns() -> None:
+    for cv, y in ((None, [0, 1] * 5), (3, [0.5, 1.5] * 5), (3, ["a", "b"] * 5)):
+        found, expected = (kind.check_cv(cv, y, classifier=True) for kind in (ours, theirs))
+        assert repr(found) == repr(expected)
+    given = [([0, 1], [2]), ([1, 2], [0])]
+    assert list(ours.check_cv(iter(given)).split()) == given
+    with pytest.raises(tenfold.BadParameter, match="Expected `cv` as an integer"):
+        ours.check_cv("five")
+
+
 def test_splits_by_strata_for_many_shapes() -> None:
     for seed in range(30):
         draw = np.random.default_rng(seed)
@@ -59,8 +142,8 @@ def test_splits_by_strata_for_many_shapes() -> None:
         y[: 2 * k] = 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # some classes have fewer rows than there are folds
-            expected = list(theirs.StratifiedKFold(k).split(y, y))
-        for (_, test), (_, other) in zip(ours.StratifiedKFold(k).split(y, y), expected, strict=True):
+            expected, found = (list(kind.StratifiedKFold(k).split(y, y)) for kind in (theirs, ours))
+        for (_, test), (_, other) in zip(found, expected, strict=True):
             np.testing.assert_array_equal(test, other)
 
 
@@ -92,7 +175,7 @@ def test_groups_are_spread_as_evenly_as_by_scikit_learn() -> None:
     sizes = [sorted(len(test) for _, test in pairs(kind.GroupKFold(4))) for kind in (ours, theirs)]
     assert sizes[0] == sizes[1]
     codes = np.concatenate([np.repeat(np.arange(3), 100), np.arange(3, 703)])
-    counts = np.bincount(grouped(1000, 7, np.random.default_rng(0), codes))
+    counts = np.bincount(assign_folds(1000, 7, np.random.default_rng(0), groups=codes))
     assert counts.max() - counts.min() <= 1
 
 
@@ -164,26 +247,26 @@ def test_train_test_split() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: list(ours.KFold(1).split(range(5))), "at least 2"),
-        (lambda: list(ours.KFold(9).split(range(5))), "cannot make 9 folds of 5"),
-        (lambda: list(ours.StratifiedKFold(3).split(range(4))), "y is missing"),
-        (lambda: list(ours.StratifiedKFold(3).split(range(4), [1, 1, 2, 2])), "no class has 3 rows"),
-        (lambda: list(ours.GroupKFold(3).split(range(4))), "groups is missing"),
-        (lambda: list(ours.GroupKFold(3).split(range(4), groups=[1, 1, 2, 2])), "2 groups"),
-        (lambda: list(ours.GroupKFold(2).split(range(4), groups=[1])), "groups has 1"),
-        (lambda: list(ours.TimeSeriesSplit(4).split(range(4))), "cannot make|too few"),
-        (lambda: list(ours.TimeSeriesSplit(2, gap=5).split(range(6))), "too few"),
-        (lambda: list(ours.LeavePOut(6).split(range(5))), "cannot leave 6"),
-        (lambda: ours.LeavePOut(2).get_n_splits(), "pass X"),
-        (lambda: list(ours.RepeatedKFold(n_repeats=0).split(range(9))), "repeats=0"),
+        (lambda: list(ours.KFold(1).split(range(5))), "n_splits=2 or more"),
+        (lambda: list(ours.KFold(9).split(range(5))), "n_splits=9 greater than the number of samples"),
+        (lambda: list(ours.StratifiedKFold(3).split(range(4), None)), "'y' parameter should not be None"),
+        (lambda: list(ours.StratifiedKFold(3).split(range(4), [1, 1, 2, 2])), "cannot be greater than the number of members in each class"),
+        (lambda: list(ours.GroupKFold(3).split(range(4))), "'groups' parameter should not be None"),
+        (lambda: list(ours.GroupKFold(3).split(range(4), groups=[1, 1, 2, 2])), "greater than the number of groups: 2"),
+        (lambda: list(ours.GroupKFold(2).split(range(4), groups=[1])), "inconsistent numbers of samples"),
+        (lambda: list(ours.TimeSeriesSplit(4).split(range(4))), "Cannot have number of folds=5 greater"),
+        (lambda: list(ours.TimeSeriesSplit(2, gap=5).split(range(6))), "Too many splits=2"),
+        (lambda: list(ours.LeavePOut(6).split(range(5))), "p=6 must be strictly less"),
+        (lambda: ours.LeavePOut(2).get_n_splits(), "should not be None"),
+        (lambda: list(ours.RepeatedKFold(n_repeats=0).split(range(9))), "must be greater than 0"),
         (lambda: list(ours.ShuffleSplit(test_size=1.5).split(range(9))), "test_size=1.5"),
-        (lambda: list(ours.ShuffleSplit(test_size=5, train_size=5).split(range(9))), "cannot be split"),
-        (lambda: ours.train_test_split(), "at least one array"),
+        (lambda: list(ours.ShuffleSplit(test_size=5, train_size=5).split(range(9))), "Reduce test_size"),
+        (lambda: ours.train_test_split(), "At least one array"),
         (lambda: ours.train_test_split([1, 2], [1]), "inconsistent"),
         (lambda: ours.train_test_split([1, 2], parts=(0.5, 0.6)), "sum to 1"),
         (lambda: ours.train_test_split([1, 2], parts=(0.4, 0.3, 0.3)), "too few"),
         (lambda: ours.train_test_split([1, 2], parts=(0.5, 0.5), test_size=1), "leave out test_size"),
-        (lambda: ours.train_test_split([1, 2], shuffle=False, stratify=[1, 2]), "shuffle=True"),
+        (lambda: ours.train_test_split([1, 2], shuffle=False, stratify=[1, 2]), "not implemented for shuffle=False"),
     ],
 )
 def test_bad_requests_are_told(call: Any, words: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import RandomState
 
-from tenfold.compose.search.parameters import ParameterGrid, ParameterSampler, Setting, legacy_generator
+from tenfold.compose.search.parameters import ParameterGrid, ParameterSampler, Setting
 from tenfold.compose.search.results import ranks
 from tenfold.compose.search.search import Evaluate, Search
 from tenfold.core import ops
@@ -16,6 +16,7 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
+from tenfold.core.random import legacy_generator
 from tenfold.evaluate.split.plan import SplitPlan, any_plan, target_of
 
 ROWS = "n_samples"

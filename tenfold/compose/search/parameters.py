@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadParameter
+from tenfold.core.random import legacy_generator
 from tenfold.gate.check import short
 
 Setting = dict[str, Any]
@@ -94,18 +95,6 @@ class ParameterSampler:
                 name: values.rvs(random_state=rng) if _draws(values) else values[rng.randint(len(values))]
                 for name, values in one.items()
             }
-
-
-def legacy_generator(random_state: Any) -> np.random.RandomState:
-    """NumPy's generator of old: with the same seed, distributions give the draws that scikit-learn's search gives."""
-    if isinstance(random_state, np.random.RandomState):
-        return random_state
-    if isinstance(random_state, np.random.Generator):
-        return np.random.RandomState(int(random_state.integers(0, 2**32)))
-    try:
-        return np.random.RandomState(random_state)
-    except (TypeError, ValueError):
-        raise BadParameter(f"random_state={random_state!r}: must be a whole number >= 0, a generator, or None") from None
 
 
 def _without_repeats(n: int, count: int, rng: np.random.RandomState) -> list[int]:

@@ -1,7 +1,8 @@
-"""Folds as an array: the number of the fold of each row; and parts of given sizes, for holding out."""
+"""Folds as an array: the number of the fold of each row."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, floor
 from typing import Any, ClassVar
 
@@ -11,8 +12,8 @@ from tenfold import _folds
 from tenfold.base import check
 from tenfold.core import ops
 from tenfold.core.data import Array, as_floats, block_rows
-from tenfold.core.errors import BadInput, BadParameter
-from tenfold.core.random import generator, seed_of
+from tenfold.core.errors import BadInput, BadParameter, BadType
+from tenfold.core.random import seed_of
 
 NO_CODES = np.empty(0, dtype=np.int64)
 
@@ -35,9 +36,13 @@ def assign_folds(
     With class `codes` every class is spread evenly over the folds (stratified). With `groups` all rows of a
     group are in one fold, and folds (with codes: classes over folds) are as even as groups allow.
     """
-    if groups is not None:
-        return grouped(n, folds, rng, groups) if codes is None else stratified_groups(n, folds, rng, groups, codes)
     check_folds(folds, n)
+    if groups is not None:
+        code, sizes = group_codes(n, groups, folds)
+        order = rng.permutation(len(sizes))
+        if codes is not None:
+            return stratified_groups(code, order, codes, folds)
+        return grouped(sizes, folds, order[np.argsort(-sizes[order], kind="stable")])[code]
     codes = NO_CODES if codes is None else np.ascontiguousarray(codes, dtype=np.int64)
     return _folds.deal(n, int(folds), codes, int(codes.max(initial=0)) + 1, seed_of(rng))
 
@@ -57,7 +62,22 @@ def hash_folds(X: Any, folds: int, seed: int) -> Array:
 
 def n_rows(X: Any) -> int:
     """The number of rows of an array, frame, list or range."""
-    return int(X.shape[0] if hasattr(X, "shape") else len(X))
+    if X is None:
+        raise BadInput("The 'X' parameter should not be None: how many rows there are must be known")
+    if hasattr(X, "fit") and callable(X.fit):
+        raise BadType(f"Expected sequence or array-like, got estimator {X}")
+    if hasattr(X, "shape") and len(X.shape):
+        return int(X.shape[0])
+    if not hasattr(X, "__len__") or isinstance(X, np.ndarray):
+        raise BadType(f"Expected sequence or array-like, got {type(X)}")
+    return len(X)
+
+
+def check_same_lengths(*columns: Any) -> None:
+    """What is given for the same rows must be for as many of them."""
+    lengths = [n_rows(one) for one in columns if one is not None and not isinstance(one, str)]
+    if len(set(lengths)) > 1:
+        raise BadInput(f"Found input variables with inconsistent numbers of samples: {lengths}")
 
 
 def check_repeats(repeats: Any) -> None:
@@ -72,38 +92,42 @@ def check_folds(folds: Any, n: int) -> None:
         raise BadInput(f"cannot make {folds} folds of {n} rows: ask for at most {n} folds")
 
 
-def codes_of(values: Any, n: int, what: str) -> Array:
+def codes_of(values: Any, n: int | None, what: str) -> Array:
     """Labels or group names as numbers 0, 1, ..."""
     if values is None:
-        raise BadInput(f"{what} is missing: these folds are made by it")
+        raise BadInput(f"The {what!r} parameter should not be None: these splits are made by it")
     codes = np.unique(np.asarray(values), return_inverse=True)[1].reshape(-1)
-    if len(codes) != n:
-        raise BadInput(f"{what} has {len(codes)} entries, but X has {n} rows")
+    if n is not None and len(codes) != n:
+        raise BadInput(f"Found input variables with inconsistent numbers of samples: {[n, len(codes)]} ({what} is the second)")
     return codes
 
 
-def _group_codes(n: int, folds: int, groups: Any) -> tuple[Array, Array]:
-    """The group of each row as a number, and the sizes of the groups."""
-    check_folds(folds, n)
+def group_codes(n: int | None, groups: Any, folds: int | None = None, table: Any = None) -> tuple[Array, Array]:
+    """The group of each row as a number, and the sizes of the groups, at least as many as folds; "duplicates" are equal rows of
+    the table.
+    """
+    if isinstance(groups, str) and groups == "duplicates":
+        groups = duplicate_groups(table)
+    if groups is not None and not len(groups):
+        raise BadInput("Found array with 0 sample(s): groups is empty")
+    if isinstance(groups, (list, np.ndarray)) and (of := np.asarray(groups)).dtype.kind == "f" and not np.isfinite(of).all():
+        raise BadInput(f"groups contains NaN or infinity (row {int(np.argmin(np.isfinite(of)))}): every row needs a group")
     code = codes_of(groups, n, "groups")
     sizes = np.bincount(code)
-    if len(sizes) < folds:
-        raise BadInput(f"cannot make {folds} folds of {len(sizes)} groups: ask for at most {len(sizes)} folds")
+    if folds is not None and len(sizes) < folds:
+        raise BadInput(f"Cannot have number of splits n_splits={folds} greater than the number of groups: {len(sizes)}")
     return code, sizes
 
 
-def grouped(n: int, folds: int, rng: np.random.Generator | None, groups: Any) -> Array:
-    """Largest group first, into the smallest fold; ties in random order, or in that of their names."""
-    code, sizes = _group_codes(n, folds, groups)
-    order = np.arange(len(sizes)) if rng is None else rng.permutation(len(sizes))
-    order = order[np.argsort(-sizes[order], kind="stable")]
+def grouped(sizes: Array, folds: int, order: Array) -> Array:
+    """The fold of each group: in this order, large ones first, each into the smallest fold."""
     load, place = [0] * folds, np.empty(len(sizes), dtype=np.int64)
     n_large = int((sizes > 1).sum())
     for group, size in zip(order[:n_large].tolist(), sizes[order[:n_large]].tolist(), strict=True):
         place[group] = fold = load.index(min(load))
         load[fold] += size
     place[order[n_large:]] = _fill(np.array(load), len(order) - n_large)
-    return place[code]
+    return place
 
 
 def _fill(load: Array, count: int) -> Array:
@@ -115,28 +139,29 @@ def _fill(load: Array, count: int) -> Array:
     return np.tile(np.arange(len(load)), len(steps))[np.argsort(height, kind="stable")[:count]]
 
 
-def stratified_groups(n: int, folds: int, rng: np.random.Generator | None, groups: Any, codes: Array) -> Array:
-    """Most uneven group first, into the fold that leaves the shares of the classes most even over folds."""
-    code, sizes = _group_codes(n, folds, groups)
-    counts = np.zeros((len(sizes), int(codes.max()) + 1))
+def stratified_groups(code: Array, order: Array, codes: Array, folds: int) -> Array:
+    """The fold of each row: the group with the most uneven classes first, ties in the given order, into the fold that leaves the
+    shares of the classes most even over folds; among folds as good, into that with the fewest rows.
+    """
+    counts = np.zeros((len(order), int(codes.max()) + 1))
     np.add.at(counts, (code, codes), 1.0)
-    total = counts.sum(axis=0)
-    order = np.arange(len(sizes)) if rng is None else rng.permutation(len(sizes))
-    order = order[np.argsort(-counts[order].std(axis=1), kind="stable")]
-    share, load = np.zeros((folds, len(total))), np.zeros(folds)
-    place = np.empty(len(sizes), dtype=np.int64)
-    for group in order:
-        added = counts[group] / total
-        # the variance over folds after adding to fold f:  Σ (s + a e_f)² / k − (mean + a / k)²
-        square = (share * share).sum(axis=0) + 2 * share * added + added * added
-        spread = square / folds - ((share.sum(axis=0) + added) / folds) ** 2
-        uneven = np.sqrt(np.maximum(spread, 0.0)).mean(axis=1)
-        tied = np.flatnonzero(uneven <= uneven.min() + 1e-12)
-        best = tied[np.argmin(load[tied])]
-        place[group] = best
-        share[best] += added
-        load[best] += sizes[group]
+    total, load = counts.sum(axis=0), np.zeros((folds, counts.shape[1]))
+    place, alone = np.empty(len(order), dtype=np.int64), np.eye(folds)[:, :, None]
+    for group in order[np.argsort(-counts[order].std(axis=1), kind="stable")]:
+        uneven = ((load + alone * counts[group]) / total).std(axis=1).mean(axis=1)
+        place[group] = best = _evenest(uneven.tolist(), load.sum(axis=1).tolist())
+        load[best] += counts[group]
     return place[code]
+
+
+def _evenest(uneven: list[float], load: list[float]) -> int:
+    """The fold with the smallest value, in turn: one that is nearly as good and has fewer rows is better."""
+    best = 0
+    for k in range(1, len(load)):
+        near = abs(uneven[k] - uneven[best]) <= 1e-8 + 1e-5 * abs(uneven[best])
+        if uneven[k] < uneven[best] or (near and load[k] < load[best]):
+            best = k
+    return best
 
 
 def check_class_sizes(codes: Array, classes: Array) -> None:
@@ -186,119 +211,41 @@ def duplicate_groups(X: Any) -> Array:
     return np.argsort(np.argsort(first))[group.reshape(-1)]
 
 
-# --- parts --------------------------------------------------------------------------------------------------
-
-
-def assign_parts(
-    sizes: Array, rng: np.random.Generator, *, codes: Array | None = None, groups: Array | None = None
-) -> Array:
-    """The part of each row, part j with sizes[j] rows; with codes, every class in these proportions."""
-    n, n_parts = int(sizes.sum()), len(sizes)
-    if groups is not None:
-        code = codes_of(groups, n, "groups")
-        count = np.bincount(code)
-        need, place = sizes.astype(np.float64), np.empty(len(count), dtype=np.int64)
-        shuffled = rng.permutation(len(count))
-        for group in shuffled[np.argsort(-count[shuffled], kind="stable")]:
-            place[group] = np.argmax(need)
-            need[place[group]] -= count[group]
-        return place[code]
-    order = rng.permutation(n)
-    part = np.empty(n, dtype=np.int64)
-    if codes is None:
-        part[order] = np.repeat(np.arange(n_parts), sizes)
-        return part
-    order = order[np.argsort(codes[order], kind="stable")]
-    # rows of part j fall due at (i + ½) / sizes[j]: any stretch of them has the parts in proportion
-    due = np.concatenate([(np.arange(size) + 0.5) / size for size in sizes])
-    part[order] = np.repeat(np.arange(n_parts), sizes)[np.argsort(due, kind="stable")]
-    return part
+# --- sizes ----------------------------------------------------------------------------------------------------------------------------
 
 
 def two_sizes(n: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
-    """Numbers of training and test rows from shares or numbers."""
-    counts = []
-    for name, size, round_off in (("test_size", test_size, ceil), ("train_size", train_size, floor)):
-        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-        if size is not None and not (0 < size < n if whole else isinstance(size, float) and 0 < size < 1):
-            raise BadParameter(f"{name}={size!r}: must be a share between 0 and 1, or a number of rows below {n}")
-        counts.append(None if size is None else int(size) if whole else int(round_off(size * n)))
-    test, train = counts
+    """Numbers of training and test rows from shares or numbers: a test share is rounded up, a training share down."""
+    test, train = _size(n, "test_size", test_size, ceil), _size(n, "train_size", train_size, floor)
+    if all(np.asarray(size).dtype.kind == "f" for size in (test_size, train_size)) and test_size + train_size > 1:
+        raise BadInput(
+            f"The sum of test_size and train_size = {test_size + train_size}, should be in the (0, 1) range. Reduce test_size "
+            "and/or train_size."
+        )
     if test is None:
         test = ceil(default * n) if train is None else n - train
     train = n - test if train is None else train
-    if train < 1 or test < 1 or train + test > n:
-        raise BadInput(f"{n} rows cannot be split into {train} to train and {test} to test: change the sizes")
+    if train + test > n:
+        raise BadInput(
+            f"The sum of train_size and test_size = {train + test}, should be smaller than the number of samples {n}. Reduce "
+            "test_size and/or train_size."
+        )
+    if train < 1:
+        raise BadInput(
+            f"With n_samples={n}, test_size={test_size if (test_size, train_size) != (None, None) else default} and "
+            f"train_size={train_size}, the resulting train set will be empty. Adjust any of the aforementioned parameters."
+        )
     return train, test
 
 
-def sizes_of(parts: Any, n: int) -> Array:
-    """Numbers of rows from shares that sum to one: rounded, by largest remainder, to a sum of n."""
-    shares = np.asarray(parts, dtype=np.float64).reshape(-1)
-    if len(shares) < 2 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
-        raise BadParameter(f"parts={parts!r}: must be at least two shares above 0 that sum to 1")
-    exact = shares * n
-    sizes = np.floor(exact + 1e-9).astype(np.int64)
-    sizes[np.argsort(sizes - exact, kind="stable")[: n - sizes.sum()]] += 1
-    if not sizes.all():
-        raise BadInput(f"{n} rows are too few for parts of {list(parts)}: one of them would have no row")
-    return sizes
-
-
-def train_test_split(
-    *arrays: Any,
-    test_size: float | int | None = None,
-    train_size: float | int | None = None,
-    parts: Any = None,
-    random_state: Any = None,
-    shuffle: bool = True,
-    stratify: Any = None,
-    groups: Any = None,
-) -> list[Any]:
-    """Split arrays, frames, sparse matrices or lists into training and test rows, or into any number of
-    parts.
-
-    parts: shares such as (0.6, 0.2, 0.2), instead of test_size and train_size. stratify: labels that every
-    part has in proportion. groups: rows of one group are never split ("duplicates": equal rows of the first
-    array); sizes are then only near what was asked for. Returns the parts of the first array, then of the
-    second, ...
-
-    >>> from tenfold.evaluate import train_test_split
-    >>> [len(part) for part in train_test_split(list(range(10)), parts=(0.5, 0.3, 0.2), random_state=0)]
-    [5, 3, 2]
-    """
-    if not arrays:
-        raise BadInput("train_test_split: give at least one array")
-    lengths = [n_rows(a) for a in arrays]
-    if len(set(lengths)) > 1:
-        raise BadInput(f"Found input variables with inconsistent numbers of samples: {lengths}")
-    n = lengths[0]
-    if parts is not None and (test_size is not None or train_size is not None):
-        raise BadParameter("parts= holds all sizes: leave out test_size and train_size")
-    sizes = np.array(two_sizes(n, test_size, train_size, 0.25)) if parts is None else sizes_of(parts, n)
-    spare = n - int(sizes.sum())  # rows of no part, where both sizes are given and do not sum to n
-    all_sizes = np.append(sizes, spare) if spare else sizes
-    if not shuffle:
-        if stratify is not None or groups is not None:
-            raise BadParameter("shuffle=False keeps the order of the rows: stratify and groups need shuffle=True")
-        where = [np.arange(stop - size, stop) for size, stop in zip(sizes, np.cumsum(sizes), strict=True)]
-        return [_take(a, rows) for a in arrays for rows in where]
-    if isinstance(groups, str) and groups == "duplicates":
-        groups = duplicate_groups(arrays[0])
-    codes = None if stratify is None else codes_of(stratify, n, "stratify")
-    rng = generator(random_state)
-    part = assign_parts(all_sizes, rng, codes=codes, groups=groups)
-    mixed = rng.permutation(n)
-    where = [mixed[part[mixed] == j] for j in range(len(sizes))]
-    if any(not len(rows) for rows in where):
-        raise BadInput("the groups are too few or too large for these parts: one part would have no row")
-    return [_take(a, rows) for a in arrays for rows in where]
-
-
-def _take(array: Any, rows: Array) -> Any:
-    """These rows, in the container they came in."""
-    if hasattr(array, "iloc"):
-        return array.iloc[rows]
-    if isinstance(array, (list, tuple)):
-        return [array[i] for i in rows]
-    return array[rows]
+def _size(n: int, name: str, size: Any, round_off: Callable[[float], int]) -> int | None:
+    if size is None:
+        return None
+    kind = np.asarray(size).dtype.kind
+    if kind not in "iuf" or np.ndim(size):
+        raise BadParameter(f"Invalid value for {name}: {size!r}")
+    if not 0 < size < (1 if kind == "f" else n):
+        raise BadParameter(
+            f"{name}={size} should be either positive and smaller than the number of samples {n} or a float in the (0, 1) range"
+        )
+    return int(round_off(float(size) * n) if kind == "f" else size)

@@ -1,36 +1,34 @@
 """Splits: which rows are held out together, and which are trained on.
 
-A splitter has scikit-learn's name and verbs, `split(X, y, groups)` and `get_n_splits`, so that either library
-takes it as `cv=` or `folds=`. `split` yields pairs (train, test) of row numbers.
+A splitter has scikit-learn's name, parameters and verbs, `split(X, y, groups)` and `get_n_splits`, so that either library
+takes it as `cv=` or `folds=`; with the same seed it gives the same rows. `split` yields pairs (train, test) of row numbers.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from itertools import combinations
 from math import comb
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput
-from tenfold.core.random import generator, seed_of
+from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning
+from tenfold.core.random import generator, legacy_generator, seed_of
 from tenfold.evaluate.split.folds import (
     any_table,
     assign_folds,
     check_class_sizes,
     check_folds,
-    check_repeats,
-    codes_of,
-    duplicate_groups,
-    grouped,
+    check_same_lengths,
     hash_folds,
     n_rows,
-    stratified_groups,
-    two_sizes,
 )
+from tenfold.evaluate.split.strata import appearance_codes, check_strata, classes_of
 
 __all__ = ["assign_folds", "check_class_sizes"]
 
@@ -41,25 +39,71 @@ class Splitter:
     """Abstract: test sets, one after the other; what is not in a test set is trained on."""
 
     n_splits: int
+    takes_groups: ClassVar[bool] = False
 
     def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
         raise NotImplementedError
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Pairs:
         """Pairs (train, test) of row numbers; of X only the number of rows is used."""
+        self._check_groups(groups)
+        return self._pairs(X, y, groups)
+
+    def _pairs(self, X: Any, y: Any, groups: Any) -> Pairs:
         n = n_rows(X)
+        check_same_lengths(X, y, groups)
         for test in self._tests(n, y, groups):
             held_out = np.zeros(n, dtype=bool)
             held_out[test] = True
             yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
+    def _check_groups(self, groups: Any) -> None:
+        if groups is not None and not self.takes_groups:
+            warnings.warn(f"The groups parameter is ignored by {type(self).__name__}", DataWarning, stacklevel=3)
+
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many pairs `split` yields."""
         return self.n_splits
 
+    def get_metadata_routing(self) -> Any:
+        """What `split` asks for besides X and y, in scikit-learn's words."""
+        from sklearn.utils.metadata_routing import MetadataRequest
 
-@dataclass(frozen=True)
-class KFold(Splitter):
+        request = MetadataRequest(owner=self)
+        if self.takes_groups:
+            request.split.add_request(param="groups", alias=vars(self).get("_groups_request", True))
+        return request
+
+    def __repr__(self) -> str:
+        shown = sorted((one.name, getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+
+
+@dataclass(eq=False, repr=False)
+class Folds(Splitter):
+    """Abstract: k folds that make up all rows, each held out once."""
+
+    n_splits: int = 5
+    _: KW_ONLY
+    shuffle: bool = False
+    random_state: Any = None
+
+    def __post_init__(self) -> None:
+        check_n_splits(self.n_splits)
+        if not isinstance(self.shuffle, (bool, np.bool_)):
+            raise BadType(f"shuffle must be True or False; got {self.shuffle!r}")
+        if not self.shuffle and self.random_state is not None:
+            raise BadParameter(
+                "Setting a random_state has no effect since shuffle is False: leave random_state at None, or set shuffle=True"
+            )
+
+    def _pairs(self, X: Any, y: Any, groups: Any) -> Pairs:
+        check_enough(self.n_splits, n_rows(X))
+        yield from super()._pairs(X, y, groups)
+
+
+@dataclass(eq=False, repr=False)
+class KFold(Folds):
     """k folds of neighbouring rows, or of rows in random order (shuffle); sizes differ by at most one row.
 
     >>> from tenfold.evaluate import KFold
@@ -67,18 +111,41 @@ class KFold(Splitter):
     [[0, 1, 2], [3, 4]]
     """
 
-    n_splits: int = 5
-    _: KW_ONLY
-    shuffle: bool = False
-    random_state: Any = None
-
     def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
-        check_folds(self.n_splits, n)
-        order = _rows_in_order(n, self.shuffle, self.random_state)
+        order = legacy_generator(self.random_state).permutation(n) if self.shuffle else np.arange(n)
         yield from np.array_split(order, self.n_splits)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
+class StratifiedKFold(Folds):
+    """k folds with the classes of y spread evenly: the share of a class differs by at most one row between
+    folds.
+
+    >>> from tenfold.evaluate import StratifiedKFold
+    >>> [test.tolist() for _, test in StratifiedKFold(2).split(range(4), ["a", "a", "b", "b"])]
+    [[0, 2], [1, 3]]
+    """
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Pairs:  # type: ignore[override]
+        """Pairs (train, test) of row numbers; of X only the number of rows is used."""
+        return super().split(X, y, groups)
+
+    def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
+        codes = appearance_codes(classes_of(y, n))
+        check_strata(codes, self.n_splits)
+        order = np.argsort(codes, kind="stable")
+        deal = np.arange(n) % self.n_splits  # every class gets its share of each fold, in whichever order
+        deal = deal[np.lexsort((deal, codes[order]))]
+        if self.shuffle:
+            rng = legacy_generator(self.random_state)
+            for part in np.split(deal, np.cumsum(np.bincount(codes))[:-1]):  # views
+                rng.shuffle(part)
+        fold = np.empty(n, dtype=np.int64)
+        fold[order] = deal
+        yield from (np.flatnonzero(fold == k) for k in range(self.n_splits))
+
+
+@dataclass(eq=False, repr=False)
 class HashKFold(Splitter):
     """k folds of rows in the order of a hash of what they hold: folds that do not depend on where the rows are, or in which
     order. Equal rows are in one fold; sizes are near one another, as by tossing a die for every row.
@@ -95,8 +162,7 @@ class HashKFold(Splitter):
     _: KW_ONLY
     random_state: Any = 0
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Pairs:
-        """Pairs (train, test) of row numbers."""
+    def _pairs(self, X: Any, y: Any, groups: Any) -> Pairs:
         check_folds(self.n_splits, n_rows(X))
         table = any_table(X)
         fold = hash_folds(table, self.n_splits, seed_of(generator(self.random_state)))
@@ -104,112 +170,7 @@ class HashKFold(Splitter):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
-@dataclass(frozen=True)
-class RepeatedKFold(Splitter):
-    """KFold with shuffled rows, `n_repeats` times.
-
-    >>> from tenfold.evaluate import RepeatedKFold
-    >>> RepeatedKFold(n_splits=5, n_repeats=3).get_n_splits()
-    15
-    """
-
-    _: KW_ONLY
-    n_splits: int = 5
-    n_repeats: int = 10
-    random_state: Any = None
-
-    def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
-        check_repeats(self.n_repeats)
-        rng = generator(self.random_state)
-        for _ in range(self.n_repeats):
-            yield from KFold(self.n_splits, shuffle=True, random_state=rng)._tests(n, y, groups)
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return self.n_splits * self.n_repeats
-
-
-@dataclass(frozen=True)
-class StratifiedKFold(Splitter):
-    """k folds with the classes of y spread evenly: the share of a class differs by at most one row between
-    folds.
-
-    >>> from tenfold.evaluate import StratifiedKFold
-    >>> [test.tolist() for _, test in StratifiedKFold(2).split(range(4), ["a", "a", "b", "b"])]
-    [[0, 2], [1, 3]]
-    """
-
-    n_splits: int = 5
-    _: KW_ONLY
-    shuffle: bool = False
-    random_state: Any = None
-
-    def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
-        check_folds(self.n_splits, n)
-        codes = codes_of(y, n, "y")
-        first = np.unique(codes, return_index=True)[1]  # classes in the order in which they first occur
-        codes = np.argsort(np.argsort(first))[codes]
-        if np.bincount(codes).max() < self.n_splits:
-            raise BadInput(f"no class has {self.n_splits} rows: ask for fewer folds than the largest class has rows")
-        order = np.argsort(codes, kind="stable")
-        deal = np.arange(n) % self.n_splits  # every class gets its share of each fold, in whichever order
-        deal = deal[np.lexsort((deal, codes[order]))]
-        rng = generator(self.random_state)
-        if self.shuffle:
-            ends = np.cumsum(np.bincount(codes))
-            deal = np.concatenate([rng.permutation(part) for part in np.split(deal, ends[:-1])])
-        fold = np.empty(n, dtype=np.int64)
-        fold[order] = deal
-        yield from (np.flatnonzero(fold == k) for k in range(self.n_splits))
-
-
-@dataclass(frozen=True)
-class GroupKFold(Splitter):
-    """k folds in which no group is split: the largest group first, into the fold with the fewest rows.
-
-    `groups="duplicates"` keeps equal rows of X together.
-
-    >>> from tenfold.evaluate import GroupKFold
-    >>> [test.tolist() for _, test in GroupKFold(2).split(range(4), groups=["a", "b", "a", "b"])]
-    [[0, 2], [1, 3]]
-    """
-
-    n_splits: int = 5
-    _: KW_ONLY
-    shuffle: bool = False
-    random_state: Any = None
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Pairs:
-        """Pairs (train, test) of row numbers."""
-        if isinstance(groups, str) and groups == "duplicates":
-            groups = duplicate_groups(X)
-        yield from super().split(X, y, groups)
-
-    def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
-        rng = generator(self.random_state) if self.shuffle else None
-        fold = grouped(n, self.n_splits, rng, groups)
-        yield from (np.flatnonzero(fold == k) for k in range(self.n_splits))
-
-
-@dataclass(frozen=True)
-class StratifiedGroupKFold(GroupKFold):
-    """k folds in which no group is split and the classes are spread as evenly as that allows.
-
-    Groups whose classes are most uneven come first; each goes to the fold that keeps  Σ over classes of the
-    standard deviation of the class's share over folds  smallest.
-
-    >>> from tenfold.evaluate import StratifiedGroupKFold
-    >>> splitter = StratifiedGroupKFold(2)
-    >>> [test.tolist() for _, test in splitter.split(range(6), [0, 1, 0, 1, 0, 1], groups=[1, 1, 2, 2, 3, 3])]
-    [[0, 1, 4, 5], [2, 3]]
-    """
-
-    def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
-        rng = generator(self.random_state) if self.shuffle else None
-        fold = stratified_groups(n, self.n_splits, rng, groups, codes_of(y, n, "y"))
-        yield from (np.flatnonzero(fold == k) for k in range(self.n_splits))
-
-
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class TimeSeriesSplit(Splitter):
     """Rows in the order of time: each test set follows its training rows, `gap` rows apart.
 
@@ -224,24 +185,28 @@ class TimeSeriesSplit(Splitter):
     test_size: int | None = None
     gap: int = 0
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Pairs:
-        """Pairs (train, test) of row numbers."""
+    def __post_init__(self) -> None:
+        check_n_splits(self.n_splits)
+
+    def _pairs(self, X: Any, y: Any, groups: Any) -> Pairs:
         n = n_rows(X)
-        check_folds(self.n_splits, n - 1)
+        check_same_lengths(X, y, groups)
+        if self.n_splits + 1 > n:
+            raise BadInput(f"Cannot have number of folds={self.n_splits + 1} greater than the number of samples={n}")
         size = n // (self.n_splits + 1) if self.test_size is None else self.test_size
         first = n - self.n_splits * size
         if size < 1 or self.gap < 0 or first - self.gap < 1:
             raise BadInput(
-                f"{n} rows are too few for {self.n_splits} test sets of {size} rows, each {self.gap} rows "
-                "after at least one training row: ask for fewer or smaller ones, or for a smaller gap"
+                f"Too many splits={self.n_splits} for number of samples={n} with test_size={size} and gap={self.gap}: "
+                "ask for fewer or smaller test sets, or for a smaller gap"
             )
         for start in range(first, n, size):
             stop = start - self.gap
-            begin = 0 if self.max_train_size is None else max(0, stop - self.max_train_size)
+            begin = max(0, stop - self.max_train_size) if self.max_train_size else 0
             yield np.arange(begin, stop), np.arange(start, start + size)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class LeavePOut(Splitter):
     """Every set of p rows is held out once: n! / (p! (n − p)!) splits.
 
@@ -254,12 +219,11 @@ class LeavePOut(Splitter):
 
     def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
         if not 1 <= self.p < n:
-            raise BadInput(f"cannot leave {self.p} of {n} rows out: p must be at least 1 and below the number of rows")
+            raise BadInput(f"p={self.p} must be strictly less than the number of samples={n}, and at least 1")
         yield from (np.array(rows) for rows in combinations(range(n), self.p))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        if X is None:
-            raise BadInput("how many splits there are depends on the rows: pass X")
+        """How many pairs `split` yields for the rows X."""
         return comb(n_rows(X), self.p)
 
 
@@ -274,36 +238,53 @@ class LeaveOneOut(LeavePOut):
     def __init__(self) -> None:
         super().__init__(1)
 
+    def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
+        if n < 2:
+            raise BadInput(f"Cannot perform LeaveOneOut with n_samples={n}: there is no row left to train on")
+        yield from super()._tests(n, y, groups)
+
     def __repr__(self) -> str:
         return "LeaveOneOut()"
 
 
-@dataclass(frozen=True)
-class ShuffleSplit(Splitter):
-    """A random part of the rows is held out, `n_splits` times anew.
+@dataclass(eq=False, repr=False)
+class PredefinedSplit(Splitter):
+    """The test set of each row is given: `test_fold[i]` is its number, −1 where the row is never held out.
 
-    test_size and train_size are shares or numbers of rows; test_size is 0.1 if neither is given.
-
-    >>> from tenfold.evaluate import ShuffleSplit
-    >>> splitter = ShuffleSplit(2, test_size=0.25, random_state=0)
-    >>> [(len(train), len(test)) for train, test in splitter.split(range(8))]
-    [(6, 2), (6, 2)]
+    >>> from tenfold.evaluate import PredefinedSplit
+    >>> [(train.tolist(), test.tolist()) for train, test in PredefinedSplit([0, 1, -1, 1]).split()]
+    [([1, 2, 3], [0]), ([0, 2], [1, 3])]
     """
 
-    n_splits: int = 10
-    _: KW_ONLY
-    test_size: float | int | None = None
-    train_size: float | int | None = None
-    random_state: Any = None
+    test_fold: Any
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Pairs:
-        """Pairs (train, test) of row numbers, in random order."""
-        n = n_rows(X)
-        sizes, rng = two_sizes(n, self.test_size, self.train_size, 0.1), generator(self.random_state)
-        for _ in range(self.n_splits):
-            order = rng.permutation(n)
-            yield order[sizes[1] : sum(sizes)], order[: sizes[1]]
+    def __post_init__(self) -> None:
+        self.test_fold = np.array(self.test_fold, dtype=int).reshape(-1)
+        self.unique_folds = np.unique(self.test_fold[self.test_fold != -1])
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Pairs:
+        """Pairs (train, test) of row numbers."""
+        self._check_groups(groups)
+        return self._pairs(self.test_fold, None, None)
+
+    def _tests(self, n: int, y: Any, groups: Any) -> Iterator[Array]:
+        yield from (np.flatnonzero(self.test_fold == fold) for fold in self.unique_folds)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many pairs `split` yields."""
+        return len(self.unique_folds)
 
 
-def _rows_in_order(n: int, shuffle: bool, random_state: Any) -> Array:
-    return generator(random_state).permutation(n) if shuffle else np.arange(n)
+def check_n_splits(n_splits: Any) -> None:
+    """What does not depend on the rows."""
+    if not isinstance(n_splits, (Integral, np.integer)):
+        raise BadParameter(f"The number of folds must be of Integral type. {n_splits!r} of type {type(n_splits)} was passed")
+    if n_splits < 2:
+        raise BadParameter(
+            f"k-fold cross-validation requires at least one train/test split by setting n_splits=2 or more, got n_splits={n_splits}"
+        )
+
+
+def check_enough(n_splits: int, n: int) -> None:
+    if n_splits > n:
+        raise BadInput(f"Cannot have number of splits n_splits={n_splits} greater than the number of samples: n_samples={n}")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import Parameter, signature
+from numbers import Integral
 from typing import Any
 
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.split.folds import check_repeats
+from tenfold.evaluate.split.splitters import KFold, Pairs, Splitter, StratifiedKFold
+from tenfold.evaluate.split.strata import STRATA, target_kind
 
 KINDS = ("k-fold", "reversed", "corrected")
 
@@ -56,3 +59,45 @@ def takes_splitting(*but: str) -> Callable[[Callable[..., Any]], Any]:
         return with_keywords
 
     return decorate
+
+
+class Given(Splitter):
+    """Pairs (train, test) of row numbers that the user has given."""
+
+    def __init__(self, cv: Iterable[Any]) -> None:
+        self.cv = list(cv)
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Pairs:
+        """The pairs."""
+        yield from self.cv
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many pairs there are."""
+        return len(self.cv)
+
+    def __repr__(self) -> str:
+        return f"Given({self.cv!r})"
+
+
+def check_cv(
+    cv: Any = 5, y: Any = None, *, classifier: bool = False, shuffle: bool = False, random_state: Any = None
+) -> Any:
+    """The splitter that scikit-learn's `cv` stands for: a number of folds (None is 5) of neighbouring rows, with the classes of y
+    spread evenly where a classifier is asked; a splitter as it is; pairs (train, test) of row numbers.
+
+    >>> from tenfold.evaluate import check_cv
+    >>> check_cv(3, [0, 1, 0, 1], classifier=True)
+    StratifiedKFold(n_splits=3, random_state=None, shuffle=False)
+    """
+    cv = 5 if cv is None else cv
+    if isinstance(cv, Integral):
+        strata = classifier and y is not None and target_kind(y) in STRATA
+        return (StratifiedKFold if strata else KFold)(int(cv), shuffle=shuffle, random_state=random_state)
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        return cv
+    if not isinstance(cv, Iterable) or isinstance(cv, str):
+        raise BadParameter(
+            "Expected `cv` as an integer, a cross-validation object (from sklearn.model_selection or tenfold.evaluate), or an "
+            f"iterable yielding (train, test) splits as arrays of indices. Got {cv}."
+        )
+    return Given(cv)
