@@ -62,10 +62,11 @@ void enter_codes(Binned& table, Rows<const Code> codes) {
     }
 }
 
-// `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights besides copies, or empty.
+// `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights, or empty where all
+// are alike; rows that are not `present` are never drawn.
 inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
                   Table<std::int64_t> category_codes, Column<std::uint8_t> categorical, Vector y, std::int64_t classes, Vector factor, Column<std::uint64_t> key,
-                  Integers copies, Integers first, double rate, const std::string& criterion) {
+                  Column<std::uint8_t> present, Integers first, double rate, const std::string& criterion) {
     const size_t n = y.size(0), p = n_bins.size(0);
     Input<std::uint8_t, 2> codes;
     Input<std::uint16_t, 2> wide_codes;
@@ -78,7 +79,7 @@ inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector
     require(category_codes.size(0) == p && category_codes.size(1) == 256 && categorical.size(0) == p,
             "category_codes must be (p, 256), categorical (p)");
     require(factor.size(0) == 0 || factor.size(0) == n, "y and factor must have n values");
-    require(key.size(0) == n && copies.size(0) == n && first.size(0) == n, "key, copies and first must have n values");
+    require(key.size(0) == n && present.size(0) == n && first.size(0) == n, "key, present and first must have n values");
     for (size_t j = 0; j < p; ++j) {
         const std::int64_t bins = n_bins.data()[j], first = start.data()[j];
         require(bins >= 0 && bins <= (wide && !categorical.data()[j] ? 65'535 : 255), "a column has too many bins");
@@ -115,14 +116,14 @@ inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector
         if (classes)
             sample.code.assign(y.span().begin(), y.span().end());
         else
-            set_targets(sample, y.span(), factor.span(), criterion == "poisson", 8 * std::accumulate(copies.span().begin(), copies.span().end(), 8.0));
+            set_targets(sample, y.span(), factor.span(), criterion == "poisson", 8.0 * static_cast<double>(n + 8));
         if (!classes) {
             const auto [low, high] = std::minmax_element(sample.s.begin(), sample.s.end());
             forest.range = {*low, *high};
         }
         forest.drawing = Drawing(rate);
         forest.drawing.key.assign(key.span().begin(), key.span().end());
-        forest.drawing.copies.assign(copies.span().begin(), copies.span().end());
+        forest.drawing.present.assign(present.span().begin(), present.span().end());
         forest.drawing.first.assign(first.span().begin(), first.span().end());
         if (criterion == "absolute_error") forest.by_target = rows_by_target(sample.y, key.span());
         forest.bootstrap = rate > 0;
@@ -151,7 +152,7 @@ inline Bag fill_bag(const Forest& forest, std::uint64_t seed) {
         const bool all = !forest.bootstrap || attempt == 100;
         for (size_t place = 0; place < sample.n; ++place) {
             const size_t i = forest.by_target.empty() ? place : forest.by_target[place];
-            const std::int64_t times = all ? forest.drawing.copies[i] : forest.drawing.times(i, mix(seed + attempt * 77));
+            const std::int64_t times = all ? forest.drawing.present[i] : forest.drawing.times(i, mix(seed + attempt * 77));
             (times ? bag.drawn : bag.out).push_back(static_cast<std::uint32_t>(i));
             const std::int64_t w = times * sample.weight(i);
             bag.weight += w;
@@ -239,7 +240,7 @@ inline void bind_forest(nb::module_& m) {
     nb::class_<Forest> forest(m, "Forest");
     forest.def("__init__", &build_forest, "codes"_a, "n_bins"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(),
                "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a,
-               "factor"_a.noconvert(), "key"_a.noconvert(), "copies"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
+               "factor"_a.noconvert(), "key"_a.noconvert(), "present"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
                "criterion"_a);
     forest.def("tree", &forest_tree, "seed"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a,
                "min_weight_share"_a, "max_features"_a, "max_leaves"_a, "min_decrease"_a, "monotonic"_a.noconvert());

@@ -43,7 +43,7 @@ class Forest:
         classes: int,
         factor: numpy.typing.NDArray[numpy.float64],
         key: numpy.typing.NDArray[numpy.uint64],
-        copies: numpy.typing.NDArray[numpy.int64],
+        present: numpy.typing.NDArray[numpy.uint8],
         first: numpy.typing.NDArray[numpy.int64],
         rate: float,
         criterion: str,

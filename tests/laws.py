@@ -173,6 +173,14 @@ def row_order(model: Any, table: Table, place: Place) -> None:
     assert_answers(answers(place.fit(made(model), table.rows(order)), table.new), expected, rtol=1e-9)
 
 
+def weight_zero_is_absence(model: Any, table: Table, place: Place) -> None:
+    """A row of weight 0 is absent, whatever weights mean beyond that; where all others weigh alike, they weigh nothing special."""
+    present = table.w > 0
+    expected = place.answers(model, table.rows(present))
+    marked = replace(table, w=present.astype(np.int64))
+    assert_answers(answers(place.fit(made(model), marked, weighted=True), table.new), expected, rtol=1e-9)
+
+
 def weight_is_copies(model: Any, table: Table, place: Place) -> None:
     """A row of weight k is k rows; a row of weight 0 is absent."""
     copies = table.rows(np.repeat(np.arange(len(table.X)), table.w))
@@ -444,6 +452,7 @@ LAWS: dict[str, Callable[[Any, Table, Place], None]] = {
         blocking,
         same_bits,
         row_order,
+        weight_zero_is_absence,
         weight_is_copies,
         partial_fit,
         merging,

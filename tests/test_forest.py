@@ -208,6 +208,25 @@ def test_quantiles_of_large_leaves_are_searched(leaf: int, weighted: bool, monke
     np.testing.assert_array_equal(model.predict_quantiles(X[270:], 0.9), expected[:, 4])
 
 
+@pytest.mark.parametrize("unit", [10.0, 10.001, 1e-3])
+@pytest.mark.parametrize("name", ["RandomForestClassifier", "RandomForestRegressor", "ExtraTreesRegressor"])
+def test_weights_are_shares(name: str, unit: float) -> None:
+    """Their unit does not matter, whole or not; every row counts as one where rows are drawn, binned and counted."""
+    X, y = friedman(700)
+    target = np.round(y) % 3 if name.endswith("Classifier") else y
+    w = np.random.default_rng(1).integers(0, 4, 700).astype(float)
+    model = getattr(tenfold, name)(10, bootstrap=True, min_samples_leaf=3, random_state=0)
+    for weight, other in ((w, unit * w), (None, np.full(700, unit)), ((w > 0) * 1.0, (w > 0) * unit)):
+        one, two = fresh(model).fit(X, target, weight), fresh(model).fit(X, target, other)
+        np.testing.assert_array_equal(two.trees_.threshold, one.trees_.threshold)
+        np.testing.assert_array_equal(two.trees_.n_node_samples, one.trees_.n_node_samples)
+        np.testing.assert_allclose(two.trees_.value, one.trees_.value, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(two.oob_score_, one.oob_score_, rtol=1e-9)
+    assert one.trees_.n_node_samples[one.trees_.leaves()].min() >= 3
+    drawn = fresh(model).fit(X, target).trees_.n_node_samples[0]
+    assert fresh(model).fit(X, target, 1.0 + w).trees_.n_node_samples[0] == drawn  # the same rows, whatever they weigh
+
+
 def test_quantiles_do_not_depend_on_order_or_copies_of_rows() -> None:
     """Nor on blocks: rows that are asked for in many small parts, and all at once."""
     X, y = friedman(700)
@@ -216,11 +235,11 @@ def test_quantiles_do_not_depend_on_order_or_copies_of_rows() -> None:
     said = model.fit(X[:300], y[:300], w).predict_quantiles(X, [0.2, 0.5])
     again = model.fit(X[:300][order], y[:300][order], w[order])
     np.testing.assert_array_equal(again.predict_quantiles(X, [0.2, 0.5]), said)
-    copies = model.fit(np.repeat(X[:300], w, axis=0), np.repeat(y[:300], w))
+    np.testing.assert_array_equal(np.vstack([again.predict_quantiles(row[None], [0.2, 0.5]) for row in X[:9]]), said[:9])
+    model.set_params(bootstrap=False, max_features=3)  # where rows are drawn, a copy is a row of its own
+    said = model.fit(X[:200], y[:200], w[:200]).predict_quantiles(X, [0.2, 0.5])
+    copies = model.fit(np.repeat(X[:200], w[:200], axis=0), np.repeat(y[:200], w[:200]))
     np.testing.assert_array_equal(copies.predict_quantiles(X, [0.2, 0.5]), said)
-    np.testing.assert_array_equal(
-        np.vstack([copies.predict_quantiles(row[None], [0.2, 0.5]) for row in X[:9]]), said[:9]
-    )
 
 
 def test_quantiles_cover_new_targets_and_follow_their_spread() -> None:

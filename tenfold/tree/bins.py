@@ -129,16 +129,21 @@ def smallest_hashes(hash: Array, k: int = SAMPLE_ROWS) -> Array:
     return np.flatnonzero(hash <= ordered[last[k - 1]]) if len(last) >= k else np.arange(len(hash))
 
 
-def learn_bins(source: Source, max_bins: int, categorical: Array | None) -> Learner[Bins]:
-    """The bins of all rows of a source, wherever they are: one pass, or none for a small table in memory."""
+def learn_bins(source: Source, max_bins: int, categorical: Array | None, *, weighted: bool = True) -> Learner[Bins]:
+    """The bins of all rows of a source, wherever they are: one pass, or none for a small table in memory.
+
+    Not `weighted`: every row counts as one, and one of weight 0 not at all.
+    """
     if not isinstance(source, Arrays):
-        sample = yield partial(_sample, k=SAMPLE_ROWS)
+        sample = yield partial(_sample, k=SAMPLE_ROWS, weighted=weighted)
         X, w, rows = sample.rows, sample.weight, None
     else:
         X, w, rows = source.X, source.w, source.rows
         if len(X if rows is None else rows) > SAMPLE_ROWS:
             chosen = smallest_hashes((yield _hashes).whole())
             rows = chosen if rows is None else rows[chosen]
+    if w is not None and not weighted and isinstance(source, Arrays):
+        w = np.asarray(w > 0, dtype=np.float64)
     w = None if w is None or (w == w[0]).all() else w
     bins = Bins._of_rows(X, w, rows, max_bins, categorical)
     for j, known in enumerate(source.facts.get("categories_") or []):
@@ -150,8 +155,8 @@ def _hashes(block: Block) -> Rows:
     return Rows.of(ops.hash_rows(block.X, 0))
 
 
-def _sample(block: Block, k: int) -> Sample:
-    return Sample.of(block.X, block.w, k)
+def _sample(block: Block, k: int, weighted: bool) -> Sample:
+    return Sample.of(block.X, block.w if weighted else np.asarray(block.w > 0, dtype=np.float64), k)
 
 
 def _cut(x: Array, w: Array | None, most: int, categorical: bool) -> tuple[Array, Array | None]:

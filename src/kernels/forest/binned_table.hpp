@@ -48,11 +48,11 @@ struct Pair {
     std::int64_t s, w;
 };
 
-// How often a row is drawn: Poisson, keyed by tree, row and copy of the row.
+// How often a row is drawn: Poisson, keyed by tree, row and the place of the row among those that are alike.
 struct Drawing {
-    std::vector<std::uint64_t> key;    // by row: its content
-    std::vector<std::int64_t> copies;  // by row
-    std::vector<std::int64_t> first;   // by row: how many copies with the same key come before it
+    std::vector<std::uint64_t> key;     // by row: its content
+    std::vector<std::uint8_t> present;  // by row: whether it may be drawn
+    std::vector<std::int64_t> first;    // by row: how many rows with the same key come before it
     std::vector<double> cumulated;     // P(drawn at most 0, 1, ... times)
     double rate;
 
@@ -65,22 +65,12 @@ struct Drawing {
         }
     }
     std::int64_t times(size_t row, std::uint64_t tree) const {
+        if (!present[row]) return 0;
         const std::uint64_t own = mix(key[row] ^ tree);
-        std::int64_t sum = 0;
-        if (copies[row] > 256) {  // many: nearly normal
-            Draws draws{own};
-            const double mean = rate * static_cast<double>(copies[row]);
-            const double normal = std::sqrt(-2 * std::log1p(-draws.unit())) * std::cos(6.283185307179586 * draws.unit());
-            return std::max<std::int64_t>(0, std::llrint(mean + std::sqrt(mean) * normal));
-        }
-        for (std::int64_t c = 0; c < copies[row]; ++c) {
-            const double u = static_cast<double>(mix(own + 0x632BE59BD9B4E019u * static_cast<std::uint64_t>(first[row] + c)) >> 11) * 0x1p-53;
-            for (const double bound : cumulated) {
-                if (u < bound) break;
-                ++sum;
-            }
-        }
-        return sum;
+        const double u = static_cast<double>(mix(own + 0x632BE59BD9B4E019u * static_cast<std::uint64_t>(first[row])) >> 11) * 0x1p-53;
+        std::int64_t times = 0;
+        while (static_cast<size_t>(times) < cumulated.size() && u >= cumulated[static_cast<size_t>(times)]) ++times;
+        return times;
     }
 };
 

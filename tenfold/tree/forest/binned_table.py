@@ -74,14 +74,18 @@ def native_forest(
     rate: float,
     criterion: str,
 ) -> Any:
-    """The table in the form from which trees grow. Whole weights are copies of rows, and each copy is drawn on its own."""
+    """The table in the form from which trees grow.
+
+    Weights are shares in sums and means. Every row counts as one where rows are drawn and counted, and one of weight 0 not at all.
+    """
     n, p = len(y), len(bins.edges)
-    whole = bool((w == np.round(w)).all()) and w.sum() < 2**40
-    copies = w.astype(np.int64) if whole else np.ones(n, dtype=np.int64)
-    factor = np.ones(n) if whole else w / w.max()
+    present = w > 0
+    if not present.all():
+        y = np.where(present, y, y[present.argmax()])  # no trace of the others in the range of the targets
     if factors is not None:
-        factor = factor * factors
-    key = _keys(codes[:, :p], y, factor)
+        w = w * factors
+    alike = bool((w[present] == w[present][0]).all())
+    key = _keys(codes[:, :p], y)
     known = np.zeros((p, 256), dtype=np.int64)
     for j, values in enumerate(bins.categories):
         if values is not None:
@@ -95,34 +99,33 @@ def native_forest(
         category.astype(np.uint8),
         y,
         classes,
-        np.empty(0) if (factor == 1).all() else factor,
+        np.empty(0) if alike else w,
         key,
-        copies,
-        _copies_before(key, copies),
+        present.astype(np.uint8),
+        _alike_before(key, w),
         rate,
         criterion,
     )
 
 
-def _keys(codes: Array, y: Array, factor: Array) -> Array:
-    """A hash of what the trees know of a row: rows in another order have the same keys."""
+def _keys(codes: Array, y: Array) -> Array:
+    """A hash of what the trees know of a row: rows in another order have the same keys, whatever they weigh."""
     largest = int(np.frexp(np.abs(y).max())[1])
     if abs(largest) > 100:  # beyond single precision
         y = np.ldexp(y, -largest)
     high = y.astype(np.float32)
-    other = np.column_stack([high, (y - high).astype(np.float32), factor.astype(np.float32)])
+    other = np.column_stack([high, (y - high).astype(np.float32), np.ones(len(y), dtype=np.float32)])
     return np.asarray(ops.hash_rows(codes.astype(np.float32), 0) ^ ops.hash_rows(other, 1))
 
 
-def _copies_before(key: Array, copies: Array) -> Array:
-    """How many copies of rows with the same key come before a row."""
+def _alike_before(key: Array, w: Array) -> Array:
+    """How many rows with the same key come before a row: heavier ones first, so that rows of weight 0 come after all others."""
     order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    first = np.zeros(len(key), dtype=np.int64)
-    again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
-    if len(again):
-        before = np.concatenate([[0], np.cumsum(copies[order])[:-1]])
-        start = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        base = np.repeat(before[start], np.diff(np.append(start, len(key))))
-        first[order] = before - base
-    return first
+    again = key[order[1:]] == key[order[:-1]]
+    before = np.zeros(len(key), dtype=np.int64)
+    if again.any():
+        order = np.lexsort((-w, key))
+        place = np.arange(len(key))
+        start = np.concatenate([[True], ~again])
+        before[order] = place - np.maximum.accumulate(np.where(start, place, 0))
+    return before

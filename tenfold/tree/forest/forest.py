@@ -15,7 +15,7 @@ from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.forest.binned_table import BinnedTable
-from tenfold.tree.forest.growing import Forest
+from tenfold.tree.forest.growing import ROWS_ARE_DRAWN, Forest
 from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf, targets_objection
 from tenfold.tree.options import GAINS, ForestOptions
 from tenfold.tree.settings import chosen_oob_score
@@ -187,8 +187,9 @@ class RandomForestClassifier(ForestClassifier):
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
     Objective   that of DecisionTreeClassifier at each node, over max_features columns drawn for the node
     Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
-                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
-                whole weight k is k rows), the best of the drawn columns' thresholds;
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter), the best of
+                the drawn columns' thresholds; weights are shares: of means and impurities, while every row counts as one where
+                rows are drawn, binned and counted (min_samples_*), and one of weight 0 is left out;
                 missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
                 monotone columns by bounds on the values below a split; threads run over trees
     Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees. 255 bins cost probabilities a
@@ -209,6 +210,8 @@ class RandomForestClassifier(ForestClassifier):
     True
     """
 
+    exempt: ClassVar[dict[str, str]] = {**Forest.exempt, **ROWS_ARE_DRAWN}
+
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
         return [{"n_estimators": 10, "random_state": 0}]
@@ -225,8 +228,9 @@ class RandomForestRegressor(ForestRegressor):
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
     Objective   that of DecisionTreeRegressor at each node, over max_features columns drawn for the node
     Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
-                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
-                whole weight k is k rows), the best of the drawn columns' thresholds;
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter), the best of
+                the drawn columns' thresholds; weights are shares: of means and impurities, while every row counts as one where
+                rows are drawn, binned and counted (min_samples_*), and one of weight 0 is left out;
                 missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
                 monotone columns by bounds on the values below a split; threads run over trees
     Cost        O(n k) time for each level of a tree with k columns a node, for medians too; n p bytes, and the trees; with
@@ -242,6 +246,8 @@ class RandomForestRegressor(ForestRegressor):
     >>> bool(abs(model.predict([[50.0, 51.0]])[0] - 50) < 5)
     True
     """
+
+    exempt: ClassVar[dict[str, str]] = {**Forest.exempt, **ROWS_ARE_DRAWN}
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -262,8 +268,9 @@ class ExtraTreesClassifier(ForestClassifier):
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
     Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
     Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
-                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
-                whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter), only with
+                bootstrap=True; thresholds are drawn among the bins; weights are shares: of means and impurities, while every
+                row counts as one where rows are drawn, binned and counted (min_samples_*), and one of weight 0 is left out;
                 missing values and categories as in DecisionTreeClassifier, rare categories with the missing ones;
                 monotone columns by bounds on the values below a split; threads run over trees
     Cost        O(n k) time for each level of a tree with k columns a node; n p bytes, and the trees
@@ -300,8 +307,9 @@ class ExtraTreesRegressor(ForestRegressor):
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
     Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
     Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
-                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter, and a
-                whole weight k is k rows), only with bootstrap=True; thresholds are drawn among the bins;
+                replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter), only with
+                bootstrap=True; thresholds are drawn among the bins; weights are shares: of means and impurities, while every
+                row counts as one where rows are drawn, binned and counted (min_samples_*), and one of weight 0 is left out;
                 missing values and categories as in DecisionTreeRegressor, rare categories with the missing ones;
                 monotone columns by bounds on the values below a split; threads run over trees
     Cost        O(n k) time for each level of a tree with k columns a node, for medians too; n p bytes, and the trees; with

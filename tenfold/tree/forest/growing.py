@@ -31,6 +31,9 @@ from tenfold.tree.structure.store import TreeStore
 from tenfold.tree.warm_start import check_goes_on
 
 
+ROWS_ARE_DRAWN = {"weight_is_copies": "rows are drawn for each tree, and every row counts as one there, whatever it weighs"}
+
+
 class Forest(Grown):
     """Abstract: the growth of many trees."""
 
@@ -82,11 +85,12 @@ class Forest(Grown):
                 f"{type(self).__name__}(warm_start=True): the trees so far grew on {len(earlier[2])} rows, "
                 f"and these are {len(y)}: give the same rows again, or set warm_start=False"
             )
+        rows = int(np.count_nonzero(table.w))
         limits = dict(
             random=self.random_thresholds,
             max_depth=-1 if self.max_depth is None else min(int(self.max_depth), 2**40),
-            min_split=rows_needed(self, "min_samples_split", len(y), 2),
-            min_leaf=rows_needed(self, "min_samples_leaf", len(y), 1),
+            min_split=rows_needed(self, "min_samples_split", rows, 2),
+            min_leaf=rows_needed(self, "min_samples_leaf", rows, 1),
             min_weight_share=float(self.min_weight_fraction_leaf),
             max_features=columns_to_draw(self, p) or p,
             max_leaves=-1 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
@@ -98,9 +102,9 @@ class Forest(Grown):
 
     def _table(self, source: Source) -> Learner[BinnedTable]:
         category = check.categorical_columns(self, source)
-        bins = yield from learn_bins(source, int(self.max_bins), category)
+        bins = yield from learn_bins(source, int(self.max_bins), category, weighted=False)
         codes, y, w = yield Keep(change=partial(code_block, bins=bins), value_bytes=1)
-        rate = self._rate(len(y), w)
+        rate = self._rate(int(np.count_nonzero(w)))
         factors, classes = self._factors(y, w)
         forest = native_forest(
             bins, category, codes, y, w, classes=classes, factors=factors, rate=rate,
@@ -129,7 +133,7 @@ class Forest(Grown):
             )
         return self._trees, self._sums.copy(), self._times.copy(), self._seed
 
-    def _rate(self, n: int, w: Array) -> float:
+    def _rate(self, n: int) -> float:
         """How often a row is drawn for a tree, on average; 0: every row once."""
         if not self.bootstrap:
             if self.max_samples is not None:
