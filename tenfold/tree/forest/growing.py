@@ -30,7 +30,6 @@ from tenfold.tree.structure.prune import cost_complexity_cut, cut, owners
 from tenfold.tree.structure.store import TreeStore
 from tenfold.tree.warm_start import check_goes_on
 
-
 ROWS_ARE_DRAWN = {"weight_is_copies": "rows are drawn for each tree, and every row counts as one there, whatever it weighs"}
 
 
