@@ -78,7 +78,7 @@ def native_forest(
 
     Weights are shares in sums and means. Every row counts as one where rows are drawn and counted, and one of weight 0 not at all.
     """
-    n, p = len(y), len(bins.edges)
+    p = len(bins.edges)
     present = w > 0
     if not present.all():
         y = np.where(present, y, y[present.argmax()])  # no trace of the others in the range of the targets
