@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,7 @@ from tenfold.base.estimator import Clusterer, Estimator, Transformer, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target, block_rows
 from tenfold.core.engine import Threads
-from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.errors import BadInput, BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -140,7 +139,7 @@ class KMeans(Clusterer, Transformer, Estimator):
 
     def _warn(self, n_filled: int) -> None:
         if n_filled < self.n_clusters:
-            warnings.warn(
+            warn(
                 f"KMeans(n_clusters={self.n_clusters}): only {n_filled} clusters have rows, for want of "
                 "distinct rows or of passes: ask for fewer clusters",
                 Degenerate,

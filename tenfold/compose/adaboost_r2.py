@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from tenfold.base.members import fit_member, values_of
 from tenfold.base.scored import table_of
 from tenfold.compose.adaboost import AdaBoost
 from tenfold.core.data import Array
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import seed_of
@@ -102,7 +101,7 @@ class AdaBoostRegressor(Regressor, AdaBoost):
             if error >= 0.5 and t > 0:
                 return
             if error >= 0.5:
-                warnings.warn(
+                warn(
                     "AdaBoostRegressor: the mean loss of its first member is above one half, so it stays the only one: "
                     "use an estimator that fits these rows better",
                     Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +15,7 @@ from tenfold.base.sklearn_api import same
 from tenfold.compose.adaboost import AdaBoostClassifier
 from tenfold.core import ops
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import keep_on_interrupt
@@ -270,7 +269,7 @@ class _Stages:
         if low > 0 and not same:
             return low
         needed = int(np.ceil(np.log(1 - self.model.confidence) / np.log1p(-self.model.max_miss)))
-        warnings.warn(
+        warn(
             f"CascadeClassifier: {0 if same else m} positive rows are held out, too few to show a miss rate of "
             f"{self.model.max_miss:g} with confidence {self.model.confidence:g}: give {needed} or more, or allow more misses",
             Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from tenfold.base.estimator import Estimator
 from tenfold.base.members import fit_member, shares_of
 from tenfold.core.data import Array
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import Degenerate, warn
 from tenfold.core.random import seed_of
 from tenfold.tree.settings import generator_of
 from tenfold.tree.single.exact import Growth, Presorted
@@ -60,7 +59,7 @@ class Boosting:
             if hopeless and t > 0:
                 return
             if hopeless:
-                warnings.warn(
+                warn(
                     "AdaBoostClassifier: its first member is no better than guessing, and stays the only one: "
                     "use an estimator that fits these rows better",
                     Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import Viewed, fit_inside, side_by_side, viewed, with_target
 from tenfold.compose.single import OfOne
 from tenfold.core.data import Array, Block, Source, Target
-from tenfold.core.errors import BadParameter, DataWarning
+from tenfold.core.errors import BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -163,7 +162,7 @@ class TransformedTargetRegressor(Regressor, OfOne):
         if self.check_inverse:
             lost = yield partial(_not_back, transformer)
             if lost.weight[0] > 0:
-                warnings.warn(
+                warn(
                     "TransformedTargetRegressor: targets that pass through func and inverse_func do not come back: "
                     "correct one of them, or set check_inverse=False",
                     DataWarning,

@@ -3,7 +3,7 @@
 TenfoldError (ValueError)
 ├── BadParameter        Ridge(alpha=-1): must be >= 0
 ├── BadInput            what was given to fit or predict cannot be used
-├── NotFitted           predict before fit (also scikit-learn's NotFittedError where that is loaded)
+├── NotFitted           predict before fit
 ├── ReadOnce            a second pass was asked of rows that can be read only once
 ├── CannotForget        rows cannot be un-learned exactly
 ├── TooLarge            a fit that needs more memory than there is (also a MemoryError)
@@ -12,12 +12,20 @@ TenfoldError (ValueError)
 TenfoldWarning (UserWarning)
 ├── NotConverged        the certificate is still above `tol`
 ├── Degenerate          rank deficiency, separable classes, constant columns, empty clusters
+│   └── UndefinedScore  a score has no value for these rows: 0/0, one class only
 └── DataWarning         the data were taken, but something about them should be known
+    └── DataConverted   they were taken in another shape than they came in
+
+Where scikit-learn is loaded, what `theirs` names is raised as scikit-learn's class too, so that existing filters and
+handlers see it.
 """
 
 from __future__ import annotations
 
 import sys
+import warnings
+from functools import cache
+from typing import Any, ClassVar
 
 
 class TenfoldError(ValueError):
@@ -39,6 +47,8 @@ class BadType(BadInput, TypeError):
 class NotFitted(TenfoldError, AttributeError):
     """A fitted attribute or a prediction was asked of a learner that was not fitted."""
 
+    theirs: ClassVar[str] = "NotFittedError"
+
 
 class ReadOnce(TenfoldError):
     """A second pass over rows that can be read only once."""
@@ -59,9 +69,13 @@ class BadFile(TenfoldError):
 class TenfoldWarning(UserWarning):
     """Base of all warnings of Tenfold."""
 
+    theirs: ClassVar[str] = ""
+
 
 class NotConverged(TenfoldWarning):
     """The certificate is still above `tol` when the passes are used up."""
+
+    theirs: ClassVar[str] = "ConvergenceWarning"
 
 
 class Degenerate(TenfoldWarning):
@@ -72,15 +86,38 @@ class DataWarning(TenfoldWarning):
     """The data were taken, but something about them should be known."""
 
 
+class DataConverted(DataWarning):
+    """The data were taken in another shape than they came in."""
+
+    theirs: ClassVar[str] = "DataConversionWarning"
+
+
+class UndefinedScore(Degenerate):
+    """A score that has no value for these rows."""
+
+    theirs: ClassVar[str] = "UndefinedMetricWarning"
+
+
+def warn(message: str, category: type[TenfoldWarning], stacklevel: int = 2) -> None:
+    """`warnings.warn`, with a category that is scikit-learn's too."""
+    warnings.warn(message, _also_theirs(category), stacklevel=stacklevel + 1)
+
+
 def not_fitted(name: str) -> NotFitted:
-    """The error for a learner without a fit; it is also scikit-learn's own where scikit-learn is loaded."""
-    text = f"This {name} is not fitted yet: call fit before using it."
+    """The error for a learner without a fit."""
+    error: NotFitted = _also_theirs(NotFitted)(f"This {name} is not fitted yet: call fit before using it.")
+    return error
+
+
+def _also_theirs(ours: Any) -> Any:
     theirs = sys.modules.get("sklearn.exceptions")
-    if theirs is None:
-        return NotFitted(text)
-    as_ours = {"__reduce__": lambda error: (NotFitted, error.args)}  # a class made here cannot be pickled by name
-    both: type[NotFitted] = type("NotFitted", (NotFitted, theirs.NotFittedError), as_ours)
-    return both(text)
+    return _both(ours, getattr(theirs, ours.theirs)) if theirs is not None and ours.theirs else ours
+
+
+@cache
+def _both(ours: Any, theirs: Any) -> Any:
+    as_ours = {"__reduce__": lambda raised: (ours, raised.args)}  # a class made here cannot be pickled by name
+    return type(ours.__name__, (ours, theirs), as_ours)
 
 
 def too_large(name: str, n: int | None, p: int, reason: MemoryError) -> TooLarge:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 
-from tenfold.core.errors import DataWarning, TooLarge
+from tenfold.core.errors import DataWarning, TooLarge, warn
 
 LITTLE = 1 << 26  # bytes that nobody asks for
 
@@ -21,7 +20,7 @@ def check_memory(what: str, needed: float, remedy: str = "give fewer rows or col
     takes = f"{what} will take about {needed / 2**30:.1f} GiB"
     if needed > whole:
         raise TooLarge(f"{takes}, more than the {whole / 2**30:.1f} GiB of this machine: {remedy}")
-    warnings.warn(f"{takes}, and {free / 2**30:.1f} GiB are free: {remedy}", DataWarning, stacklevel=2)
+    warn(f"{takes}, and {free / 2**30:.1f} GiB are free: {remedy}", DataWarning, stacklevel=2)
 
 
 def memory() -> tuple[float, float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, DataWarning
+from tenfold.core.errors import BadInput, DataWarning, warn
 
 
 def check_names(learner: Any, names: Array | None) -> None:
@@ -15,11 +14,11 @@ def check_names(learner: Any, names: Array | None) -> None:
     if fitted is None and names is None:
         return
     if fitted is None:
-        return warnings.warn(
+        return warn(
             f"X has feature names, but {name} was fitted without feature names", DataWarning, stacklevel=4
         )
     if names is None:
-        return warnings.warn(
+        return warn(
             f"X does not have valid feature names, but {name} was fitted with feature names",
             DataWarning,
             stacklevel=4,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Target
-from tenfold.core.errors import BadInput, BadType, DataWarning
+from tenfold.core.errors import BadInput, BadType, DataConverted, warn
 from tenfold.core.numbers import objection, row_number
 from tenfold.gate.categories import short
 from tenfold.gate.containers import listed, to_floats
@@ -187,17 +185,4 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
 
 
 def warn_column_vector() -> None:
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected: use y.ravel()",
-        _column_vector_warning(),
-        stacklevel=5,
-    )
-
-
-def _column_vector_warning() -> type[UserWarning]:
-    """The category for a target of shape (n, 1) where (n,) is meant, scikit-learn's own where it is loaded."""
-    theirs = sys.modules.get("sklearn.exceptions")
-    if theirs is None:
-        return DataWarning
-    both: type[UserWarning] = type("DataConversionWarning", (DataWarning, theirs.DataConversionWarning), {})
-    return both
+    warn("A column-vector y was passed when a 1d array was expected: use y.ravel()", DataConverted, stacklevel=5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from tenfold.base.estimator import Classifier, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -104,7 +103,7 @@ class NearestCentroid(Classifier, OnePass):
             differs = (deviation <= 0) & (np.ptp(mean[weight > 0], axis=0) > 0)
             if differs.any():
                 column = column_name(names, int(np.flatnonzero(differs)[0]))
-                warnings.warn(
+                warn(
                     f"NearestCentroid: {column} of X is constant within each class, so its scale is unknown "
                     "and probabilities use its own unit: look at it",
                     Degenerate,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, DataWarning
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 
 
 def class_priors(learner: Estimator, weight: Array, *, renormalise: bool = True) -> Array:
@@ -30,7 +29,7 @@ def class_priors(learner: Estimator, weight: Array, *, renormalise: bool = True)
         return priors
     if not renormalise or not 0 < total < np.inf:
         raise BadParameter(f"{name}(priors=...): The sum of the priors should be 1, not {total:g}")
-    warnings.warn(
+    warn(
         f"{name}: The priors do not sum to 1. Renormalizing: they were divided by {total:g}",
         DataWarning,
         stacklevel=2,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from tenfold.base.estimator import Classifier, Estimator, Transformer
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import estimator, param
@@ -226,7 +225,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         else:
             return
         message = f"LinearDiscriminantAnalysis: {message}: drop columns, or set shrinkage"
-        warnings.warn(message, Degenerate, stacklevel=2)
+        warn(message, Degenerate, stacklevel=2)
 
     def _scores(self, X: Any) -> Array:
         scores = ops.linear_scores(X, self.coef_, self.intercept_)

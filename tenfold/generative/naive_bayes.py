@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from tenfold.base.estimator import Classifier, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -94,7 +93,7 @@ class GaussianNB(Classifier, OnePass):
         if flat.any():
             k, j = (int(i) for i in np.argwhere(flat)[0])
             column = column_name(vars(self).get("feature_names_in_"), j)
-            warnings.warn(
+            warn(
                 f"GaussianNB: {column} of X is constant in class {self.classes_.tolist()[k]!r} and nothing smooths "
                 "it; its variance was raised to rounding level: raise var_smoothing, or drop the column",
                 Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from tenfold.base.estimator import Classifier
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -199,7 +198,7 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         )
         others = len(singular) - 1
         more = f" (and of {others} other class{'es' if others > 1 else ''})" if others else ""
-        warnings.warn(
+        warn(
             f"QuadraticDiscriminantAnalysis: The covariance matrix of class {self.classes_[k]}{more} is "
             f"{state}, as {why}: raise reg_param, or drop columns",
             Degenerate,

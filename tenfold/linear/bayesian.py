@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from tenfold.base.estimator import map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
-from tenfold.core.errors import NotConverged
+from tenfold.core.errors import NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
@@ -148,7 +147,7 @@ class BayesianRidge(AffineRegressor, OnePass):
     def _warn(self, w: Array, before: Array) -> None:
         change = float(np.abs(w - before).max() / max(np.abs(w).max(), 1e-300))
         if change > max(self.tol, 1e-9):
-            warnings.warn(
+            warn(
                 f"BayesianRidge: the last of {self.max_iter} updates changed the coefficients by "
                 f"{change:.2g}: raise max_iter",
                 NotConverged,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -13,7 +12,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadInput, Degenerate
+from tenfold.core.errors import BadInput, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -139,7 +138,7 @@ def decomposed(C: Array) -> Array:
             "add a small variance of its own to each row (the diagonal)"
         )
     if reciprocal_condition(C, L) < SINGULAR:
-        warnings.warn(
+        warn(
             "GeneralizedLeastSquares: the covariance is nearly singular, so that rounding decides the coefficients: "
             "add a small variance of its own to each row (the diagonal)",
             Degenerate,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments
@@ -59,7 +58,7 @@ class PathRegressor(AffineRegressor):
 
     def _warn(self, knots: Knots) -> None:
         if len(knots.barred):
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: column {knots.barred[0]} is a combination of columns that entered "
                 f"before it, and was left out (in all {len(knots.barred)}): drop such columns",
                 Degenerate,

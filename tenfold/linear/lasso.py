@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import NotConverged
+from tenfold.core.errors import NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
@@ -104,7 +103,7 @@ class SparseRegressor(AffineRegressor):
 
     def _warn(self, found: Found, yy: float, alpha: float) -> None:
         if found.gap > max(self.tol, 1e-12) * yy:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}(alpha={alpha:g}): the duality gap is {found.gap:.3g} after "
                 f"{found.sweeps} sweeps, more than tol · Σ y² = {self.tol * yy:.3g}: "
                 "increase max_iter, scale the columns, or increase alpha",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +11,7 @@ from tenfold.base import check
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
-from tenfold.core.errors import BadInput, Degenerate
+from tenfold.core.errors import BadInput, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -232,7 +231,7 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
 
     def _warn(self, rank: int, p: int) -> None:
         name = vars(self).get("_called", "LinearRegression")  # of the learner that asked for ordinary least squares
-        warnings.warn(
+        warn(
             f"{name}: the {p} columns have rank {rank} only (constant, repeated or dependent columns, or too few rows); "
             "returned the coefficients of least norm: drop columns or use Ridge",
             Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,7 @@ from tenfold.base.estimator import Classifier, Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import Threads
-from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.errors import Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.mapped import Mapped
@@ -187,20 +186,20 @@ class LogisticRegression(Classifier, Estimator):
                 if free
                 else f"only the penalty (C={self.C:g}) keeps the coefficients finite"
             )
-            warnings.warn(
+            warn(
                 f"LogisticRegression: the classes are separated perfectly, and {effect}",
                 Degenerate,
                 stacklevel=2,
             )
         elif not found.converged:
-            warnings.warn(
+            warn(
                 f"LogisticRegression: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} "
                 f"passes, above tol={self.tol:g}: raise max_iter or scale the columns",
                 NotConverged,
                 stacklevel=2,
             )
         elif free and (found.singular or not found.settled):
-            warnings.warn(
+            warn(
                 "LogisticRegression(C=inf): the classes are separated, wholly or in part, or columns are "
                 "linearly dependent, so that the optimum is not unique or lies at infinity: lower C",
                 Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target
 from tenfold.core.engine import Local
-from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.errors import Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -97,7 +96,7 @@ class MMRegressor(AffineRegressor, Estimator):
         else:
             frame, found = yield from search
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"MMRegressor: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} steps, "
                 f"above tol={self.tol:g}: raise max_iter",
                 NotConverged,
@@ -118,7 +117,7 @@ class MMRegressor(AffineRegressor, Estimator):
         X, y = sample.rows[:, :-1], sample.rows[:, -1]
         rest = (y - frame.y_mean) / frame.y_size - (X - frame.mean) / frame.size @ start.theta[:-1] - start.theta[-1]
         if np.abs(rest).max() > 1e3 * EXACT:
-            warnings.warn(
+            warn(
                 "MMRegressor: half of the rows fit exactly, and the scale is zero: the others do not count; "
                 "give more rows if that is not meant",
                 Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.errors import Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -106,7 +105,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
 
     def _warn(self, problem: Problem, w: Array, wrong: float) -> None:
         if wrong > self.tol:
-            warnings.warn(
+            warn(
                 f"NonNegativeLeastSquares: the conditions of the minimum are violated by {wrong:.2g}, more than tol={self.tol:g}: "
                 "scale the columns, or drop those that nearly repeat others",
                 NotConverged,
@@ -115,7 +114,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
         idle = (w == 0) & (np.abs(problem.pull(w)) <= IDLE * problem.size * (problem.scale or 1.0))
         idle &= problem.present
         if idle.any() and problem.on(np.flatnonzero(idle | (w > 0))) is None:
-            warnings.warn(
+            warn(
                 f"NonNegativeLeastSquares: column {int(np.flatnonzero(idle)[0])} depends on others, so that several solutions are "
                 "equally good, of which one was returned: drop such columns",
                 Degenerate,

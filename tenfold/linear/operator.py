@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, NotConverged
+from tenfold.core.errors import BadInput, NotConverged, warn
 from tenfold.linear.affine import AffineRegressor
 from tenfold.solve.lsqr import lsqr
 
@@ -63,7 +62,7 @@ class Operable(AffineRegressor):
         ]
         worst = max(one.certificate for one in found)
         if worst > self.tol:
-            warnings.warn(
+            warn(
                 f"{name}: least squares by products stopped after {most} steps with its gradient at {worst:.1e} of the start, above "
                 f"tol={self.tol:g}: raise max_iter, or scale the columns",
                 NotConverged,

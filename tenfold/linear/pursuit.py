@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from tenfold.base.estimator import Estimator
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block, Source, block_rows
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -143,7 +142,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
 
     def _warn(self, found: Pursuit, most: int) -> None:
         if len(found.dependent) and len(found.active) < most:
-            warnings.warn(
+            warn(
                 f"OrthogonalMatchingPursuit: column {found.dependent[0]} is a combination of columns taken before it, and "
                 f"was left out (in all {len(found.dependent)}): drop such columns",
                 Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import BadParameter, NotConverged
+from tenfold.core.errors import BadParameter, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -189,7 +188,7 @@ class QuantileRegressor(AffineRegressor, Estimator):
             if not near.dropped:
                 return solution, n_pass
             guess = Guess(found, guess.theta, near.reach)
-        warnings.warn(
+        warn(
             "QuantileRegressor: the linear program was not solved, and the result is approximate: "
             "scale the columns, or weights that differ less",
             NotConverged,

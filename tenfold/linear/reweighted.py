@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -12,7 +11,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import BadInput, Degenerate, NotConverged
+from tenfold.core.errors import BadInput, Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -165,7 +164,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
         return np.asarray(np.exp(np.clip(found + self.variance_intercept_, -700.0, 700.0)))
 
     def _warn_few(self, rows: float) -> None:
-        warnings.warn(
+        warn(
             f"ReweightedLeastSquares: {rows:g} rows are no more than the coefficients and the parameters of the variance, so "
             "that the likelihood has no maximum; returned least squares with equal variances: give more rows",
             Degenerate,
@@ -174,7 +173,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
 
     def _warn(self, found: Found, shape: Shape) -> None:
         if not found.converged and found.certificate > self.tol:
-            warnings.warn(
+            warn(
                 f"ReweightedLeastSquares: the last step is {found.certificate:.2g} after {found.n_pass} passes, above "
                 f"tol={self.tol:g}: raise max_iter, or use a simpler variance_model",
                 NotConverged,
@@ -182,7 +181,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
             )
         far = np.abs(found.gamma - shape.level) if shape.kind == "groups" else np.abs(found.gamma[1:])
         if far.max(initial=0.0) >= BOUND:
-            warnings.warn(
+            warn(
                 "ReweightedLeastSquares: a variance is at its bound, 1e8 times smaller or larger than that of all rows, because "
                 "some rows are fitted exactly: give more rows, or a variance_model with fewer parameters",
                 Degenerate,

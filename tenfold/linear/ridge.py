@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Block
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
@@ -86,7 +85,7 @@ class Ridge(Operable, LinearSmoother, OnePass):
         mean, Z, t = stats.centred(self.fit_intercept)
         if min(alphas) == 0:
             message = "the columns are linearly dependent; returned the solution of least norm"
-            warnings.warn(f"Ridge(alpha=0): {message}", Degenerate, stacklevel=2)
+            warn(f"Ridge(alpha=0): {message}", Degenerate, stacklevel=2)
         return self._fitted_path(mean, ridge_from_rows(Z, t, np.asarray(alphas, dtype=np.float64)))
 
     def _solve_path(self, stats: FewRows | Moments, values: list[float]) -> list[dict[str, Any]]:

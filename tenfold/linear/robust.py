@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import Degenerate, NotConverged
+from tenfold.core.errors import Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -89,7 +88,7 @@ class HuberRegressor(AffineRegressor, Estimator):
             scale=True,
         )
         if not found.converged:
-            warnings.warn(
+            warn(
                 f"HuberRegressor: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} "
                 f"passes, above tol={self.tol:g}: raise max_iter",
                 NotConverged,
@@ -134,7 +133,7 @@ def through_all(learner: str, X: Array, y: Array, w: Array, fit_intercept: bool)
     intercept = mean[-1] - mean[:-1] @ coef
     if np.abs(y - X @ coef - intercept).max() > 1e-9 * np.abs(y).max():
         return None
-    warnings.warn(
+    warn(
         f"{learner}: {len(X)} rows do not determine {X.shape[1] + fit_intercept} parameters, and the solution of least "
         "norm is taken: give more rows, or use a penalty (RidgeCV)",
         Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import NotConverged
+from tenfold.core.errors import NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
@@ -115,7 +114,7 @@ class LinearSVR(AffineRegressor, Estimator):
         )
         gap = min(gap, 1.0)  # α = 0 is a dual point too, of value 0
         if not closed:
-            warnings.warn(
+            warn(
                 f"LinearSVR: the duality gap is {gap:.2g} of the objective after {n_pass + 1} passes, "
                 f"above tol={self.tol:g}: scale the columns, or raise max_iter",
                 NotConverged,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from tenfold.base import check
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -128,14 +127,14 @@ class TotalLeastSquares(AffineRegressor, OnePass):
 
     def _warn(self, found: Total) -> None:
         if not found.generic:
-            warnings.warn(
+            warn(
                 "TotalLeastSquares: no solution exists, because the columns depend on one another as nearly as the target depends on "
                 "them; returned the best plane that involves the target: drop columns, or use Ridge",
                 Degenerate,
                 stacklevel=2,
             )
         elif not found.unique:
-            warnings.warn(
+            warn(
                 "TotalLeastSquares: several planes are equally near to the rows; returned the one with coefficients of least norm: "
                 "give more rows or drop columns",
                 Degenerate,

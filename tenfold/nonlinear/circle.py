@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer, map_rows
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import NotConverged
+from tenfold.core.errors import NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -122,7 +121,7 @@ class CircleFit(Transformer, Estimator):
                 if damping > 1e12:
                     break
                 damping = max(10 * damping, 1e-6)
-        warnings.warn(
+        warn(
             f"CircleFit: after {n_iter} steps the certificate is {certificate:.1e}: the points may "
             "be as near to a line as to a circle; take more max_iter or method='algebraic'",
             NotConverged,

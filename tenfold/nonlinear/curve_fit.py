@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Regressor
 from tenfold.base.sklearn_api import SklearnApi
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, Degenerate, NotConverged, not_fitted
+from tenfold.core.errors import BadInput, BadParameter, Degenerate, NotConverged, TenfoldWarning, not_fitted, warn
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.nonlinear.user_function import UserFunction
 from tenfold.solve.levenberg import LOSSES, Point, Problem, covariance, least_squares
@@ -262,5 +261,5 @@ def _deviations(sigma: Any, n: int) -> Array:
     return values
 
 
-def _warn(category: type[Warning], text: str) -> None:
-    warnings.warn(f"CurveFit: {text}", category, stacklevel=4)
+def _warn(category: type[TenfoldWarning], text: str) -> None:
+    warn(f"CurveFit: {text}", category, stacklevel=4)

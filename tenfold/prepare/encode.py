@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import map_rows
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, DataWarning
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.prepare.encoder import CATEGORIES, WHICH, Encoder
@@ -146,7 +145,7 @@ class OneHotEncoder(Encoder):
 
     def _warn_unknown(self, j: int) -> None:
         if self.handle_unknown == "warn" or self.drop is not None:
-            warnings.warn(
+            warn(
                 f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: they are encoded as "
                 + ("the rare ones, or " if self.handle_unknown != "ignore" else "")
                 + "all zeros",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block, as_floats
-from tenfold.core.errors import BadParameter, DataWarning
+from tenfold.core.errors import BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
@@ -167,7 +166,7 @@ class SimpleImputer(Transformer, OnePass):
         if not kept.all():
             names = vars(self).get("feature_names_in_")
             dropped = np.flatnonzero(~kept) if names is None else names[~kept]
-            warnings.warn(
+            warn(
                 f"SimpleImputer: Skipping features without any observed values: "
                 f"{', '.join(map(str, dropped[:8]))}; set keep_empty_features=True to keep them",
                 DataWarning,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import BadParameter, Degenerate
+from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -82,7 +81,7 @@ class RadialBasisFeatures(Transformer, Estimator):
     def _found(self, sample: Sample, rng: np.random.Generator) -> Array:
         k = min(self.n_centers, len(sample.rows))
         if k < self.n_centers:
-            warnings.warn(
+            warn(
                 f"RadialBasisFeatures(n_centers={self.n_centers}): only {k} distinct rows, so {k} centres",
                 Degenerate,
                 stacklevel=2,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.errors import BadInput, BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
@@ -125,7 +124,7 @@ class SplineTransformer(Transformer, Estimator):
         flat = base[-1] - base[0] <= np.maximum(1e-12 * size, 1e-200)  # quotients of less overflow
         if flat.any():
             name = column_name(vars(self).get("feature_names_in_"), int(np.flatnonzero(flat)[0]))
-            warnings.warn(
+            warn(
                 f"SplineTransformer: {name} is constant; its knots are spread around its value",
                 Degenerate,
                 stacklevel=3,

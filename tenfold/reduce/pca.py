@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import lgamma, log, pi
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source, as_floats
-from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.errors import BadInput, BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -117,7 +116,7 @@ class PCA(Transformer, OnePass):
                 if total == 0
                 else "the last components have no variance to be scaled to 1: lower n_components"
             )
-            warnings.warn(f"PCA: {message}", Degenerate, stacklevel=2)
+            warn(f"PCA: {message}", Degenerate, stacklevel=2)
         return dict(
             components_=axes,
             explained_variance_=values / (n - 1),
@@ -220,7 +219,7 @@ class PCA(Transformer, OnePass):
         variances = np.maximum(self.explained_variance_, self.noise_variance_)
         least = float(np.finfo(np.float64).eps * p * variances.max(initial=0.0)) or 1e-300
         if variances.min(initial=np.inf) < least or (k < p and self.noise_variance_ < least):
-            warnings.warn(
+            warn(
                 "PCA: the rows have no variance in some direction, where the density takes it to be at the "
                 "limit of rounding: lower n_components",
                 Degenerate,

@@ -4,14 +4,13 @@ prediction.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.errors import BadInput, BadParameter, UndefinedScore, warn
 from tenfold.core.stats import Stats
 from tenfold.score.inputs import Labels, check_choice, truth_and_labels
 
@@ -158,10 +157,9 @@ class Counted:
             share[empty] = check_zero_division(zero_division)
             if isinstance(zero_division, str):
                 which = "any class" if self.average == "micro" else f"class {self.labels[empty].tolist()[0]!r}"
-                warnings.warn(
-                    Degenerate(
-                        f"{name} of {which} is set to 0, as no row is {what}: choose its value by zero_division="
-                    ),
+                warn(
+                    f"{name} of {which} is set to 0, as no row is {what}: choose its value by zero_division=",
+                    UndefinedScore,
                     stacklevel=5,
                 )
         return share

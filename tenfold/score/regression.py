@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from scipy.special import xlogy
 
 from tenfold.core.data import Array
 from tenfold.core.engine import each
-from tenfold.core.errors import BadInput, BadParameter, Degenerate
+from tenfold.core.errors import BadInput, BadParameter, UndefinedScore, warn
 from tenfold.core.stats import Stats, merge
 from tenfold.score.inputs import Values, truth_and_values
 from tenfold.score.means import Mean
@@ -89,7 +88,7 @@ class ValueSums(Stats):
 
     def r2(self, multioutput: Any = "uniform_average", force_finite: bool = True) -> Any:
         if self.rows < 2:
-            warnings.warn(Degenerate("R² of one row is NaN, as one row has no spread: give at least 2"), stacklevel=3)
+            warn("R² of one row is NaN, as one row has no spread: give at least 2", UndefinedScore, stacklevel=3)
             return float("nan")
         return self.explained(multioutput, force_finite)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
-from tenfold.core.errors import BadInput, DataWarning
+from tenfold.core.errors import BadInput, DataWarning, warn
 from tenfold.selection.cells import MISSING_IN_NUMBERS, as_texts, counted_cells
 from tenfold.selection.columns import MOST_NAMES
 from tenfold.selection.reading import pl
@@ -58,7 +57,7 @@ def _what(coder: TableCoder, i: int) -> str:
 def _warn(bad: pl.Series, what: str, instead: str) -> None:
     if len(bad):
         be, count = ("is", "counts") if len(bad) == 1 else ("are", "count")
-        warnings.warn(
+        warn(
             f"column {bad.name!r}: {counted_cells(len(bad))} such as {bad[0][:40]!r} {be} {what}, and {count} as {instead}",
             DataWarning,
             stacklevel=5,

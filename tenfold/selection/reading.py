@@ -7,14 +7,13 @@ import hashlib
 import os
 import re
 import time
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tenfold.core.errors import BadFile, BadInput, BadType, DataWarning
+from tenfold.core.errors import BadFile, BadInput, BadType, DataWarning, warn
 from tenfold.sources.lines import SEPARATORS, bad_line, check_header, separator_in, warn_of_short_lines
 
 try:
@@ -125,7 +124,7 @@ def _warn_no_header(name: str, shown: str, width: int, kept: bool) -> None:
         remedy = "if these are names, put letters into them"
     else:
         done, remedy = "is taken for the names of the columns", "if it is data, put a line of names above it"
-    warnings.warn(f"{name!r}: the first line ({shown}) {done}; {remedy}", DataWarning, stacklevel=5)
+    warn(f"{name!r}: the first line ({shown}) {done}; {remedy}", DataWarning, stacklevel=5)
 
 
 def looks_like_header(frame: pl.DataFrame) -> bool | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, CannotForget, Degenerate
+from tenfold.core.errors import BadInput, CannotForget, Degenerate, warn
 from tenfold.core.numbers import column_name
 from tenfold.core.stats import Stats
 
@@ -37,7 +36,7 @@ def check_magnitude(means: Array, squares: Array, names: Any) -> None:
         most = squares.reshape(-1, squares.shape[-1]).max(axis=0)
         lost = np.flatnonzero((most < SMALLEST_SQUARES) & ((most > 0) | (size > 0)) & (size < SMALLEST_VALUE))
         if len(lost):
-            warnings.warn(
+            warn(
                 f"the values of {column_name(names, int(lost[0]))} of X are too small to be squared (below "
                 "about 1e-150), so it counts as constant: rescale it first",
                 Degenerate,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +11,7 @@ from scipy.linalg import solve_triangular
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
-from tenfold.core.errors import NotConverged
+from tenfold.core.errors import NotConverged, warn
 from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.stats import Stats
@@ -200,7 +199,7 @@ def conjugate_gradients(
         if certificate <= tol:
             return B, m, t, n_iter
         direction = gradient + direction * np.divide(size, before, out=np.zeros(q), where=before > 0)
-    warnings.warn(
+    warn(
         f"least squares by products stopped after {max_iter} passes with its gradient at {certificate:.1e} of the start, "
         f"above tol={tol:g}: raise max_iter, or scale the columns",
         NotConverged,

@@ -7,7 +7,6 @@ would be felt (`is_long`) go to NumPy's, or to LAPACK itself, through `patiently
 from __future__ import annotations
 
 import ctypes
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy.linalg import lapack
 from tenfold import _evaluate
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.errors import Degenerate
+from tenfold.core.errors import Degenerate, warn
 from tenfold.core.threads import is_long, patiently
 
 EPS = float(np.finfo(float).eps)
@@ -56,7 +55,7 @@ def solve_spd(A: Array, b: Array, what: str) -> Array:
     if L is not None and reciprocal_condition(scaled, L) > SINGULAR:
         return (cholesky_solve(L, (b.T / scale).T).T / scale).T
     message = f"{what}: the columns are linearly dependent; returned the solution of least norm"
-    warnings.warn(message, Degenerate, stacklevel=2)
+    warn(message, Degenerate, stacklevel=2)
     return least_norm_spd(A, b)[0]
 
 

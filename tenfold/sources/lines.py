@@ -9,12 +9,11 @@ from __future__ import annotations
 import csv
 import gzip
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from tenfold.core.errors import BadFile, BadInput, DataWarning
+from tenfold.core.errors import BadFile, BadInput, DataWarning, warn
 
 RENAMED = re.compile(r"(.*)_duplicated_\d+$", re.DOTALL)  # what the reader calls a column whose name is there already
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -96,7 +95,7 @@ def warn_of_short_lines(path: Any, separator: str = ",") -> None:
     if short:
         more = f" ({short:,} such lines)" if short > 1 else ""
         found = f"{first[1]} field{'s' if first[1] > 1 else ''} found, {width} expected as in the header"
-        warnings.warn(
+        warn(
             f"{Path(path).name!r}, line {first[0]}: {found}{more}; what is not there counts as missing",
             DataWarning,
             stacklevel=2,
@@ -112,7 +111,7 @@ def check_header(path: Any, columns: Sequence[str], separator: str = ",") -> set
     repeated = {name for name in suspects if written.count(name) > 1}
     new = [now for now, was in zip(columns, written, strict=False) if now != was and was in repeated]
     if new:
-        warnings.warn(
+        warn(
             f"{Path(path).name!r}: {_quoted(sorted(repeated))} stand{'s' if len(repeated) == 1 else ''} more than once in the "
             f"header; the later columns are called {_quoted(new)}",
             DataWarning,

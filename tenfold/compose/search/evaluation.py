@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,7 @@ from tenfold.compose.search.parameters import Setting
 from tenfold.compose.search.sharing import with_setting
 from tenfold.core.data import Array, Arrays
 from tenfold.core.engine import each
-from tenfold.core.errors import BadInput, DataWarning
+from tenfold.core.errors import BadInput, DataWarning, warn
 from tenfold.core.threads import single_blas, thread_budget
 from tenfold.evaluate.split.plan import SplitPlan
 from tenfold.evaluate.validate.cross import score_of
@@ -212,7 +211,7 @@ class Evaluation:
         single = any(len(splits.test(k)) == 1 for k in range(len(splits)))
         for judge in self.judges.values() if single else ():
             if judge.of_squares is not None and not judge.mean_of_rows:
-                warnings.warn(
+                warn(
                     f"{judge.name} of a test set of one row tells settings little or nothing apart: take larger test sets, or a score "
                     "that is a mean over rows, such as neg_mean_squared_error",
                     DataWarning,
@@ -224,14 +223,14 @@ class Evaluation:
             text = f"some test sets have no score ({self.unscored}): take fewer folds, or a score that needs no rows of every class"
             if np.isnan(scores.test[:, scores.done]).any(axis=2).all():
                 raise BadInput(text) from self.unscored
-            warnings.warn(text, DataWarning, stacklevel=2)
+            warn(text, DataWarning, stacklevel=2)
         if not failures:
             return
         first = min(failures)
         what = f"{short(scores.settings[first])}: {failures[first]}"
         if len(failures) == len(scores.settings):
             raise BadInput(f"every setting fails to fit; the first is {what}") from failures[first]
-        warnings.warn(
+        warn(
             f"{len(failures)} of {len(scores.settings)} settings failed to fit and have the score {self.error_score}; the first is {what}",
             DataWarning,
             stacklevel=2,

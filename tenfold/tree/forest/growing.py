@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -13,7 +12,7 @@ from tenfold.base import check
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import each
-from tenfold.core.errors import BadInput, DataWarning
+from tenfold.core.errors import BadInput, DataWarning, warn
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.memory import memory
 from tenfold.core.monitor import Passes, keep_on_interrupt, pass_on_interrupt
@@ -124,7 +123,7 @@ class Forest(Grown):
                 self, "n_estimators", f"there are {len(self._trees)} trees already, and warm_start only adds to them"
             )
         if len(self._trees) == size:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}(warm_start=True): there are {size} trees already, nothing was added: "
                 "raise n_estimators",
                 DataWarning,
@@ -214,7 +213,7 @@ class Forest(Grown):
             each_tree += 4 * n_rows
         free, _ = memory()
         if each_tree * store.expected > 0.7 * free:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: {store.expected} trees will take about {each_tree * store.expected / 2**30:.1f} GiB, and "
                 f"{free / 2**30:.1f} GiB are free: limit max_leaf_nodes, min_samples_leaf or n_estimators",
                 DataWarning,
