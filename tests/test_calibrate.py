@@ -235,3 +235,24 @@ def test_calibrated_refuses(model: CalibratedClassifierCV, words: str) -> None:
     X, y = load_wine(return_X_y=True)
     with pytest.raises(tenfold.TenfoldError, match=words):
         model.fit(X, y)
+
+
+def test_trees_and_naive_bayes_are_calibrated_on_probabilities() -> None:
+    """Log-odds of shares are +-690 where all trees agree: no decision_function, and maps of the probabilities, as in scikit-learn."""
+    from sklearn.naive_bayes import GaussianNB as Theirs
+
+    X, y = load_breast_cancer(return_X_y=True)
+    splits = [(np.flatnonzero(np.arange(len(y)) % 4 != k), np.flatnonzero(np.arange(len(y)) % 4 == k)) for k in range(4)]
+    forest = tenfold.RandomForestClassifier(n_estimators=20, random_state=0)
+    pipe = tenfold.make_pipeline(tenfold.StandardScaler(), forest)
+    for one in (forest, tenfold.DecisionTreeClassifier(), tenfold.BaggingClassifier(), tenfold.GaussianNB(), pipe):
+        assert not hasattr(one, "decision_function")
+    before = ((forest.fit(X[::2], y[::2]).predict_proba(X[1::2])[:, 1] - y[1::2]) ** 2).mean()
+    for model in (forest, pipe):
+        for around in (CalibratedClassifierCV, SklearnCalibrated):
+            after = around(model).fit(X[::2], y[::2]).predict_proba(X[1::2])[:, 1]
+            assert ((after - y[1::2]) ** 2).mean() < 1.15 * before
+    for method in ("sigmoid", "temperature"):
+        ours = CalibratedClassifierCV(tenfold.GaussianNB(), method=method, cv=splits).fit(X, y)
+        theirs = SklearnCalibrated(Theirs(), method=method, cv=splits).fit(X, y)
+        np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3)

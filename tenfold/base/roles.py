@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.available import available
 from tenfold.base.scored import rows_and_truth
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
 from tenfold.core.engine import Threads, current_engine
@@ -71,6 +72,7 @@ class Classifier(_Beside):
     role: ClassVar[str] = "classifier"
     target: ClassVar[str] = "label"
     classes_: Array = learned("label(K)", "the classes, in rising order")
+    has_decisions: ClassVar[bool] = True  # False: it tells probabilities alone, whose log-odds may be far too large to be read as scores
 
     def _scores(self, X: Any) -> Array:
         raise NotImplementedError
@@ -88,6 +90,7 @@ class Classifier(_Beside):
         """The most probable class of each row."""
         return map_rows(lambda X: self.classes_[first_largest(self._scores(X))], check.check_predict(self, X))
 
+    @available(lambda model: model.has_decisions)
     def decision_function(self, X: Any) -> Array:
         """Scores of the classes; for two classes, how much the second one leads."""
         scores = map_rows(self._decisions, check.check_predict(self, X))

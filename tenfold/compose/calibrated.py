@@ -17,7 +17,7 @@ from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.evaluate.calibrate.maps import METHODS, Calibrator, calibrator_of, fits_method
+from tenfold.evaluate.calibrate.maps import METHODS, PROBABILITIES, SCORES, Calibrator, calibrator_of, fits_method
 from tenfold.evaluate.split.plan import truth_of
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.memory import table_of
@@ -31,7 +31,17 @@ class CalibratedMember:
     calibrator: Calibrator
 
     def log_probabilities(self, X: Any) -> Array:
-        return self.calibrator.log_probabilities(self.estimator._scores(X))
+        return self.calibrator.log_probabilities(said_by(self.estimator, X))
+
+
+def unit_of(model: Any) -> str:
+    """What a fitted classifier is calibrated on: the scores that it decides by, or probabilities where it has no others."""
+    return SCORES if hasattr(model, "decision_function") else PROBABILITIES
+
+
+def said_by(model: Any, X: Any) -> Array:
+    """(n, k): the same of each row and class."""
+    return np.asarray(model._scores(X) if unit_of(model) == SCORES else model._probabilities(X), dtype=np.float64)
 
 
 @estimator
@@ -68,6 +78,7 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):
     )
 
     kind: ClassVar[str] = "keeps rows"
+    has_decisions: ClassVar[bool] = False
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "folds are made by a hash of the rows, which reads the columns in their order",
     }
@@ -121,12 +132,12 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):
         one = splits_of(self, rows, whole=not self.ensemble)
         models, _ = split_models(member, rows, one)
         tests = [one.test_rows(k) for k in range(len(one))]
-        scores = [said[:, : len(rows.facts["classes_"])] for said in outputs_of(models, rows, tests)]
+        said, unit = outputs_of(models, rows, tests, said_by), unit_of(models[0])
         if self.ensemble:
-            maps = [calibrator_of(self.method, codes[t], s, w[t]) for t, s in zip(tests, scores, strict=True)]
+            maps = [calibrator_of(self.method, codes[t], s, w[t], unit) for t, s in zip(tests, said, strict=True)]
         else:
             models, test = [fresh(member)._fit(rows)], np.concatenate(tests)
-            maps = [calibrator_of(self.method, codes[test], np.concatenate(scores), w[test])]
+            maps = [calibrator_of(self.method, codes[test], np.concatenate(said), w[test], unit)]
         flat = [part for one_map in maps for part in one_map.parameters]
         return {"estimators_": models, "maps_": flat}
 
@@ -136,7 +147,7 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):
         models, K = self.estimators_, len(self.classes_)
         step = len(self.maps_) // len(models)
         maps = [self.maps_[i * step : (i + 1) * step] for i in range(len(models))]
-        return [CalibratedMember(m, Calibrator(self.method, one, K)) for m, one in zip(models, maps, strict=True)]
+        return [CalibratedMember(m, Calibrator(self.method, one, K, unit_of(m))) for m, one in zip(models, maps, strict=True)]
 
     def _objection(self) -> str | None:
         models, K = self.estimators_, len(self.classes_)

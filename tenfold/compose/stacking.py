@@ -124,7 +124,8 @@ class StackingClassifier(Classifier, Stacking):
     @available(lambda model: hasattr(model._final, "decision_function"))
     def decision_function(self, X: Any) -> Array:
         """The scores of the last learner; for two classes, how much the second one leads."""
-        return super().decision_function(X)
+        decided: Array = super().decision_function(X)
+        return decided
 
 
 @estimator

@@ -143,11 +143,6 @@ class VotingClassifier(ShareClassifier, Voting):
         """The logarithm of `predict_proba`."""
         return map_rows(self._log_probabilities, check.check_predict(self, X))
 
-    @available(lambda voting: False)
-    def decision_function(self, X: Any) -> Array:
-        """Shares of votes are no scores in a unit of their own: there is none."""
-        raise NotImplementedError
-
     def transform(self, X: Any) -> Any:
         """What each learner says of each row: its probabilities, or the number of the class that it predicts."""
         rows = map_rows(self._transform, check.check_predict(self, X))

@@ -55,6 +55,7 @@ class GaussianNB(Classifier, OnePass):
 
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     least_classes: ClassVar[int] = 1
+    has_decisions: ClassVar[bool] = False
 
     _: KW_ONLY
     priors: Any = param(default=None, doc="prior probability of each class; None: its share of the rows")

@@ -1,11 +1,13 @@
-"""Maps from the scores of a classifier to calibrated probabilities.
+"""Maps from what a classifier says of rows to calibrated probabilities.
 
     temperature   softmax(s / T)                             one number for all classes
-    sigmoid       1 / (1 + exp(−(a f + b)))                  f: the log-odds of a class
+    sigmoid       1 / (1 + exp(−(a f + b)))                  f: the log-odds of a class, or its probability
     beta          1 / (1 + exp(−(a ln p − b ln(1 − p) + c)))  p: the probability of a class; a, b ≥ 0
     isotonic      any function of f that never falls
 
-The last three are made for each class against the rest, and the probabilities of a row divided by their sum.
+The last three are made for each class against the rest, and the probabilities of a row divided by their sum. A classifier with a
+`decision_function` says scores s, and f = sₖ − log Σⱼ≠ₖ exp(sⱼ); one without says probabilities, and f is that of the class: log-odds of
+shares (of trees that all agree) are as large as one likes, and no line through them is of use.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from tenfold.score.inputs import truth_and_probabilities
 
 METHODS = ("sigmoid", "isotonic", "temperature", "beta")
 STEEPEST = 1e3  # bound on 1/T and on log-odds: classes that are separated perfectly ask for infinity
+SMALLEST = 1e-12  # added to probabilities whose logarithm is taken
+SCORES, PROBABILITIES = "scores", "probabilities"  # what a classifier says of each class
 WEAK = 1e-9  # share of the curvature added, so that a map that is not unique is one of the least
 
 
@@ -34,26 +38,24 @@ class Calibrator:
     method: str
     parameters: list[Array] = field(repr=False)  # of each class, or one for all; isotonic: knots and values (2, k)
     n_classes: int
+    unit: str = SCORES
 
     def __call__(self, probabilities: Any) -> Array:
         """Calibrated probabilities, of the same shape: (n, k), or (n,) for the second of two classes."""
         p = np.asarray(probabilities, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            both = np.log(np.column_stack([1 - p, p]) if p.ndim == 1 else p)
-        found = np.exp(self.log_probabilities(np.maximum(both, -STEEPEST)))
+        found = np.exp(self.log_probabilities(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
         return found[:, 1] if p.ndim == 1 else found
 
-    def log_probabilities(self, scores: Array) -> Array:
-        """From class scores (n, k): unnormalised log probabilities."""
-        scores = np.asarray(scores, dtype=np.float64)
+    def log_probabilities(self, said: Array) -> Array:
+        """From scores or probabilities of the classes (n, k): unnormalised log probabilities."""
+        f = inputs_of(self.method, np.asarray(said, dtype=np.float64), self.unit)
         if self.method == "temperature":
-            return log_softmax(self.parameters[0] * scores)
-        odds = log_odds(scores)
+            return log_softmax(self.parameters[0] * f)
         if self.n_classes == 2:
-            second = apply_map(self.method, self.parameters[0], odds[:, 1])
+            second = apply_map(self.method, self.parameters[0], f[:, 1])
             P = np.column_stack([1 - second, second])
         else:
-            columns = [apply_map(self.method, one, odds[:, k]) for k, one in enumerate(self.parameters)]
+            columns = [apply_map(self.method, one, f[:, k]) for k, one in enumerate(self.parameters)]
             P = np.column_stack(columns)
             P[P.sum(axis=1) == 0] = 1.0  # no class is believed in: all alike
             P /= P.sum(axis=1, keepdims=True)
@@ -78,20 +80,26 @@ def fit_calibrator(
     if method not in METHODS:
         raise BadParameter(f"method={method!r}: must be one of {', '.join(METHODS)}")
     checked = truth_and_probabilities(y_true, y_proba, sample_weight, labels)
-    with np.errstate(divide="ignore"):
-        scores = np.maximum(np.log(checked.scores.astype(np.float64)), -STEEPEST)
-    w = np.ones(len(scores)) if checked.w is None else checked.w
-    return calibrator_of(method, checked.truth, scores, w)
+    p = checked.scores.astype(np.float64)
+    return calibrator_of(method, checked.truth, p, np.ones(len(p)) if checked.w is None else checked.w, PROBABILITIES)
 
 
-def calibrator_of(method: str, codes: Array, scores: Array, w: Array) -> Calibrator:
-    """The map of a method from class scores (n, k) and true classes."""
-    k = scores.shape[1]
+def calibrator_of(method: str, codes: Array, said: Array, w: Array, unit: str = SCORES) -> Calibrator:
+    """The map of a method from scores or probabilities of the classes (n, k) and true classes."""
+    k, f = said.shape[1], inputs_of(method, said, unit)
     if method == "temperature":
-        return Calibrator(method, [np.array([inverse_temperature(codes, scores, w)])], k)
-    odds = log_odds(scores)
+        return Calibrator(method, [np.array([inverse_temperature(codes, f, w)])], k, unit)
     chosen = [1] if k == 2 else list(range(k))
-    return Calibrator(method, [fit_map(method, odds[:, c], codes == c, w) for c in chosen], k)
+    return Calibrator(method, [fit_map(method, f[:, c], codes == c, w) for c in chosen], k, unit)
+
+
+def inputs_of(method: str, said: Array, unit: str) -> Array:
+    """(n, k): what the map of each class is a function of."""
+    if unit == PROBABILITIES:
+        if method in ("sigmoid", "isotonic"):
+            return said
+        said = np.log(said + SMALLEST)
+    return said if method == "temperature" else log_odds(said)
 
 
 def log_odds(scores: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,11 @@ def log_shares(shares: Array) -> Array:
 
 
 class ShareClassifier(Classifier):
-    """Mixin: probabilities are shares, which may be zero."""
+    """Mixin: probabilities are shares, which may be zero. There is no `decision_function`: log-odds of shares are +-690 where all agree,
+    which calibration and other readers of scores cannot use.
+    """
+
+    has_decisions: ClassVar[bool] = False
 
     @property
     def n_classes_(self) -> int:
