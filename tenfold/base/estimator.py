@@ -169,6 +169,14 @@ class Estimator(SklearnApi):
         """Of a transformer whose new columns may hold categories: those of each, None for numbers. None: all hold numbers."""
         return None
 
+    def _transform(self, X: Any) -> Any:
+        """Clean rows in their new form, of a learner that transforms."""
+        raise NotImplementedError
+
+    def _undressed(self, X: Any) -> Any:
+        """What `transform` returns of clean rows, in no container: categories by name where some are left."""
+        return self._transform(X)
+
     def _distances(self, X: Any) -> Any:
         """How far rows lie from a fitted shape (a circle, an implicit curve); None for learners that predict a target."""
         return None

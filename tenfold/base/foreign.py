@@ -77,6 +77,13 @@ def role_of(given: Any) -> str:
     return "classifier" if hasattr(given, "predict_proba") or hasattr(given, "decision_function") else "regressor"
 
 
+def is_fitted_learner(given: Any) -> bool:
+    """Whether anybody's learner was fitted: as it says itself, else whether it has attributes that end in an underscore."""
+    if hasattr(given, "__sklearn_is_fitted__"):
+        return bool(given.__sklearn_is_fitted__())
+    return any(name.endswith("_") and not name.startswith("__") for name in vars(given))
+
+
 def takes(function: Any, name: str) -> bool:
     """Whether a function has an argument of this name, or takes any."""
     try:

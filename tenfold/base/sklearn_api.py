@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from copy import deepcopy
 from typing import Any, Self, TypeVar
 
@@ -31,23 +32,28 @@ class SklearnApi(Traits):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; `step__name` reaches into a learner inside."""
-        inside = self._parts_inside()
+        own, inner, nested = domains(self), dict[str, Any](), dict[str, dict[str, Any]]()
         for key, value in params.items():
-            name, _, rest = key.partition("__")
-            if rest and name in inside:
-                inside[name].set_params(**{rest: value})
-            elif key in inside and key not in domains(self):
-                self._replace_inside(key, value)
-                inside = self._parts_inside()  # what follows for a learner inside is for the new one
-            elif name in domains(self) and not rest:
+            name, mark, rest = key.partition("__")
+            if mark:
+                nested.setdefault(name, {})[rest] = value
+            elif name in own:
                 setattr(self, name, value)
-                inside = self._parts_inside()
             else:
-                known = [*domains(self), *inside]
-                raise BadParameter(
-                    f"Invalid parameter {key!r} for estimator {type(self).__name__}: valid parameters are {known}"
-                )
+                inner[name] = value
+        for name, value in inner.items():  # what follows for a learner inside is for the new one
+            if name not in self._parts_inside():
+                raise self._unknown_parameter(name)
+            self._replace_inside(name, value)
+        inside = self._parts_inside()
+        for name, some in nested.items():
+            if name not in inside:
+                raise self._unknown_parameter(name)
+            inside[name].set_params(**some)
         return self
+
+    def _unknown_parameter(self, name: str) -> BadParameter:
+        return BadParameter(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {sorted(domains(self))!r}.")
 
     def _parts_inside(self) -> dict[str, Any]:
         """Learners held as parameters, by name."""
@@ -112,9 +118,15 @@ class SklearnApi(Traits):
 
         return names_out(self, input_features)
 
+    def _container(self) -> str:
+        """The container of transformed rows: as `set_output` said, else as scikit-learn's configuration says where that is loaded."""
+        chosen = vars(self).get("_output")
+        theirs = None if chosen is not None else sys.modules.get("sklearn")
+        return str(chosen or (theirs.get_config().get("transform_output", "default") if theirs is not None else "default"))
+
     def _dressed(self, rows: Any, X: Any) -> Any:
         """The transformed rows in the container the user asked for."""
-        container = vars(self).get("_output", "default")
+        container = self._container()
         if container == "default":
             return rows
         from tenfold.base.output import framed

@@ -3,91 +3,139 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import map_rows
+from tenfold.base.routing import routing_enabled
+from tenfold.compose.ordinary import Ordinary
+from tenfold.compose.steps import is_through
 from tenfold.core.data import Arrays, Target
-
-if TYPE_CHECKING:
-    from tenfold.base.estimator import Estimator as _Beside
-else:
-    _Beside = object
 
 
 def _last_has(verb: str) -> Callable[[Any], bool]:
-    return lambda pipeline: hasattr(pipeline._last, verb)
+    return lambda pipeline: hasattr(pipeline._last_given(), verb)
 
 
-class LastStep(_Beside):
-    """Mixin: predicts and transforms as `_last` does, which decides what can be asked at all."""
+def _transforms(verb: str) -> Callable[[Any], bool]:
+    return lambda pipeline: is_through(pipeline._last_given()) or hasattr(pipeline._last_given(), verb)
 
-    _last: Any
+
+def _goes_back(pipeline: Any) -> bool:
+    return all(is_through(step) or hasattr(step, "inverse_transform") for _, step in pipeline.steps)
+
+
+class LastStep(Ordinary):
+    """Abstract: predicts and transforms as its last step does, which decides what can be asked at all.
+
+    The verbs go the fast way, block by block, or the ordinary one (`compose.ordinary`); `params` are what the last step takes beside X.
+    """
 
     def _through(self, X: Any) -> Any:
         """The rows as they leave the transformers."""
         raise NotImplementedError
 
+    def _last_given(self) -> Any:
+        """The last step as the user gave it; 'passthrough' where there is none."""
+        last = self.steps[-1][1] if self.steps else None
+        return "passthrough" if last is None else last
+
+    @property
+    def _ordinary(self) -> bool:
+        """Whether steps are asked by their verbs: one is not ours, or they were fitted so, or one by one before they came here."""
+        known = vars(self)
+        return bool(known.get("_by_verbs")) or self._foreign() or ("n_features_in_" not in known and self.__sklearn_is_fitted__())
+
     @available(_last_has("predict"))
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, **params: Any) -> Any:
         """What the last step predicts for each row."""
-        return self._by_rows("predict", X)
+        return self._by_rows("predict", X, params)
 
     @available(_last_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, **params: Any) -> Any:
         """The probability of each class, in the order of `classes_`."""
-        return self._by_rows("predict_proba", X)
+        return self._by_rows("predict_proba", X, params)
 
     @available(_last_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: Any, **params: Any) -> Any:
         """The logarithm of `predict_proba`."""
-        return self._by_rows("predict_log_proba", X)
+        return self._by_rows("predict_log_proba", X, params)
 
     @available(_last_has("decision_function"))
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any, **params: Any) -> Any:
         """Scores of the classes; for two classes, how much the second one leads."""
-        return self._by_rows("decision_function", X)
+        return self._by_rows("decision_function", X, params)
 
     @available(_last_has("score_samples"))
-    def score_samples(self, X: Any) -> Any:
+    def score_samples(self, X: Any, **params: Any) -> Any:
         """The log density of each row."""
-        return self._by_rows("score_samples", X)
+        return self._by_rows("score_samples", X, params)
 
-    @available(_last_has("transform"))
-    def transform(self, X: Any) -> Any:
+    @available(_transforms("transform"))
+    def transform(self, X: Any, **params: Any) -> Any:
         """The rows as they leave the last step; `set_output` chooses the container."""
-        return self._dressed(self._by_rows("transform", X), X)
+        if params or self._ordinary:
+            return self._ask_steps("transform", X, params)
+        last = self._last
+        return self._dressed(map_rows(lambda block: last._undressed(self._through(block)), check.check_predict(self, X)), X)
 
-    @available(_last_has("fit_transform"))
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    @available(_goes_back)
+    def inverse_transform(self, X: Any, **params: Any) -> Any:
+        """Transformed rows as they were, through the inverses of all steps, the last one first."""
+        return self._back_through_steps(X, params)
+
+    @available(_transforms("transform"))
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
         """Fit, then transform the same rows."""
+        if self._goes_by_verbs(sample_weight, params):
+            return self._fit_steps("fit_transform", X, y, _weighted(sample_weight, params))
         return self.fit(X, y, sample_weight).transform(X)
 
     @available(_last_has("fit_predict"))
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
         """Fit, and return what the last step says of the same rows."""
+        if self._goes_by_verbs(sample_weight, params):
+            return self._fit_steps("fit_predict", X, y, _weighted(sample_weight, params))
         return type(self._last).fit_predict(self, X, y, sample_weight)
 
     @available(_last_has("score"))
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
         """The score of the last step: R² or the share of rows predicted right, for example."""
-        more = {} if sample_weight is None else {"sample_weight": sample_weight}
-        last = self._last
-        if last.role in ("regressor", "classifier"):
-            found: float = type(last).score(self, X, y, **more)  # in terms of `predict`
+        more = _weighted(sample_weight, {})
+        last: Any = None if params or self._ordinary else self._last
+        if last is None:
+            found: float = self._ask_steps("score", X, more | params, y)
+        elif last.role in ("regressor", "classifier"):
+            found = type(last).score(self, X, y, **more)  # in terms of `predict`
         else:
             found = last.score(self._for_last(check.check_predict(self, X)), y, **more)
         return found
 
-    def _by_rows(self, verb: str, X: Any) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the steps, each to what the ones before it make of the rows; `step__name` is an argument for the fit of one step."""
+        if self._goes_by_verbs(sample_weight, params):
+            fitted: Self = self._fit_steps("fit", X, y, _weighted(sample_weight, params))
+            return fitted
+        vars(self).pop("_by_verbs", None)
+        return super().fit(X, y, sample_weight)
+
+    def _goes_by_verbs(self, sample_weight: Any, params: dict[str, Any]) -> bool:
+        """Whether a fit takes the ordinary route."""
+        self._look_at_steps()
+        given = bool(params) or self.transform_input is not None
+        return given or self._foreign() or (sample_weight is not None and routing_enabled())
+
+    def _by_rows(self, verb: str, X: Any, params: dict[str, Any]) -> Any:
+        if params or self._ordinary:
+            return self._ask_steps(verb, X, params)
         function = getattr(self._last, verb)
         return map_rows(lambda block: function(self._for_last(block)), check.check_predict(self, X))
 
     def _for_last(self, X: Any) -> Any:
-        """The rows as the last step takes them: as a source where it knows categories, which are codes by now."""
-        Z = self._through(X)
-        if "categories_" not in vars(self._last):
+        """The rows as the last step takes them: as a source where it knows categories, which are codes by now, or names of columns."""
+        Z, known = self._through(X), vars(self._last)
+        if "categories_" not in known and "feature_names_in_" not in known:
             return Z
         return Arrays(Z, None, None, Target("none"), {}, missing=True, trusted=True)
 
@@ -119,3 +167,7 @@ class LastStep(_Beside):
 
     def _assign(self, X: Any) -> Any:
         return self._last._assign(self._through(X))
+
+
+def _weighted(sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    return params if sample_weight is None else {"sample_weight": sample_weight, **params}

@@ -121,12 +121,26 @@ class Named(Estimator):
 
 def check_names(here: str, names: list[str], parameters: list[str]) -> None:
     """Names differ, can be told from parameters, and leave room for `name__parameter`."""
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise BadParameter(f"{here}: the name {twice[0]!r} comes more than once: names must differ")
-    for name in names:
-        if "__" in name or name in parameters:
-            raise BadParameter(f"{here}: the name {name!r} must be without '__' and no parameter of its own: choose another")
+    if len(set(names)) < len(names):
+        raise BadParameter(f"{here}: Names provided are not unique: {names!r}")
+    own = sorted(set(names) & set(parameters))
+    if own:
+        raise BadParameter(f"{here}: Estimator names conflict with constructor arguments: {own!r}")
+    marked = [name for name in names if "__" in name]
+    if marked:
+        raise BadParameter(f"{here}: Estimator names must not contain __: got {marked!r}")
+
+
+class ByName(dict[str, Any]):
+    """Learners by name, which may also be written as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"there is no {name!r}, only {', '.join(map(repr, self))}")
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
 
 
 def unlike(outer: Any, members: list[Any]) -> str | None:

@@ -5,37 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from tenfold.base.available import Available
 from tenfold.base.estimator import Estimator
+from tenfold.base.foreign import is_fitted_learner
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.base.sums import Sums, hashable
 from tenfold.compose.fitting import fit_inside
 from tenfold.compose.front import Front
 from tenfold.compose.last_step import LastStep
-from tenfold.compose.named import names_of
-from tenfold.compose.steps import Steps
+from tenfold.compose.named import ByName, names_of
+from tenfold.compose.steps import is_through
 from tenfold.core import ops
-from tenfold.core.data import Block, Source
-from tenfold.core.errors import BadInput
-from tenfold.core.learning import Learner, through
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
+from tenfold.core.learning import Keep, Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.gate.inputs import AsGiven
 
 VERBS = {name for name, one in vars(LastStep).items() if isinstance(one, Available)}
 
 
 @estimator
-class Pipeline(LastStep, Steps):
+class Pipeline(LastStep):
     """Pipeline: transformers in a row, then a last learner, as one learner.
 
     Model       last(transformer_k(... transformer_1(x)))
     Objective   each step its own, given the steps before it
     Algorithm   the passes of the steps one after the other; rows are transformed block by block, no second table is made
     Cost        the sum of the steps; a transformer's work is done again in each pass of the steps behind it
+                (where a step is not Tenfold's, each step is fitted and asked by its verbs, in memory: `compose.ordinary`)
     Fails when  a step but the last cannot transform (refused)
     Reference   Buitinck et al. 2013 (the interface)
 
@@ -48,13 +52,21 @@ class Pipeline(LastStep, Steps):
     array([0, 1])
     """
 
+    _by_verbs: bool = learned("bool", "whether the steps are asked by their public verbs", optional=True)
+
     steps: list[Any] = param(default=None, doc="list of (name, learner); 'passthrough' leaves a step out")
     _: KW_ONLY
-    transform_input: None = param(default=None, doc="no effect: metadata are not transformed")
-    memory: None = param(default=None, doc="no effect: nothing is cached")
-    verbose: bool = param(default=False, doc="no effect: use tenfold.progress()")
+    transform_input: Any = param(default=None, doc="names of metadata that pass through the transformers before a step receives them")
+    memory: Any = param(
+        default=None, doc="a folder or joblib.Memory for fitted transformers, where a step is not Tenfold's; else nothing is cached"
+    )
+    verbose: bool = param(default=False, doc="say how long each step took, where one is not Tenfold's; else use tenfold.progress()")
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        if self._foreign():
+            X, y, w = source.given() if isinstance(source, AsGiven) else (yield Keep(sparse=True))
+            self._fit_steps("fit", X, y, {} if w is None else {"sample_weight": w})
+            return {}
         mapped = yield from self._learn_front(source)
         yield from through(partial(_changed, self._changes()), fit_inside(self._last, mapped))
         return {}
@@ -64,7 +76,10 @@ class Pipeline(LastStep, Steps):
         for i, (_, step) in enumerate(self._active()[:-1]):
             yield from through(partial(_changed, self._changes(i)), fit_inside(step, source))
             found = source.facts.get("categories_")
+            framed = step._container() != "default"
             source = source.map(self._changes(i + 1)[-1], len(step.get_feature_names_out()))
+            if framed:  # a step that makes frames tells the next one the names of its columns
+                source.facts["feature_names_in_"] = np.asarray(step.get_feature_names_out(), dtype=object)
             if found is not None:
                 left = step._categories_out()
                 source.facts.pop("categories_") if left is None else source.facts.update(categories_=left)
@@ -91,11 +106,17 @@ class Pipeline(LastStep, Steps):
         return tuple(changes[:stop])
 
     def _through(self, X: Any) -> Any:
+        if self._ordinary:
+            for _, step in self._active()[:-1]:
+                X = step._transform(X)
+            return X
         for change in self._changes():
             X = change(X)
         return X
 
     def _look(self, table: Any) -> dict[Any, Any]:
+        if self._foreign():
+            return {}
         found: dict[Any, Any] = self._active()[0][1]._look(table)
         return found
 
@@ -117,6 +138,8 @@ class Pipeline(LastStep, Steps):
     def _from_sums(self, source: Source) -> Sums | None:
         """Behind transformers that map column by column, a learner of one pass is solved from moments of the rows before them; behind
         such as do the same to every row whatever they were fitted to, from its own sums."""
+        if self._foreign():
+            return None
         steps = [step for _, step in self._active()[:-1]]
         front, last = Front.of(steps, source), fresh(self._last)
         if steps and isinstance(last, OnePass) and all(step.stateless for step in steps):
@@ -173,27 +196,72 @@ class Pipeline(LastStep, Steps):
                 width = len(step.get_feature_names_out())
         return None
 
-    def _names_out(self) -> list[str]:
-        return list(self._last.get_feature_names_out())
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns that `transform` returns: those of X, or the given, through the names of every step."""
+        names = input_features
+        for name, step in self.steps:
+            if is_through(step):
+                continue
+            if not hasattr(step, "get_feature_names_out"):
+                raise AttributeError(
+                    f"Estimator {name} does not provide get_feature_names_out. Did you mean to call pipeline[:-1].get_feature_names_out()?"
+                )
+            names = step.get_feature_names_out(names)
+        return np.asarray(input_features if names is None else names, dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Let `transform` return "pandas" or "polars" frames, or arrays ("default"), and every step too."""
+        super().set_output(transform=transform)
+        for _, step in self.steps:
+            if hasattr(step, "set_output"):
+                step.set_output(transform=transform)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        if "n_features_in_" in vars(self):
+            return True
+        steps = [step for _, step in self.steps if not is_through(step)]
+        return not steps or is_fitted_learner(steps[-1])
+
+    def __sklearn_tags__(self) -> Any:
+        if not self.steps:
+            from sklearn.utils import InputTags, Tags, TargetTags
+
+            return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=InputTags())
+        tags = super().__sklearn_tags__()
+        if hasattr(self.steps[0][1], "__sklearn_tags__"):
+            tags.input_tags.pairwise = self.steps[0][1].__sklearn_tags__().input_tags.pairwise
+        return tags
 
     def __getattr__(self, name: str) -> Any:
         if name in ("classes_", "labels_") and name not in vars(self) and "steps" in vars(self):
             return getattr(self._last, name)
+        if name in ("n_features_in_", "feature_names_in_") and vars(self).get("steps"):
+            return getattr(self.steps[0][1], name)
         if name in VERBS:
-            raise AttributeError(f"this Pipeline has no {name}: its last step, {type(self._last).__name__}, has none")
+            last = self._last_given()
+            try:
+                getattr(last, name)
+            except AttributeError as cause:
+                which = f"its last step, {type(last).__name__}, has none"
+                raise AttributeError(f"This 'Pipeline' has no attribute {name!r}: {which}") from cause
+            raise AttributeError(f"This 'Pipeline' has no attribute {name!r}: one of its steps has none")
         return super().__getattr__(name)
 
     # --- steps by name and place ---
 
     @property
-    def named_steps(self) -> dict[str, Any]:
+    def named_steps(self) -> ByName:
         """The steps by name."""
-        return dict(self.steps)
+        return ByName(self.steps)
 
     def __getitem__(self, place: int | str | slice) -> Any:
-        if isinstance(place, slice):
-            return type(self)(self.steps[place])
-        return self.named_steps[place] if isinstance(place, str) else self.steps[place][1]
+        if not isinstance(place, slice):
+            return self.named_steps[place] if isinstance(place, str) else self.steps[place][1]
+        if place.step not in (1, None):
+            raise BadParameter("Pipeline slicing only supports a step of 1")
+        rest = {name: value for name, value in self.get_params(deep=False).items() if name != "steps"}
+        return type(self)(self.steps[place], **rest)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -226,6 +294,7 @@ def _summarize_changed(changes: tuple[Callable[[Any], Any], ...], summarize: Cal
     return summarize(_changed(changes, block))
 
 
-def make_pipeline(*steps: Any, memory: None = None, verbose: bool = False) -> Pipeline:
+def make_pipeline(*steps: Any, memory: Any = None, transform_input: Any = None, verbose: bool = False) -> Pipeline:
     """A Pipeline whose steps are named after their classes, in lower case, numbered where a class comes twice."""
-    return Pipeline(list(zip(names_of(steps), steps, strict=True)), memory=memory, verbose=verbose)
+    pairs = list(zip(names_of(steps), steps, strict=True))
+    return Pipeline(pairs, memory=memory, transform_input=transform_input, verbose=verbose)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.base.estimator import Estimator
-from tenfold.compose.named import kind_of
+from tenfold.base.foreign import learner_of, objection_to, takes_anything
+from tenfold.compose.named import check_names, is_word, kind_of
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, BadType
 
 
 class Steps(Estimator):
     """Abstract: transformers in a row, then a last learner. What the gate asks is what the first and the last step say."""
 
     steps: Any
+    memory: Any
+    verbose: Any
+    transform_input: Any
 
     @property
     def kind(self) -> str:
@@ -21,7 +25,8 @@ class Steps(Estimator):
 
     @property
     def role(self) -> str:
-        return self._last.role
+        active = self._active() if self.steps else []
+        return str(active[-1][1].role) if active else "transformer"
 
     @property
     def target(self) -> str:
@@ -33,7 +38,7 @@ class Steps(Estimator):
         """Missing values pass if every step takes them, up to one that fills them."""
         for _, step in self._active():
             if not step.missing or step.fills:
-                return step.missing
+                return bool(step.missing)
         return True
 
     @property
@@ -53,7 +58,8 @@ class Steps(Estimator):
 
     def _categories_out(self) -> list[Array | None] | None:
         """The categories of the new columns, None where they are all numbers."""
-        return self._last._categories_out()
+        left: list[Array | None] | None = self._last._categories_out()
+        return left
 
     def _up_to_codes(self) -> list[Any]:
         """The steps that meet categories: up to the one that codes them, or all."""
@@ -83,40 +89,66 @@ class Steps(Estimator):
 
     @property
     def sparse(self) -> bool:
-        return self._active()[0][1].sparse
+        return bool(self._active()[0][1].sparse)
 
     @property
     def multi_output(self) -> bool:
-        return self._last.multi_output
+        return bool(self._last.multi_output)
 
     @property
     def least_rows(self) -> int:
-        return max(step.least_rows for _, step in self._active())
+        return max(int(step.least_rows) for _, step in self._active())
 
-    def _active(self) -> list[tuple[str, Estimator]]:
-        """The steps that do something, after a look at whether they fit together."""
-        if not isinstance(self.steps, (list, tuple)) or not self.steps:
+    def _look_at_steps(self) -> None:
+        """Refuse steps that do not fit together."""
+        if not isinstance(self.steps, (list, tuple)):
             raise BadParameter("Pipeline(steps): must be a list of (name, learner) pairs")
-        names = [name for name, _ in self.steps]
-        if len(set(names)) < len(names) or any("__" in name for name in names):
-            raise BadParameter(f"Pipeline(steps): names must differ and be without '__', not {names}")
-        active: list[tuple[str, Estimator]] = [(name, step) for name, step in self.steps if step is not None and step != "passthrough"]
-        for place, (name, step) in enumerate(active):
-            if not isinstance(step, Estimator):
-                raise BadParameter(
-                    f"Pipeline step {name!r} is a {type(step).__name__}: steps must be learners of Tenfold; "
-                    "scikit-learn's Pipeline takes both kinds"
+        if not self.steps:
+            raise BadParameter("The pipeline is empty. Please add steps.")
+        for pair in self.steps:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not isinstance(pair[0], str):
+                raise BadType(f"Pipeline(steps): {pair!r} is not a pair of a name and a learner")
+        check_names("Pipeline(steps)", [name for name, _ in self.steps], list(self._domains))
+        for place, (name, step) in enumerate(self.steps):
+            last = place == len(self.steps) - 1
+            if is_through(step) or (isinstance(step, Estimator) and (last or hasattr(step, "transform"))):
+                continue
+            if isinstance(step, type):
+                kind = step.__name__
+                raise BadType(
+                    f"Expected an estimator instance ({kind}()), got estimator class instead ({kind}): step {name!r} of Pipeline"
                 )
-            if place < len(active) - 1 and not hasattr(step, "transform"):
-                raise BadParameter(
-                    f"Pipeline step {name!r} ({type(step).__name__}) cannot transform: only the last step may be without"
+            if not last and (objection_to(step) is not None or not hasattr(step, "transform")):
+                raise BadType(
+                    "All intermediate steps should be transformers and implement fit and transform or be the string 'passthrough': "
+                    f"step {name!r}, {step!r} (type {type(step).__name__}), cannot transform"
                 )
-        if not active:
-            raise BadParameter("Pipeline(steps): at least one step must be a learner")
+            if objection_to(step) is not None:
+                raise BadType(
+                    "Last step of Pipeline should implement fit or be the string 'passthrough'. "
+                    f"Step {name!r}, {step!r} (type {type(step).__name__}), doesn't: it has no fit"
+                )
+
+    def _active(self) -> list[tuple[str, Any]]:
+        """The steps that do something, after a look at whether they fit together; where they are asked by their verbs, as `ByVerbs`."""
+        self._look_at_steps()
+        plain, known = self._foreign(), vars(self).get("classes_")
+        active = [(name, learner_of(step, name, by_verbs=plain)) for name, step in self.steps if not is_through(step)]
+        if plain and known is not None:
+            vars(active[-1][1])["classes_"] = known
         return active
 
+    def _foreign(self) -> bool:
+        """Whether the steps have to be asked by their verbs: one is not ours, or there is none."""
+        steps = [step for _, step in self.steps if not is_through(step)]
+        return not steps or takes_anything(steps)
+
     @property
-    def _last(self) -> Estimator:
+    def accepts(self) -> str:
+        return "anything" if self._foreign() else "rows"
+
+    @property
+    def _last(self) -> Any:
         return self._active()[-1][1]
 
     def _gaps(self) -> list[bool]:
@@ -130,3 +162,8 @@ class Steps(Estimator):
     @property
     def passes_gaps(self) -> bool:
         return self._gaps()[-1]
+
+
+def is_through(step: Any) -> bool:
+    """Whether rows pass this step as they are."""
+    return step is None or is_word(step, "passthrough")

@@ -161,8 +161,10 @@ class Union(Transformer, Named):
 
     def transform(self, X: Any) -> Any:
         """What the transformers make of the rows, side by side; objects where columns of text pass."""
-        change = self._named if self._text_out() else self._transform
-        return self._dressed(map_rows(change, check.check_predict(self, X)), X)
+        return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+
+    def _undressed(self, X: Any) -> Any:
+        return self._named(X) if self._text_out() else self._transform(X)
 
     def _categories_out(self) -> list[Array | None]:
         """The categories of the new columns, None for numbers."""

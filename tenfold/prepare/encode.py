@@ -183,8 +183,10 @@ class OneHotEncoder(Encoder):
 
     def transform(self, X: Any) -> Any:
         """The rows with a column for each category: a CSR matrix, unless sparse_output is False."""
-        change = self._sparse if self.sparse_output else self._transform
-        return self._dressed(map_rows(change, check.check_predict(self, X)), X)
+        return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+
+    def _undressed(self, X: Any) -> Any:
+        return self._sparse(X) if self.sparse_output else self._transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns: column_category."""

@@ -101,8 +101,10 @@ class SimpleImputer(Transformer, OnePass):
 
     def transform(self, X: Any) -> Any:
         """The rows without gaps: numbers, or objects where a column holds categories."""
-        change = self._transform if not self._has_categories() else self._named
-        return self._dressed(map_rows(change, check.check_predict(self, X)), X)
+        return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+
+    def _undressed(self, X: Any) -> Any:
+        return self._named(X) if self._has_categories() else self._transform(X)
 
     def _has_categories(self) -> bool:
         return any(one is not None for one in vars(self).get("categories_") or ())

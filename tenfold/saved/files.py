@@ -108,11 +108,12 @@ class _Writer:
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[Array] = []
 
-    def put(self, learner: Any) -> dict[str, int]:
+    def put(self, learner: Any, place: str = "") -> dict[str, int]:
         name = type(learner).__name__
         number = kinds.NUMBER_OF_LEARNER.get(name)
         if number is None or getattr(tenfold, name) is not type(learner):
-            raise BadFile(f"{self.path}: a {name} cannot be saved, only Tenfold's own learners can")
+            here = f"{self.path}: {place} is a {name}, which" if place else f"{self.path}: a {name}"
+            raise BadFile(f"{here} cannot be saved, only Tenfold's own learners can: use pickle or joblib")
         params = learner._saved_params()
         if self.depth and "n_features_in_" not in vars(learner):  # a parameter, as the one a RANSACRegressor copies
             return self._append(dict(kind=number, params=self._all(params, name), fitted={}))
@@ -150,6 +151,7 @@ class _Writer:
         if isinstance(value, list):
             return [self.encoded(one, place) for one in value]
         if isinstance(value, tuple):
+            place = f"{place} {value[0]!r}" if len(value) > 1 and isinstance(value[0], str) else place  # a step of a pipeline
             return {"tuple": [self.encoded(one, place) for one in value]}
         if isinstance(value, dict):
             return {"map": [[self._key(key, place), self.encoded(one, place)] for key, one in value.items()]}
@@ -158,7 +160,7 @@ class _Writer:
             return self._append(dict(statistic=number, fields=self._all(statistics.fields_of(value), place)))
         if hasattr(value, "get_params") and not isinstance(value, type):
             self.depth += 1
-            record = self.put(value)
+            record = self.put(value, place)
             self.depth -= 1
             return record
         raise BadFile(
