@@ -32,7 +32,7 @@ from tenfold.base.sums import Sums
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import NotFitted, TooLarge, not_fitted, too_large
-from tenfold.core.learned import in_single, learned
+from tenfold.core.learned import in_single, learned, learned_by
 from tenfold.core.learning import Learner, drive
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import domains
@@ -94,7 +94,7 @@ class Estimator(SklearnApi):
         mine, found = vars(self), vars(apart)
         for name in ("_before", *domains(self)):
             found.pop(name, None)
-        for name in [name for name in mine if name not in found and name not in domains(self)]:
+        for name in [name for name in learned_by(self) if name in mine and name not in found]:
             mine.pop(name, None)
         mine.update(found)
 
@@ -197,7 +197,7 @@ class Estimator(SklearnApi):
 
     def _fitted_state(self, **changed: Any) -> dict[str, Any]:
         """All that the fit has left, with some of it changed."""
-        return {key: value for key, value in vars(self).items() if key not in domains(self) and key != "_output"} | changed
+        return {key: value for key, value in vars(self).items() if key in learned_by(self) and key != "_output"} | changed
 
     def _saved_params(self) -> dict[str, Any]:
         """The parameters as a file keeps them."""
@@ -208,8 +208,9 @@ class Estimator(SklearnApi):
         return None
 
     def _forget_fit(self) -> None:
-        for name in [*filter(is_fitted, list(vars(self))), "_flat"]:
-            vars(self).pop(name, None)
+        for name in learned_by(self):
+            if name != "_output":
+                vars(self).pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         if is_fitted(name):

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import sys
 from copy import deepcopy
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from tenfold.base.metadata import MetadataRequests
 from tenfold.base.traits import Traits
 from tenfold.core.errors import BadParameter
 from tenfold.core.ops import Array
-from tenfold.core.params import domains
+from tenfold.core.params import Domain, domains, written_domains
 
 Kind = TypeVar("Kind")
 
 
-class SklearnApi(Traits):
+class SklearnApi(MetadataRequests, Traits):
     """Abstract: the part of a learner that has nothing to do with learning."""
 
+    _domains: ClassVar[dict[str, Domain]] = {}
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """A subclass of the user that writes its own constructor has the parameters of that."""
+        super().__init_subclass__(**more)
+        if "__init__" in vars(cls):
+            cls._domains = written_domains(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with `deep`, those of learners inside too, as `step__name`."""
@@ -161,7 +169,10 @@ def _fresh(value: Any) -> Any:
         return _copy_of(value)
     if value.frozen:
         return value
-    return type(value)(**{name: _fresh(getattr(value, name)) for name in domains(value)})
+    made = type(value)(**{name: _fresh(getattr(value, name)) for name in domains(value)})
+    if "_metadata_request" in vars(value):
+        vars(made)["_metadata_request"] = deepcopy(vars(value)["_metadata_request"])
+    return made
 
 
 def _copy_of(value: Any) -> Any:

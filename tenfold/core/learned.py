@@ -72,8 +72,13 @@ def _like_x(cls: type) -> tuple[str, ...]:
 
 def learned_by(cls: Any) -> dict[str, Learned]:
     """The declared fitted attributes of a learner or of its class, in order."""
+    return _learned_by(cls if isinstance(cls, type) else type(cls))
+
+
+@cache
+def _learned_by(cls: type) -> dict[str, Learned]:
     found: dict[str, Learned] = {}
-    for base in reversed((cls if isinstance(cls, type) else type(cls)).__mro__):
+    for base in reversed(cls.__mro__):
         found |= vars(base).get("_declared", {})
     return found
 

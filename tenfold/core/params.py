@@ -18,19 +18,19 @@ its place; a new one comes last, or `before` another.
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 import re
 from copy import copy
-from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields
-from inspect import get_annotations
+from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, replace
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
 from tenfold.core.learned import described, learned, learned_by
 
-__all__ = ["KW_ONLY", "Domain", "domains", "estimator", "group", "param"]
+__all__ = ["KW_ONLY", "Domain", "domains", "estimator", "group", "param", "written_domains"]
 
 Class = TypeVar("Class", bound=type)
 
@@ -122,7 +122,7 @@ def group(cls: Class) -> Class:
 @dataclass_transform(field_specifiers=(param, learned))
 def estimator(cls: Class) -> Class:
     """Class decorator: generate the constructor from the declared parameters, and the documentation of these and of the fit."""
-    own, declared = get_annotations(cls), _gathered(cls)
+    own, declared = inspect.get_annotations(cls), _gathered(cls)
     cls.__annotations__ = {name: kind for name, (kind, _) in declared.items()}
     for name, (_, one) in declared.items():
         setattr(cls, name, one)
@@ -146,7 +146,7 @@ def _gathered(cls: Any) -> dict[str, tuple[Any, Any]]:
     found: dict[str, tuple[Any, Any]] = {}
     for base in reversed(cls.__mro__):
         keyword = False
-        for name, kind in get_annotations(base).items():
+        for name, kind in inspect.get_annotations(base).items():
             keyword = keyword or kind in (KW_ONLY, "KW_ONLY")
             declared = vars(base).get(name)
             if not isinstance(declared, Field):
@@ -164,6 +164,18 @@ def _domain_of(declared: Any) -> Domain:
     plain = re.sub(r"\[[^\[\]]*\]", "", re.sub(r"\[[^\[\]]*\]", "", str(declared.type)))  # dict[str, Any] is a dict
     kinds = tuple(word.strip() for word in plain.split("|"))
     return Domain(declared.name, declared.default, kinds, **declared.metadata["domain"])
+
+
+def written_domains(cls: Any) -> dict[str, Domain]:
+    """The parameters of a class whose constructor is written by hand; those with names that are declared above keep their checks."""
+    found = {}
+    for one in list(inspect.signature(cls.__init__).parameters.values())[1:]:
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            continue
+        default = MISSING if one.default is one.empty else one.default
+        above = cls._domains.get(one.name) or Domain(one.name, default, ("Any",), None, None, None, None, "")
+        found[one.name] = replace(above, default=default)
+    return found
 
 
 def domains(learner: Any) -> dict[str, Domain]:
