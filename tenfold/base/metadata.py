@@ -9,7 +9,7 @@ nobody to ask for it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Self
 
@@ -86,9 +86,13 @@ def _requests(learner: Any) -> Any:
     return made
 
 
-@cache
-def metadata_of(kind: Hashable, method: str) -> tuple[str, ...]:
+def metadata_of(kind: Any, method: str) -> tuple[str, ...]:
     """The metadata that a method of a class takes: what is neither rows nor target."""
+    return _metadata_of(kind, method)
+
+
+@cache
+def _metadata_of(kind: Any, method: str) -> tuple[str, ...]:
     function = getattr(kind, method, None)
     if not callable(function):
         return ()
