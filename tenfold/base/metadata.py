@@ -9,6 +9,7 @@ nobody to ask for it.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Self
@@ -54,13 +55,19 @@ class MetadataRequests:
 
     def get_metadata_routing(self) -> Any:
         """The requests of this learner, scikit-learn's object."""
-        found = vars(self).get("_metadata_request")
-        return _requests(self) if found is None else found
+        if "_metadata_request" in vars(self):
+            return vars(self)["_metadata_request"]
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        made = MetadataRequest(owner=self)
+        for method in ("fit", "partial_fit", "score", "predict", "transform"):
+            for name in metadata_of(type(self), method):
+                getattr(made, method).add_request(param=name, alias=None)
+        return made
 
     def _request(self, method: str, requests: dict[str, Any]) -> Self:
-        from sklearn import get_config
-
-        if not get_config()["enable_metadata_routing"]:
+        theirs = sys.modules.get("sklearn")
+        if theirs is None or not theirs.get_config()["enable_metadata_routing"]:
             raise RuntimeError(
                 "This method is only available when metadata routing is enabled: use "
                 "sklearn.set_config(enable_metadata_routing=True)"
@@ -74,16 +81,6 @@ class MetadataRequests:
             getattr(found, method).add_request(param=name, alias=request)
         vars(self)["_metadata_request"] = found
         return self
-
-
-def _requests(learner: Any) -> Any:
-    from sklearn.utils.metadata_routing import MetadataRequest
-
-    made = MetadataRequest(owner=learner)
-    for method in ("fit", "partial_fit", "score", "predict", "transform"):
-        for name in metadata_of(type(learner), method):
-            getattr(made, method).add_request(param=name, alias=None)
-    return made
 
 
 def metadata_of(kind: Any, method: str) -> tuple[str, ...]:
