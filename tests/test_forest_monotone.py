@@ -117,9 +117,9 @@ def test_one_class_has_nothing_to_order() -> None:
 @pytest.mark.parametrize(
     "given, words",
     [
-        ([1, 0], "one of -1, 0 and 1 for each of the 4 columns"),
-        ([2, 0, 0, 0], "one of -1, 0 and 1"),
-        (["up", 0, 0, 0], "one of -1, 0 and 1"),
+        ([1, 0], "has shape 2 but the input data X has 4 features"),
+        ([2, 0, 0, 0], "array-like of -1, 0 or 1. .*Got"),
+        (["up", 0, 0, 0], "array-like of -1, 0 or 1. .*Got"),
         ({"z": 1}, "no column of the name 'z'"),
     ],
 )

@@ -115,11 +115,11 @@ class Classifier(_Beside):
         return log_softmax(self._scores(X), X.dtype)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted right."""
+        """The share of rows whose class is predicted right; of several targets all of them."""
         X, y = rows_and_truth(self, X, y)
         predicted = np.asarray(self.predict(X))
-        check.check_length("y", y.size, len(predicted))
-        right = predicted == y.reshape(-1)
+        check.check_length("y", y.size, predicted.size)
+        right = (predicted == y.reshape(predicted.shape)).reshape(len(predicted), -1).all(axis=1)
         return float(np.average(right, weights=check.as_weights(sample_weight, len(right))))
 
 

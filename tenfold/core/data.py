@@ -41,7 +41,7 @@ class Block:
     """Some rows. What is here has passed the gate: floats, finite (or allowed missing), weights above zero."""
 
     X: Any  # (n, p) float32 or float64, C-contiguous; or CSR
-    y: Any  # real target: (n, q) float64; labels: (n,) int64 codes; else None
+    y: Any  # real target: (n, q) float64; labels: (n,) int64 codes, (n, q) of several columns; else None
     w: Array  # (n,) float64, > 0
     key: Any = None  # which fold these rows belong to, where that matters
     unread: Unread | None = None  # where X comes from as soon as somebody asks for it
@@ -108,9 +108,9 @@ class Target:
     """What the learner wants of y ("real", "label", "none") and what the gate found out about it."""
 
     kind: str
-    classes: Array | None = None
+    classes: Any = None  # of labels: the classes; of several columns of them a list, one array for each
     flat: bool = True  # y was 1-D: coefficients and predictions are too
-    width: int = 1  # number of real targets
+    width: int = 1  # number of columns
 
 
 class Source:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
+=======
+import sys
+import warnings
+from dataclasses import replace
+>>>>>>> 4e6a7f8 (Single trees: several targets, and sparse tables)
 from typing import Any
 
 import numpy as np
@@ -18,13 +24,15 @@ ALL = slice(0, None)  # the rows of a block are those of the table: what message
 
 
 def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = ALL) -> tuple[Target, Array | None]:
-    """y as the learner wants it: float64 (n, q) for "real", codes (n,) for "label", nothing for "none"."""
+    """y as the learner wants it: float64 (n, q) for "real", codes (n,) for "label", (n, q) of several columns; nothing for "none"."""
     kind = learner.target
     if kind == "none":
         return Target("none"), None
     if y is None:
         raise BadInput(f"{type(learner).__name__} requires y to be passed, but the target y is None")
     y = as_column(y)
+    if kind == "label" and learner.multi_output and y.ndim == 2 and (y.shape[1] > 1 or isinstance(classes, list)):
+        return several_labels(learner, y, n, classes, index)
     if kind == "label":
         values, codes = encode(flat_labels(y, n, index), classes, index)
         target = Target("label", values)
@@ -42,12 +50,25 @@ def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = AL
     return Target("real", flat=flat or not learner.multi_output, width=values.shape[1]), values
 
 
+def several_labels(learner: Any, y: Array, n: int, classes: Any, index: Any) -> tuple[Target, Array]:
+    """Columns of labels, each with classes of its own."""
+    check_length("y", len(y), n)
+    known = [None] * y.shape[1] if classes is None else classes
+    columns = [encode(flat_labels(column, n, index), own, index) for column, own in zip(y.T, known, strict=True)]
+    target = Target("label", [values for values, _ in columns], flat=False, width=y.shape[1])
+    check_classes(learner, target)
+    return target, np.column_stack([codes for _, codes in columns])
+
+
 def check_classes(learner: Any, target: Target) -> None:
-    if target.classes is not None and len(target.classes) < learner.least_classes:
-        raise BadInput(
-            f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one "
-            f"class: {target.classes.tolist()[0]!r}"
-        )
+    if target.classes is None:
+        return
+    for classes in target.classes if isinstance(target.classes, list) else [target.classes]:
+        if len(classes) < learner.least_classes:
+            raise BadInput(
+                f"{type(learner).__name__} needs samples of at least 2 classes in y, but there is only one "
+                f"class: {classes.tolist()[0]!r}"
+            )
 
 
 def as_column(y: Any) -> Array:
@@ -152,6 +173,9 @@ def drop_unseen_classes(codes: Array | None, target: Target, rows: Array, classe
     """A class all of whose rows have weight zero is absent, unless the user listed the classes."""
     if target.classes is None or codes is None or classes is not None:
         return codes, target
+    if isinstance(target.classes, list):
+        parts = [drop_unseen_classes(c, Target("label", v), rows, None) for c, v in zip(codes.T, target.classes, strict=True)]
+        return np.array([c for c, _ in parts]).T, replace(target, classes=[one.classes for _, one in parts])
     present = np.unique(codes[rows])
     if len(present) == len(target.classes):
         return codes, target

@@ -92,8 +92,8 @@ def _target_names(learner: Any, y: Any) -> list[str]:
     if isinstance(y, str):
         return [y]
     if isinstance(y, (list, tuple)) and y and all(isinstance(name, str) for name in y):
-        if len(y) > 1 and not learner.multi_output:
-            raise BadInput(f"{type(learner).__name__} predicts one column: give one name, not {check.listed(list(y))}")
+        if len(y) > 1 and not (learner.multi_output and learner.target == "real"):
+            raise BadInput(f"{type(learner).__name__} predicts one column of a file: give one name, not {check.listed(list(y))}")
         return list(y)
     raise BadType(f"with a file, y is the name of a column of it, not {type(y).__name__}: give the name")
 

@@ -15,6 +15,8 @@ from tenfold.core.random import generator
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 
+ROWS = "the {0!r} parameter must be an int in the range [{1}, inf) or a float in the range (0.0, 1.0], a share of the rows"
+
 
 def refuse(model: Any, name: str, what: str) -> BadParameter:
     """The error for a parameter of a learner."""
@@ -59,18 +61,22 @@ def rows_needed(model: Any, name: str, n: int, least: int) -> int:
     value = getattr(model, name)
     if isinstance(value, (int, np.integer)):
         if value < least:
-            raise refuse(model, name, f"must be at least {least}, or a share of the rows")
+            raise refuse(model, name, ROWS.format(name, least))
         return min(int(value), 2**62)
     if not 0 < value <= 1:
-        raise refuse(model, name, "a share of the rows must be above 0 and at most 1")
+        raise refuse(model, name, ROWS.format(name, least))
     return max(least, math.ceil(float(value) * n))
 
 
-def directions(model: Estimator, p: int) -> Array:
+def directions(model: Estimator, p: int, targets: int = 1) -> Array:
     """`monotonic_cst` as an array of −1, 0 and 1 by column; empty where nothing is asked for."""
     given = model.monotonic_cst
     if given is None:
         return np.empty(0, dtype=np.int64)
+    if targets > 1:
+        raise refuse(
+            model, "monotonic_cst", f"Monotonicity constraints are not supported with multiple outputs, and y has {targets} columns"
+        )
     if isinstance(given, dict):
         names = vars(model).get("feature_names_in_", np.empty(0)).tolist()
         unknown = [name for name in given if name not in names]
@@ -80,13 +86,16 @@ def directions(model: Estimator, p: int) -> Array:
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.full(1, np.nan)
+        found = np.full(p, np.nan)
+    if found.ndim == 1 and len(found) != p:
+        raise refuse(model, "monotonic_cst", f"monotonic_cst has shape {len(found)} but the input data X has {p} features.")
     if found.shape != (p,) or not np.isin(found, (-1.0, 0.0, 1.0)).all():
-        raise refuse(
-            model, "monotonic_cst", f"must be one of -1, 0 and 1 for each of the {p} columns, or a dict by name"
-        )
+        allowed = "monotonic_cst must be None or an array-like of -1, 0 or 1. Or a dict of these by column name."
+        raise refuse(model, "monotonic_cst", f"{allowed} Got {str(given)[:60]}")
     if model.target == "label" and len(model.classes_) > 2:
-        raise refuse(model, "monotonic_cst", "is for two classes only")
+        raise refuse(
+            model, "monotonic_cst", "Monotonicity constraints are not supported with multiclass classification: two classes only"
+        )
     for j, categories in enumerate(vars(model).get("categories_") or []):
         if found[j] and categories is not None and len(categories):
             where = column_name(vars(model).get("feature_names_in_"), j)

@@ -72,8 +72,9 @@ public:
         piece.leaf = state.pure || m < by.min_split || m < 2 * by.min_leaf || piece.depth == by.max_depth ||
                      state.weight < 2 * by.min_weight_leaf;
         double* value = grown.value(piece.node);
+        if (by.monotonic.empty()) return;
         if (grown.outputs == 1) value[0] = std::clamp(value[0], piece.low, piece.high);
-        if (grown.outputs == 2 && !by.monotonic.empty()) {
+        if (grown.outputs == 2) {
             value[1] = std::clamp(value[1], std::max(0.0, piece.low), std::min(1.0, piece.high));
             value[0] = 1 - value[1];
         }

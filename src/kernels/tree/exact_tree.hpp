@@ -39,7 +39,7 @@ struct SmallLists {
 template <class Criterion>
 void grow_small(const Grower<std::uint32_t, Criterion>& trunk, const Piece& piece, Workshop& at, Team* team) {
     SmallLists small(trunk, trunk.p, piece, at.place);
-    const Sample sample = trunk.criterion.sample.of(trunk.list(trunk.p) + piece.start, piece.m);
+    const auto sample = trunk.criterion.sample.of(trunk.list(trunk.p) + piece.start, piece.m);
     Grower<std::uint16_t, Criterion> twig(trunk.by, trunk.X, trunk.criterion.with(sample), trunk.grown.outputs,
                                           std::move(small.lists), std::move(small.row_list));
     twig.team = team;

@@ -24,6 +24,14 @@ struct Ranked {
             if (at + step < w.size() && 2 * (below + w[at + step]) < W) at += step, below += w[at], sum += s[at];
         return at;
     }
+    // The rank of the upper median: another than the lower one where that ends at half of the weight.
+    size_t upper_median() const {
+        size_t at = 0;
+        std::int64_t below = 0;
+        for (size_t step = std::bit_floor(w.size() - 1); step; step >>= 1)
+            if (at + step < w.size() && 2 * (below + w[at + step]) <= W) at += step, below += w[at];
+        return at;
+    }
 };
 
 // Absolute error about the median. The rows of a node come in rising order of their targets.
@@ -85,7 +93,7 @@ struct Absolute {
         double right() const { return middle_of(there); }
         double middle_of(const Ranked& side) const {
             std::int64_t below, sum;
-            return target(side.median(below, sum));
+            return target(side.median(below, sum)) / 2 + target(side.upper_median()) / 2;
         }
     };
     double weight_of(const Scan& scan) const { return static_cast<double>(scan.W) * sample.weight_unit; }
@@ -94,7 +102,9 @@ struct Absolute {
         std::int64_t below = 0;
         size_t at = 0;
         for (; 2 * (below + t.sorted_w[at]) < t.W; ++at) below += t.sorted_w[at];
-        const double here = static_cast<double>(t.sorted_s[at]) / static_cast<double>(t.sorted_w[at]);
+        const auto target = [&](size_t rank) { return static_cast<double>(t.sorted_s[rank]) / static_cast<double>(t.sorted_w[rank]); };
+        const bool even = 2 * (below + t.sorted_w[at]) == t.W;
+        const double here = even ? target(at) / 2 + target(at + 1) / 2 : target(at);
         return value[0] + (middle - here) * (sample.unit / sample.weight_unit);
     }
 };

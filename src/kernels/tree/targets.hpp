@@ -83,6 +83,7 @@ struct State {
     bool pure = false;
     std::vector<std::int64_t> counts;
     std::vector<std::int64_t> sorted_s, sorted_w;  // absolute error: by rank of the target
+    std::vector<State> each;                       // of several targets
 };
 
 template <class Index>

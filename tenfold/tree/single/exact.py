@@ -56,20 +56,23 @@ class Presorted:
         """One tree for these targets and weights."""
         target = np.ascontiguousarray(y, dtype=np.int64 if classes and y.dtype == np.int64 else np.float64)
         weight = np.empty(0) if w is None else np.ascontiguousarray(w, dtype=np.float64)
+        return self._grown(self._lists.grow, target, weight, classes, by)
+
+    def grow_several(self, by: Growth, Y: Array, w: Array | None = None, classes: list[int] | None = None) -> Trees:
+        """One tree for the columns of Y: numbers, or codes of so many classes each. The criterion is the mean of theirs, and their
+        values stand side by side."""
+        targets, each = np.ascontiguousarray(Y, dtype=np.float64), np.array(classes or [], dtype=np.int64)
+        weight = np.ones(len(targets)) if w is None else np.ascontiguousarray(w, dtype=np.float64)
+        return self._grown(self._lists.grow_several, targets, weight, each, by)
+
+    def _grown(self, grow: Any, target: Array, weight: Array, classes: Any, by: Growth) -> Trees:
         limits = (
-            by.random,
-            by.max_depth,
-            by.min_split,
-            by.min_leaf,
-            by.min_weight_leaf,
-            by.max_features,
-            by.max_leaves,
-        )
-        more = (by.min_gain, by.monotonic, by.categorical, by.seed)
+            by.random, by.max_depth, by.min_split, by.min_leaf, by.min_weight_leaf, by.max_features, by.max_leaves, by.min_gain,
+            by.monotonic, by.categorical, by.seed,
+        )  # fmt: skip
         with lent_threads() as n:
             arrays = while_listening(
-                self.X.size,
-                lambda: self._lists.grow(self.X, target, weight, classes, by.criterion, *limits, *more, n, self.once),
+                self.X.size, lambda: grow(self.X, target, weight, classes, by.criterion, self.once, *limits, n)
             )
         return one_tree(arrays)
 

@@ -12,6 +12,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.scored import rows_and_truth
 from tenfold.base.sklearn_api import fresh
+from tenfold.core import ops
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
@@ -53,6 +54,7 @@ class OneTree(TreeOptions, Estimator):
     random_state: int | RandomState | None = param(default=None, doc="seed of what is drawn", before="max_leaf_nodes")
 
     kind: ClassVar[str] = "keeps rows"  # while it grows
+    sparse: ClassVar[bool] = True  # made dense, as it grows on sorted columns; rows to predict are made dense by blocks
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     least_classes: ClassVar[int] = 1
@@ -62,7 +64,7 @@ class OneTree(TreeOptions, Estimator):
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         category = check.categorical_columns(self, source)
         X, y, w = yield Keep()
-        growth, missing = self._growth(len(y), X.shape[1], category), missing_columns(X)
+        growth, missing = self._growth(X.shape, y, category), missing_columns(X)
         trees = self._grow(Presorted(X, once=True), growth, y, w)
         if self.ccp_alpha > 0:
             (trees,) = cost_complexity_pruned(trees, [self.ccp_alpha])
@@ -80,7 +82,8 @@ class OneTree(TreeOptions, Estimator):
         """This fitted learner with these nodes as leaves."""
         return self._fitted_copy(self._fitted_state(_trees=cut(self._trees, leaves)))
 
-    def _growth(self, n: int, p: int, category: Array) -> Growth:
+    def _growth(self, shape: tuple[int, int], y: Array, category: Array) -> Growth:
+        n, p = shape
         return Growth(
             criterion=CRITERIA.get(self.criterion, self.criterion),
             random=self.splitter == "random",
@@ -89,7 +92,7 @@ class OneTree(TreeOptions, Estimator):
             min_leaf=rows_needed(self, "min_samples_leaf", n, 1),
             max_features=columns_to_draw(self, p),
             max_leaves=-1 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            monotonic=directions(self, p),
+            monotonic=directions(self, p, 1 if y.ndim == 1 else y.shape[1]),
             categorical=category.astype(np.uint8),
             seed=seed_of(generator_of(self)),
         )
@@ -116,7 +119,7 @@ class OneTree(TreeOptions, Estimator):
 
     def _widths(self) -> list[int]:
         """How many values each target has at a leaf: its classes, or 1 for numbers."""
-        return [1]
+        raise NotImplementedError
 
     @property
     def feature_importances_(self) -> Array:
@@ -127,12 +130,6 @@ class OneTree(TreeOptions, Estimator):
         """What attributions explain: scale * (sums over these trees, outputs side by side) + offset, and its unit."""
         check.check_fitted(self)
         return [self._trees], 1.0, 0.0, "probability" if self.target == "label" else "prediction"
-
-    @property
-    def n_outputs_(self) -> int:
-        """The number of target columns: one."""
-        check.check_fitted(self)
-        return 1
 
     def get_depth(self) -> int:
         """The depth of the tree: 0 for a single leaf."""
@@ -148,7 +145,7 @@ class OneTree(TreeOptions, Estimator):
         return map_rows(self._leaf, X)
 
     def _leaf(self, X: Any) -> Array:
-        leaves: Array = self._trees._packed.leaves(X, 0, 1)[:, 0]
+        leaves: Array = self._trees._packed.leaves(ops.dense(X), 0, 1)[:, 0]
         return leaves
 
     def decision_path(self, X: Any) -> Any:
@@ -194,13 +191,13 @@ class OneTree(TreeOptions, Estimator):
             X, y = rows_and_truth(self, X, y)
             errors = sums_over_nodes(self._trees, self.apply(X), self._errors(y))
             return self._pruned(bottom_up(self._trees, self._as_leaves(errors)))
-        if how == "pessimistic" and self.role == "classifier" and 0 < confidence < 1:
+        if how == "pessimistic" and self.role == "classifier" and self.n_outputs_ == 1 and 0 < confidence < 1:
             weight = self._trees.weighted_n_node_samples
             wrong = weight * (1 - self._trees.value.max(axis=1))
             return self._pruned(bottom_up(self._trees, upper_error(wrong, weight, confidence)))
         raise BadParameter(
-            f"pruned({how!r}, confidence={confidence:g}): must be 'reduced_error', or 'pessimistic' for a classifier with a "
-            "confidence between 0 and 1"
+            f"pruned({how!r}, confidence={confidence:g}): must be 'reduced_error', or 'pessimistic' for a classifier of one target "
+            "with a confidence between 0 and 1"
         )
 
     def _errors(self, y: Any) -> Array:
@@ -219,7 +216,7 @@ def as_learners(model: Estimator, kind: Callable[[], OneTree]) -> list[OneTree]:
     names = ["n_features_in_", "feature_names_in_", "categories_"] + (["classes_"] if target == "label" else [])
     facts = {name: vars(model)[name] for name in names if name in vars(model)}
     if target == "real":
-        facts["_flat"] = True
+        facts["_flat"] = vars(model).get("_flat", True)
     for t, member in enumerate(members):
         vars(member).update(facts, _trees=model._trees[t], max_features_=model.n_features_in_)
     return members

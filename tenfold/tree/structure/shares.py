@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base.estimator import Classifier
+from tenfold.base import check
+from tenfold.base.estimator import Classifier, map_rows
 from tenfold.core.data import Array
+from tenfold.core.learned import learned
 
 SMALLEST = 1e-300  # share whose logarithm stands for that of zero
 
@@ -42,3 +44,58 @@ class ShareClassifier(Classifier):
 
     def _scores(self, X: Any) -> Array:
         return log_shares(self._class_shares(X))
+
+
+class TreeClassifier(ShareClassifier):
+    """Mixin: trees and forests for the classes of one target, or of several (y of shape (n, q)).
+
+    Of several targets `classes_` and `n_classes_` are lists with an entry for each, `predict` returns (rows, q) and `predict_proba` a
+    list of q arrays; the shares of their classes, `_class_shares`, stand side by side.
+    """
+
+    multi_output: ClassVar[bool] = True
+    classes_: Any = learned("label(K)|[label(*)](q)", "the classes, in rising order; of several targets a list")
+
+    def _classes_by_target(self) -> list[Array]:
+        """The classes of each target."""
+        return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+
+    def _widths(self) -> list[int]:
+        """How many values each target has at a leaf."""
+        return [len(classes) for classes in self._classes_by_target()]
+
+    def _by_target(self, columns: Array) -> list[Array]:
+        """The columns of each target, of columns for all classes of all targets."""
+        return np.split(columns, np.cumsum(self._widths())[:-1], axis=1)
+
+    @property
+    def n_classes_(self) -> Any:
+        """The number of classes; of several targets a list."""
+        widths = self._widths()
+        return widths if isinstance(self.classes_, list) else widths[0]
+
+    @property
+    def n_outputs_(self) -> int:
+        """The number of target columns."""
+        return len(self._classes_by_target())
+
+    def _labels(self, X: Any) -> Array:
+        """(rows, targets): the most frequent class."""
+        parts = zip(self._classes_by_target(), self._by_target(self._class_shares(X)), strict=True)
+        return np.column_stack([classes[shares.argmax(axis=1)] for classes, shares in parts])
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row; of several targets (rows, targets)."""
+        if not isinstance(self.classes_, list):
+            return super().predict(X)
+        return map_rows(self._labels, check.check_predict(self, X))
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class, in the order of `classes_`; of several targets a list of these."""
+        found = super().predict_proba(X)
+        return self._by_target(found) if isinstance(self.classes_, list) else found
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithm of `predict_proba`."""
+        found = super().predict_log_proba(X)
+        return self._by_target(found) if isinstance(self.classes_, list) else found

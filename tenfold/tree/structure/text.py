@@ -81,7 +81,7 @@ def outline_of(model: Estimator, place: Any) -> tuple[str, tuple[int | None, flo
     """For a picture: the prediction and the column of a node, its class and purity (or None and its value), and its branches."""
     tree: Trees = model._trees
     node, ways = place or (0, {})
-    value, style = tree.value[node], Style(None, 3)
+    value, style = model.tree_.value[node, 0], Style(None, 3)  # of several targets the first
     shade = (None, float(value[0])) if model.role == "regressor" else purity(value)
     text, branches = _verdict(model, node, style), []
     if tree.children_left[node] >= 0:
@@ -192,8 +192,11 @@ def _set(model: Estimator, j: int, sides: tuple[Way, Way], missing: bool, first:
 
 
 def _verdict(model: Estimator, node: int, style: Style) -> str:
-    tree: Trees = model._trees
-    weight = float(tree.weighted_n_node_samples[node])
+    """The prediction at a node and its weight; of several targets one after the other."""
+    weight, values = float(model._trees.weighted_n_node_samples[node]), model.tree_.value[node]
     if model.role == "regressor":
-        return f"{number(float(tree.value[node, 0]), style.decimals)} ({amount(weight)})"
-    return class_verdict(model, tree.value[node] * weight)
+        return f"{', '.join(number(float(value), style.decimals) for value in values[:, 0])} ({amount(weight)})"
+    if len(values) == 1:
+        return class_verdict(model, values[0] * weight)
+    classes = zip(model.classes_, values.argmax(axis=1), strict=True)
+    return f"{', '.join(word(own[best]) for own, best in classes)} ({amount(weight)})"

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core import ops
 from tenfold.core.data import Array, as_floats
 from tenfold.tree.structure.arrays import Trees
 
@@ -116,12 +117,12 @@ class TreeView:
 
     def predict(self, X: Any) -> Array:
         """(rows, classes) the value of the leaf of each row; of several targets (rows, targets, classes)."""
-        found = self._by_target(self.packed.predict(as_floats(X)))
+        found = self._by_target(self.packed.predict(numbers(X)))
         return found[:, 0] if self.n_outputs == 1 else found
 
     def apply(self, X: Any) -> Array:
         """(rows) the number of the leaf of each row."""
-        return np.asarray(self.packed.apply(as_floats(X))[:, 0])
+        return np.asarray(self.packed.apply(numbers(X))[:, 0])
 
     def decision_path(self, X: Any) -> Any:
         """(rows, nodes) CSR matrix of ones: the nodes that each row passes."""
@@ -174,3 +175,8 @@ class TreeView:
         for target, (width, end) in enumerate(zip(widths, ends, strict=True)):
             found[:, target, :width] = values[:, end - width : end]
         return found
+
+
+def numbers(X: Any) -> Array:
+    """Rows that kernels take: sparse ones are made dense."""
+    return np.asarray(as_floats(ops.dense(X) if ops.is_sparse(X) else np.asarray(X)))
