@@ -90,8 +90,8 @@ def directions(model: Estimator, p: int, targets: int = 1) -> Array:
     if found.ndim == 1 and len(found) != p:
         raise refuse(model, "monotonic_cst", f"monotonic_cst has shape {len(found)} but the input data X has {p} features.")
     if found.shape != (p,) or not np.isin(found, (-1.0, 0.0, 1.0)).all():
-        allowed = "monotonic_cst must be None or an array-like of -1, 0 or 1. Or a dict of these by column name."
-        raise refuse(model, "monotonic_cst", f"{allowed} Got {str(given)[:60]}")
+        got = f"Got {str(given)[:60]}: give a value for each column, or a dict by name"
+        raise refuse(model, "monotonic_cst", f"monotonic_cst must be None or an array-like of -1, 0 or 1. {got}")
     if model.target == "label" and len(model.classes_) > 2:
         raise refuse(
             model, "monotonic_cst", "Monotonicity constraints are not supported with multiclass classification: two classes only"

@@ -126,6 +126,7 @@ class DecisionTreeRegressor(Regressor, OneTree):
     multi_output: ClassVar[bool] = True
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "of columns that split a node equally well the first is taken",
+        "several_targets": "one tree for all targets: its splits are those that suit them together",
     }
 
     _: KW_ONLY
