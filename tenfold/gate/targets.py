@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-=======
-import sys
-import warnings
 from dataclasses import replace
->>>>>>> 4e6a7f8 (Single trees: several targets, and sparse tables)
 from typing import Any
 
 import numpy as np
