@@ -420,7 +420,7 @@ def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     "wrong, words",
     [
-        ({"monotonic_cst": [1] * 7}, "for each of the 8 columns"),
+        ({"monotonic_cst": [1] * 7}, "has shape 7 but the input data X has 8 features"),
         ({"max_samples": 501}, "only 500 rows"),
         ({"max_samples": 1.5}, "at most 1"),
         ({"bootstrap": False, "max_samples": 0.5}, "bootstrap=True only"),
