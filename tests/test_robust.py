@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn import linear_model
 
 import tenfold
@@ -170,3 +171,17 @@ def test_variance_of_the_huber_centre_against_the_mean(share: float, far: float,
     nothing = np.zeros((rows.shape[1], 1))
     centres = [tenfold.HuberRegressor(epsilon=1.37).fit(nothing, y).intercept_ for y in rows]
     np.testing.assert_allclose(np.var(centres) / rows.mean(axis=1).var(), expected, rtol=0.15)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("n", [300, 3000])
+def test_what_the_penalty_puts_at_zero_is_zero(n: int, fit_intercept: bool) -> None:
+    """`coef_ != 0` chooses columns, as in scikit-learn, of dense and sparse rows, by one linear program or several."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 12))
+    y = X[:, :4] @ [5.0, -3.0, 2.0, 4.0] + rng.normal(size=n)
+    setting: dict[str, Any] = dict(alpha=0.1, quantile=0.6, fit_intercept=fit_intercept)
+    found = [tenfold.QuantileRegressor(**setting).fit(rows, y).coef_ for rows in (X, scipy.sparse.csr_array(X))]
+    peer = linear_model.QuantileRegressor(**setting).fit(X, y).coef_
+    for coef in found:
+        assert (coef != 0).tolist() == (peer != 0).tolist() == [True] * 4 + [False] * 8

@@ -164,7 +164,9 @@ def quantile_vertex(near: Near, penalty: Array, gram: Array, centre: Array) -> A
     edge = INTERIOR * (high - low)
     below, above = found.x <= low + edge, found.x >= high - edge
     zero = ~(below | above)
-    return _least_squares_in_face(A, y, zero, np.where(above, 1.0, -1.0), gram, centre)
+    theta = _least_squares_in_face(A, y, zero, np.where(above, 1.0, -1.0), gram, centre)
+    theta[priced[zero[len(near.Z) :]]] = 0.0  # what the penalty holds there, up to rounding
+    return theta
 
 
 def _least_squares_in_face(A: Array, y: Array, zero: Array, sign: Array, gram: Array, centre: Array) -> Array:
