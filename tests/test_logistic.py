@@ -201,7 +201,7 @@ def test_separation_in_part_and_dependent_columns_are_told() -> None:
 
 def test_passes_used_up_are_told() -> None:
     X, y = load_digits(return_X_y=True)
-    with pytest.warns(tenfold.NotConverged, match=r"after 3 passes.*raise max_iter"):
+    with pytest.warns(tenfold.NotConverged, match=r"failed to converge: .* after 3 steps, .* \(max_iter\)"):
         model = LogisticRegression(max_iter=3).fit(X, y)
     assert model.n_iter_.tolist() == [3]
 

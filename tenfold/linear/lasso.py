@@ -16,6 +16,7 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.linear.warm import WarmStart
 from tenfold.solve.coordinate import Found, Products, Wide, descend, finish, wide_exact, without_l1
 
 # With more columns than this the rows are kept instead of p x p cross-products.
@@ -42,14 +43,16 @@ class PenaltyOptions(SweepOptions):
 
     alpha: float = param(default=1.0, at_least=0, doc="penalty strength", before="fit_intercept")
     _: KW_ONLY
-    warm_start: bool = param(default=False, doc="no effect: every fit starts anew", before="positive")
+    warm_start: bool = param(
+        default=False, doc="begin at the coefficients of the fit before; they end at the same place", before="positive"
+    )
 
 
 class SparseRegressor(AffineRegressor):
     """Mixin: least squares with an L1 penalty, from moments or, for very many columns, from the rows."""
 
     dual_gap_: Any = learned("float(q)", "bound on how far the objective is above its minimum")
-    n_iter_: Any = learned("int(q)", "sweeps over the columns")
+    n_iter_: Any = learned("int(q)", "sweeps over the columns; 0 where a warm start was good to tol")
 
     def _ratio(self) -> float:
         return 1.0
@@ -84,17 +87,22 @@ class SparseRegressor(AffineRegressor):
             k = self.n_features_in_ + j
             extra = 0.0 if self.fit_intercept else stats.weight * float(stats.mean[k]) ** 2
             problem = Products(G, np.ascontiguousarray(Sxy[:, j]), float(stats.scatter[k, k]) + extra)
-            found.append(self._along(problem, stats.weight, np.asarray(values, dtype=np.float64)[order]))
+            found.append(self._along(problem, stats.weight, np.asarray(values, dtype=np.float64)[order], self._begin(j)))
         fits: list[dict[str, Any]] = [{} for _ in values]
         for i, place in enumerate(order):
             fits[place] = self._attributes(mean, [one[i] for one in found], stats.weight)
         return fits
 
-    def _along(self, problem: Products, weight: float, alphas: Array) -> list[Found]:
+    def _begin(self, j: int) -> Array | None:
+        """The coefficients of target j that a warm start begins with."""
+        coef = self._before.get("coef_")
+        return None if coef is None else np.ascontiguousarray(np.atleast_2d(coef)[j], dtype=np.float64)
+
+    def _along(self, problem: Products, weight: float, alphas: Array, start: Array | None = None) -> list[Found]:
         l1, l2 = self._penalties(weight, alphas)
         some = int((l1 > 0).sum())
         options = dict(positive=self.positive, tol=self.tol, most=self.max_iter)
-        rough = descend(problem, l1[:some], l2[:some], **options)
+        rough = descend(problem, l1[:some], l2[:some], **options, start=start)
         exact = [finish(problem, l1[i], l2[i], rough[i], self.positive) for i in range(some)]
         for i, one in enumerate(exact):
             self._warn(one, problem.yy, float(alphas[i]))
@@ -126,8 +134,10 @@ class SparseRegressor(AffineRegressor):
         columns, center = columns_of(X, w, self.fit_intercept)
         l1, l2 = (float(part[0]) for part in self._penalties(weight, np.array([self.alpha])))
         found, levels = [], []
-        for target in np.ascontiguousarray(y.T):
+        for j, target in enumerate(np.ascontiguousarray(y.T)):
             problem = Wide(columns, target, w, self.fit_intercept, self.positive)
+            if (start := self._begin(j)) is not None and len(support := np.flatnonzero(start)):
+                problem.enter(support, start[support])
             found.append(wide_exact(problem, l1, l2, self.tol, self.max_iter))
             levels.append(problem.level)
             self._warn(found[-1], problem.yy, float(self.alpha))
@@ -149,7 +159,7 @@ def as_float64(rows: tuple[Any, Array, Array]) -> tuple[Any, Array, Array]:
 
 
 @estimator
-class Lasso(PenaltyOptions, SparseRegressor, OnePass):
+class Lasso(PenaltyOptions, WarmStart, SparseRegressor, OnePass):
     """Lasso: least squares with an L1 penalty, which sets coefficients to zero.
 
     Model       y ≈ X w + b
@@ -183,7 +193,7 @@ class Lasso(PenaltyOptions, SparseRegressor, OnePass):
 
 
 @estimator
-class ElasticNet(PenaltyOptions, SparseRegressor, OnePass):
+class ElasticNet(PenaltyOptions, WarmStart, SparseRegressor, OnePass):
     """ElasticNet: least squares with a mixed L1 and L2 penalty.
 
     Model       y ≈ X w + b

@@ -20,6 +20,7 @@ from tenfold.core.mapped import Mapped
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.linear.logistic_terms import Setting, many_classes, two_classes
+from tenfold.linear.warm import WarmStart
 from tenfold.solve.class_weights import class_factors
 from tenfold.solve.newton import Loss, Metric, Solution, minimise
 
@@ -60,7 +61,7 @@ class Some(Source):
 
 
 @estimator
-class LogisticRegression(Classifier, Estimator):
+class LogisticRegression(WarmStart, Classifier, Estimator):
     """LogisticRegression: class probabilities from linear scores, with an L2 penalty.
 
     Model       P(class k | x) ∝ exp(wₖ·x + bₖ);  for two classes P(second | x) = 1 / (1 + exp(−w·x − b))
@@ -83,7 +84,7 @@ class LogisticRegression(Classifier, Estimator):
 
     coef_: Array = learned("float(M,p)", "coefficients; one row for two classes", like_x=True)
     intercept_: Array = learned("float(M)", "constants", like_x=True)
-    n_iter_: Array = learned("int(*)", "passes over the rows")
+    n_iter_: Array = learned("int(*)", "steps, each a pass over the rows")
 
     sparse: ClassVar[bool] = True
 
@@ -106,9 +107,9 @@ class LogisticRegression(Classifier, Estimator):
     )
     random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
     solver: str = param(default="lbfgs", doc="no effect: the method is chosen by the shape of the table")
-    max_iter: int = param(default=100, at_least=1, doc="most passes over all rows")
+    max_iter: int = param(default=100, at_least=0, doc="most steps, each a pass over all rows")
     verbose: int = param(default=0, doc="no effect: use tenfold.progress()")
-    warm_start: bool = param(default=False, doc="no effect: the optimum does not depend on the start")
+    warm_start: bool = param(default=False, doc="begin at the solution of the fit before; it ends at the same place")
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
 
     @classmethod
@@ -121,10 +122,11 @@ class LogisticRegression(Classifier, Estimator):
 
     def _solution(self) -> Array:
         """Coefficients and intercepts, (1 or K, p + 1)."""
-        return np.column_stack([self.coef_, self.intercept_])
+        return _theta(self.coef_, self.intercept_)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        return self._learn_from(source, None)
+        before = self._before
+        return self._learn_from(source, _theta(before["coef_"], before["intercept_"]) if before else None)
 
     def _learn_from(self, source: Source, start: Array | None) -> Learner[dict[str, Any]]:
         K, q = len(self.classes_), source.n_features + 1
@@ -136,6 +138,8 @@ class LogisticRegression(Classifier, Estimator):
         l2[:, -1] = 0.0
         terms = partial(two_classes if K == 2 else many_classes, setting=setting)
         loss = Loss(terms, l2, *_curvatures(rows, q))
+        if start is not None and not self.fit_intercept:
+            start[:, -1] = 0.0
         theta, metric = np.zeros_like(l2) if start is None else _shifted(start, shift, 1), None
         if start is None and _is_large(source, rows * q):
             theta, metric = self._start(loss, Some(source), survey.counts.weight)
@@ -147,7 +151,7 @@ class LogisticRegression(Classifier, Estimator):
         return dict(
             coef_=np.ascontiguousarray(theta[:, :-1]),
             intercept_=np.ascontiguousarray(theta[:, -1]),
-            n_iter_=np.array([found.n_pass], dtype=np.int32),
+            n_iter_=np.array([min(found.n_pass, self.max_iter)], dtype=np.int32),
         )
 
     def _start(self, loss: Loss, sample: Some, weight: Array) -> tuple[Array, Metric | None]:
@@ -193,8 +197,9 @@ class LogisticRegression(Classifier, Estimator):
             )
         elif not found.converged:
             warn(
-                f"LogisticRegression: max |gradient| / Σ s is {found.certificate:.2g} after {found.n_pass} "
-                f"passes, above tol={self.tol:g}: raise max_iter or scale the columns",
+                "LogisticRegression: lbfgs failed to converge: The max_iter was reached which means the coef_ did not converge. "
+                f"max |gradient| / Σ s is {found.certificate:.2g} after {min(found.n_pass, self.max_iter)} steps, above "
+                f"tol={self.tol:g}. Increase the number of iterations (max_iter) or scale the columns",
                 NotConverged,
                 stacklevel=2,
             )
@@ -214,6 +219,10 @@ class LogisticRegression(Classifier, Estimator):
         if X.dtype == np.float32:
             scores = scores.astype(np.float32)
         return scores if scores.shape[1] > 1 else np.hstack([np.zeros_like(scores), scores])
+
+
+def _theta(coef: Array, intercept: Array) -> Array:
+    return np.column_stack([coef, intercept]).astype(np.float64)
 
 
 def _survey(block: Block, k: int) -> Survey:

@@ -17,6 +17,7 @@ from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.linear.warm import WarmStart
 from tenfold.solve.irls import Frame, Piece, frame_of, newton, settled_scale, start_of
 from tenfold.solve.row_space import in_row_space, is_wide
 
@@ -24,7 +25,7 @@ EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
 
 
 @estimator
-class HuberRegressor(AffineRegressor, Estimator):
+class HuberRegressor(WarmStart, AffineRegressor, Estimator):
     """HuberRegressor: squared loss for small residuals, absolute loss for large ones, and the scale.
 
     Model       y ≈ X w + b + σ e, where some e are gross errors
@@ -49,16 +50,16 @@ class HuberRegressor(AffineRegressor, Estimator):
     """
 
     scale_: float = learned("float", "the scale σ of the noise")
-    n_iter_: int = learned("int", "passes over the rows")
+    n_iter_: int = learned("int", "Newton steps tried, each a pass over the rows; 0 where the start was the solution")
 
     sparse: ClassVar[bool] = True
     target: ClassVar[str] = "real"
 
     _: KW_ONLY
     epsilon: float = param(default=1.35, at_least=1, doc="residuals beyond this many scales count linearly")
-    max_iter: int = param(default=100, at_least=1, doc="most passes over the rows")
+    max_iter: int = param(default=100, at_least=1, doc="most Newton steps")
     alpha: float = param(default=0.0001, at_least=0, doc="penalty strength")
-    warm_start: bool = param(default=False, doc="no effect: the optimum does not depend on the start")
+    warm_start: bool = param(default=False, doc="begin at the solution of the fit before; it ends at the same place")
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     tol: float = param(default=1e-05, at_least=0, doc="bound on the gradient per row, of standardised columns")
 
@@ -75,7 +76,9 @@ class HuberRegressor(AffineRegressor, Estimator):
         theta, scale = start_of(stats, frame, self.fit_intercept)
         scale = yield from settled_scale(theta, scale, frame)
         if scale <= EXACT:
-            return self._attributes(frame, theta, scale, 1)
+            return self._attributes(frame, theta, scale, 0)
+        if self._before and self._before["scale_"] > EXACT * frame.y_size:
+            theta, scale = frame.inside(self._before["coef_"], self._before["intercept_"]), self._before["scale_"] / frame.y_size
         with np.errstate(over="ignore"):
             l2 = np.minimum(2 * self.alpha * frame.y_size / frame.size**2, 1e150)
         terms = partial(huber_terms, frame=frame, epsilon=self.epsilon, fit_intercept=self.fit_intercept)
@@ -94,16 +97,17 @@ class HuberRegressor(AffineRegressor, Estimator):
                 NotConverged,
                 stacklevel=2,
             )
-        return self._attributes(frame, found.theta[:-1], float(found.theta[-1]), found.n_pass + 1)
+        steps = 0 if found.converged and found.n_pass == 1 else min(found.n_pass, self.max_iter)
+        return self._attributes(frame, found.theta[:-1], float(found.theta[-1]), steps)
 
-    def _attributes(self, frame: Frame, theta: Array, scale: float, n_pass: int) -> dict[str, Any]:
+    def _attributes(self, frame: Frame, theta: Array, scale: float, n_iter: int) -> dict[str, Any]:
         coef, intercept = frame.coefficients(theta)
         why = "outliers_ is absent, as rows are not kept: call outliers(X, y)"
         return dict(
             coef_=coef,
             intercept_=intercept if self.fit_intercept else 0.0,
             scale_=scale * frame.y_size,
-            n_iter_=n_pass,
+            n_iter_=n_iter,
             absent_={"outliers_": why},
         )
 

@@ -183,7 +183,7 @@ class Search(NamedTuple):
 
     def _newton(self, start: Array, cost: Cost, most: int) -> Any:
         terms = partial(cost_terms, frame=self.frame, cost=cost, fit_intercept=self.fit_intercept)
-        return newton(terms, start, self.price, tol=0.0, max_iter=max(most, 1), floor=0.0)
+        return newton(terms, start, self.price, tol=0.0, max_iter=max(most, 1) - 1, floor=0.0)
 
     def _gap(self, theta: Array, loss: float, pull: Array, linear: float) -> float:
         """(P − D) / P, with D = Σ α y − ε Σ |α| − ... − ½ ‖Σ α z‖² in the metric of the prices."""

@@ -170,14 +170,14 @@ class Wide:
         self.sweeps = 0
         self.gap = np.inf
 
-    def enter(self, new: Array) -> None:
-        """Take columns into the working set."""
+    def enter(self, new: Array, w: Array | None = None) -> None:
+        """Take columns into the working set, with coefficients zero or w."""
         rows = (ops.dense(self.columns[new]) - self.mean[new, None]) * self.root
         across, within = self.rows @ rows.T, rows @ rows.T
         self.G = np.block([[self.G, across], [across.T, within]])
         self.rows = np.concatenate([self.rows, rows])
         self.work = np.concatenate([self.work, new])
-        self.w = np.concatenate([self.w, np.zeros(len(new))])
+        self.w = np.concatenate([self.w, np.zeros(len(new)) if w is None else w])
 
     def products(self) -> Products:
         return Products(self.G, self.q[self.work], self.yy)

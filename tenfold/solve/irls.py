@@ -41,6 +41,11 @@ class Frame(NamedTuple):
         w = theta[:-1] * self.y_size / self.size
         return w, theta[-1] * self.y_size + self.y_mean - w @ self.mean
 
+    def inside(self, coef: Array, intercept: float) -> Array:
+        """θ = [w b] in this frame, from w and b in the units of the table."""
+        w = np.asarray(coef, dtype=np.float64)
+        return np.append(w * self.size, intercept - self.y_mean + w @ self.mean) / self.y_size
+
 
 def frame_of(stats: Moments, fit_intercept: bool) -> Frame:
     """Without an intercept nothing is shifted."""
@@ -119,11 +124,11 @@ def newton(
     halved until the objective falls. With `scale` the last entry of θ is a scale, which stays positive.
     `floor` is the least curvature for each unit of weight.
 
-    Each trial costs one pass. Steps go on past `tol` until they change nothing.
+    Each of at most max_iter trial steps costs one pass, and so does the start. Steps go on past `tol` until they change nothing.
     """
     theta, trial, step = start, start, np.zeros_like(start)
     best, slope, damping, certificate, halved = np.inf, 0.0, 1.0, np.inf, 0
-    for n_pass in range(1, max_iter + 1):
+    for n_pass in range(1, max_iter + 2):
         s: Piece = yield partial(terms, theta=trial)
         total = s.loss + 0.5 * float(quadratic @ trial**2)
         if total > best - 1e-4 * damping * slope + 1e-14 * abs(best):
@@ -145,4 +150,4 @@ def newton(
             step = step * (0.9 * theta[-1] / step[-1])
             slope = float(step @ gradient)
         trial = theta - step
-    return Found(theta, best, certificate, certificate <= tol, max_iter)
+    return Found(theta, best, certificate, certificate <= tol, max_iter + 1)

@@ -119,7 +119,7 @@ def minimise(
     fine: float = FINE,
     floor: float = 0.0,
 ) -> Learner[Solution]:
-    """Minimise from `start` until max |gradient| / Σ w ≤ tol, and on while steps are cheap and help.
+    """Minimise from `start` until max |gradient| / Σ w ≤ tol, and on while steps are cheap and help; at most max_iter trial steps.
 
     `floor`: stop as soon as the mean loss is below it, for losses without a minimum.
     """
@@ -131,7 +131,7 @@ def minimise(
     track: list[tuple[int, float]] = []  # (pass, slope) since the metric was renewed
     renewals: list[float] = []  # slopes where it was
     n_pass, value, certificate, converged, settled = 0, np.inf, np.inf, False, False
-    while n_pass < max_iter:
+    while n_pass <= max_iter:  # the first pass is that of the start
         s: Terms = yield partial(loss.terms, theta=trial, curvature=ask)
         n_pass += 1
         total = s.loss + 0.5 * float((l2 * trial * trial).sum())
