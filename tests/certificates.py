@@ -27,20 +27,23 @@ def least_squares(model: Any, X: Array, y: Array, w: Array) -> Array:
 
 
 def logistic(model: Any, X: Array, y: Array, w: Array) -> Array:
-    """Gradient of C Σ w loss + ½ ‖coef‖², over C Σ w, as `tol` bounds it."""
+    """Gradient of C Σ w loss + ½ (1 − ρ) ‖coef‖² + ρ ‖coef‖₁ (the least one where a coefficient is zero), over C Σ w, as `tol` bounds it."""
     P = model.predict_proba(X)
     Y = y[:, None] == model.classes_
     error = (P - Y) * w[:, None]
     if len(model.classes_) == 2:
         error = error[:, 1:]
-    gradient = error.T @ X + model.coef_ / model.C
+    l1, coef = model.l1_ratio / model.C, model.coef_
+    gradient = error.T @ X + (1 - model.l1_ratio) / model.C * coef + l1 * np.sign(coef)
+    gradient = np.where(coef != 0, gradient, np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0))
     free = error.sum(axis=0) if model.fit_intercept else np.zeros(1)
     return np.concatenate([gradient.ravel(), free]) / w.sum()
 
 
 def logistic_objective(model: Any, X: Array, y: Array, w: Array) -> float:
     chosen = model.predict_log_proba(X)[y[:, None] == model.classes_]
-    return float(-model.C * (w @ chosen) + (model.coef_**2).sum() / 2)
+    penalty = (1 - model.l1_ratio) * (model.coef_**2).sum() / 2 + model.l1_ratio * np.abs(model.coef_).sum()
+    return float(-model.C * (w @ chosen) + penalty)
 
 
 def distances(model: Any, X: Array) -> Array:

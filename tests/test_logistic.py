@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -230,8 +231,8 @@ def test_a_warm_start_saves_passes_and_changes_nothing() -> None:
     "parameters",
     [
         {"C": 0},
-        {"penalty": "l1"},
-        {"l1_ratio": 0.5},
+        {"penalty": "l0"},
+        {"l1_ratio": 1.5},
         {"tol": 0},
         {"class_weight": "even"},
         {"class_weight": {0: -1.0}},
@@ -250,3 +251,32 @@ def test_a_sample_that_is_separated_is_no_place_to_start() -> None:
     y = (X @ rng.normal(size=20) + 0.05 * rng.logistic(size=len(X)) > 0).astype(int)
     model = LogisticRegression(C=1e3, max_iter=60).fit(X, y)  # a warning would be an error
     assert model.n_iter_[0] <= 40
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("ratio", [0.3, 1.0])
+def test_l1_penalties_are_those_of_scikit_learn(ratio: float, fit_intercept: bool, K: int) -> None:
+    """The same columns are chosen, of dense and sparse rows; the conditions of optimality hold to rounding."""
+    X, y = made(300, 30, K)
+    setting: dict[str, Any] = dict(C=0.1, l1_ratio=ratio, fit_intercept=fit_intercept)
+    ours, sparse = (LogisticRegression(**setting, tol=1e-10).fit(rows, y) for rows in (X, sp.csr_array(X)))
+    peer = Peer(**setting, solver="saga", tol=1e-7, max_iter=5000, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-4)
+    np.testing.assert_allclose(sparse.coef_, ours.coef_, atol=1e-9)
+    assert ((ours.coef_ != 0) == (peer.coef_ != 0)).all() and (ours.coef_ == 0).any()
+    P, truth = ours.predict_proba(X), (y[:, None] == ours.classes_).astype(float)
+    slope = 0.1 * ((P - truth)[:, -len(ours.coef_) :].T @ X) + (1 - ratio) * ours.coef_
+    here = ours.coef_ != 0
+    assert np.abs(slope + ratio * np.sign(ours.coef_))[here].max() < 1e-8 and np.abs(slope[~here]).max() <= ratio + 1e-8
+
+
+def test_l1_of_many_columns_chooses_few() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3000))
+    y = X[:, :3].sum(axis=1) > 0
+    model = LogisticRegression(C=0.1, l1_ratio=1.0).fit(X, y)
+    assert 3 <= np.count_nonzero(model.coef_) < 50 and (model.coef_[0, :3] > 0).all() and model.n_iter_[0] < 20
+    named = LogisticRegression("l1", C=0.1).fit(X, y)
+    np.testing.assert_array_equal(named.coef_, model.coef_)
+    np.testing.assert_array_equal(LogisticRegression("elasticnet", C=0.1, l1_ratio=1.0).fit(X, y).coef_, model.coef_)

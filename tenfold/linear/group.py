@@ -81,7 +81,7 @@ class GroupLasso(SparseRegressor, OnePass):
         codes, _ = self._codes()
         return [dict(fitted, group_of_=codes) for fitted in super()._solve_path(stats, values)]
 
-    def _along(self, problem: Products, weight: float, alphas: Array) -> list[Found]:
+    def _along(self, problem: Products, weight: float, alphas: Array, start: Array | None = None) -> list[Found]:
         codes, strength = self._codes()
         descent = GroupDescent(problem, codes)
         found = []

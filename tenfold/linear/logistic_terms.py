@@ -61,6 +61,19 @@ def many_classes(block: Block, theta: Array, curvature: str | None, setting: Set
     return _terms(loss, gradient, w, second, setting)
 
 
+def on_columns(block: Block, theta: Array, columns: Array, setting: Setting) -> Terms:
+    """Loss and gradient at θ, and the curvature (K, c + 1, K, c + 1) of the constants and these columns; no others have coefficients."""
+    first = (two_classes if len(theta) == 1 else many_classes)(block, theta, None, setting)
+    X, w = _entering(block, setting)
+    X = X[:, columns] if ops.is_sparse(X) else np.ascontiguousarray(X[:, columns])
+    part = np.column_stack([theta[:, columns], theta[:, -1]])
+    if len(theta) == 1:
+        second = ops.logistic_curvature(X, w, part[0])[None, :, None]
+    else:
+        second = _second(X, w, softmax(X @ part[:, :-1].T + part[:, -1]), "full")
+    return _terms(first.loss, first.gradient, w, second, setting)
+
+
 def _entering(block: Block, setting: Setting) -> tuple[Any, Array]:
     X = block.X if setting.shift is None else block.X - setting.shift
     return X, block.w if setting.class_weight is None else block.w * setting.class_weight[block.y]
