@@ -27,7 +27,7 @@ def least_squares(model: Any, X: Array, y: Array, w: Array) -> Array:
 
 
 def logistic(model: Any, X: Array, y: Array, w: Array) -> Array:
-    """Gradient of C Σ w loss + ½ (1 − ρ) ‖coef‖² + ρ ‖coef‖₁ (the least one where a coefficient is zero), over C Σ w, as `tol` bounds it."""
+    """Gradient of C Σ w loss + ½ (1 − ρ) ‖coef‖² + ρ ‖coef‖₁ (the least where one is zero), over C Σ w, as `tol` bounds it."""
     P = model.predict_proba(X)
     Y = y[:, None] == model.classes_
     error = (P - Y) * w[:, None]
