@@ -29,6 +29,7 @@ PUBLIC = {name: module for family in FAMILIES for name, module in _learners(fami
     "advise": "tenfold.advisor.advice",
     "cross_validate": "tenfold.evaluate.validate.cross",
     "cross_val_predict": "tenfold.evaluate.validate.cross",
+    "cross_val_score": "tenfold.evaluate.validate.cross",
     "validation_path": "tenfold.evaluate.validate.cross",
     "select": "tenfold.selection.run",
     "save": "tenfold.saved.files",

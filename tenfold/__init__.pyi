@@ -49,6 +49,7 @@ from tenfold.core.errors import TooLarge as TooLarge
 from tenfold.core.monitor import monitor as monitor
 from tenfold.core.threads import threads as threads
 from tenfold.evaluate.validate.cross import cross_val_predict as cross_val_predict
+from tenfold.evaluate.validate.cross import cross_val_score as cross_val_score
 from tenfold.evaluate.validate.cross import cross_validate as cross_validate
 from tenfold.evaluate.validate.cross import validation_path as validation_path
 from tenfold.generative.centroid import NearestCentroid as NearestCentroid

@@ -14,7 +14,8 @@ TenfoldWarning (UserWarning)
 ├── Degenerate          rank deficiency, separable classes, constant columns, empty clusters
 │   └── UndefinedScore  a score has no value for these rows: 0/0, one class only
 └── DataWarning         the data were taken, but something about them should be known
-    └── DataConverted   they were taken in another shape than they came in
+    ├── DataConverted   they were taken in another shape than they came in
+    └── FitFailed       some of many fits have failed, and the rest goes on without them
 
 Where scikit-learn is loaded, what `theirs` names is raised as scikit-learn's class too, so that existing filters and
 handlers see it.
@@ -90,6 +91,12 @@ class DataConverted(DataWarning):
     """The data were taken in another shape than they came in."""
 
     theirs: ClassVar[str] = "DataConversionWarning"
+
+
+class FitFailed(DataWarning):
+    """Some of many fits have failed; their scores are set to a value of the user's choice."""
+
+    theirs: ClassVar[str] = "FitFailedWarning"
 
 
 class UndefinedScore(Degenerate):

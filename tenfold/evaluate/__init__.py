@@ -40,6 +40,7 @@ PUBLIC = {
     "corrected_t": "validate.comparison",
     "cover_hart": "decide.bayes_error",
     "cross_val_predict": "validate.cross",
+    "cross_val_score": "validate.cross",
     "cross_validate": "validate.cross",
     "degrees_of_freedom": "validate.optimism",
     "delong": "validate.intervals",

@@ -43,6 +43,7 @@ from tenfold.evaluate.validate.comparison import compare as compare
 from tenfold.evaluate.validate.comparison import corrected_t as corrected_t
 from tenfold.evaluate.validate.comparison import mcnemar as mcnemar
 from tenfold.evaluate.validate.cross import cross_val_predict as cross_val_predict
+from tenfold.evaluate.validate.cross import cross_val_score as cross_val_score
 from tenfold.evaluate.validate.cross import cross_validate as cross_validate
 from tenfold.evaluate.validate.cross import validation_path as validation_path
 from tenfold.evaluate.validate.intervals import bootstrap as bootstrap

@@ -21,7 +21,7 @@ from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, DataWarning, warn
 from tenfold.core.threads import single_blas, thread_budget
 from tenfold.evaluate.split.plan import SplitPlan
-from tenfold.evaluate.validate.cross import score_of
+from tenfold.evaluate.validate.judges import score_of
 from tenfold.score.record import Score
 
 Judges = dict[str, Score]

@@ -26,8 +26,8 @@ from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.folds import assign_folds
 from tenfold.evaluate.split.plan import SplitPlan, folds_plan, target_of
-from tenfold.evaluate.validate.cross import _in_memory
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
+from tenfold.evaluate.validate.judges import scored_rows
 from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients
 from tenfold.score.record import split_choice
 
@@ -105,7 +105,7 @@ class Conformal(SklearnApi):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         learner = self._learner()
-        source = _in_memory(learner, X, y, sample_weight)
+        source = scored_rows(learner, X, y, sample_weight)
         if source.n_targets > 1:
             raise BadInput("Conformal takes one target: fit one for each column of y")
         if self.method == "cqr" and learner.role != "regressor":

@@ -26,8 +26,8 @@ from tenfold.evaluate.curves.result import LearningCurve, ValidationCurve
 from tenfold.evaluate.split.folds import check_folds
 from tenfold.evaluate.split.plan import plan, target_of
 from tenfold.evaluate.split.splitting import Splitting
-from tenfold.evaluate.validate.cross import score_of
 from tenfold.evaluate.validate.held_out import prepared, scores_from_moments
+from tenfold.evaluate.validate.judges import score_of
 from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.score.record import Score

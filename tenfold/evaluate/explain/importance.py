@@ -19,8 +19,8 @@ from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.plan import plan
 from tenfold.evaluate.split.splitting import Splitting
-from tenfold.evaluate.validate.cross import score_of
 from tenfold.evaluate.validate.held_out import split_models
+from tenfold.evaluate.validate.judges import score_of
 from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.result import corrected_error
 from tenfold.score.record import Score

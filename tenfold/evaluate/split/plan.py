@@ -22,7 +22,7 @@ from tenfold.core.random import generator
 from tenfold.core.stats import merge
 from tenfold.evaluate.split.folds import assign_folds, by_code, check_class_sizes, duplicate_groups
 from tenfold.evaluate.split.splitters import LeavePOut
-from tenfold.evaluate.split.splitting import Splitting
+from tenfold.evaluate.split.splitting import UNSAID, Given, Splitting, check_cv
 from tenfold.evaluate.validate.merges import all_but_one, all_but_some
 
 MOST_MERGES = 32  # groups of a training set, on average, up to which merging them beats fitting again
@@ -115,6 +115,8 @@ def plan(model: Estimator, source: Arrays, splitting: Splitting) -> list[SplitPl
         check_class_sizes(codes, source.facts["classes_"])
     if groups is not None:
         groups = _groups_of(source, groups)
+    if splitting.cv is not UNSAID:
+        folds = check_cv(splitting.cv, codes, classifier=codes is not None)
     if isinstance(folds, (int, np.integer, float, type(None))):
         rng, stratify = generator(splitting.random_state), splitting.stratify
         spread = codes if stratify is True or (stratify == "auto" and groups is None) else None
@@ -128,6 +130,18 @@ def plan(model: Estimator, source: Arrays, splitting: Splitting) -> list[SplitPl
     if kind == "corrected" and any(one.kind != "folds" for one in found):
         raise BadParameter("kind='corrected' needs folds that make up all rows: give a number of folds")
     return found
+
+
+def check_classes_met(source: Arrays, rounds: list[SplitPlan]) -> None:
+    """Every training set must hold rows of all classes: the models of splits are compared class by class."""
+    if source.target.classes is None:
+        return
+    codes, count = target_of(source), len(source.target.classes)
+    for one in rounds:
+        for k in () if one.single else range(len(one)):
+            found = np.bincount(codes[one.train_rows(k)], minlength=count)
+            if not found.all():
+                raise BadInput(f"the training rows of split {k} hold none of class {source.target.classes.tolist()[int(found.argmin())]!r}")
 
 
 def _swapped(one: SplitPlan) -> tuple[list[Array], list[Array]]:
@@ -150,6 +164,8 @@ def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> l
     n, rows = source.n_rows or 0, source.rows
     if isinstance(folds, LeavePOut):
         return [leave_out_of(folds, n)]
+    if isinstance(folds, Given):
+        folds = folds.cv
     if hasattr(folds, "split") and not isinstance(folds, (str, bytes)):
         y = codes if codes is not None else target_of(source)
         return plans_of(folds.split(source.X if rows is None else source.X[rows], y, groups), n)

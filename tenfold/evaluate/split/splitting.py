@@ -15,6 +15,19 @@ from tenfold.evaluate.split.splitters import KFold, Pairs, Splitter, StratifiedK
 from tenfold.evaluate.split.strata import STRATA, target_kind
 
 KINDS = ("k-fold", "reversed", "corrected")
+NO_EFFECT = ("n_jobs", "verbose", "pre_dispatch")  # of scikit-learn's words: threads and progress have their own
+RETURNS = ("return_train_score", "return_estimator", "return_indices", "return_times")
+THEIRS = frozenset(("scoring", "params", "error_score", "train_sizes", "param_name", *RETURNS, *NO_EFFECT))
+
+
+class Unsaid:
+    """Stands for a keyword that was not given, where None means something."""
+
+    def __repr__(self) -> str:
+        return "unsaid"
+
+
+UNSAID = Unsaid()
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,12 @@ class Splitting:
     groups: Any = None
     random_state: Any = 0
     kind: str = "k-fold"
+    cv: Any = UNSAID  # scikit-learn's word for folds: a number (None: 5) is of folds of neighbouring rows, with classes spread evenly
+
+    @property
+    def said(self) -> Any:
+        """What was asked for in Tenfold's words: a number of folds of files and streams is the same in either."""
+        return self.folds if self.cv is UNSAID else 5 if self.cv is None else self.cv
 
     def check(self) -> None:
         """What does not depend on the rows."""
@@ -40,13 +59,25 @@ class Splitting:
 
 
 def takes_splitting(*but: str) -> Callable[[Callable[..., Any]], Any]:
-    """A function with a parameter `splitting` gets the fields of Splitting as keywords in its place, `but` for some."""
+    """A function with a parameter `splitting` gets the fields of Splitting as keywords in its place, `but` for some.
+
+    Here scikit-learn's words are translated: `estimator` is the model, `cv` says the splits, and where others of its words are used
+    without splits these are scikit-learn's 5 folds; n_jobs, verbose and pre_dispatch have no effect.
+    """
     offered = [field for field in fields(Splitting) if field.name not in but]
 
     def decorate(function: Callable[..., Any]) -> Any:
         @wraps(function)
         def with_keywords(*args: Any, **given: Any) -> Any:
             chosen = {field.name: given.pop(field.name) for field in offered if field.name in given}
+            if "cv" in chosen and "folds" in chosen:
+                raise BadParameter("folds= and cv= both say how rows are split: give one of them")
+            if chosen.keys().isdisjoint(("cv", "folds", "repeats", "kind")) and not THEIRS.isdisjoint(given):
+                chosen["cv"] = None
+            if "estimator" in given:
+                args = (given.pop("estimator"), *args)
+            for name in NO_EFFECT:
+                given.pop(name, None)
             return function(*args, splitting=Splitting(**chosen), **given)
 
         own = signature(function)
@@ -55,7 +86,8 @@ def takes_splitting(*but: str) -> Callable[[Callable[..., Any]], Any]:
         after = [
             one for one in own.parameters.values() if one.kind is Parameter.KEYWORD_ONLY and one.name != "splitting"
         ]
-        with_keywords.__signature__ = own.replace(parameters=[*before, *keywords, *after])  # type: ignore[attr-defined]
+        idle = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation="Any") for name in NO_EFFECT]
+        with_keywords.__signature__ = own.replace(parameters=[*before, *keywords, *after, *idle])  # type: ignore[attr-defined]
         return with_keywords
 
     return decorate

@@ -9,6 +9,7 @@ row is predicted by a model that has not seen it.
 from __future__ import annotations
 
 import time
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,26 @@ from tenfold.base.estimator import Estimator
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.split.plan import SplitPlan, plan, truth_of
-from tenfold.evaluate.split.splitting import Splitting, takes_splitting
+from tenfold.evaluate.split.plan import SplitPlan, check_classes_met, plan
+from tenfold.evaluate.split.splitting import UNSAID, Splitting, takes_splitting
+from tenfold.evaluate.validate.by_verbs import cross_validate_by_verbs, predict_by_verbs
 from tenfold.evaluate.validate.held_out import held_out, path_outputs, training_and_folds
+from tenfold.evaluate.validate.judges import (
+    Judges,
+    Made,
+    Wanted,
+    check_one_scoring,
+    judge_of,
+    judges_of,
+    round_scores,
+    score_of,
+)
 from tenfold.evaluate.validate.memory import in_memory
+from tenfold.evaluate.validate.ordinary import SCORE
 from tenfold.evaluate.validate.outputs import Tally, Unkept
-from tenfold.evaluate.validate.result import CrossValidation, ValidationPath
+from tenfold.evaluate.validate.result import CrossValidation, FoldScores, ValidationPath
 from tenfold.evaluate.validate.streamed import folds_of_stream, stream_path_scores, stream_scores
-from tenfold.score.record import PROBABILITIES, Score, judged_output
+from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 
 
@@ -38,6 +51,12 @@ def cross_validate(
     splitting: Splitting,
     score: Any = None,
     sample_weight: Any = None,
+    scoring: Any = None,
+    params: Any = None,
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    return_indices: bool = False,
+    error_score: Any = UNSAID,
 ) -> CrossValidation:
     """Score a learner on rows it has not seen.
 
@@ -46,6 +65,11 @@ def cross_validate(
     over the folds. groups: rows of one group are never split; "duplicates" keeps equal rows together. score:
     a name as "accuracy", "log_loss", "roc_auc", "r2" or "rmse" (scikit-learn's are understood too), or a function of
     (truth, prediction) or (model, X, y). An error is shown as it is, positive, also by a name with "neg_".
+
+    In scikit-learn's words: cv (a number, None for 5: folds of neighbouring rows, classes spread evenly for a classifier; a splitter;
+    or pairs), scoring (a name, a scorer, several as a list or dict; None: the model's own score), params (what `fit` is given
+    besides), return_train_score, return_estimator, return_indices, error_score. A model of another library is fitted again for
+    each split and asked by its own verbs. The result is a dict with scikit-learn's keys, and more.
 
     kind: "k-fold" trains on all folds but one and tests on that one. "reversed" trains on one fold and tests
     on the rest: less variance, but harder on models that need many rows. "corrected" estimates the optimism
@@ -65,45 +89,91 @@ def cross_validate(
     >>> round(tenfold.cross_validate(tenfold.Ridge(alpha=0.1), X, y, folds=5).mean, 3)
     1.0
     """
-    judge, source = _judge_of(model, score), check.check_fit(model, X, y, sample_weight)
-    if not isinstance(source, Arrays):
+    wanted = Wanted(return_train_score, return_estimator, return_indices, np.nan if error_score is UNSAID else error_score)
+    judges = judges_of(model, scoring if score is None else score, own_word=scoring is None) if not params else None
+    if judges is None:
+        return cross_validate_by_verbs(model, X, y, splitting, scoring if score is None else score, params, wanted)
+    judge, source = next(iter(judges.values())), check.check_fit(model, X, y, sample_weight)
+    if not isinstance(source, Arrays) and not wanted.models and len(judges) == 1:
         began, stream = time.perf_counter(), folds_of_stream(model, source, judge, splitting)
         if stream is not None:
             table, method = stream_scores(model, source, judge, *stream)
             none = np.empty((len(table), 0), dtype=np.int64)
             return CrossValidation(repr(model), judge, table, none, Unkept(), method, time.perf_counter() - began)
-    return _in_rounds(model, in_memory(source, model.missing), judge, splitting)
+    try:
+        return _in_rounds(model, in_memory(source, model.missing), judges, splitting, wanted)
+    except Exception:
+        if splitting.cv is UNSAID or error_score == "raise":
+            raise
+    return cross_validate_by_verbs(model, X, y, splitting, scoring, _weights(sample_weight), wanted)
 
 
-def _in_rounds(model: Estimator, source: Arrays, judge: Score, splitting: Splitting) -> CrossValidation:
+@takes_splitting("repeats", "kind")
+def cross_val_score(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    splitting: Splitting,
+    scoring: Any = None,
+    params: Any = None,
+    sample_weight: Any = None,
+    error_score: Any = UNSAID,
+) -> FoldScores:
+    """The score of each split, greater is better, as an array that knows its `standard_error`; see `cross_validate`. cv: 5 folds.
+
+    >>> import numpy as np, tenfold
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)); y = X @ [1.0, 2.0, 3.0]
+    >>> tenfold.cross_val_score(tenfold.Ridge(alpha=0.1), X, y, cv=3).round(3).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    check_one_scoring(scoring)
+    words = {} if splitting.cv is UNSAID and splitting.folds != Splitting.folds else dict(cv=None)
+    chosen = {f.name: getattr(splitting, f.name) for f in fields(splitting) if getattr(splitting, f.name) != f.default}
+    found = cross_validate(
+        model, X, y, scoring=scoring, params=params, sample_weight=sample_weight, error_score=error_score, **(words | chosen)
+    )
+    return FoldScores.of(found)
+
+
+def _in_rounds(
+    model: Estimator, source: Arrays, judges: Judges, splitting: Splitting, wanted: Wanted = Wanted()  # noqa: B008
+) -> CrossValidation:
     """The cross-validation of a table in memory."""
-    began, scores, training = time.perf_counter(), [], float("nan")
+    began, training = time.perf_counter(), float("nan")
     rounds, kind = plan(model, source, splitting), splitting.kind
-    tally = Tally(source)
+    if splitting.cv is not UNSAID:
+        check_classes_met(source, rounds)
+    judge, tally, made = next(iter(judges.values())), Tally(source), Made(wanted)
+    scores: dict[str, list[Any]] = {name: [] for name in judges}
     for one in rounds:
         if kind == "corrected":
             whole, everywhere, method = training_and_folds(model, source, one)
             training, corrected = _corrected(judge, source, one, whole, everywhere)
-            scores.append(corrected)
+            scores[next(iter(judges))].append(corrected)
             for k, output in enumerate(everywhere):
                 tally.add(one.test_rows(k), output[one.test_rows(k)])
         else:
-            outputs, method = held_out(model, source, one)
-            scores.append(round_scores(judge, source, one, outputs))
+            outputs, method = made.outputs(model, source, one) if wanted.models else held_out(model, source, one)
+            for name, each_judge in judges.items():
+                scores[name].append(round_scores(each_judge, source, one, outputs))
+            made.judge(judges, source, one)
             for rows, output in zip(one.parts, outputs, strict=True):
                 tally.add(rows, output)
+    seconds = time.perf_counter() - began
     return CrossValidation(
         repr(model),
         judge,
-        np.array(scores),
+        np.array(scores[next(iter(judges))]),
         np.concatenate([one.label(source.n_rows or 0) for one in rounds]),
         tally,
         method,
-        time.perf_counter() - began,
+        seconds,
         kind=kind,
         ratio=rounds[0].ratio,
         training=training,
         rows=tally.rows(),
+        table=made.table({name: judges[name].sign * np.array(found).reshape(-1) for name, found in scores.items() if found}, seconds),
     )
 
 
@@ -116,17 +186,28 @@ def cross_val_predict(
     splitting: Splitting,
     sample_weight: Any = None,
     method: str = "predict",
-) -> Array:
-    """The prediction of every row by a model that has not seen it; method "predict" or "predict_proba"."""
-    source = _in_memory(model, X, y, sample_weight)
-    result = _in_rounds(model, source, find_score(None, model.role), splitting)
+    params: Any = None,
+) -> Any:
+    """The prediction of every row by a model that has not seen it; method "predict", "predict_proba", "predict_log_proba" or
+    "decision_function". `cv`, `params` and models of other libraries as in `cross_validate`.
+    """
+    direct = method == "predict" or (method == "predict_proba" and hasattr(model, "predict_proba"))
+    if judges_of(model, None) is None or params or not direct:
+        return predict_by_verbs(model, X, y, splitting, method, params)
+    source = in_memory(check.check_fit(model, X, y, sample_weight), model.missing)
+    try:
+        result = _in_rounds(model, source, {SCORE: find_score(None, model.role)}, splitting)
+    except Exception:
+        if splitting.cv is UNSAID:
+            raise
+        return predict_by_verbs(model, X, y, splitting, method, _weights(sample_weight))
     if result.rows is not None:
-        raise BadInput(f"only {len(result.rows)} rows are ever held out by these folds: cross_validate returns them")
-    if method == "predict":
-        return result.predictions
-    if method != "predict_proba" or result.probabilities is None or not hasattr(model, "predict_proba"):
-        raise BadParameter(f"method={method!r}: must be 'predict', or 'predict_proba' for a classifier")
-    return result.probabilities
+        raise BadInput(
+            f"cross_val_predict only works for partitions: only {len(result.rows)} rows are ever held out by these folds; "
+            "cross_validate returns them"
+        )
+    found = result.predictions if method == "predict" else result.probabilities
+    return np.asarray(found)
 
 
 @takes_splitting("kind")
@@ -151,7 +232,7 @@ def validation_path(
     >>> path.best
     0.01
     """
-    judge, values = _judge_of(model, score), list(np.asarray(values).tolist())
+    judge, values = judge_of(model, score), list(np.asarray(values).tolist())
     if not values:
         raise BadParameter("values: give at least one value")
     for value in values:
@@ -184,24 +265,6 @@ def path_scores(model: Estimator, source: Arrays, one: SplitPlan, name: str, val
 # --- scores -------------------------------------------------------------------------------------------------
 
 
-def round_scores(judge: Score, source: Arrays, one: SplitPlan, outputs: list[Array]) -> Any:
-    """The score of each split; of all rows at once where splits of one row cannot be scored."""
-    if one.single and judge.mean_of_rows and source.w is None:
-        return judge.of_rows(*_judged(judge, source, slice(None), outputs[0])[:2])
-    return [score_of(judge, source, rows, output) for rows, output in zip(one.parts, outputs, strict=True)]
-
-
-def score_of(judge: Score, source: Arrays, rows: Any, output: Array) -> float:
-    """The score of outputs as `_outputs` gives them."""
-    return judge.of(*_judged(judge, source, rows, output), source.target.classes)
-
-
-def _judged(judge: Score, source: Arrays, rows: Any, output: Array) -> tuple[Array, Array, Array]:
-    """Truth, outputs as the score wants them, and weights."""
-    truth, w = truth_of(source, rows)
-    return truth, judged_output(judge, output, source.target.classes), w
-
-
 def _corrected(
     judge: Score, source: Arrays, one: SplitPlan, whole: Array, everywhere: list[Array]
 ) -> tuple[float, list[float]]:
@@ -216,29 +279,5 @@ def _corrected(
     return training, [training + error - low for error, low in zip(held, seen, strict=True)]
 
 
-# --- the gate and the result ------------------------------------------------------------------------------
-
-
-def _in_memory(model: Estimator, X: Any, y: Any, sample_weight: Any) -> Arrays:
-    """Folds need rows by number: files and streams are read into memory."""
-    _role_of(model)
-    return in_memory(check.check_fit(model, X, y, sample_weight), model.missing)
-
-
-def _judge_of(model: Any, score: Any) -> Score:
-    """The score by which a model is judged; one of probabilities needs a classifier that has some."""
-    judge = find_score(score, _role_of(model))
-    if judge.output == PROBABILITIES and not hasattr(model, "predict_proba"):
-        raise BadParameter(f"score={judge.name!r}: needs probabilities, and this {type(model).__name__} has no predict_proba")
-    return judge
-
-
-def _role_of(model: Any) -> str:
-    """Of a learner that can be scored."""
-    role = getattr(model, "role", None)
-    if role not in ("classifier", "regressor"):
-        raise BadInput(
-            f"{type(model).__name__} predicts no target, so there is nothing to score: give a classifier or "
-            "a regressor of Tenfold"
-        )
-    return str(role)
+def _weights(sample_weight: Any) -> dict[str, Any]:
+    return {} if sample_weight is None else {"sample_weight": sample_weight}

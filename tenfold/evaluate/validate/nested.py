@@ -26,8 +26,8 @@ from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.folds import assign_folds
 from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, target_of
 from tenfold.evaluate.split.splitting import Splitting, takes_splitting
-from tenfold.evaluate.validate.cross import _in_memory, score_of
 from tenfold.evaluate.validate.held_out import MERGED, REFITTED, held_out, outputs_of, prepared, start_of
+from tenfold.evaluate.validate.judges import score_of, scored_rows
 from tenfold.evaluate.validate.outputs import Tally
 from tenfold.evaluate.validate.result import corrected_error
 from tenfold.evaluate.validate.training_sets import Held, TrainingSets, solver_of
@@ -107,7 +107,7 @@ def nested_cross_validate(
     >>> [setting["alpha"] for setting in result.chosen]
     [0.01, 0.01, 0.01, 0.01, 0.01]
     """
-    source = _in_memory(model, X, y, sample_weight)
+    source = scored_rows(model, X, y, sample_weight)
     settings = settings_of(model, grid)
     judge = find_score(score, model.role)
     began = time.perf_counter()

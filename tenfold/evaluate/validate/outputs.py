@@ -61,12 +61,12 @@ class Tally:
 
 
 class Unkept:
-    """Stands for the outputs of rows that were read block by block: they are not there."""
+    """Stands for the outputs of rows that were read block by block, or of models that are not Tenfold's: they are not there."""
 
     def pooled(self, judge: Score) -> float:
-        raise BadInput("outputs of a stream are not kept: read the table into memory for a pooled score")
+        raise BadInput("outputs of a stream, or of a model that is not Tenfold's, are not kept: there is no pooled score")
 
     def predictions(self) -> Array:
-        raise BadInput("predictions of a stream are not kept: read the table into memory, or use cross_val_predict")
+        raise BadInput("predictions of a stream, or of a model that is not Tenfold's, are not kept here: use cross_val_predict")
 
     probabilities = predictions

@@ -33,9 +33,12 @@ def corrected_error(scores: Array, folds: int, ratio: float | None = None) -> fl
     return float(np.sqrt((1 / scores.size + ratio) * scores.var(ddof=1)))
 
 
-@dataclass(frozen=True)
-class CrossValidation:
+@dataclass(frozen=True, eq=False)
+class CrossValidation(dict[str, Any]):
     """Scores on held-out rows. `scores` has one row for each repeat and one column for each fold.
+
+    As a dict it holds what scikit-learn's holds: "test_score" (greater is better: errors are negative there), or "test_NAME" of
+    several scores, "fit_time" and "score_time", one entry for each split; "train_score", "estimator" and "indices" where asked for.
 
     `fold` is the fold of each row, one line for each repeat; where test sets do not make up all rows, the
     numbers of the test rows of each split instead (filled up with −1). `predictions` are of the rows `rows`
@@ -54,6 +57,12 @@ class CrossValidation:
     ratio: float | None = None  # test rows for each training row
     training: float = float("nan")  # kind "corrected": the score of the fit to all rows on all rows
     rows: Array | None = field(default=None, repr=False)
+    table: dict[str, Any] | None = field(default=None, repr=False)  # what it holds as a dict
+
+    def __post_init__(self) -> None:
+        utility = self.score.sign * self.scores.reshape(-1)
+        seconds = np.full(len(utility), self.seconds / len(utility))
+        self.update(dict(fit_time=seconds, score_time=np.zeros_like(seconds), test_score=utility) if self.table is None else self.table)
 
     @cached_property
     def predictions(self) -> Array:
@@ -111,6 +120,30 @@ class CrossValidation:
         from tenfold.draw.validation import draw_folds
 
         return draw_folds(self, ax)
+
+
+class FoldScores(np.ndarray):
+    """The scores of the splits, greater is better, as an array; `result` is the whole cross-validation."""
+
+    result: CrossValidation | None
+
+    def __array_finalize__(self, made_of: Any) -> None:
+        self.result = None
+
+    def __array_wrap__(self, array: Array, context: Any = None, return_scalar: bool = False) -> Any:
+        return np.asarray(array)[()]  # what is computed of the scores is a plain number or array
+
+    @classmethod
+    def of(cls, result: CrossValidation) -> FoldScores:
+        """The only score of a cross-validation."""
+        made = np.array(result["test_score"]).view(cls)
+        made.result = result
+        return made
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean, corrected for the overlap of training sets."""
+        return float("nan") if self.result is None else self.result.standard_error
 
 
 @dataclass(frozen=True)

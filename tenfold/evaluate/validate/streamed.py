@@ -36,7 +36,7 @@ Key = tuple[int, int]  # repeat and fold
 
 def folds_of_stream(model: Estimator, source: Source, judge: Score, splitting: Splitting) -> tuple[int, list[int]] | None:
     """The number of folds, and a seed for each repeat; None where rows must be in memory for what is asked."""
-    splitter, groups = splitting.folds, splitting.groups
+    splitter, groups = splitting.said, splitting.groups
     if not isinstance(splitter, HashKFold):
         whole = isinstance(splitter, (int, np.integer)) and not isinstance(splitter, bool) and splitter >= 2
         if not whole or splitting.stratify is True:

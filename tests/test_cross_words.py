@@ -1,0 +1,197 @@
+"""Cross-validation in scikit-learn's words: its numbers, its keys, anybody's learners; and our quick ways are still taken."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+import sklearn.linear_model
+import sklearn.model_selection as theirs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.naive_bayes import GaussianNB
+
+import tenfold
+from tenfold.core.data import Arrays
+from tenfold.evaluate import GroupKFold, KFold, make_scorer, mean_absolute_error
+
+X, Y = load_diabetes(return_X_y=True)
+XC, YC = load_breast_cancer(return_X_y=True)
+GROUPS = np.arange(len(Y)) % 7
+
+
+class Stubborn(ClassifierMixin, BaseEstimator):
+    """Fails where the first training row is one of `on`."""
+
+    def __init__(self, on: tuple = ()) -> None:
+        self.on = on
+
+    def fit(self, X: Any, y: Any) -> Stubborn:
+        if X[0, 0] in self.on:
+            raise ValueError("the stubborn learner does not like these rows")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.classes_[0])
+
+
+@pytest.mark.parametrize("scoring", ["r2", "neg_mean_squared_error", "neg_median_absolute_error", ["r2", "max_error"], None])
+@pytest.mark.parametrize("cv", [4, KFold(3, shuffle=True, random_state=1), None])
+def test_the_numbers_are_scikit_learns(scoring: Any, cv: Any) -> None:
+    names = [scoring] if isinstance(scoring, str) or scoring is None else scoring
+    keys = ["test_score", "train_score"] if not isinstance(scoring, list) else [f"{a}_{b}" for a in ("test", "train") for b in names]
+    scoring = "neg_max_error" if scoring == "max_error" else scoring
+    if isinstance(scoring, list):
+        scoring = {"r2": "r2", "max_error": "neg_max_error"}
+        keys = [f"{a}_{b}" for a in ("test", "train") for b in scoring]
+    expected = theirs.cross_validate(sklearn.linear_model.Ridge(), X, Y, cv=cv, scoring=scoring, return_train_score=True)
+    for model in (tenfold.Ridge(), sklearn.linear_model.Ridge()):
+        found = tenfold.cross_validate(model, X, Y, cv=cv, scoring=scoring, return_train_score=True, return_estimator=True)
+        for key in keys:
+            np.testing.assert_allclose(found[key], expected[key], rtol=1e-9)
+        assert isinstance(found, dict) and set(found) == {*expected, "estimator"}
+        assert pandas.DataFrame({k: v for k, v in found.items() if k != "estimator"}).shape[0] == len(expected["fit_time"])
+        train = next(iter(theirs.check_cv(cv).split(X)))[0]
+        fitted = sklearn.linear_model.Ridge().fit(X[train], Y[train])
+        np.testing.assert_allclose(found["estimator"][0].predict(X[:5]), fitted.predict(X[:5]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_log_loss", "f1", "balanced_accuracy"])
+def test_the_numbers_of_classifiers_are_scikit_learns(scoring: str) -> None:
+    found = tenfold.cross_val_score(tenfold.GaussianNB(), XC, YC, cv=4, scoring=scoring)
+    np.testing.assert_allclose(found, theirs.cross_val_score(GaussianNB(), XC, YC, cv=4, scoring=scoring), rtol=1e-6)
+    assert found.standard_error > 0 and found.result is not None and isinstance(found.mean(), float)
+    assert pickle.loads(pickle.dumps(found)).tolist() == found.tolist()
+
+
+def test_own_words_are_as_before_and_read_like_scikit_learns_too() -> None:
+    ours = tenfold.cross_validate(tenfold.Ridge(), X, Y, folds=5, score="rmse")
+    assert len(ours["test_score"]) == 5 and (ours.scores > 0).all()
+    np.testing.assert_array_equal(ours["test_score"], -ours.scores[0])
+    assert len(tenfold.cross_val_score(tenfold.Ridge(), X, Y)) == 5
+    assert len(tenfold.cross_val_score(tenfold.Ridge(), X, Y, folds=4)) == 4
+    with pytest.raises(tenfold.BadParameter, match="give one of them"):
+        tenfold.cross_validate(tenfold.Ridge(), X, Y, folds=5, cv=5)
+
+
+@pytest.mark.parametrize("model", [tenfold.Ridge(), tenfold.Lasso(alpha=0.1)], ids=["ridge", "lasso"])
+def test_the_rows_are_read_as_often_as_in_our_own_words(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    load = Arrays.load
+
+    def counted(self: Any, part: Any) -> Any:
+        block = load(self, part)
+        read.append(len(block.X))
+        return block
+
+    monkeypatch.setattr(Arrays, "load", counted)
+    tenfold.cross_validate(model, X, Y, folds=10)
+    own = sum(read)
+    read.clear()
+    result = tenfold.cross_validate(model, X, Y, cv=10, scoring="r2")
+    assert sum(read) == own and result.method == "merged statistics"
+
+
+def test_scorers_look_at_the_model_and_at_x() -> None:
+    def largest_weight(model: Any, X: Any, y: Any) -> float:
+        return float(np.abs(model.coef_).max() + len(X))
+
+    found = tenfold.cross_validate(tenfold.Ridge(), X, Y, cv=3, scoring={"weight": largest_weight, "r2": "r2"})
+    expected = theirs.cross_validate(sklearn.linear_model.Ridge(), X, Y, cv=3, scoring={"weight": largest_weight, "r2": "r2"})
+    for key in ("test_weight", "test_r2"):
+        np.testing.assert_allclose(found[key], expected[key], rtol=1e-8)
+    scorer = make_scorer(mean_absolute_error, greater_is_better=False)
+    np.testing.assert_allclose(
+        tenfold.cross_val_score(tenfold.Ridge(), X, Y, scoring=scorer),
+        theirs.cross_val_score(sklearn.linear_model.Ridge(), X, Y, scoring="neg_mean_absolute_error"), rtol=1e-9,
+    )  # fmt: skip
+
+
+def test_fits_are_given_what_params_hold() -> None:
+    w = np.random.default_rng(0).uniform(0.1, 2, size=len(Y))
+    for model in (tenfold.Ridge(), sklearn.linear_model.Ridge()):
+        found = tenfold.cross_val_score(model, X, Y, cv=3, params={"sample_weight": w})
+        expected = theirs.cross_val_score(sklearn.linear_model.Ridge(), X, Y, cv=3, params={"sample_weight": w})
+        np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_groups_reach_the_splitter() -> None:
+    found = tenfold.cross_validate(tenfold.Ridge(), X, Y, cv=GroupKFold(3), groups=GROUPS, return_indices=True)
+    for train, test in zip(found["indices"]["train"], found["indices"]["test"], strict=True):
+        assert not set(GROUPS[train]) & set(GROUPS[test])
+    for model in (tenfold.Ridge(), sklearn.linear_model.Ridge()):
+        with pytest.raises(ValueError, match="The 'groups' parameter should not be None"):
+            tenfold.cross_val_score(model, X, Y, cv=GroupKFold(3))
+
+
+def test_a_fit_that_fails_is_told_and_has_the_error_score() -> None:
+    rows = np.arange(60.0)[:, None]
+    y = np.tile([0, 1], 30)
+    with pytest.warns(UserWarning, match="1 fits failed out of a total of 3(.|\n)*does not like these rows"):
+        found = tenfold.cross_val_score(Stubborn(on=(20.0,)), rows, y, cv=KFold(3), error_score=-1.0)
+    np.testing.assert_array_equal(found, [-1.0, 0.5, 0.5])
+    with pytest.raises(ValueError, match="All the 2 fits failed(.|\n)*does not like these rows"):
+        tenfold.cross_val_score(Stubborn(on=(0.0, 30.0)), rows, y, cv=KFold(2))
+    with pytest.raises(ValueError, match="does not like these rows"):
+        tenfold.cross_val_score(Stubborn(on=(20.0,)), rows, y, cv=KFold(3), error_score="raise")
+
+
+def test_a_scorer_that_fails_or_says_nan_is_named() -> None:
+    def odd(model: Any, X: Any, y: Any) -> float:
+        raise RuntimeError("the odd scorer")
+
+    with pytest.warns(UserWarning) as told:
+        found = tenfold.cross_val_score(tenfold.Ridge(), X, Y, cv=3, scoring=odd, error_score=0.25)
+    assert found.tolist() == [0.25] * 3 and all("the odd scorer" in str(one.message) for one in told)
+    with pytest.warns(UserWarning, match="'score' is NaN on 3 of 3 splits, first on split 0"):
+        tenfold.cross_val_score(tenfold.Ridge(), X, Y, cv=3, scoring=lambda model, X, y: float("nan"))
+    with pytest.raises(ValueError, match="scoring must return a number"):
+        tenfold.cross_val_score(tenfold.Ridge(), X, Y, cv=3, scoring=lambda model, X, y: "good")
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
+def test_predictions_of_rows_that_were_not_seen(method: str) -> None:
+    expected = theirs.cross_val_predict(GaussianNB(), XC, YC, cv=3, method=method)
+    for model in (tenfold.GaussianNB(), GaussianNB()):
+        found = tenfold.cross_val_predict(model, XC, YC, cv=3, method=method)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_training_set_without_a_class() -> None:
+    iris, y = load_iris(return_X_y=True)
+    with pytest.warns(RuntimeWarning, match=r"Number of classes in training fold \(2\)"):
+        found = tenfold.cross_val_predict(tenfold.GaussianNB(), iris, y, cv=KFold(3), method="predict_proba")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = theirs.cross_val_predict(GaussianNB(), iris, y, cv=KFold(3), method="predict_proba")
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    np.testing.assert_array_equal(tenfold.cross_val_score(tenfold.GaussianNB(), iris, y, cv=KFold(3)), 0.0)
+
+
+def test_frames_texts_and_lists_go_to_anybodys_learner_as_they_are() -> None:
+    seen: list[type] = []
+
+    class Sees(Stubborn):
+        def fit(self, X: Any, y: Any) -> Sees:
+            seen.append(type(X))
+            self.classes_ = np.unique(y)
+            return self
+
+    y = np.tile([0, 1], 10)
+    for table in (pandas.DataFrame({"a": ["x", "y"] * 10}), ["some text", "other"] * 10):
+        tenfold.cross_val_score(Sees(), table, y, cv=2)
+        assert seen[-1] is type(table)
+
+
+def test_a_learner_changed_by_the_user_is_asked_itself() -> None:
+    class Doubled(tenfold.Ridge):
+        def predict(self, X: Any) -> Any:
+            return 2 * super().predict(X)
+
+    found = tenfold.cross_val_predict(Doubled(), X, Y, cv=3)
+    np.testing.assert_allclose(found, 2 * tenfold.cross_val_predict(tenfold.Ridge(), X, Y, cv=3), rtol=1e-9)
