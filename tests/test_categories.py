@@ -228,11 +228,11 @@ def test_marked_columns_of_numbers() -> None:
 @pytest.mark.parametrize(
     "marks, words",
     [
-        ([True], "has 1 truth values, but X has 3 columns"),
-        ([3], "there is no column 3 in X"),
-        (["color"], "there is no column 'color' in X"),
-        ("colour", "must be 'from_dtype', None, or a list"),
-        ([0.5], "must be 'from_dtype', None, or a list"),
+        ([True], r"a boolean mask must have shape .n_features,., here .3,."),
+        ([3], "must be in .0, n_features - 1., and 3 is not"),
+        (["color"], "item value 'color' which is not a valid feature name"),
+        ("colour", "must be an array-like of bool, int or str"),
+        ([0.5], "must be an array-like of bool, int or str, got: float64"),
     ],
 )
 def test_marks_that_mean_nothing(marks: Any, words: str) -> None:

@@ -135,5 +135,5 @@ def test_directions_need_an_order() -> None:
     with pytest.raises(BadParameter, match="two classes only"):
         tenfold.RandomForestClassifier(2, monotonic_cst=[1, 0, 0, 0]).fit(X, np.digitize(y, [0, 1]))
     frame = pandas.DataFrame(X, columns=list("abcd")).assign(a=np.array(["x", "y"])[(y > 0).astype(int)])
-    with pytest.raises(BadParameter, match="'a' holds categories, which have no order: give it 0"):
+    with pytest.raises(BadParameter, match="Categorical features cannot have monotonic constraints: give column 'a' 0"):
         tenfold.RandomForestRegressor(2, monotonic_cst=[1, 0, 0, 0]).fit(frame, y)

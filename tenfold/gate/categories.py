@@ -161,16 +161,30 @@ def marked_columns(learner: Any, names: Array | None, width: int) -> list[bool] 
     if isinstance(chosen, str) and chosen in ("from_dtype", "all"):
         return None if chosen == "from_dtype" else [True] * width
     here, given = f"{type(learner).__name__}(categorical_features={short(chosen)})", np.asarray(chosen)
-    if given.ndim != 1 or (given.dtype.kind not in "biuUO" and len(given)):
-        raise BadParameter(f"{here}: must be 'from_dtype', None, or a list of truth values, column numbers or names")
+    odd = [] if given.dtype.kind in "biuU" else sorted({type(one).__name__ for one in given.ravel() if not isinstance(one, str)})
+    if given.ndim != 1 or (odd and len(given)):
+        kinds = str(given.dtype) if given.dtype.kind != "O" else ", ".join(odd)
+        raise BadParameter(f"{here}: categorical_features must be an array-like of bool, int or str, got: {kinds}.")
     if given.dtype.kind == "b":
         if len(given) != width:
-            raise BadParameter(f"{here}: has {len(given)} truth values, but X has {width} columns")
+            raise BadParameter(
+                f"{here}: categorical_features set as a boolean mask must have shape (n_features,), here ({width},)"
+            )
         return [bool(one) for one in given]
-    known: list[Any] = list(range(width)) if given.dtype.kind in "iu" else [] if names is None else names.tolist()
+    numbers = given.dtype.kind in "iu"
+    if not numbers and names is None and len(given):
+        raise BadParameter(
+            f"{here}: categorical_features should be passed as an array of integers or as a boolean mask when the model is "
+            "fitted on data without feature names."
+        )
+    known: list[Any] = list(range(width)) if numbers else [] if names is None else names.tolist()
     for one in given.tolist():
         if one not in known:
-            raise BadParameter(f"{here}: there is no column {one!r} in X" + ("" if known else ", which has no names"))
+            raise BadParameter(
+                f"{here}: categorical_features set as integer indices must be in [0, n_features - 1], and {one} is not"
+                if numbers
+                else f"{here}: categorical_features has an item value {one!r} which is not a valid feature name of the training data."
+            )
     marked = set(given.tolist())
     return [one in marked for one in known] or [False] * width
 

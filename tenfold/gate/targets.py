@@ -79,7 +79,7 @@ def as_column(y: Any) -> Array:
 def check_length(what: str, length: int, n: int) -> None:
     if length != n:
         raise BadInput(
-            f"Found input variables with inconsistent numbers of samples: X has {n} rows, but {what} has {length}"
+            f"Found input variables with inconsistent numbers of samples: [{n}, {length}]: X has {n} rows, but {what} has {length}"
         )
 
 
@@ -187,8 +187,11 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
     if w.ndim == 0 and w.dtype.kind in "fiub":
         w = np.full(n, float(w))
     if w.ndim != 1 or w.dtype.kind not in "fiub":
-        raise BadInput(f"sample_weight must be a 1D array of numbers, got shape {w.shape} of {w.dtype}")
-    check_length("sample_weight", len(w), n)
+        raise BadInput(
+            f"Sample weights must be 1D array or scalar: sample_weight must hold numbers, got shape {w.shape} of {w.dtype}"
+        )
+    if len(w) != n:
+        raise BadInput(f"sample_weight.shape == {w.shape}, expected {(n,)}: X has {n} rows, but sample_weight has {len(w)}")
     w = np.ascontiguousarray(w, dtype=np.float64)
     if not w.min() >= SMALLEST_WEIGHT or not w.max() <= LARGEST_WEIGHT:  # written so that NaN is caught
         bad = ~((w == 0) | (w >= SMALLEST_WEIGHT) & (w <= LARGEST_WEIGHT))

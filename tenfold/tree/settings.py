@@ -79,9 +79,19 @@ def directions(model: Estimator, p: int, targets: int = 1) -> Array:
         )
     if isinstance(given, dict):
         names = vars(model).get("feature_names_in_", np.empty(0)).tolist()
-        unknown = [name for name in given if name not in names]
+        unknown = sorted(str(name) for name in given if name not in names)
+        if not names:
+            raise refuse(
+                model,
+                "monotonic_cst",
+                f"{type(model).__name__} was not fitted on data with feature names. Pass monotonic_cst as an integer array instead.",
+            )
         if unknown:
-            raise refuse(model, "monotonic_cst", f"X has no column of the name {unknown[0]!r}")
+            many = f"{unknown[:5]}"[:-1] + (", '...']" if len(unknown) > 5 else "]")
+            raise refuse(model, "monotonic_cst", f"monotonic_cst contains {len(unknown)} unexpected feature names: {many}.")
+        for name, one in given.items():
+            if one not in (-1, 0, 1):
+                raise refuse(model, "monotonic_cst", f"monotonic_cst[{name!r}] must be either -1, 0 or 1. Got {one!r}.")
         given = [given.get(name, 0) for name in names]
     try:
         found = np.asarray(given, dtype=np.float64)
@@ -99,5 +109,5 @@ def directions(model: Estimator, p: int, targets: int = 1) -> Array:
     for j, categories in enumerate(vars(model).get("categories_") or []):
         if found[j] and categories is not None and len(categories):
             where = column_name(vars(model).get("feature_names_in_"), j)
-            raise refuse(model, "monotonic_cst", f"{where} holds categories, which have no order: give it 0")
+            raise refuse(model, "monotonic_cst", f"Categorical features cannot have monotonic constraints: give {where} 0")
     return found.astype(np.int64) if found.any() else np.empty(0, dtype=np.int64)

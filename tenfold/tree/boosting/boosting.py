@@ -48,6 +48,7 @@ class Boosted(Estimator):
     kind: ClassVar[str] = "keeps rows"  # while the trees grow, a byte or two a value; on a cluster where they are
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
+    fewer_rounds: ClassVar[str]  # the refusal of a warm start with fewer rounds than there are
 
     # --- what a learner says of itself ---
 
@@ -104,7 +105,7 @@ class Boosted(Estimator):
             return
         wanted, done = getattr(self, str(self.path)), len(self._before["_trees"]) // outputs
         if wanted < done:
-            raise refuse(self, str(self.path), f"must be at least {done}, the rounds that are there (warm_start=True)")
+            raise refuse(self, str(self.path), self.fewer_rounds.format(wanted, done))
 
     def _n_outputs(self) -> int:
         """How many sums of trees there are: one, or one for each of several classes."""
@@ -116,9 +117,9 @@ class Boosted(Estimator):
         if self.target == "label" and getattr(self, "class_weight", None) is not None:
             factors = class_factors(self, table.class_weights(len(self.classes_)))
         if self.loss == "poisson" and (table.lowest < 0 or table.highest == 0):
-            raise BadInput("loss='poisson' needs targets that are not negative, and not all zero")
+            raise BadInput("loss='poisson' requires non-negative y and sum(y) > 0.")
         if self.loss == "gamma" and table.lowest <= 0:
-            raise BadInput("loss='gamma' needs targets above zero")
+            raise BadInput("loss='gamma' requires strictly positive y.")
         table.weigh(factors)
 
     def _gathers(self) -> bool:

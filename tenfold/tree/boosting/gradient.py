@@ -84,6 +84,9 @@ class DepthBoosted(Boosted):
     max_bins: int = param(default=255, at_least=2, at_most=MOST_WIDE_BINS, doc=BINS)
 
     path: ClassVar[str | None] = "n_estimators"
+    fewer_rounds: ClassVar[str] = (
+        "n_estimators={} must be larger or equal to estimators_.shape[0]={} when warm_start==True"
+    )
 
     def _plan(self, n: int, p: int, weight: float) -> Plan:
         least = max(rows_needed(self, "min_samples_leaf", n, 1), math.ceil(self.min_weight_fraction_leaf * n))

@@ -74,6 +74,7 @@ class HistBoosted(Boosted):
     l1_regularization: float = param(default=0.0, at_least=0, doc="penalty on the sizes of leaf values")
 
     path: ClassVar[str | None] = "max_iter"
+    fewer_rounds: ClassVar[str] = "max_iter={} must be larger than or equal to n_iter_={} when warm_start==True"
     exempt: ClassVar[dict[str, str]] = ROWS_ARE_COUNTED
 
     def _plan(self, n: int, p: int, weight: float) -> Plan:
@@ -175,13 +176,22 @@ class HistBoosted(Boosted):
         if isinstance(given, str) and given == "no_interactions":
             return _groups([(j,) for j in range(p)], p)
         try:
-            groups = [tuple(int(j) for j in columns) for columns in given]
-            if any(not 0 <= j < p for columns in groups for j in columns) or isinstance(given, str):
-                raise ValueError
-        except (TypeError, ValueError):
+            groups = [tuple(columns) for columns in given]
+        except TypeError:
+            groups = None
+        if groups is None or isinstance(given, str):
             raise refuse(
-                self, "interaction_cst", f"must be 'pairwise', 'no_interactions', or groups of column numbers below {p}"
-            ) from None
+                self,
+                "interaction_cst",
+                "Interaction constraints must be a sequence of tuples or lists, 'pairwise' or 'no_interactions'",
+            )
+        if any(not isinstance(j, (int, np.integer)) or not 0 <= j < p for columns in groups for j in columns):
+            raise refuse(
+                self,
+                "interaction_cst",
+                f"Interaction constraints must consist of integer indices in [0, n_features - 1] = [0, {p - 1}], "
+                "specifying the position of features, in groups",
+            )
         named = {j for columns in groups for j in columns}
         return _groups([*groups, tuple(j for j in range(p) if j not in named)], p)
 
