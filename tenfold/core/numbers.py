@@ -33,7 +33,8 @@ def objection(value: np.floating[Any], where: str, what: str) -> str:
     if np.isnan(value):
         return f"NaN {where}: fill or drop missing {what} first"
     if np.isinf(value):
-        return f"{'-inf' if value < 0 else 'inf'} {where}: replace or drop infinite {what} first"
+        sign = "-inf" if value < 0 else "inf"
+        return f"infinity or a value too large for {value.dtype!r}: {sign} {where}; replace or drop infinite {what} first"
     single = " as float32" if value.dtype == np.float32 else ""
     return f"{value:g} {where}, which is too large to be squared{single}: rescale the {what} first"
 

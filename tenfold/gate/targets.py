@@ -186,6 +186,8 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
     w = np.asarray(weights)
     if w.ndim == 0 and w.dtype.kind in "fiub":
         w = np.full(n, float(w))
+    if w.dtype.kind == "c":
+        raise BadInput("Complex data not supported: sample_weight must hold real numbers")
     if w.ndim != 1 or w.dtype.kind not in "fiub":
         raise BadInput(
             f"Sample weights must be 1D array or scalar: sample_weight must hold numbers, got shape {w.shape} of {w.dtype}"
@@ -197,6 +199,9 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
         bad = ~((w == 0) | (w >= SMALLEST_WEIGHT) & (w <= LARGEST_WEIGHT))
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
+            if not np.isfinite(w[row]):
+                where = f"in row {row_number(index, row)}"
+                raise BadInput(f"Input sample_weight contains {objection(w[row], where, 'weights')}")
             raise BadInput(
                 f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be zero or from "
                 f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, not negative and not missing"
