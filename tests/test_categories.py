@@ -219,9 +219,9 @@ def test_marked_columns_of_numbers() -> None:
         np.testing.assert_array_equal(model.predict(new)[:, 0], [1, NAN])
     single = Recall(categorical_features=[0]).fit(table.astype(np.float32), np.arange(5.0))
     assert single.rows_.dtype == np.float32
-    with pytest.raises(tenfold.BadInput, match="contains infinity.* inf in column 0, row 1"):
+    with pytest.raises(tenfold.BadInput, match=r"contains infinity.* inf in column 0, row 1"):
         Recall(categorical_features=[0]).fit([[1.0], [np.inf]], [1.0, 2.0])
-    with pytest.raises(tenfold.BadInput, match="contains infinity.* inf in column 0, row 1"):
+    with pytest.raises(tenfold.BadInput, match=r"contains infinity.* inf in column 0, row 1"):
         Recall(categorical_features=[0]).fit([[1.0], [np.inf], [2.0]], [1.0, 2.0, 3.0], [1.0, 1.0, 0.0])
 
 

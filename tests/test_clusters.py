@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn.metrics as theirs
+from sklearn.metrics.cluster import contingency_matrix
 
 from tenfold import evaluate as ours
 from tenfold.core.errors import BadInput, BadParameter
@@ -77,20 +79,20 @@ def test_silhouettes_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: ours.adjusted_rand_score([0, 1], [0]), BadInput, "labels_true has 2 rows and labels_pred has 1"),
+        (lambda: ours.adjusted_rand_score([0, 1], [0]), BadInput, "labels_true has 2 rows, labels_pred has 1"),
         (
             lambda: ours.normalized_mutual_info_score([0, 1], [0, 1], average_method="sum"),
             BadParameter,
             "average_method='sum'",
         ),
-        (lambda: ours.silhouette_score([[0.0], [1.0]], [0, 0]), BadInput, "1 groups of 2 rows"),
-        (lambda: ours.silhouette_score([[0.0], [1.0]], [0, 1]), BadInput, "2 groups of 2 rows"),
-        (lambda: ours.silhouette_score([[0.0], [1.0]], [0]), BadInput, "there are 1 labels"),
-        (lambda: ours.silhouette_score([[0.0], [np.nan], [1.0]], [0, 1, 1]), BadInput, "not finite in row 1"),
+        (lambda: ours.silhouette_score([[0.0], [1.0]], [0, 0]), BadInput, "Number of labels is 1. .* 2 rows"),
+        (lambda: ours.silhouette_score([[0.0], [1.0]], [0, 1]), BadInput, "Number of labels is 2. .* 2 rows"),
+        (lambda: ours.silhouette_score([[0.0], [1.0]], [0]), BadInput, "X has 2 rows, labels has 1"),
+        (lambda: ours.silhouette_score([[0.0], [np.nan], [1.0]], [0, 1, 1]), BadInput, "Input X contains NaN in row 1"),
         (
             lambda: ours.silhouette_score(np.ones((3, 3)), [0, 1, 1], metric="precomputed"),
             BadInput,
-            "zeros on its diagonal",
+            "non-zero elements on the diagonal",
         ),
         (lambda: ours.silhouette_score(np.eye(3), [0, 1, 1], sample_size=9), BadParameter, "sample_size=9"),
     ],
@@ -99,3 +101,40 @@ def test_bad_input_is_told_in_a_sentence(call: Any, error: type, words: str) -> 
     with pytest.raises(error, match=words) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "l1", "l2", "euclidean", "cosine"])
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, sp.coo_array])
+def test_silhouettes_of_sparse_rows_and_other_distances(metric: str, form: Any) -> None:
+    rng = np.random.default_rng(3)
+    X, groups = np.where(rng.random((40, 6)) < 0.5, 0.0, rng.normal(size=(40, 6))) + 0.1, rng.integers(0, 3, size=40)
+    expected = theirs.silhouette_samples(X, groups, metric=metric)
+    np.testing.assert_allclose(ours.silhouette_samples(X, groups, metric=metric), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.silhouette_samples(form(X), groups, metric=metric), expected, rtol=1e-9, atol=1e-12)
+    wide = np.zeros((40, 2000))
+    wide[:, ::400] = X[:, :5]
+    same = ours.silhouette_score(wide, groups)
+    assert ours.silhouette_score(form(wide), groups) == pytest.approx(same, rel=1e-6)
+
+
+def test_silhouettes_of_known_distances() -> None:
+    rng = np.random.default_rng(4)
+    X, groups = rng.normal(size=(20, 2)), rng.integers(0, 2, size=20)
+    D = theirs.pairwise_distances(X)
+    expected = ours.silhouette_samples(X, groups)
+    for table in (D, D + np.eye(20) * 1e-16, sp.csr_array(D)):
+        np.testing.assert_allclose(ours.silhouette_samples(table, groups, metric="precomputed"), expected, rtol=1e-7, atol=1e-9)
+    whole = (D * 10).astype(int)
+    assert ours.silhouette_score(whole, groups, metric="precomputed") == theirs.silhouette_score(
+        whole, groups, metric="precomputed"
+    )
+
+
+def test_groups_without_rows_and_a_known_table() -> None:
+    assert ours.adjusted_rand_score([], []) == ours.normalized_mutual_info_score([], []) == 1.0
+    a, b = [1, 1, 2, 2, 3], [1, 2, 2, 2, 1]
+    table = contingency_matrix(a, b)
+    for given in (table, sp.csr_array(table)):
+        assert ours.mutual_info_score(a, b, contingency=given) == ours.mutual_info_score(a, b)
+    with pytest.warns(UserWarning, match="continuous values for label, and discrete values for target"):
+        ours.adjusted_rand_score([0.1, 0.2, 0.2], [1, 1, 0])

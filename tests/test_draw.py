@@ -269,15 +269,15 @@ def test_bias_and_variance() -> None:
     [
         (lambda: draw_confusion([[1, 2, 3]]), "must be square"),
         (lambda: draw_confusion(np.eye(2), labels=["a"]), "1 labels for 2 classes"),
-        (lambda: draw_confusion([0, 1], [0]), "same rows"),
+        (lambda: draw_confusion([0, 1], [0]), "inconsistent numbers of samples"),
         (lambda: draw_roc([1, 1], [0.2, 0.3]), "only one"),
         (lambda: draw_roc([0, 1, 2], [0.2, 0.3, 0.1]), "column of scores for each"),
         (lambda: draw_roc([0, 1], [0.2, 0.3], pos_label=7), "pos_label=7"),
         (lambda: draw_roc([0, 1, 2], np.ones((3, 2))), "shape"),
         (lambda: draw_roc([0, 1], {}), "no scores"),
-        (lambda: draw_precision_recall([0, 1], [0.2]), "same rows"),
-        (lambda: draw_residuals([1.0, 2.0], [1.0]), "same rows"),
-        (lambda: draw_calibration([0, 1], [0.2, 1.2]), "outside 0 to 1"),
+        (lambda: draw_precision_recall([0, 1], [0.2]), "inconsistent numbers of samples"),
+        (lambda: draw_residuals([1.0, 2.0], [1.0]), "inconsistent numbers of samples"),
+        (lambda: draw_calibration([0, 1], [0.2, 1.2]), "greater than 1"),
     ],
 )
 def test_bad_requests_are_told(call: Any, words: str) -> None:

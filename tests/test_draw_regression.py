@@ -162,7 +162,7 @@ def test_weights_of_robust_fits() -> None:
         (lambda x, y: draw_coefficients(tenfold.Ridge()), "give X and y"),
         (lambda x, y: draw_coefficients(tenfold.HuberRegressor(), x, y), "no penalty alpha"),
         (lambda x, y: draw_weights(tenfold.Ridge().fit(x, y), x, y), "weighs no rows"),
-        (lambda x, y: draw_qq(y, y[:5]), "same rows"),
+        (lambda x, y: draw_qq(y, y[:5]), "inconsistent numbers of samples"),
     ],
 )
 def test_bad_requests_are_told(call: Any, words: str) -> None:

@@ -52,7 +52,7 @@ def test_one_row(name: str) -> None:
 
 
 def test_r2_at_its_limits() -> None:
-    with pytest.warns(Degenerate, match="one row"):
+    with pytest.warns(Degenerate, match="not well-defined with less than two samples"):
         assert np.isnan(ours.r2_score([1.0], [2.0]))
     assert ours.r2_score([1.0, 1.0], [1.0, 1.0]) == 1.0
     assert ours.r2_score([1.0, 1.0], [1.0, 2.0]) == 0.0
@@ -101,10 +101,10 @@ def test_the_median_of_a_sketch_is_within_its_bound(most: int) -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: ours.r2_score([1.0, 2.0], [1.0]), BadInput, "y_true has 2 rows and y_pred has 1"),
-        (lambda: ours.r2_score([[1.0, 2.0]], [[1.0]]), BadInput, "y_true has 2 values for each row and y_pred 1"),
-        (lambda: ours.mean_squared_error([1.0, np.inf], [1.0, 2.0]), BadInput, "y_true is not finite in row 1"),
-        (lambda: ours.mean_squared_error([1.0, 2.0], [1.0, np.nan]), BadInput, "y_pred is not finite in row 1"),
+        (lambda: ours.r2_score([1.0, 2.0], [1.0]), BadInput, "y_true has 2 rows, y_pred has 1"),
+        (lambda: ours.r2_score([[1.0, 2.0]], [[1.0]]), BadInput, r"different number of output \(2!=1\)"),
+        (lambda: ours.mean_squared_error([1.0, np.inf], [1.0, 2.0]), BadInput, "Input y_true contains infinity.* in row 1"),
+        (lambda: ours.mean_squared_error([1.0, 2.0], [1.0, np.nan]), BadInput, "Input y_pred contains NaN in row 1"),
         (lambda: ours.mean_squared_error([], []), BadInput, "shape"),
         (lambda: ours.mean_squared_error(["a"], [1.0]), BadInput, "does not hold numbers"),
         (lambda: ours.mean_squared_error([1.0], [1.0], sample_weight=[0.0]), BadInput, "zero in every row"),

@@ -18,6 +18,7 @@ from tenfold.score.clustering import Contingency
 from tenfold.score.confusion import Confusion
 from tenfold.score.gains import gain_sums, normalized_gain_sums
 from tenfold.score.inputs import truth_and_scores
+from tenfold.score.label_sets import LabelSets, compared
 from tenfold.score.means import Mean
 from tenfold.score.probability import CalibrationBins, brier_sums, log_loss_sums
 from tenfold.score.ranking import auc_of, average_precision_of, precision_recall_curve_of, roc_curve_of
@@ -105,7 +106,7 @@ def _rank_sketch(
 
 def _by_class(name: str) -> Callable[..., Any]:
     def score(
-        confusion: Confusion,
+        confusion: Confusion | LabelSets,
         labels: Any = None,
         pos_label: Any = 1,
         average: str | None = "binary",
@@ -116,8 +117,16 @@ def _by_class(name: str) -> Callable[..., Any]:
     return score
 
 
+def _accuracy(given: Confusion | LabelSets, normalize: bool = True) -> float:
+    return given.accuracy(normalize)
+
+
+def _error(given: Confusion | LabelSets, normalize: bool = True) -> float:
+    return given.error(normalize)
+
+
 def _fbeta(
-    confusion: Confusion,
+    confusion: Confusion | LabelSets,
     beta: float = 1.0,
     labels: Any = None,
     pos_label: Any = 1,
@@ -127,30 +136,30 @@ def _fbeta(
     return confusion.by_class(labels, average, pos_label).fbeta(beta, zero_division)
 
 
-def _f_alpha(confusion: Confusion, alpha: float, **parameters: Any) -> Any:
+def _f_alpha(confusion: Confusion | LabelSets, alpha: float, **parameters: Any) -> Any:
     return _fbeta(confusion, beta_of(alpha), **parameters)
 
 
 def _report(
-    confusion: Confusion, labels: Any = None, target_names: Any = None, digits: int = 2, zero_division: Any = "warn"
+    confusion: Confusion | LabelSets, labels: Any = None, target_names: Any = None, digits: int = 2, zero_division: Any = "warn"
 ) -> Report:
     return Report.of(confusion, labels, target_names, digits, zero_division)
 
 
 FOLDS = {
-    "accuracy_score": Fold(Confusion.of, Confusion.accuracy),
+    "accuracy_score": Fold(compared, _accuracy),
     "adjusted_rand_score": Fold(Contingency.of, Contingency.adjusted_rand),
     "average_precision_score": Fold(_rank_sketch, average_precision_of, ("labels", "most")),
     "balanced_accuracy_score": Fold(Confusion.of, Confusion.balanced_accuracy),
     "brier_score_loss": Fold(brier_sums, Mean.value, ("labels", "pos_label")),
     "calibration_error": Fold(CalibrationBins.of, CalibrationBins.error, ("labels", "n_bins")),
-    "classification_report": Fold(Confusion.of, _report),
+    "classification_report": Fold(compared, _report),
     "confusion_matrix": Fold(Confusion.of, Confusion.matrix),
     "dcg_score": Fold(gain_sums, Mean.value, ("k", "log_base", "ignore_ties")),
     "explained_variance_score": Fold(ResidualSpread.of, ResidualSpread.explained),
-    "f1_score": Fold(Confusion.of, _fbeta),
-    "f_alpha_score": Fold(Confusion.of, _f_alpha),
-    "fbeta_score": Fold(Confusion.of, _fbeta),
+    "f1_score": Fold(compared, _fbeta),
+    "f_alpha_score": Fold(compared, _f_alpha),
+    "fbeta_score": Fold(compared, _fbeta),
     "log_loss": Fold(log_loss_sums, Mean.value, ("labels",)),
     "max_error": Fold(LargestError.of, LargestError.value),
     "mean_absolute_error": Fold(ValueSums.of, ValueSums.mae),
@@ -162,15 +171,15 @@ FOLDS = {
     "ndcg_score": Fold(normalized_gain_sums, Mean.value, ("k", "ignore_ties")),
     "normalized_mutual_info_score": Fold(Contingency.of, Contingency.normalized_information),
     "precision_recall_curve": Fold(_rank_sketch, precision_recall_curve_of, ("labels", "most")),
-    "precision_recall_fscore_support": Fold(Confusion.of, all_shares),
-    "precision_score": Fold(Confusion.of, _by_class("precision")),
+    "precision_recall_fscore_support": Fold(compared, all_shares),
+    "precision_score": Fold(compared, _by_class("precision")),
     "r2_score": Fold(ValueSums.of, ValueSums.r2),
-    "recall_score": Fold(Confusion.of, _by_class("recall")),
+    "recall_score": Fold(compared, _by_class("recall")),
     "roc_auc_score": Fold(_rank_sketch, auc_of, ("labels", "most")),
     "roc_curve": Fold(_rank_sketch, roc_curve_of, ("labels", "most")),
     "root_mean_squared_error": Fold(ValueSums.of, ValueSums.rmse),
     "silhouette_score": Fold(statistics.rows, statistics.silhouette),
-    "specificity_score": Fold(Confusion.of, _by_class("specificity")),
-    "zero_one_loss": Fold(Confusion.of, Confusion.error),
+    "specificity_score": Fold(compared, _by_class("specificity")),
+    "zero_one_loss": Fold(compared, _error),
 }
 RANKINGS = ("average_precision_score", "precision_recall_curve", "roc_auc_score", "roc_curve")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, DataWarning, warn
 from tenfold.score.confusion import Confusion
+from tenfold.score.label_sets import LabelSets, compared
 
 
 def confusion_matrix(
@@ -26,7 +27,14 @@ def confusion_matrix(
     array([[1, 0],
            [1, 1]])
     """
-    return Confusion.of(y_true, y_pred, sample_weight).matrix(labels, normalize)
+    confusion = Confusion.of(y_true, y_pred, sample_weight)
+    if labels is None and len(confusion.labels) == 1:
+        warn(
+            "A single label was found in 'y_true' and 'y_pred'. For the confusion matrix to have the correct shape, use the "
+            "'labels' parameter to pass all known labels.",
+            DataWarning,
+        )
+    return confusion.matrix(labels, normalize)
 
 
 def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
@@ -36,7 +44,7 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
     >>> accuracy_score([0, 1, 1, 0], [0, 1, 0, 0])
     0.75
     """
-    return Confusion.of(y_true, y_pred, sample_weight).accuracy(normalize)
+    return compared(y_true, y_pred, sample_weight).accuracy(normalize)
 
 
 def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
@@ -46,7 +54,7 @@ def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_we
     >>> zero_one_loss([0, 1, 1, 0], [0, 1, 0, 0])
     0.25
     """
-    return Confusion.of(y_true, y_pred, sample_weight).error(normalize)
+    return compared(y_true, y_pred, sample_weight).error(normalize)
 
 
 def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, adjusted: bool = False) -> float:
@@ -59,7 +67,10 @@ def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = No
     >>> balanced_accuracy_score([0, 0, 0, 1], [0, 0, 0, 0])
     0.5
     """
-    return Confusion.of(y_true, y_pred, sample_weight).balanced_accuracy(adjusted)
+    confusion = Confusion.of(y_true, y_pred, sample_weight)
+    if len(confusion.labels) > len(confusion.truth):
+        warn("y_pred contains classes not in y_true: they do not count", DataWarning)
+    return confusion.balanced_accuracy(adjusted)
 
 
 def precision_score(
@@ -82,7 +93,7 @@ def precision_score(
     >>> precision_score([0, 1, 1, 0], [1, 1, 1, 0])
     0.6666666666666666
     """
-    return Confusion.of(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).precision(zero_division)
+    return compared(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).precision(zero_division)
 
 
 def recall_score(
@@ -101,7 +112,7 @@ def recall_score(
     >>> recall_score([0, 1, 1, 0], [1, 1, 0, 0])
     0.5
     """
-    return Confusion.of(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).recall(zero_division)
+    return compared(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).recall(zero_division)
 
 
 def specificity_score(
@@ -120,7 +131,7 @@ def specificity_score(
     >>> specificity_score([0, 1, 0, 0, 0], [1, 1, 0, 0, 0])
     0.75
     """
-    return Confusion.of(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).specificity(zero_division)
+    return compared(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).specificity(zero_division)
 
 
 def fbeta_score(
@@ -146,7 +157,7 @@ def fbeta_score(
     """
     if not beta >= 0:
         raise BadParameter(f"beta={beta!r}: must be at least 0")
-    return Confusion.of(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).fbeta(beta, zero_division)
+    return compared(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).fbeta(beta, zero_division)
 
 
 def f_alpha_score(
@@ -169,7 +180,7 @@ def f_alpha_score(
     >>> f_alpha_score([0, 1, 1, 0], [0, 1, 0, 0], alpha=0.5) == f1_score([0, 1, 1, 0], [0, 1, 0, 0])
     True
     """
-    counted = Confusion.of(y_true, y_pred, sample_weight).by_class(labels, average, pos_label)
+    counted = compared(y_true, y_pred, sample_weight).by_class(labels, average, pos_label)
     return counted.fbeta(beta_of(alpha), zero_division)
 
 
@@ -196,7 +207,7 @@ def f1_score(
     >>> f1_score([0, 1, 2, 2], [0, 2, 2, 1], average="macro")
     0.5
     """
-    return Confusion.of(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).fbeta(1.0, zero_division)
+    return compared(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).fbeta(1.0, zero_division)
 
 
 def precision_recall_fscore_support(
@@ -220,12 +231,12 @@ def precision_recall_fscore_support(
     >>> precision_recall_fscore_support([0, 1, 1, 0], [0, 1, 0, 0], average="macro")[:2]
     (0.8333333333333333, 0.75)
     """
-    confusion = Confusion.of(y_true, y_pred, sample_weight)
+    confusion = compared(y_true, y_pred, sample_weight)
     return all_shares(confusion, beta, labels, pos_label, average, warn_for, zero_division)
 
 
 def all_shares(
-    confusion: Confusion,
+    confusion: Confusion | LabelSets,
     beta: float = 1.0,
     labels: Any = None,
     pos_label: Any = 1,

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.score.confusion import Confusion
 from tenfold.score.inputs import check_choice, truth_and_groups
+from tenfold.score.kinds import as_labels, check_finite, same_rows
 
 DISTANCES_AT_ONCE = 2**22
+FEW_COLUMNS = 1024  # of sparse rows: up to here distances are those of dense rows
+SCIPY_NAMES = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
 
 
 class Contingency(Confusion):
@@ -34,7 +38,7 @@ class Contingency(Confusion):
         rows, columns = (float((self.weight.sum(axis=a).astype(np.float64) ** 2).sum()) for a in (1, 0))
         both, first, second = squares - n, rows - squares, columns - squares
         neither = n * n - rows - columns + squares
-        if first == 0 and second == 0:
+        if first == 0 and second == 0:  # no pair is treated differently, as where there is no pair
             return 1.0
         return (
             2
@@ -43,7 +47,7 @@ class Contingency(Confusion):
         )
 
     def mutual_information(self) -> float:
-        if 1 in self.weight.shape:
+        if 1 in self.weight.shape or not self.weight.size:
             return 0.0
         n = self.weight.sum()
         i, j = np.nonzero(self.weight)
@@ -59,7 +63,7 @@ class Contingency(Confusion):
             "geometric": lambda pair: np.sqrt(pair[0] * pair[1]),
         }
         check_choice("average_method", average_method, tuple(means))
-        if self.weight.shape == (1, 1):
+        if self.weight.shape in ((0, 0), (1, 1)):
             return 1.0
         shared = self.mutual_information()
         if shared <= np.finfo(float).eps:
@@ -86,14 +90,17 @@ def adjusted_rand_score(labels_true: Any, labels_pred: Any, *, sample_weight: An
     return Contingency.of(labels_true, labels_pred, sample_weight).adjusted_rand()
 
 
-def mutual_info_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
+def mutual_info_score(labels_true: Any, labels_pred: Any, *, contingency: Any = None, sample_weight: Any = None) -> float:
     """Σ pᵢⱼ log(pᵢⱼ / (pᵢ pⱼ)), in nats: the information of one grouping about the other; 0 where one of them is a
-    single group.
+    single group. contingency: the table of counts of both groupings, where it is known; then the labels have no effect.
 
     >>> from tenfold.evaluate import mutual_info_score
     >>> round(mutual_info_score([0, 0, 1, 1], [1, 1, 0, 0]), 4)
     0.6931
     """
+    if contingency is not None:
+        table = contingency.toarray() if ops.is_sparse(contingency) else np.asarray(contingency)
+        return Contingency(np.arange(table.shape[0]), np.arange(table.shape[1]), table).mutual_information()
     return Contingency.of(labels_true, labels_pred, sample_weight).mutual_information()
 
 
@@ -112,46 +119,97 @@ def normalized_mutual_info_score(
     return Contingency.of(labels_true, labels_pred, sample_weight).normalized_information(average_method)
 
 
-def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean", sample_weight: Any = None) -> Array:
+def silhouette_samples(
+    X: Any, labels: Any, *, metric: Any = "euclidean", sample_weight: Any = None, **more: Any
+) -> Array:
     """(b − a) / max(a, b) of each row: a is its mean distance to the rest of its group, b to the nearest
     other group.
 
     A row alone in its group has 0. Takes O(n²) time, and memory for a part of the distances at a time.
-    metric: any name or function that SciPy's `cdist` takes, or "precomputed" for X that holds the distances.
-    Weights count copies of a row.
+    metric: any name or function that SciPy's `cdist` takes, with its parameters `more`; "l1" and "manhattan" are
+    "cityblock", "l2" is "euclidean"; "precomputed" for X that holds the distances. X may be sparse. Weights count copies of
+    a row.
 
     >>> from tenfold.evaluate import silhouette_samples
     >>> silhouette_samples([[0.0], [1.0], [10.0]], [0, 0, 1]).round(3)
     array([0.9  , 0.889, 0.   ])
     """
-    X = np.ascontiguousarray(np.asarray(X, dtype=np.float64))
-    given = np.asarray(labels).reshape(-1)
-    if X.ndim != 2 or len(X) != len(given):
-        raise BadInput(
-            f"X has shape {X.shape} and there are {len(given)} labels: give a table with a row for each label"
-        )
-    if not np.isfinite(X).all():
-        raise BadInput(f"X is not finite in row {int(np.argwhere(~np.isfinite(X))[0][0])}: drop or repair that row")
-    if isinstance(metric, str) and metric == "precomputed" and (X.shape[0] != X.shape[1] or np.diagonal(X).any()):
-        raise BadInput("metric='precomputed': X must be a square table of distances with zeros on its diagonal")
-    groups, code = check.encode(given)
-    if not 2 <= len(groups) < len(X):
-        raise BadInput(f"{len(groups)} groups of {len(X)} rows: a silhouette needs 2 to {len(X) - 1} groups")
-    w = check.as_weights(sample_weight, len(X))
-    member = np.zeros((len(X), len(groups)))
-    member[np.arange(len(X)), code] = 1.0 if w is None else w
-    rows = np.array_split(np.arange(len(X)), max(1, len(X) ** 2 // DISTANCES_AT_ONCE))
-    sums = np.concatenate(each(lambda part: _distances(X, part, metric) @ member, rows))
-    return _silhouettes(sums, code, member.sum(axis=0))
-
-
-def _distances(X: Array, rows: Array, metric: Any) -> Array:
+    X = _rows(X)
+    given = as_labels(labels, "labels")
+    same_rows(X=np.empty(X.shape[0]), labels=given)
+    if given.ndim != 1:
+        raise BadInput(f"labels must be 1D: shape is {given.shape}")
     if isinstance(metric, str) and metric == "precomputed":
-        return X[rows]
+        X = _distance_table(X)
+    groups, code = check.encode(given)
+    n = X.shape[0]
+    if not 2 <= len(groups) < n:
+        raise BadInput(
+            f"Number of labels is {len(groups)}. Valid values are 2 to n_samples - 1 (inclusive): a silhouette of {n} rows "
+            f"needs 2 to {n - 1} groups"
+        )
+    w = check.as_weights(sample_weight, n)
+    member = np.zeros((n, len(groups)))
+    member[np.arange(n), code] = 1.0 if w is None else w
+    rows = np.array_split(np.arange(n), max(1, n**2 // DISTANCES_AT_ONCE))
+    sums = np.concatenate(each(lambda part: _distances(X, part, metric, more) @ member, rows))
+    return _silhouettes(sums, code, member.sum(axis=0)).astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)
+
+
+def _rows(X: Any) -> Any:
+    """Finite numbers (n, p), dense or CSR."""
+    if ops.is_sparse(X):
+        X = X.tocsr()
+        check_finite(X.data.astype(np.float64, copy=False), "X", "values")
+        return X
+    table = np.asarray(X)
+    if table.dtype not in (np.float32, np.float64):
+        table = table.astype(np.float64) if table.dtype.kind != "i" else table
+    if table.ndim != 2:
+        raise BadInput(f"X has shape {table.shape}: give a table with a row for each label")
+    if table.dtype.kind == "f":
+        check_finite(table, "X", "values")
+    return table
+
+
+def _distance_table(X: Any) -> Any:
+    """Distances of all pairs; those from a row to itself are taken for zero where they are rounding."""
+    words = "The precomputed distance matrix contains non-zero elements on the diagonal. Use np.fill_diagonal(X, 0)."
+    if X.shape[0] != X.shape[1]:
+        raise BadInput(f"metric='precomputed': X must be a square table of distances, not {X.shape}")
+    diagonal = X.diagonal()
+    if X.dtype.kind == "f":
+        if (np.abs(diagonal) > 100 * np.finfo(X.dtype).eps).any():
+            raise BadInput(words)
+    elif diagonal.any():
+        raise BadInput(words)
+    if not diagonal.any():
+        return X
+    X = X.copy()
+    X.setdiag(0) if ops.is_sparse(X) else np.fill_diagonal(X, 0)
+    return X
+
+
+def _distances(X: Any, rows: Array, metric: Any, more: dict[str, Any]) -> Array:
+    if isinstance(metric, str) and metric == "precomputed":
+        return np.asarray(ops.dense(X[rows]))
     from scipy.spatial.distance import cdist
 
-    distances: Array = cdist(X[rows], X, metric=metric)
-    return distances
+    name = SCIPY_NAMES.get(metric, metric) if isinstance(metric, str) else metric
+    if ops.is_sparse(X) and X.shape[1] > FEW_COLUMNS and name == "euclidean":
+        return _sparse_distances(X, rows)
+    at_once = max(1, DISTANCES_AT_ONCE // X.shape[1]) if ops.is_sparse(X) else X.shape[0]
+    parts = [slice(start, start + at_once) for start in range(0, X.shape[0], at_once)]
+    one = ops.dense(X[rows])
+    return np.concatenate([cdist(one, ops.dense(X[part]), metric=name, **more) for part in parts], axis=1)
+
+
+def _sparse_distances(X: Any, rows: Array) -> Array:
+    """‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z, which touches only what is not zero but is off by √ε for near rows."""
+    squares = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+    gaps = squares[rows][:, None] + squares - 2 * (X[rows] @ X.T).toarray()
+    gaps[np.arange(len(rows)), rows] = 0.0
+    return np.asarray(np.sqrt(np.maximum(gaps, 0.0)))
 
 
 def _silhouettes(sums: Array, code: Array, weight: Array) -> Array:
@@ -175,6 +233,7 @@ def silhouette_score(
     sample_size: int | None = None,
     random_state: Any = None,
     sample_weight: Any = None,
+    **more: Any,
 ) -> float:
     """The mean of `silhouette_samples`, over all rows or over a random sample of `sample_size`.
 
@@ -182,14 +241,14 @@ def silhouette_score(
     >>> round(silhouette_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]), 3)
     0.9
     """
-    X, labels, w = np.asarray(X), np.asarray(labels), None if sample_weight is None else np.asarray(sample_weight)
+    X, labels, w = _rows(X), np.asarray(labels), None if sample_weight is None else np.asarray(sample_weight)
     if sample_size is not None:
-        if not isinstance(sample_size, (int, np.integer)) or not 1 <= sample_size <= len(X):
+        if not isinstance(sample_size, (int, np.integer)) or not 1 <= sample_size <= X.shape[0]:
             raise BadParameter(
-                f"sample_size={sample_size!r}: must be a whole number from 1 to {len(X)}, the number of rows"
+                f"sample_size={sample_size!r}: must be a whole number from 1 to {X.shape[0]}, the number of rows"
             )
-        rows = generator(random_state).permutation(len(X))[:sample_size]
+        rows = generator(random_state).permutation(X.shape[0])[:sample_size]
         distances = isinstance(metric, str) and metric == "precomputed"
-        X = X[np.ix_(rows, rows)] if distances else X[rows]
+        X = X[rows][:, rows] if distances else X[rows]
         labels, w = labels[rows], None if w is None else w[rows]
-    return float(np.average(silhouette_samples(X, labels, metric=metric, sample_weight=w), weights=w))
+    return float(np.average(silhouette_samples(X, labels, metric=metric, sample_weight=w, **more), weights=w))

@@ -10,11 +10,18 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, UndefinedScore, warn
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, UndefinedScore, warn
 from tenfold.core.stats import Stats
-from tenfold.score.inputs import Labels, check_choice, truth_and_labels
+from tenfold.score.inputs import Labels, Sets, check_choice, truth_and_labels
+from tenfold.score.kinds import told
 
-AVERAGES = ("binary", "micro", "macro", "weighted", None)
+AVERAGES = ("binary", "micro", "macro", "weighted", "samples", None)
+WITHOUT = {  # what a ratio without rows lacks
+    "Precision": "predicted",
+    "Recall": "true",
+    "F-score": "true nor predicted",
+    "Specificity": "true negative",
+}
 
 
 @dataclass(slots=True)
@@ -29,13 +36,22 @@ class Confusion(Stats):
 
     @classmethod
     def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Self:
-        return cls.of_labels(truth_and_labels(y_true, y_pred, sample_weight))
+        labels = truth_and_labels(y_true, y_pred, sample_weight)
+        if isinstance(labels, Sets):
+            raise BadInput(f"multilabel-indicator is not supported: y_true has shape {labels.truth.shape}")
+        return cls.of_labels(labels)._whole(sample_weight)
 
     @classmethod
     def of_labels(cls, labels: Labels) -> Self:
         k, m = len(labels.true_values), len(labels.predicted_values)
         cell = np.bincount(labels.true * m + labels.predicted, weights=labels.w, minlength=k * m)
         return cls(labels.true_values, labels.predicted_values, cell.reshape(k, m))
+
+    def _whole(self, sample_weight: Any) -> Self:
+        """Whole numbers where the weights were."""
+        if sample_weight is not None and np.asarray(sample_weight).dtype.kind in "biu":
+            self.weight = self.weight.astype(np.int64)
+        return self
 
     def __add__(self, other: Self) -> Self:
         truth = joined(self.truth, other.truth)
@@ -63,8 +79,10 @@ class Confusion(Stats):
         """The square table; see `confusion_matrix`."""
         check_choice("normalize", normalize, ("true", "pred", "all", None))
         chosen = self.labels if labels is None else np.asarray(labels)
+        if not len(chosen):
+            raise BadInput("'labels' should contain at least one label.")
         if labels is not None and not len(np.intersect1d(chosen, self.truth)):
-            raise BadInput(f"none of labels={chosen.tolist()!r} is in y_true: give labels that occur")
+            raise BadInput(f"At least one label specified must be in y_true: labels={chosen.tolist()!r}")
         table = self._on(chosen, chosen)
         if normalize is None:
             return table
@@ -95,18 +113,20 @@ class Confusion(Stats):
     def by_class(self, labels: Any, average: str | None, pos_label: Any = 1) -> Counted:
         """Right, predicted and true weight of each chosen label; of all together for the micro average."""
         check_choice("average", average, AVERAGES)
+        if average == "samples":
+            raise BadParameter("Samplewise metrics are not available outside of multilabel classification.")
         present = self.labels
         if average == "binary":
             if len(present) > 2:
                 raise BadParameter(
-                    f"there are {len(present)} labels, but average='binary' needs two: use 'macro' for example"
+                    "Target is multiclass but average='binary'. Please choose another average setting, one of "
+                    "[None, 'micro', 'macro', 'weighted']."
                 )
             if pos_label not in present.tolist() and len(present) == 2:
-                raise BadParameter(
-                    f"pos_label={pos_label!r} is not among the labels {present.tolist()!r}: give one of them"
-                )
+                raise BadParameter(f"pos_label={pos_label} is not a valid label. It should be one of {told(present)}")
             chosen = np.asarray([pos_label])
         else:
+            check_unused(pos_label, average)
             chosen = present if labels is None else np.asarray(labels)
         right = np.diagonal(self._on(chosen, chosen)).astype(np.float64)
         actual = self._on(chosen, self.predicted).sum(axis=1)
@@ -130,17 +150,18 @@ class Counted:
     predicted: Array
     actual: Array
     total: Array
+    w: Array | None = None  # of rows, where each has its own ratios
 
     def precision(self, zero_division: Any) -> Any:
-        return self._mean(self._share(self.right, self.predicted, zero_division, "precision", "predicted"))
+        return self._mean(self._share(self.right, self.predicted, zero_division, "Precision"))
 
     def recall(self, zero_division: Any) -> Any:
-        return self._mean(self._share(self.right, self.actual, zero_division, "recall", "true"))
+        return self._mean(self._share(self.right, self.actual, zero_division, "Recall"))
 
     def specificity(self, zero_division: Any) -> Any:
         others = self.total - self.actual
         rejected = others - (self.predicted - self.right)
-        return self._mean(self._share(rejected, others, zero_division, "specificity", "true for another class"))
+        return self._mean(self._share(rejected, others, zero_division, "Specificity"))
 
     def fbeta(self, beta: float, zero_division: Any) -> Any:
         if np.isposinf(beta):
@@ -148,21 +169,26 @@ class Counted:
         if beta == 0:
             return self.precision(zero_division)
         above, below = (1 + beta**2) * self.right, beta**2 * self.actual + self.predicted
-        return self._mean(self._share(above, below, zero_division, "F-score", "true or predicted"))
+        return self._mean(self._share(above, below, zero_division, "F-score"))
 
-    def _share(self, above: Array, below: Array, zero_division: Any, name: str, what: str) -> Array:
+    def _share(self, above: Array, below: Array, zero_division: Any, name: str) -> Array:
         empty = below == 0
         share = np.divide(above, below, out=np.zeros(len(below)), where=~empty)
         if empty.any():
             share[empty] = check_zero_division(zero_division)
             if isinstance(zero_division, str):
-                which = "any class" if self.average == "micro" else f"class {self.labels[empty].tolist()[0]!r}"
                 warn(
-                    f"{name} of {which} is set to 0, as no row is {what}: choose its value by zero_division=",
-                    UndefinedScore,
-                    stacklevel=5,
-                )
+                    f"{name} is ill-defined and being set to 0.0 {self._where(WITHOUT[name])}. "
+                    "Use `zero_division` parameter to control this behavior.",
+                    UndefinedScore, stacklevel=5,
+                )  # fmt: skip
         return share
+
+    def _where(self, lacking: str) -> str:
+        if self.average in ("binary", "micro"):
+            return f"due to no {lacking} samples"
+        rows, of = ("samples", "labels") if self.average == "samples" else ("labels", "samples")
+        return f"in {rows} with no {lacking} {of}"
 
     def _mean(self, shares: Array) -> Any:
         if self.average is None:
@@ -170,8 +196,8 @@ class Counted:
         known = ~np.isnan(shares)
         if not known.any():
             return float("nan")
-        weights = self.actual[known] if self.average == "weighted" and self.actual[known].any() else None
-        return float(np.average(shares[known], weights=weights))
+        weights = self.actual if self.average == "weighted" else self.w
+        return float(np.average(shares[known], weights=weights[known] if weights is not None and weights[known].any() else None))
 
 
 def check_zero_division(value: Any) -> float:
@@ -181,6 +207,16 @@ def check_zero_division(value: Any) -> float:
     if not isinstance(value, (bool, str)) and np.ndim(value) == 0 and (value in (0, 1) or value != value):
         return float(value)
     raise BadParameter(f"zero_division={value!r}: must be 0, 1, nan or 'warn'")
+
+
+def check_unused(pos_label: Any, average: str | None) -> None:
+    """Tell that a positive label has no effect."""
+    if pos_label is not None and pos_label != 1:
+        warn(
+            f"Note that pos_label (set to {pos_label!r}) is ignored when average != 'binary' (got {average!r}). You may use "
+            "labels=[pos_label] to specify a single positive class.",
+            DataWarning, stacklevel=4,
+        )  # fmt: skip
 
 
 def joined(first: Array, second: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.score.inputs import truth_and_values
+from tenfold.score.inputs import Values, truth_and_values
 from tenfold.score.means import Mean
 
 
@@ -58,7 +58,7 @@ def gain_sums(
     """The statistic of the DCG."""
     if not log_base > 0 or log_base == 1:
         raise BadParameter(f"log_base={log_base!r}: must be above 0, and not 1")
-    gain, score, w = truth_and_values(_lists(y_true), _lists(y_score), sample_weight)
+    gain, score, w = _lists(y_true, y_score, sample_weight)
     return Mean.of(_gains(gain, score, _discounts(gain.shape[1], k, log_base), ignore_ties), w)
 
 
@@ -66,22 +66,23 @@ def normalized_gain_sums(
     y_true: Any, y_score: Any, sample_weight: Any = None, *, k: int | None = None, ignore_ties: bool = False
 ) -> Mean:
     """The statistic of the NDCG."""
-    gain, score, w = truth_and_values(_lists(y_true), _lists(y_score), sample_weight)
+    gain, score, w = _lists(y_true, y_score, sample_weight)
     if gain.min() < 0:
         row = int(np.flatnonzero((gain < 0).any(axis=1))[0])
-        raise BadInput(f"y_true has a negative gain in row {row}: NDCG needs gains of at least 0")
+        raise BadInput(f"ndcg_score should not be used on negative y_true values: see row {row}")
     if gain.shape[1] < 2:
-        raise BadInput("each list has one item, so there is nothing to rank: give at least 2")
+        raise BadInput("Computing NDCG is only meaningful when there is more than 1 document. Got 1 instead.")
     discounts = _discounts(gain.shape[1], k, 2)
     best = np.sort(gain, axis=1)[:, ::-1] @ discounts
     reached = _gains(gain, score, discounts, ignore_ties)
     return Mean.of(np.divide(reached, best, out=np.zeros(len(best)), where=best > 0), w)
 
 
-def _lists(values: Any) -> Any:
-    if np.ndim(values) != 2:
-        raise BadInput(f"lists of shape {np.shape(values)}: give a table with a row for each list")
-    return values
+def _lists(y_true: Any, y_score: Any, sample_weight: Any) -> Values:
+    given = truth_and_values(y_true, y_score, sample_weight, ("y_true", "y_score"))
+    if np.ndim(y_true) != 2:
+        raise BadInput(f"lists of shape {np.shape(y_true)}: give a table with a row for each list")
+    return given
 
 
 def _discounts(items: int, k: int | None, log_base: float) -> Array:

@@ -10,11 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.base import check
-from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter
-
-TEXT, NUMBERS = "US", "biuf"
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
+from tenfold.score.kinds import (
+    LABELS,
+    MULTILABEL,
+    as_labels,
+    check_finite,
+    check_same_type,
+    is_text,
+    kind_of,
+    named_kind,
+    same_kind,
+    same_rows,
+    told,
+)
 
 
 class Labels(NamedTuple):
@@ -44,63 +54,154 @@ class Values(NamedTuple):
     w: Array | None
 
 
-def truth_and_labels(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Labels:
-    """Two columns of labels of the same rows, of any kind that can be sorted."""
-    columns = [_column(y_true, "y_true"), _column(y_pred, "y_pred")]
-    _same_rows(columns[0], columns[1])
-    kinds = [_kind(column) for column in columns]
-    if kinds[0] != kinds[1]:
-        raise BadInput(f"y_true holds {kinds[0]} and y_pred {kinds[1]}: make both text or both numbers")
-    columns, w = _weighted(columns, sample_weight)
+class Sets(NamedTuple):
+    """A set of labels for each row: truth and prediction, or scores, as tables (n, q) with a column for each label."""
+
+    truth: Array
+    other: Array
+    w: Array | None
+
+
+def truth_and_labels(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Labels | Sets:
+    """Two columns of labels of the same rows, of any kind that can be sorted; or two tables of zeros and ones."""
+    columns = [as_labels(y_true, "y_true"), as_labels(y_pred, "y_pred")]
+    w = weights_of(sample_weight, y_true=columns[0], y_pred=columns[1])
+    if same_kind(*columns) == MULTILABEL:
+        return _sets(columns[0], columns[1] != 0, w)
+    check_same_type(columns[0], columns[1], ("y_true", "y_pred"))
+    columns, w = counted(columns, w)
     return Labels(*check.encode(columns[0]), *check.encode(columns[1]), w)
+
+
+def _sets(truth: Array, other: Array, w: Array | None) -> Sets:
+    if truth.shape != other.shape:
+        raise BadInput(f"y_true has {truth.shape[1]} labels for each row and y_pred {other.shape[1]}: give as many")
+    columns, w = counted([truth != 0, other], w)
+    return Sets(columns[0], columns[1], w)
 
 
 def truth_and_groups(labels_true: Any, labels_pred: Any, sample_weight: Any = None) -> Labels:
     """Two groupings of the same rows; the names of the groups need not be of one kind."""
-    columns = [_column(labels_true, "labels_true"), _column(labels_pred, "labels_pred")]
-    _same_rows(columns[0], columns[1], names=("labels_true", "labels_pred"))
-    columns, w = _weighted(columns, sample_weight)
+    columns = []
+    for values, name in ((labels_true, "labels_true"), (labels_pred, "labels_pred")):
+        column = np.asarray(values)
+        if column.ndim != 1:
+            raise BadInput(f"{name} must be 1D: shape is {column.shape}")
+        columns.append(as_labels(column, name) if len(column) else column.astype(np.int64))
+    w = weights_of(sample_weight, labels_true=columns[0], labels_pred=columns[1])
+    kinds = [kind_of(column) for column in columns]
+    if "continuous" in kinds:
+        kinds = [kind.replace(LABELS, "discrete") for kind in kinds]
+        warn(
+            "Clustering metrics expects discrete values but received "
+            f"{kinds[0]} values for label, and {kinds[1]} values for target: each number is a group of its own",
+            DataWarning, stacklevel=5,
+        )  # fmt: skip
+    columns, w = counted(columns, w)
     return Labels(*check.encode(columns[0]), *check.encode(columns[1]), w)
 
 
-def truth_and_scores(y_true: Any, y_score: Any, sample_weight: Any = None, labels: Any = None) -> Scores:
+def truth_and_scores(
+    y_true: Any, y_score: Any, sample_weight: Any = None, labels: Any = None, name: str = "y_score"
+) -> Scores:
     """Labels and finite scores; one column of scores is of the last class, and then there are at most two."""
-    truth, scores = _column(y_true, "y_true"), _table(y_score, "y_score")
-    _same_rows(truth, scores, names=("y_true", "y_score"))
-    if not ops.all_finite(scores):
-        row = int(np.argwhere(~np.isfinite(scores))[0][0])
-        raise BadInput(f"the score of row {row} is not finite: give numbers")
-    (truth, scores), w = _weighted([truth, scores], sample_weight)
-    classes, codes = _coded(truth, labels)
+    given = truth_or_sets(y_true, y_score, sample_weight, labels, name)
+    if isinstance(given, Sets):
+        raise BadInput(f"{MULTILABEL} format is not supported: y_true has shape {given.truth.shape}, give one label for each row")
+    return given
+
+
+def truth_or_sets(
+    y_true: Any, y_score: Any, sample_weight: Any = None, labels: Any = None, name: str = "y_score"
+) -> Scores | Sets:
+    """The same; or a set of labels for each row, with a column of scores for each label."""
+    truth, scores = as_labels(y_true, "y_true"), as_table(y_score, name)
+    columns = {"y_true": truth, name: scores} if name == "y_score" else {name: scores, "y_true": truth}
+    w = weights_of(sample_weight, **columns)
+    kind = kind_of(truth)
+    if kind == MULTILABEL:
+        if truth.shape != scores.shape:
+            raise BadInput(f"y_true has {truth.shape[1]} labels for each row and {name} {scores.shape[1]}: give as many")
+        return _sets(truth, scores, w)
+    if kind != LABELS:
+        raise BadInput(f"{kind} format is not supported: y_true must hold labels")
+    (truth, scores), w = counted([truth, scores], w)
+    classes, codes = coded(truth, labels)
     return Scores(classes, codes, scores, w)
 
 
 def truth_and_probabilities(y_true: Any, y_proba: Any, sample_weight: Any = None, labels: Any = None) -> Scores:
     """Labels and probabilities of the classes, (n, k) with k ≥ 2; one column is of the last of two classes."""
-    checked = truth_and_scores(y_true, y_proba, sample_weight, labels)
-    P, classes = checked.scores, checked.classes
-    _check_range(P)
+    given = probabilities_or_sets(y_true, y_proba, sample_weight, labels)
+    if isinstance(given, Sets):
+        raise BadInput(f"{MULTILABEL} format is not supported: give one label for each row, not {given.truth.shape[1]}")
+    return given
+
+
+def probabilities_or_sets(y_true: Any, y_proba: Any, sample_weight: Any = None, labels: Any = None) -> Scores | Sets:
+    """The same; or a set of labels for each row, with the probability of each label."""
+    labels = None if labels is None else _in_order(labels)
+    given = truth_or_sets(y_true, y_proba, sample_weight, labels, "y_proba")
+    if isinstance(given, Sets):
+        check_probabilities(given.other)
+        return given
+    return _for_each_class(given, labels is not None)
+
+
+def _in_order(labels: Any) -> Array:
+    given = np.asarray(labels).reshape(-1)
+    ordered = np.unique(given)
+    if len(ordered) == len(given) and not (ordered == given).all():
+        warn(
+            f"Labels passed were {given.tolist()}. But this function assumes labels are ordered lexicographically. Pass the "
+            f"ordered labels={ordered.tolist()} and ensure that the columns of y_prob correspond to this ordering.",
+            DataWarning, stacklevel=5,
+        )  # fmt: skip
+        return ordered
+    return given
+
+
+def _for_each_class(given: Scores, listed: bool) -> Scores:
+    """Probabilities with a column for each class."""
+    P, classes = given.scores, given.classes
+    check_probabilities(P)
+    if len(classes) == 1:
+        if listed:
+            raise BadInput(f"The labels array needs to contain at least two labels, got {told(classes)}.")
+        raise BadInput(
+            f"y_true contains only one label ({classes[0]}). Please provide the list of all expected class labels "
+            "explicitly through the labels argument."
+        )
     if P.shape[1] == 1:
         P = np.concatenate([1 - P, P], axis=1)
-    else:
-        off = np.abs(P.sum(axis=1) - 1) > np.sqrt(np.finfo(P.dtype).eps)
-        if off.any():
-            row = int(np.flatnonzero(off)[0])
-            total = float(P[row].sum())
-            raise BadInput(f"the probabilities of row {row} sum to {total:.6g}, not to 1: divide each row by its sum")
-    if len(classes) != P.shape[1]:
+    if len(classes) == P.shape[1]:
+        return given._replace(scores=P)
+    if listed:
         raise BadInput(
-            f"the truth holds {len(classes)} classes and there are probabilities of {P.shape[1]}: "
-            "give the classes of the columns as labels="
+            f"The number of classes in labels is different from that in y_prob. Classes found in labels: {told(classes)}"
         )
-    return checked._replace(scores=P)
+    raise BadInput(
+        f"y_true and y_prob contain different number of classes: {len(classes)} vs {P.shape[1]}. Please provide the true "
+        f"labels explicitly through the labels argument. Classes found in y_true: {told(classes)}"
+    )
 
 
-def _check_range(P: Array) -> None:
-    if P.min() >= 0 and P.max() <= 1:
+def check_probabilities(P: Array) -> None:
+    """Between 0 and 1; those of a row should sum to 1."""
+    if not (P.min() >= 0 and P.max() <= 1):
+        row, column = (int(i) for i in np.argwhere((P < 0) | (P > 1))[0])
+        side = "greater than 1" if P[row, column] > 1 else "lower than 0"
+        raise BadInput(f"y_prob contains values {side}: {P[row, column]:g} in row {row}; give probabilities")
+    if P.shape[1] == 1:
         return
-    row, column = (int(i) for i in np.argwhere((P < 0) | (P > 1))[0])
-    raise BadInput(f"the probability {P[row, column]:g} in row {row} is outside 0 to 1: give probabilities")
+    off = np.abs(P.sum(axis=1) - 1) > np.sqrt(np.finfo(P.dtype).eps)
+    if off.any():
+        row = int(np.flatnonzero(off)[0])
+        warn(
+            "The y_prob values do not sum to one. Make sure to pass probabilities: "
+            f"those of row {row} sum to {float(P[row].sum()):.6g}",
+            DataWarning, stacklevel=6,
+        )  # fmt: skip
 
 
 def truth_and_chance(y_true: Any, y_proba: Any, sample_weight: Any = None, pos_label: Any = None) -> Scores:
@@ -115,39 +216,41 @@ def truth_and_one_chance(y_true: Any, y_prob: Any, sample_weight: Any = None, po
         checked = truth_and_probabilities(truth, y_prob, sample_weight, [0, 1])
         return checked._replace(scores=np.ascontiguousarray(checked.scores[:, 1:]))
     checked = truth_and_scores(truth, y_prob, sample_weight, [0, 1])
-    _check_range(checked.scores)
+    check_probabilities(checked.scores)
     return checked
 
 
 def _positive_truth(y_true: Any, pos_label: Any) -> Array:
     """1 where the label is pos_label, which is 1, or the larger of two numbers, where none is given; else 0."""
-    truth = _column(y_true, "y_true")
+    truth = as_labels(y_true, "y_true")
     if truth.dtype == np.int64 and pos_label in (None, 1) and truth.min() >= 0 and truth.max() <= 1:
         return truth  # the usual case, without copies
+    if kind_of(truth) != LABELS:
+        raise BadInput(f"{named_kind(truth)} format is not supported: y_true must hold one label for each row")
     classes = check.encode(truth)[0]
     if len(classes) > 2:
-        raise BadInput(f"the truth holds {len(classes)} classes: give a probability for each of them")
-    if pos_label is None:
-        numbers = _kind(classes) == "numbers" and not set(classes.tolist()) <= {-1, 0, 1}
-        pos_label = classes[-1] if numbers else 1 if _kind(classes) == "numbers" else None
-    if pos_label is None:
+        raise BadInput(
+            "The type of the target inferred from y_true is multiclass but should be binary according to the shape of y_prob."
+        )
+    if pos_label is None and not is_text(classes):
+        pos_label = 1 if set(classes.tolist()) <= {-1, 0, 1} else classes[-1]
+    elif pos_label is None:
         positive_class(classes, None)
+    elif len(classes) == 2 and pos_label not in classes.tolist():
+        raise BadParameter(f"pos_label={pos_label!r} is not a valid label. It should be one of {told(classes)}")
     return np.asarray(truth == pos_label, dtype=np.int64)
 
 
-def truth_and_values(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Values:
+def truth_and_values(y_true: Any, y_pred: Any, sample_weight: Any = None, names: tuple[str, str] = ("y_true", "y_pred")) -> Values:
     """Finite numbers, one or several for each row."""
-    columns = [_table(y_true, "y_true"), _table(y_pred, "y_pred")]
-    _same_rows(columns[0], columns[1])
+    columns = [as_table(values, name) for values, name in zip((y_true, y_pred), names, strict=True)]
+    w = weights_of(sample_weight, **dict(zip(names, columns, strict=True)))
     if columns[0].shape[1] != columns[1].shape[1]:
         raise BadInput(
-            f"y_true has {columns[0].shape[1]} values for each row and y_pred {columns[1].shape[1]}: give as many"
+            f"{names[0]} and {names[1]} have different number of output ({columns[0].shape[1]}!={columns[1].shape[1]}): "
+            "give as many values for each row"
         )
-    for name, table in zip(("y_true", "y_pred"), columns, strict=True):
-        if not ops.all_finite(table):
-            row = int(np.argwhere(~np.isfinite(table))[0][0])
-            raise BadInput(f"{name} is not finite in row {row}: drop or repair that row")
-    (truth, value), w = _weighted([table.astype(np.float64, copy=False) for table in columns], sample_weight)
+    (truth, value), w = counted([table.astype(np.float64, copy=False) for table in columns], w)
     return Values(truth, value, w)
 
 
@@ -156,16 +259,20 @@ def positive_class(classes: Array, pos_label: Any) -> int:
     1 or −1 and 1.
     """
     if pos_label is None:
-        values = set(classes.tolist())
-        if _kind(classes) == "numbers" and (values <= {0, 1} or values <= {-1, 1}):
+        found = set(classes.tolist())
+        if not is_text(classes) and (found <= {0, 1} or found <= {-1, 1}):
             pos_label = 1
         else:
-            raise BadParameter(f"the labels are {_listed(classes)}: name the positive one with pos_label=")
+            values = ", ".join(repr(value) for value in classes.tolist())
+            raise BadParameter(
+                f"y_true takes value in {{{values}}} and pos_label is not specified: either make y_true take value in {{0, 1}} "
+                "or {-1, 1} or pass pos_label explicitly."
+            )
     place = np.flatnonzero(classes == pos_label)
     if not len(place) and len(classes) == 1:
         return -1
     if not len(place):
-        raise BadParameter(f"pos_label={pos_label!r} is not among the labels {_listed(classes)}: give one of them")
+        raise BadParameter(f"pos_label={pos_label} is not a valid label. It should be one of {told(classes)}")
     return int(place[0])
 
 
@@ -175,59 +282,52 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
         raise BadParameter(f"{name}={value!r}: must be one of {', '.join(map(repr, choices))}")
 
 
-def _column(values: Any, name: str) -> Array:
-    if ops.is_sparse(values):
-        raise BadInput(f"{name} is sparse: give a dense column of labels")
-    column = np.asarray(values)
-    if column.ndim == 2 and column.shape[1] == 1:
-        column = column[:, 0]
-    if column.ndim != 1:
-        raise BadInput(f"{name} has shape {column.shape}: give one label for each row")
-    if not len(column):
-        raise BadInput(f"{name} is empty: give at least one row")
-    return check.flat_labels(column, len(column))
-
-
-def _table(values: Any, name: str) -> Array:
-    table = np.asarray(values)
-    if table.dtype not in (np.float32, np.float64):
-        try:
+def as_table(values: Any, name: str) -> Array:
+    """Finite numbers (n, q)."""
+    try:
+        table = np.asarray(values)
+        if table.dtype not in (np.float32, np.float64):
             table = table.astype(np.float64)
-        except (TypeError, ValueError):
-            raise BadInput(f"{name} does not hold numbers: {str(values)[:40]}") from None
+    except (TypeError, ValueError):
+        raise BadInput(f"{name} does not hold numbers: {str(values)[:40]}") from None
+    check_finite(table, name, "values")
     if table.ndim not in (1, 2) or 0 in table.shape:
         raise BadInput(f"{name} has shape {table.shape}: give a column, or a table with a row for each row of data")
     return np.ascontiguousarray(table.reshape(len(table), -1))
 
 
-def _same_rows(first: Array, second: Array, names: tuple[str, str] = ("y_true", "y_pred")) -> None:
-    if len(first) != len(second):
-        raise BadInput(
-            f"{names[0]} has {len(first)} rows and {names[1]} has {len(second)}: they must be of the same rows"
-        )
+def weights_of(sample_weight: Any, **columns: Array) -> Array | None:
+    """Weights of the rows of some columns, all of one length."""
+    if sample_weight is None:
+        same_rows(**columns)
+        return None
+    if np.ndim(sample_weight) == 1:
+        same_rows(**columns, sample_weight=sample_weight)
+    else:
+        same_rows(**columns)
+    return check.as_weights(sample_weight, len(next(iter(columns.values()))))
 
 
-def _weighted(columns: list[Array], sample_weight: Any) -> tuple[list[Array], Array | None]:
+def counted(columns: list[Array], w: Array | None) -> tuple[list[Array], Array | None]:
     """The rows whose weight is above zero, with their weights."""
-    w = check.as_weights(sample_weight, len(columns[0]))
     if w is None or w.all():
         return columns, w
     kept = np.flatnonzero(w)
     return [column[kept] for column in columns], w[kept]
 
 
-def _coded(truth: Array, labels: Any) -> tuple[Array, Array]:
+def coded(truth: Array, labels: Any) -> tuple[Array, Array]:
+    """Classes in ascending order, and the code of each row."""
     if labels is None:
         if truth.dtype == np.int64 and truth.min() == 0 and truth.max() == 1:
             return np.array([0, 1]), np.ascontiguousarray(truth)  # already codes: the usual case, without copies
         return check.encode(truth)
     given = np.asarray(labels).reshape(-1)
-    if len(np.unique(given)) < len(given) or (np.sort(given) != given).any():
-        raise BadParameter(
-            f"labels={_listed(given)}: must be distinct and in ascending order, as columns of scores are"
-        )
-    if _kind(given) != _kind(truth):
-        raise BadInput(f"y_true holds {_kind(truth)} and labels {_kind(given)}: make both text or both numbers")
+    if len(np.unique(given)) < len(given):
+        raise BadParameter(f"Parameter 'labels' must be unique: {_listed(given)}")
+    if (np.sort(given) != given).any():
+        raise BadParameter(f"Parameter 'labels' must be ordered, as columns of scores are: {_listed(given)}")
+    check_same_type(truth, given, ("y_true", "labels"))
     codes = truth.dtype == np.int64 and np.array_equal(given, np.arange(len(given)))
     if codes and truth.min() >= 0 and truth.max() < len(given):
         return given, np.ascontiguousarray(truth)
@@ -235,14 +335,11 @@ def _coded(truth: Array, labels: Any) -> tuple[Array, Array]:
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
         label = truth[row : row + 1].tolist()[0]
-        raise BadInput(f"y_true has the label {label!r} in row {row}, which is not in labels={_listed(given)}: add it")
+        raise BadInput(
+            f"y_true contains values {{{label!r}}} not belonging to the passed labels {given.tolist()}. "
+            f"'y_true' contains labels not in parameter 'labels': see row {row}"
+        )
     return check.encode(truth, given)
-
-
-def _kind(column: Array) -> str:
-    if column.dtype.kind == "O":
-        return "text" if any(isinstance(value, str) for value in column) else "numbers"
-    return "text" if column.dtype.kind in TEXT else "numbers"
 
 
 def _listed(values: Array) -> str:

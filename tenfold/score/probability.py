@@ -9,9 +9,9 @@ import numpy as np
 
 from tenfold.base.estimator import log_softmax
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Stats
-from tenfold.score.inputs import Scores, check_choice, truth_and_chance, truth_and_probabilities
+from tenfold.score.inputs import Scores, Sets, check_choice, probabilities_or_sets, truth_and_chance
 from tenfold.score.means import Mean
 
 LEAST_LOG = float(np.log(np.finfo(float).tiny))
@@ -24,7 +24,8 @@ def log_loss(
 
     y_proba: a column for each class in sorted order, or one for the last of two classes. labels: the classes,
     where the truth may not hold all of them. Probabilities are kept ε (of their type) away from 0 and 1, so
-    that the loss of a sure error is finite: 36.
+    that the loss of a sure error is finite: 36. A table y_true of zeros and ones, a column for each label, has the sum over
+    the true labels of each row.
 
     >>> from tenfold.evaluate import log_loss
     >>> round(log_loss([0, 1, 1], [0.1, 0.8, 0.7]), 4)
@@ -35,7 +36,10 @@ def log_loss(
 
 def log_loss_sums(y_true: Any, y_proba: Any, sample_weight: Any = None, *, labels: Any = None) -> Mean:
     """The statistic of the log loss."""
-    given = truth_and_probabilities(y_true, y_proba, sample_weight, labels)
+    given = probabilities_or_sets(y_true, y_proba, sample_weight, labels)
+    if isinstance(given, Sets):
+        least = np.finfo(given.other.dtype).eps
+        return Mean.of(-(given.truth * np.log(np.clip(given.other, least, 1 - least))).sum(axis=1), given.w)
     least = np.finfo(given.scores.dtype).eps
     p = given.scores[np.arange(len(given.truth)), given.truth]
     return Mean.of(surprise(np.log(np.clip(p, least, 1 - least)), np.log(least)), given.w)
@@ -72,6 +76,10 @@ def brier_score_loss(
     """
     check_choice("scale_by_half", scale_by_half, ("auto", True, False))
     given = _all_or_one(y_true, y_proba, sample_weight, pos_label, labels)
+    if isinstance(given, Sets):
+        gap = given.other - given.truth
+        half = gap.shape[1] < 3 if scale_by_half == "auto" else scale_by_half
+        return Mean.of(np.einsum("ij,ij->i", gap, gap), given.w).value() * (0.5 if half else 1.0)
     half = given.scores.shape[1] < 3 if scale_by_half == "auto" else scale_by_half
     return Mean.of(squared_distance(given.truth, given.scores), given.w).value() * (0.5 if half else 1.0)
 
@@ -87,15 +95,21 @@ def brier_sums(
     y_true: Any, y_proba: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
 ) -> Mean:
     """The statistic of the Brier score, halved for two classes."""
-    given = _all_or_one(y_true, y_proba, sample_weight, pos_label, labels)
+    given = _one_each(_all_or_one(y_true, y_proba, sample_weight, pos_label, labels))
     scale = 0.5 if given.scores.shape[1] < 3 else 1.0
     return Mean.of(scale * squared_distance(given.truth, given.scores), given.w)
 
 
-def _all_or_one(y_true: Any, y_proba: Any, sample_weight: Any, pos_label: Any, labels: Any) -> Scores:
+def _one_each(given: Scores | Sets) -> Scores:
+    if isinstance(given, Sets):
+        raise BadInput(f"multilabel-indicator format is not supported: y_true has shape {given.truth.shape}")
+    return given
+
+
+def _all_or_one(y_true: Any, y_proba: Any, sample_weight: Any, pos_label: Any, labels: Any) -> Scores | Sets:
     """Probabilities of all classes; one column is of pos_label against the rest."""
     if np.ndim(y_proba) == 2 and np.shape(y_proba)[1] > 1:
-        return truth_and_probabilities(y_true, y_proba, sample_weight, labels)
+        return probabilities_or_sets(y_true, y_proba, sample_weight, labels)
     return truth_and_chance(y_true, y_proba, sample_weight, pos_label)
 
 
@@ -113,7 +127,7 @@ class CalibrationBins(Stats):
     def of(cls, y_true: Any, y_proba: Any, sample_weight: Any = None, *, n_bins: int = 10, labels: Any = None) -> Self:
         if not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
             raise BadParameter(f"n_bins={n_bins!r}: must be a whole number of at least 1")
-        given = _all_or_one(y_true, y_proba, sample_weight, None, labels)
+        given = _one_each(_all_or_one(y_true, y_proba, sample_weight, None, labels))
         one = np.ndim(y_proba) == 1 or np.shape(y_proba)[1] == 1
         return cls.of_scores(given, n_bins, 1 if one else None)
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter
-from tenfold.score.inputs import Scores, check_choice, positive_class, truth_and_scores
-from tenfold.score.ranks import Bounded, Curve, RankRows, RankSketch
+from tenfold.core.errors import BadInput, BadParameter, UndefinedScore, warn
+from tenfold.score.inputs import Scores, Sets, check_choice, positive_class, truth_and_scores, truth_or_sets
+from tenfold.score.label_sets import over_labels
+from tenfold.score.ranks import ONE_CLASS, Bounded, Curve, OneClass, RankRows, RankSketch
 
 Ranks = RankRows | RankSketch
 
@@ -30,29 +31,61 @@ def roc_auc_score(
     sets which pairs are ranked: "ovr" each class against all others by its own column, "ovo" each pair of
     classes by both of their columns (the mean of the two). average: "macro", "weighted" by the rows of each
     class (of each pair), None for one of each class (ovr), "micro" all columns as one (ovr). max_fpr: the
-    area up to that false positive rate only, rescaled so that guessing is ½ (McClish 1989).
+    area up to that false positive rate only, rescaled so that guessing is ½ (McClish 1989). Several labels for
+    each row, a table of zeros and ones: the area of each label, averaged likewise; "samples" ranks the labels of each row.
 
-    All scores equal give ½. A truth of one class is refused: there is no pair to rank.
+    All scores equal give ½. A truth of one class gives NaN and a warning: there is no pair to rank.
 
     >>> from tenfold.evaluate import roc_auc_score
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    given = truth_and_scores(y_true, y_score, sample_weight, labels)
-    return auc_of(RankRows.of(given), average, max_fpr, multi_class)[0]
+    if labels is not None and np.ndim(y_score) == 2:
+        _check_labels(np.asarray(labels), np.shape(y_score)[1])
+    given = truth_or_sets(y_true, y_score, sample_weight, labels)
+    if isinstance(given, Sets):
+        return over_labels(given, average, lambda *rows: _defined(_of_two(*rows), max_fpr=max_fpr))
+    return _defined(RankRows.of(given), average, max_fpr, multi_class)
+
+
+def _check_labels(labels: Array, width: int) -> None:
+    if len(np.unique(labels)) == len(labels) and (np.sort(labels) == labels).all() and len(labels) != width:
+        raise BadInput(f"Number of given labels, {len(labels)}, not equal to the number of columns in 'y_score', {width}")
+
+
+def _of_two(codes: Array, scores: Array, w: Array | None) -> RankRows:
+    return RankRows.of(Scores(np.array([0, 1]), codes, scores.reshape(-1, 1), w))
+
+
+def _defined(
+    ranks: RankRows, average: str | None = "macro", max_fpr: float | None = None, multi_class: str = "raise"
+) -> Any:
+    """The area; NaN and a warning where there is none."""
+    try:
+        return auc_of(ranks, average, max_fpr, multi_class, absent=True)[0]
+    except OneClass:
+        warn(ONE_CLASS, UndefinedScore, stacklevel=3)
+        return float("nan")
 
 
 def auc_of(
-    ranks: Ranks, average: str | None = "macro", max_fpr: float | None = None, multi_class: str = "raise"
+    ranks: Ranks,
+    average: str | None = "macro",
+    max_fpr: float | None = None,
+    multi_class: str = "raise",
+    absent: bool = False,
 ) -> Any:
-    """The area, and a bound on its error, from a statistic of ranks."""
+    """The area, and a bound on its error, from a statistic of ranks; `absent`: pairs of classes without rows are left out."""
     check_choice("multi_class", multi_class, ("raise", "ovr", "ovo"))
     k = len(ranks.classes)
     if k < 2:
-        raise BadInput(f"the AUC needs rows of both classes: the truth holds only {ranks.classes.tolist()[0]!r}")
+        raise OneClass(f"the AUC needs rows of both classes: the truth holds only {ranks.classes.tolist()[0]!r}")
     if ranks.width == 1 or (k == 2 and ranks.width == 2):
         if k > 2:
-            raise BadInput(f"the truth holds {k} classes and there is one column of scores: give one for each class")
+            raise BadInput(
+                f"`y_score` needs to be of shape `(n_samples, n_classes)`: the truth holds {k} classes, give a column of "
+                "scores for each"
+            )
         column = ranks.width - 1
         if max_fpr is None or max_fpr == 1:
             return ranks.auc(column, 1)
@@ -60,17 +93,23 @@ def auc_of(
         if curve.rounded:
             raise BadParameter(f"max_fpr={max_fpr!r}: needs all rows in memory; use exact=True")
         return Bounded(_partial_area(curve, max_fpr), 0.0)
-    if ranks.width != k:
-        raise BadInput(f"the truth holds {k} classes and there are {ranks.width} columns of scores: give labels=")
-    if multi_class == "raise":
-        raise BadParameter(f"there are {k} classes: choose multi_class='ovr' or 'ovo'")
     if max_fpr not in (None, 1):
-        raise BadParameter(f"max_fpr={max_fpr!r}: is for two classes only")
-    return _one_vs_rest(ranks, average) if multi_class == "ovr" else _one_vs_one(ranks, average)
+        raise BadParameter(
+            "Partial AUC computation not available in multiclass setting, 'max_fpr' must be set to `None`, received "
+            f"`max_fpr={max_fpr}` instead"
+        )
+    if multi_class == "raise":
+        raise BadParameter(f"multi_class must be in ('ovo', 'ovr'): there are {k} classes")
+    if ranks.width != k:
+        raise BadInput(
+            f"Number of classes in y_true not equal to the number of columns in 'y_score': {k} classes, {ranks.width} columns; "
+            "give the classes of the columns as labels="
+        )
+    return _one_vs_rest(ranks, average) if multi_class == "ovr" else _one_vs_one(ranks, average, absent)
 
 
 def _one_vs_rest(ranks: Ranks, average: str | None) -> Any:
-    check_choice("average", average, ("macro", "weighted", "micro", None))
+    _check_average(average, ("micro", "macro", "weighted", None))
     if average == "micro":
         return ranks.pooled_auc()
     weights = ranks.weights()
@@ -81,11 +120,26 @@ def _one_vs_rest(ranks: Ranks, average: str | None) -> Any:
     return _mean(values, bounds, weights if average == "weighted" else None)
 
 
-def _one_vs_one(ranks: Ranks, average: str | None) -> Bounded:
-    check_choice("average", average, ("macro", "weighted"))
+def _check_average(average: str | None, choices: tuple[str | None, ...]) -> None:
+    if average not in choices:
+        raise BadParameter(f"average must be one of {choices} for multiclass problems: got {average!r}")
+
+
+class NoAverage(BadParameter, NotImplementedError):
+    """A score of pairs of classes without an average."""
+
+
+def _one_vs_one(ranks: Ranks, average: str | None, absent: bool) -> Bounded:
+    _check_average(average, ("macro", "weighted", None))
+    if average is None:
+        raise NoAverage("average=None is not implemented for multi_class='ovo'.")
     weights = ranks.weights()
-    _all_present(ranks.classes, weights)
-    pairs = [(a, b) for a in range(len(weights)) for b in range(a + 1, len(weights))]
+    if not absent:
+        _all_present(ranks.classes, weights)
+    present = np.flatnonzero(weights).tolist()
+    if len(present) < 2:
+        raise OneClass(ONE_CLASS)
+    pairs = [(a, b) for a in present for b in present if a < b]
     both = np.array([[ranks.auc(a, a, b), ranks.auc(b, b, a)] for a, b in pairs]).mean(axis=1)
     share = np.array([weights[a] + weights[b] for a, b in pairs]) if average == "weighted" else None
     return _mean(both[:, 0], both[:, 1], share)
@@ -94,7 +148,7 @@ def _one_vs_one(ranks: Ranks, average: str | None) -> Bounded:
 def _all_present(classes: Array, weights: Array) -> None:
     if not weights.all():
         absent = classes[weights == 0].tolist()[0]
-        raise BadInput(
+        raise OneClass(
             f"class {absent!r} has no row in the truth, so there is nothing to rank: leave it out of labels="
         )
 
@@ -135,14 +189,19 @@ def roc_curve(
 def roc_curve_of(ranks: Ranks, pos_label: Any = None, drop_intermediate: bool = True) -> tuple[Array, Array, Array]:
     """The points of the curve from a statistic of ranks; rounded scores give fewer points, each of them exact."""
     curve = _curve(ranks, pos_label)
-    if not curve.negatives[-1] or not curve.positives[-1]:
-        raise BadInput("a ROC curve needs rows of both classes: the truth holds only one")
     if drop_intermediate and len(curve.thresholds) > 2:
         bends = (np.diff(curve.negatives, 2) != 0) | (np.diff(curve.positives, 2) != 0)
         curve = _kept(curve, np.concatenate([[True], bends, [True]]))
     thresholds = np.append(np.inf, curve.thresholds)
-    fpr, tpr = (np.append(0.0, part) / part[-1] for part in (curve.negatives, curve.positives))
+    fpr, tpr = _rates(curve.negatives, "negative", "false"), _rates(curve.positives, "positive", "true")
     return fpr, tpr, thresholds
+
+
+def _rates(above: Array, rows: str, rate: str) -> Array:
+    if above[-1]:
+        return np.asarray(np.append(0.0, above) / above[-1])
+    warn(f"No {rows} samples in y_true, {rate} positive value should be meaningless", UndefinedScore, stacklevel=5)
+    return np.full(len(above) + 1, np.nan)
 
 
 def precision_recall_curve(
@@ -167,12 +226,13 @@ def precision_recall_curve_of(
 ) -> tuple[Array, Array, Array]:
     """The points of the curve from a statistic of ranks; rounded scores give fewer points, each of them exact."""
     curve = _curve(ranks, pos_label)
-    _need_positives(curve)
     if drop_intermediate and len(curve.thresholds) > 2:
         moved = np.diff(curve.positives) != 0
         curve = _kept(curve, np.concatenate([[True], moved[:-1] | moved[1:], [True]]))
     precision = curve.positives / (curve.positives + curve.negatives)
-    recall = curve.positives / curve.positives[-1]
+    if not curve.positives[-1]:
+        _warn_no_positives(5)
+    recall = curve.positives / curve.positives[-1] if curve.positives[-1] else np.ones(len(precision))
     return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), curve.thresholds[::-1]
 
 
@@ -188,19 +248,47 @@ def average_precision_score(
     >>> round(average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.8333
     """
-    return average_precision_of(RankRows.of(truth_and_scores(y_true, y_score, sample_weight)), average, pos_label)[0]
+    given = truth_or_sets(y_true, y_score, sample_weight)
+    if isinstance(given, Sets):
+        _check_fixed(pos_label, "multilabel-indicator")
+        return over_labels(given, average, lambda *rows: _found(_of_two(*rows), "macro", 1))
+    if average == "samples" and given.scores.shape[1] == len(given.classes) > 2:
+        one = given.truth[:, None] == np.arange(len(given.classes))
+        return over_labels(Sets(one, given.scores, given.w), average, lambda *rows: _found(_of_two(*rows), "macro", 1))
+    return _found(RankRows.of(given), average, pos_label)
+
+
+def _check_fixed(pos_label: Any, kind: str) -> None:
+    if pos_label != 1:
+        raise BadParameter(
+            f"Parameter pos_label is fixed to 1 for {kind} y_true. Do not set pos_label or set pos_label to 1."
+        )
+
+
+def _found(ranks: RankRows, average: str | None, pos_label: Any) -> Any:
+    """The average precision; 0 and a warning where there is nothing to find."""
+    try:
+        return average_precision_of(ranks, average, pos_label)[0]
+    except OneClass:
+        _warn_no_positives(4)
+        return 0.0
+
+
+def _warn_no_positives(stacklevel: int) -> None:
+    warn("No positive class found in y_true, recall is set to one for all thresholds.", UndefinedScore, stacklevel=stacklevel)
 
 
 def average_precision_of(ranks: Ranks, average: str | None = "macro", pos_label: Any = 1) -> Any:
     """The average precision, and a bound on its error, from a statistic of ranks."""
-    check_choice("average", average, ("macro", "weighted", "micro", None))
+    check_choice("average", average, ("macro", "weighted", "micro", "samples", None))  # "samples": of two classes, the same
     k = len(ranks.classes)
     if ranks.width == 1:
         if k > 2:
-            raise BadInput(f"the truth holds {k} classes and there is one column of scores: give one for each class")
+            raise BadInput(f"`y_score` needs to be of shape `(n_samples, n_classes)`: the truth holds {k} classes")
         return step_area(ranks.curve(0, positive_class(ranks.classes, pos_label)))
     if ranks.width != k:
         raise BadInput(f"the truth holds {k} classes and there are {ranks.width} columns of scores: give as many")
+    _check_fixed(pos_label, "multiclass")
     if average == "micro":
         return step_area(_pooled(ranks).curve(0, 1))
     values, bounds = np.array([step_area(ranks.curve(a, a)) for a in range(k)]).T
@@ -240,13 +328,13 @@ def _curve(ranks: Ranks, pos_label: Any) -> Curve:
     if ranks.width > 1:
         raise BadInput(f"y_score has {ranks.width} columns: give one score for each row")
     if len(ranks.classes) > 2 and pos_label is None:
-        raise BadParameter(f"there are {len(ranks.classes)} classes: name the positive one with pos_label=")
+        raise BadParameter(f"multiclass format is not supported: name the positive one of {len(ranks.classes)} classes by pos_label=")
     return ranks.curve(0, positive_class(ranks.classes, pos_label))
 
 
 def _need_positives(curve: Curve) -> None:
     if not curve.positives[-1]:
-        raise BadInput("recall needs rows of the positive class: the truth holds none")
+        raise OneClass("recall needs rows of the positive class: the truth holds none")
 
 
 def _kept(curve: Curve, which: Array) -> Curve:

@@ -20,8 +20,13 @@ from tenfold.core.stats import Stats, merge
 from tenfold.score.confusion import joined
 from tenfold.score.inputs import Scores
 
+ONE_CLASS = "Only one class is present in y_true. ROC AUC score is not defined in that case."
 MOST_DISTINCT = 2**18
 LEAST_DISTINCT = 2**10
+
+
+class OneClass(BadInput):
+    """There is no pair of rows to rank, or no row to find."""
 
 
 class Bounded(NamedTuple):
@@ -115,7 +120,7 @@ class RankRows(Stats):
 def won_share(positive: float, negative: float, won: float) -> float:
     """Pairs won among all pairs."""
     if not positive or not negative:
-        raise BadInput("the AUC needs rows of both classes: the truth holds only one")
+        raise OneClass(f"{ONE_CLASS[:-1]}: the truth holds rows of one class")
     return won / positive / negative
 
 

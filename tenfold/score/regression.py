@@ -88,7 +88,7 @@ class ValueSums(Stats):
 
     def r2(self, multioutput: Any = "uniform_average", force_finite: bool = True) -> Any:
         if self.rows < 2:
-            warn("R² of one row is NaN, as one row has no spread: give at least 2", UndefinedScore, stacklevel=3)
+            warn("R^2 score is not well-defined with less than two samples.", UndefinedScore, stacklevel=3)
             return float("nan")
         return self.explained(multioutput, force_finite)
 
