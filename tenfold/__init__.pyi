@@ -108,6 +108,8 @@ from tenfold.tree.forest.forest import RandomForestRegressor as RandomForestRegr
 from tenfold.tree.single.c45 import C45Classifier as C45Classifier
 from tenfold.tree.single.decision import DecisionTreeClassifier as DecisionTreeClassifier
 from tenfold.tree.single.decision import DecisionTreeRegressor as DecisionTreeRegressor
+from tenfold.tree.single.extra import ExtraTreeClassifier as ExtraTreeClassifier
+from tenfold.tree.single.extra import ExtraTreeRegressor as ExtraTreeRegressor
 from tenfold.tree.single.id3 import ID3Classifier as ID3Classifier
 
 PUBLIC: dict[str, str]

@@ -86,5 +86,7 @@ LEARNERS: dict[int, str] = {
     111: "RandomizedSearchCV",
     112: "HalvingGridSearchCV",
     113: "HalvingRandomSearchCV",
+    114: "ExtraTreeClassifier",
+    115: "ExtraTreeRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -8,6 +8,8 @@ PUBLIC = {
     "GradientBoostingRegressor": "boosting.gradient",
     "DecisionTreeClassifier": "single.decision",
     "DecisionTreeRegressor": "single.decision",
+    "ExtraTreeClassifier": "single.extra",
+    "ExtraTreeRegressor": "single.extra",
     "RandomForestClassifier": "forest.forest",
     "RandomForestRegressor": "forest.forest",
     "ExtraTreesClassifier": "forest.forest",
