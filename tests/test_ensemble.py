@@ -52,10 +52,11 @@ def test_draws_do_not_depend_on_the_order_of_rows() -> None:
     X = 1.7e9 + rng.integers(0, 40, (200, 2)).astype(float)
     y = X[:, 0] - X[:, 1]
     w = rng.integers(1, 4, 200)
-    expected = tenfold.BaggingRegressor(n_estimators=4, random_state=0).fit(X, y, w).predict(X)
+    bag = tenfold.BaggingRegressor(n_estimators=4, max_samples=1.0, random_state=0)  # as many rows as the total weight
+    expected = bag.fit(X, y, w).predict(X)
     for order in (rng.permutation(200), rng.permutation(np.repeat(np.arange(200), w))):
         weight = w[order] if len(order) == 200 else None
-        again = tenfold.BaggingRegressor(n_estimators=4, random_state=0).fit(X[order], y[order], weight)
+        again = bag.fit(X[order], y[order], weight)
         np.testing.assert_allclose(again.predict(X), expected, rtol=1e-12)
 
 

@@ -34,11 +34,22 @@ from tenfold.gate.inputs import AsGiven, Given
 SMALLEST = np.finfo(np.float64).tiny  # stands for a probability of zero, whose logarithm is not a number to add to others
 
 
+VERBS = ("fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
+
+
 def learner_of(given: Any, name: str = "", *, by_verbs: bool = False) -> Any:
     """A learner of ours as it is, unless `by_verbs`; anybody else's as one of ours. `name` is what messages call it."""
-    if isinstance(given, Estimator) and (not by_verbs or isinstance(given, ByVerbs)):
+    if is_own(given) and (not by_verbs or isinstance(given, ByVerbs)):
         return given
     return ByVerbs(given, name)
+
+
+def is_own(given: Any) -> bool:
+    """Whether it is a learner of Tenfold's; a class made from one of those with verbs of its own is the user's."""
+    if not isinstance(given, Estimator):
+        return False
+    verbs = (getattr(type(given), verb, None) for verb in VERBS)
+    return all(verb is None or verb.__module__.startswith("tenfold.") for verb in verbs)
 
 
 def own_of(learner: Any) -> Any:
@@ -48,7 +59,7 @@ def own_of(learner: Any) -> Any:
 
 def takes_anything(learners: Iterable[Any]) -> bool:
     """Whether one of these wants rows as the user gave them."""
-    return any(not isinstance(one, Estimator) or one.accepts == "anything" for one in learners)
+    return any(not is_own(one) or one.accepts == "anything" for one in learners)
 
 
 def objection_to(given: Any, *verbs: str) -> str | None:
@@ -64,17 +75,23 @@ def objection_to(given: Any, *verbs: str) -> str | None:
 
 def role_of(given: Any) -> str:
     """What anybody's learner does with rows: as its tags say, else as its verbs tell."""
+    said = told_role(given)
+    if said is not None:
+        return said
+    if hasattr(given, "transform"):
+        return "transformer"
+    return "classifier" if hasattr(given, "predict_proba") or hasattr(given, "decision_function") else "regressor"
+
+
+def told_role(given: Any) -> str | None:
+    """The role that a learner tells of itself."""
     if isinstance(given, Estimator):
         return given.role
     try:
         said = given.__sklearn_tags__().estimator_type
     except AttributeError:  # none at all, or only those of a mixin
         said = getattr(given, "_estimator_type", None)
-    if said is not None:
-        return str(said)
-    if hasattr(given, "transform"):
-        return "transformer"
-    return "classifier" if hasattr(given, "predict_proba") or hasattr(given, "decision_function") else "regressor"
+    return None if said is None else str(said)
 
 
 def is_fitted_learner(given: Any) -> bool:
@@ -99,6 +116,7 @@ class ByVerbs(Estimator):
 
     learner: Any = param(doc="an object with fit, and predict or transform")
     name: str = param(default="", doc="what messages call it")
+    as_role: str = param(default="", doc="what it is asked to be, where it does not tell; empty: as its verbs tell")
 
     kind: ClassVar[str] = "keeps rows"
     accepts: ClassVar[str] = "anything"
@@ -109,7 +127,7 @@ class ByVerbs(Estimator):
 
     @property
     def role(self) -> str:
-        return role_of(self.learner)
+        return self.as_role or role_of(self.learner)
 
     @property
     def target(self) -> str:
@@ -236,8 +254,10 @@ class ByVerbs(Estimator):
 def checked_learner(given: Any, role: str, here: str) -> Any:
     """A learner of this role, ours or anybody's, as one of ours; `here` begins the refusal of all else."""
     if isinstance(given, Estimator) and given.role == role:
-        return given
+        return learner_of(given)
     reason = objection_to(given, "predict")
+    if reason is None and told_role(given) is None:
+        return ByVerbs(given, as_role=role)
     if reason is None and role_of(given) != role:
         reason = f"is a {type(given).__name__}, a {role_of(given)}, and a {role} is needed"
     if reason is not None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
-from tenfold.base.foreign import checked_learner
+from tenfold.base.foreign import ByVerbs, checked_learner, is_own, own_of
 from tenfold.base.member import OfMember
 from tenfold.base.roles import first_largest
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
-from tenfold.core.params import domains
 
 
 class Composite(OfMember, Estimator):
@@ -32,21 +32,47 @@ class Composite(OfMember, Estimator):
     def least_classes(self) -> int:
         return int(self._member.least_classes)
 
+    @property
+    def estimator_(self) -> Any:
+        """The learner that the members are copies of."""
+        check.check_fitted(self)
+        return own_of(self._member)
+
     def _copy(self, seed: int) -> Any:
         """A fresh member with a seed of its own where it draws."""
         return copy_of(self._member, seed)
 
+    def _as_member(self, fitted: Any) -> Any:
+        """A fitted member, ours or anybody's, as one of ours that has been fitted to numbers of classes."""
+        if isinstance(fitted, Estimator) and is_own(fitted):
+            return fitted
+        member = checked_learner(fitted, self.role, f"{type(self).__name__}(estimator):")
+        if self.role == "classifier":
+            vars(member)["classes_"] = np.arange(len(self.classes_))
+        return member
+
+    def __sklearn_tags__(self) -> Any:
+        tags, member = super().__sklearn_tags__(), own_of(self._member)
+        if hasattr(member, "__sklearn_tags__"):
+            tags.input_tags = replace(tags.input_tags, **{name: getattr(member.__sklearn_tags__().input_tags, name) for name in INPUT_TAGS})
+        return tags
+
+
+INPUT_TAGS = ("sparse", "allow_nan")
+
 
 def copy_of(learner: Estimator, seed: int = 0) -> Estimator:
-    """A fresh learner with this seed where it draws."""
+    """A fresh learner with this seed where it draws, itself or a learner inside."""
     member = fresh(learner)
-    if "random_state" in domains(member) and member.random_state is None:
-        member.set_params(random_state=seed)
-    return member
+    seeds = {name: seed for name, value in member.get_params().items() if name.split("__")[-1] == "random_state" and value is None}
+    return member.set_params(**seeds) if seeds else member
 
 
-def fit_member(member: Estimator, X: Array, y: Array, w: Array | None, category: Array) -> Any:
+def fit_member(member: Any, X: Any, y: Array, w: Array | None, category: Array) -> Any:
     """Fit to rows whose columns `category` hold codes of categories: the codes that have weight are the member's categories."""
+    if isinstance(member, ByVerbs):
+        member._fit_own(X, y, w)
+        return member
     if not category.any():
         return member.fit(X, y, w)
     if w is not None:
@@ -65,11 +91,15 @@ def takes_numbers(member: Any) -> bool:
 
 def shares_of(member: Any, X: Array, n_classes: int) -> Array:
     """(rows, classes): the probabilities of a member that was fitted to numbers of classes, of which it may have met only some."""
+    if isinstance(member, ByVerbs):
+        if not hasattr(member.learner, "predict_proba"):  # it votes
+            return np.eye(n_classes)[member._choice(X)]
+        return member._probabilities(X)
     direct = takes_numbers(member) and hasattr(member, "_probabilities")
     known = member._probabilities(X) if direct else member.predict_proba(X)
     if len(member.classes_) == n_classes:
         return np.asarray(known, dtype=np.float64)
-    probabilities = np.zeros((len(X), n_classes))
+    probabilities = np.zeros((X.shape[0], n_classes))
     probabilities[:, member.classes_] = known
     return probabilities
 
@@ -89,7 +119,7 @@ def unsuited(members: list[Any], role: str, n_classes: int = 0) -> str | None:
 def values_of(member: Estimator, X: Array) -> Array:
     """(rows, targets): the predictions of a member."""
     predicted = member._predict(X) if takes_numbers(member) else member.predict(X)
-    return np.asarray(predicted, dtype=np.float64).reshape(len(X), -1)
+    return np.asarray(predicted, dtype=np.float64).reshape(X.shape[0], -1)
 
 
 def choices_of(member: Estimator, X: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -14,14 +14,16 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, Regressor
 from tenfold.base.members import Composite, shares_of, takes_numbers, unsuited, values_of
 from tenfold.base.sklearn_api import fresh
-from tenfold.compose.bagging_draws import Bagging, Distinct, columns_of
+from tenfold.compose.bagging_draws import Bagging, Distinct, Drawn, Draws, columns_of
+from tenfold.core import ops
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadParameter, BadType
+from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning, NotFitted, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import pass_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.random import seed_of
+from tenfold.gate.inputs import AsGiven
 from tenfold.score.record import Score
 from tenfold.tree.settings import chosen_oob_score, generator_of
 from tenfold.tree.single.tree import OneTree
@@ -38,12 +40,13 @@ class Bag(Composite):
     estimators_features_: list[Array] = learned("[int(*)<p](t)", "the columns of each member")
     oob_score_: float = learned("float", "score on rows that a member has not seen", optional=True)
     _seed: int = learned("int", "seed of the draws")
+    _drawn: Drawn
 
     estimator: Any = param(default=None, doc="the learner to be fitted to each draw; None: a decision tree")
     n_estimators: int = param(default=10, at_least=1, doc="number of members")
     _: KW_ONLY
     max_samples: int | float | None = param(
-        default=None, above=0, doc="rows to draw: a number, a share, or None for as many as there are"
+        default=None, above=0, doc="rows to draw: a number, a share of the total weight, or None for as many as there are"
     )
     max_features: int | float = param(default=1.0, above=0, doc="columns to draw: a number, or a share")
     bootstrap: bool = param(default=True, doc="draw rows with replacement")
@@ -61,9 +64,36 @@ class Bag(Composite):
     path: ClassVar[str | None] = "n_estimators"
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "rows are drawn by a hash of their content, which reads the columns in their order",
+        "weight_is_copies": "weights are chances, and as many rows are drawn as there are, whatever they weigh",
     }
 
-    def _say(self, member: Estimator, X: Array) -> Array:
+    @property
+    def accepts(self) -> str:
+        return str(self._member.accepts)
+
+    @property
+    def sparse(self) -> bool:
+        return bool(self._member.sparse)
+
+    @property
+    def estimators_samples_(self) -> list[Array]:
+        """The rows of the table that each member has seen, one as often as it was drawn; they are drawn again to tell."""
+        check.check_fitted(self)
+        if "_drawn" not in vars(self):
+            raise NotFitted(f"estimators_samples_ is absent: a {type(self).__name__} from a file has no rows")
+        draws = Draws(self, self._drawn, self.n_features_in_, self._seed)
+        return [draws.samples(t) for t in range(len(self.estimators_))]
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    def _say(self, member: Estimator, X: Any) -> Array:
         """(rows, outputs): what a member says of rows."""
         raise NotImplementedError
 
@@ -80,6 +110,8 @@ class Bag(Composite):
                 f"the {len(members)} members that are there"
             )
         check_goes_on(self, source)
+        if len(members) == self.n_estimators:
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees: set n_estimators higher", DataWarning)
         return dict(members=members, columns=self.estimators_features_, seed=self._seed)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
@@ -88,13 +120,20 @@ class Bag(Composite):
 
     def _bagged(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
         """The fitted attributes with each number of members."""
-        X, y, w = yield Keep()
+        if isinstance(source, AsGiven):
+            X, y, w = matrix_of(self, source.X.table), source.y, np.zeros(source.X.shape[0])
+            there = slice(None) if source.rows is None else source.rows
+            w[there] = 1.0 if source.w is None else source.w[there]
+        else:
+            X, y, w = yield Keep(sparse=self.sparse)
         members, columns = self._before.get("members", []), self._before.get("columns", [])
         seed = self._before.get("seed")
         if seed is None:
             seed = vars(self)["_seed"] = seed_of(generator_of(self))
-        rows = Distinct.of(X.astype(np.float64, copy=False), y, w, seed)
-        category = check.categorical_columns(self, source)
+        if isinstance(source, AsGiven):
+            rows, category = Distinct.as_given(X, y, w), np.zeros(X.shape[1], dtype=bool)
+        else:
+            rows, category = Distinct.of(X.astype(np.float64, copy=False), y, w, seed), check.categorical_columns(self, source)
         return Bagging(self, rows, X.dtype, category, seed).stages(list(members), list(columns), sizes)
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
@@ -106,7 +145,7 @@ class Bag(Composite):
         check.check_params(largest)
         stages = largest._driven(partial(largest._bagged, sizes=sizes), source)
         pass_on_interrupt()
-        seed = dict(_seed=largest._seed)
+        seed = dict(_seed=largest._seed)  # of all of them
         return [largest._fitted_copy(stages[sizes.index(int(n))] | seed, n_estimators=n) for n in values]
 
     def _explained(self) -> tuple[list[Trees], float, Any, str]:
@@ -130,11 +169,25 @@ class Bag(Composite):
             return "a member takes another number of columns than were drawn for it"
         return unsuited(members, self.role, len(self.classes_) if self.role == "classifier" else 0)
 
-    def _mean(self, X: Any) -> Array:
-        total: Any = 0.0
+    def _mean(self, X: Any, say: Callable[[Any, Any], Array] | None = None) -> Array:
+        """The mean over members of what they say, or of `say(member, rows)`."""
+        say, total = say or self._say, np.zeros(1)
+        X = matrix_of(self, X) if self.accepts == "anything" else X
         for member, columns in zip(self.estimators_, self.estimators_features_, strict=True):
-            total = total + self._say(member, columns_of(X, columns))
+            total = total + say(self._as_member(member), columns_of(X, columns))
         return np.asarray(total / len(self.estimators_))
+
+
+def matrix_of(bag: Bag, X: Any) -> Any:
+    """Rows for members that are not Tenfold's, as an array or CSR or CSC, whatever it holds: they look at it themselves."""
+    if ops.is_sparse(X):
+        X = X if X.format in ("csr", "csc") else X.tocsr()
+    else:
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise BadInput(f"Expected 2D array, got {X.ndim}D array instead: {type(bag).__name__} draws rows and columns of a table")
+    check.check_width(bag, X.shape[1], vars(bag).get("n_features_in_", X.shape[1]))
+    return X
 
 
 def _widened(member: OneTree, columns: Array, width: int) -> Trees:
@@ -153,8 +206,8 @@ class BaggingClassifier(ShareClassifier, Bag):
     Model       P(class k | x) = (1/T) Σₜ Pₜ(class k | x)
     Objective   that of the members, each on rows drawn with replacement (or without) and perhaps some of the columns
     Algorithm   equal rows are taken together and sorted by a hash of their content; member t draws how often it sees each
-                with the seed (random_state, t), so that neither order, blocks nor repetition of rows matter; whole
-                weights count as copies of rows, others as chances; threads run over members
+                with the seed (random_state, t), so that neither order nor blocks of rows matter; weights are chances,
+                in any unit; threads run over members. Members that are not Tenfold's are fitted to rows by their places
     Cost        n_estimators fits; the rows are kept while they run
     Fails when  members are stable (linear models): the mean is then no better than one of them
     Reference   Breiman 1996
@@ -198,7 +251,15 @@ class BaggingClassifier(ShareClassifier, Bag):
     def _enough(self, y: Array) -> bool:
         return len(y) >= self.least_rows and len(np.unique(y)) >= self.least_classes
 
-    def _say(self, member: Estimator, X: Array) -> Array:
+    @property
+    def has_decisions(self) -> bool:  # type: ignore[override]
+        return hasattr(self._member, "decision_function")
+
+    def _decisions(self, X: Any) -> Array:
+        """The mean of what members decide by, where they have such scores."""
+        return self._mean(X, lambda member, rows: np.asarray(member._decisions(rows), dtype=np.float64))
+
+    def _say(self, member: Estimator, X: Any) -> Array:
         return shares_of(member, X, len(self.classes_))
 
     def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
@@ -212,6 +273,9 @@ class BaggingClassifier(ShareClassifier, Bag):
 
     def _class_shares(self, X: Any) -> Array:
         return self._mean(X)
+
+    def _probabilities(self, X: Any) -> Array:
+        return self._mean(X) if self.accepts == "anything" else super()._probabilities(X)
 
 
 @estimator
@@ -235,7 +299,7 @@ class BaggingRegressor(Regressor, Bag):
     """
 
     oob_prediction_: Array = learned(
-        "real(n)", "predictions of the training rows from members that have not seen them", optional=True
+        "real(n)|real(n,*)", "predictions of the training rows from members that have not seen them", optional=True
     )
 
     @classmethod
@@ -256,13 +320,17 @@ class BaggingRegressor(Regressor, Bag):
 
         return DecisionTreeRegressor()
 
+    @property
+    def multi_output(self) -> bool:
+        return bool(self._member.multi_output)
+
     def _target(self, y: Array) -> Array:
-        return y[:, 0]
+        return y[:, 0] if self._flat else y
 
     def _enough(self, y: Array) -> bool:
         return len(y) >= self.least_rows
 
-    def _say(self, member: Estimator, X: Array) -> Array:
+    def _say(self, member: Estimator, X: Any) -> Array:
         return values_of(member, X)
 
     def _out_of_bag(self, rows: Distinct, mean: Array, seen: Array) -> dict[str, Any]:
@@ -274,10 +342,11 @@ class BaggingRegressor(Regressor, Bag):
         if chosen is not None:
             here, weights = _judged(chosen, rows, seen)
             score = chosen.of(rows.y[here], mean[here], weights)
-        return dict(oob_score_=score, oob_prediction_=mean[rows.number, 0])
+        return dict(oob_score_=score, oob_prediction_=self._target(mean[rows.number]))
 
     def _predict(self, X: Any) -> Array:
-        return self._mean(X)[:, 0].astype(X.dtype, copy=False)
+        mean = self._target(self._mean(X))
+        return mean if self.accepts == "anything" else mean.astype(X.dtype, copy=False)
 
 
 def _judged(score: Score, rows: Distinct, seen: Array) -> tuple[Array, Array | None]:
