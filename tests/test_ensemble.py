@@ -165,3 +165,62 @@ def test_attributions_add_up(classes: int) -> None:
         attributions(tenfold.BaggingClassifier(tenfold.GaussianNB(), random_state=0).fit(X, y), X)
     with pytest.raises(tenfold.BadInput, match="only stumps"):
         attributions(tenfold.AdaBoostClassifier(tenfold.GaussianNB()).fit(X, y), X)
+
+
+def test_weights_are_chances_in_any_unit() -> None:
+    X, y = CANCER
+    w = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    for settings in ({}, {"max_samples": 50}, {"bootstrap": False, "max_samples": 0.4}):
+        bag = tenfold.BaggingClassifier(n_estimators=3, random_state=0, **settings)
+        for weight, other in ((w, 10.001 * w), (None, np.full(len(y), 10.0))):
+            one = bag.fit(X, y, weight)
+            expected, samples = one.predict_proba(X), one.estimators_samples_
+            np.testing.assert_allclose(bag.fit(X, y, other).predict_proba(X), expected, rtol=1e-12)
+            assert all((a == b).all() for a, b in zip(samples, bag.estimators_samples_, strict=True))
+    assert not np.isin(tenfold.BaggingClassifier(random_state=0).fit(X, y, w).estimators_samples_[0], np.flatnonzero(w == 0)).any()
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["ours", "anybody's"])
+def test_a_member_is_its_fit_to_its_samples(own: bool) -> None:
+    from sklearn.linear_model import Ridge
+
+    X, y = DIABETES
+    member = tenfold.Ridge() if own else Ridge()
+    model = tenfold.BaggingRegressor(member, n_estimators=3, max_features=0.5, random_state=0).fit(X, y)
+    assert len(model) == 3 and [type(one) for one in model] == [type(member)] * 3 and type(model.estimator_) is type(member)
+    for one, rows, columns in zip(model.estimators_, model.estimators_samples_, model.estimators_features_, strict=True):
+        again = type(member)().fit(X[rows][:, columns], y[rows])
+        np.testing.assert_allclose(one.coef_, again.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array"])
+def test_sparse_rows_and_several_targets(kind: str) -> None:
+    import scipy.sparse
+
+    X, y = DIABETES
+    some = np.where(np.abs(X) > 0.03, X, 0.0)
+    sparse = getattr(scipy.sparse, kind)(some)
+    two = np.column_stack([y, X[:, 0]])
+    for settings in ({}, {"max_features": 4, "bootstrap": False, "max_samples": 60}):
+        model = tenfold.BaggingRegressor(tenfold.Ridge(), n_estimators=3, random_state=0, **settings)
+        expected = model.fit(some, two).predict(some)
+        assert expected.shape == two.shape
+        np.testing.assert_allclose(model.fit(sparse, two).predict(sparse), expected, rtol=1e-9)
+
+
+def test_members_without_weights_or_probabilities() -> None:
+    """Such a member is fitted to the rows drawn, and votes."""
+
+    class Nearest:
+        def fit(self, X: Any, y: Any) -> None:
+            self.X, self.y, self.classes_ = X, y, np.unique(y)
+
+        def predict(self, X: Any) -> Any:
+            return self.y[np.abs(X[:, None] - self.X[None]).sum(axis=2).argmin(axis=1)]
+
+    X, y = CANCER
+    labels = np.where(y == 1, "good", "bad")
+    model = tenfold.BaggingClassifier(Nearest(), n_estimators=20, oob_score=True, random_state=0).fit(X[:400], labels[:400])
+    assert model.score(X[400:], labels[400:]) > 0.9 and 0.85 < model.oob_score_ < 1
+    np.testing.assert_allclose(model.predict_proba(X) * 20 % 1, 0, atol=1e-12)
+    assert not hasattr(model, "decision_function")

@@ -254,7 +254,7 @@ class ByVerbs(Estimator):
 def checked_learner(given: Any, role: str, here: str) -> Any:
     """A learner of this role, ours or anybody's, as one of ours; `here` begins the refusal of all else."""
     if isinstance(given, Estimator) and given.role == role:
-        return learner_of(given)
+        return learner_of(given, by_verbs=given.accepts == "anything")
     reason = objection_to(given, "predict")
     if reason is None and told_role(given) is None:
         return ByVerbs(given, as_role=role)

@@ -16,7 +16,7 @@ from tenfold.base.members import Composite, shares_of, takes_numbers, unsuited, 
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.bagging_draws import Bagging, Distinct, Drawn, Draws, columns_of
 from tenfold.core import ops
-from tenfold.core.data import Array, Source
+from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning, NotFitted, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
@@ -46,7 +46,7 @@ class Bag(Composite):
     n_estimators: int = param(default=10, at_least=1, doc="number of members")
     _: KW_ONLY
     max_samples: int | float | None = param(
-        default=None, above=0, doc="rows to draw: a number, a share of the total weight, or None for as many as there are"
+        default=None, above=0, doc="rows to draw: a number, a share (of the total weight, with bootstrap), or None for as many as there are"
     )
     max_features: int | float = param(default=1.0, above=0, doc="columns to draw: a number, or a share")
     bootstrap: bool = param(default=True, doc="draw rows with replacement")
@@ -120,21 +120,25 @@ class Bag(Composite):
 
     def _bagged(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
         """The fitted attributes with each number of members."""
-        if isinstance(source, AsGiven):
-            X, y, w = matrix_of(self, source.X.table), source.y, np.zeros(source.X.shape[0])
-            there = slice(None) if source.rows is None else source.rows
-            w[there] = 1.0 if source.w is None else source.w[there]
-        else:
-            X, y, w = yield Keep(sparse=self.sparse)
         members, columns = self._before.get("members", []), self._before.get("columns", [])
         seed = self._before.get("seed")
         if seed is None:
             seed = vars(self)["_seed"] = seed_of(generator_of(self))
         if isinstance(source, AsGiven):
-            rows, category = Distinct.as_given(X, y, w), np.zeros(X.shape[1], dtype=bool)
+            there = slice(None) if source.rows is None else source.rows
+            w = np.zeros(source.X.shape[0])
+            w[there] = 1.0 if source.w is None else source.w[there]
+            rows = Distinct.as_given(matrix_of(self, source.X.table), np.asarray(source.y), w)
         else:
-            rows, category = Distinct.of(X.astype(np.float64, copy=False), y, w, seed), check.categorical_columns(self, source)
-        return Bagging(self, rows, X.dtype, category, seed).stages(list(members), list(columns), sizes)
+            X, y, w = yield Keep(sparse=self.sparse)
+            places = source.rows if isinstance(source, Arrays) and source.rows is not None else np.arange(len(w))
+            if not w.all():
+                there = np.flatnonzero(w)
+                X, y, w, places = X[there], y[there], w[there], places[there]
+            rows = Distinct.of(X.astype(np.float64, copy=False), y, w, seed, places)
+            rows.X = rows.X.astype(X.dtype, copy=False)
+        category = check.categorical_columns(self, source)
+        return Bagging(self, rows, category, seed).stages(list(members), list(columns), sizes)
 
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         """The members are fitted once: fewer of them are the first ones."""
@@ -323,6 +327,11 @@ class BaggingRegressor(Regressor, Bag):
     @property
     def multi_output(self) -> bool:
         return bool(self._member.multi_output)
+
+    @property
+    def exempt(self) -> dict[str, str]:  # type: ignore[override]
+        several = {"several_targets": "rows are drawn by a hash of their content, which reads all targets"}
+        return Bag.exempt | (several if self.multi_output else {})
 
     def _target(self, y: Array) -> Array:
         return y[:, 0] if self._flat else y

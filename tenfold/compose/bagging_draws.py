@@ -30,9 +30,10 @@ class Distinct:
     weight: Array
     number: Array  # (n) where each row of the table stands here
     alike: bool  # all rows that have a weight have the same
+    places: Array  # (n) of these rows in the table of the user
 
     @classmethod
-    def of(cls, X: Any, y: Array, w: Array, seed: int) -> Distinct:
+    def of(cls, X: Any, y: Array, w: Array, seed: int, places: Array) -> Distinct:
         target = y.reshape(len(y), -1).astype(np.float64)
         key = ops.hash_rows(X, seed) ^ ops.hash_rows(target, seed + 1)
         order = np.argsort(key, kind="stable")
@@ -43,17 +44,17 @@ class Distinct:
         new = np.concatenate([[True], ~again])
         first, number = np.flatnonzero(new), np.empty(len(order), dtype=np.int64)
         number[order] = np.cumsum(new) - 1
-        return cls(X[first], y[first], np.add.reduceat(w[order], first), number, _alike(w))
+        return cls(X[first], y[first], np.add.reduceat(w[order], first), number, _alike(w), places)
 
     @classmethod
     def as_given(cls, X: Any, y: Array, w: Array) -> Distinct:
         """Rows of anybody's, which are not compared: each is one, in its place."""
-        return cls(X, y, w, np.arange(len(w)), _alike(w))
+        return cls(X, y, w, np.arange(len(w)), _alike(w), np.arange(len(w)))
 
     def drawn(self) -> Drawn:
         """What the draws depend on, without the rows."""
         first = np.empty(len(self.weight), dtype=np.int64)
-        first[self.number[::-1]] = np.arange(len(self.number))[::-1]
+        first[self.number[::-1]] = self.places[::-1]
         return Drawn(self.y, self.weight, np.bincount(self.number), first, self.alike)
 
 
@@ -65,8 +66,7 @@ def _alike(w: Array) -> bool:
 def _same_as_before(X: Any) -> Array:
     """Which rows but the first equal the one before."""
     if ops.is_sparse(X):
-        different = X[1:] != X[:-1]
-        return np.asarray(different.sum(axis=1)).ravel() == 0
+        return np.asarray(np.asarray((X[1:] != X[:-1]).sum(axis=1)).ravel() == 0)
     return np.asarray(((X[1:] == X[:-1]) | (np.isnan(X[1:]) & np.isnan(X[:-1]))).all(axis=1))
 
 
@@ -103,34 +103,21 @@ class Draws:
         self.n_columns = self._size(bag.max_features, n_columns, "max_features", "columns")
 
     def _rows_to_draw(self) -> int:
-        """A share is one of the total weight: so many rows are there where none was given."""
+        """Drawn with replacement, a share is one of the total weight, which is the number of rows where no weights are given."""
         rows, share = self.rows, self.bag.max_samples
-        there, name = rows.n_rows, type(self.bag).__name__
+        there, total = rows.n_rows, float(rows.weight.sum())
         if share is None:
             return there
-        if not self.bag.bootstrap and not rows.alike:
-            warn(
-                f"When fitting {name} with sample_weight it is recommended to use bootstrap=True: drawn without replacement, rows of "
-                "large weight come less often than their weight says",
-                DataWarning,
-            )
-        if isinstance(share, (int, np.integer)):
+        if isinstance(share, (int, np.integer)) or not self.bag.bootstrap or total == there:
             return self._size(share, there, "max_samples", "rows")
-        total = float(rows.weight.sum())
-        size = max(1, int(share * total))
-        if not self.bag.bootstrap and size > there:
-            raise BadParameter(
-                f"{name}(max_samples={share}): Effective max_samples={size} must be <= n_samples={there} to be able to sample "
-                "without replacement. Scale the weights, or use bootstrap=True"
-            )
-        if total != there and size < max(10.0, there**0.5):
+        size = self._size(max(1, int(share * total)), there, "max_samples", "rows")
+        if size < max(10.0, there**0.5):
             warn(
                 f"Using the fractional value max_samples={share} when the total sum of sample weights is {total} results in a low "
                 f"number ({size}) of bootstrap samples. We recommend passing `max_samples` as an integer.",
                 DataWarning,
-                stacklevel=2,
             )
-        return self._size(size, max(there, size), "max_samples", "rows")
+        return size
 
     def _size(self, value: Any, whole: int, name: str, what: str) -> int:
         size = int(value) if isinstance(value, (int, np.integer)) else max(1, int(value * whole))
@@ -181,10 +168,9 @@ class Draws:
 class Bagging:
     """One fit: draws, members, and the sums of what is said of rows that a member has not seen."""
 
-    def __init__(self, bag: Any, rows: Distinct, dtype: Any, category: Array, seed: int) -> None:
+    def __init__(self, bag: Any, rows: Distinct, category: Array, seed: int) -> None:
         self.bag, self.rows, self.category, self.seed = bag, rows, category, seed
-        self.foreign = isinstance(bag._member, ByVerbs)
-        self.X = rows.X if self.foreign else rows.X.astype(dtype, copy=False)
+        self.foreign, self.X = isinstance(bag._member, ByVerbs), rows.X
         self.draws = Draws(bag, rows.drawn(), self.X.shape[1], seed)
         before = len(bag._before.get("members", []))
         self.passes, self.lock = Passes(type(bag).__name__, bag.n_estimators - before), threading.Lock()
