@@ -249,7 +249,9 @@ def test_single_precision(model: Any) -> None:
     X, y = TABLES["wine"]
     single = X.astype(np.float32)
     one, two = made(model).fit(single, y), made(model).fit(single.astype(np.float64), y)
-    assert_same_fit(one, two, rtol=1e-10)
+    told = hasattr(one, "coef_")  # coefficients are told in the precision of the table
+    assert_same_fit(one, two, rtol=1e-7 if told else 1e-10)
+    assert not told or one.coef_.dtype == one.intercept_.dtype == np.float32
     assert (one.predict(single) == two.predict(single.astype(np.float64))).all()
 
 
@@ -355,9 +357,9 @@ def test_priors_are_renormalised_and_told() -> None:
 def test_what_is_not_offered_is_refused_in_words() -> None:
     X, y = TABLES["iris"]
     for model in (tenfold.LinearDiscriminantAnalysis, tenfold.QuadraticDiscriminantAnalysis):
-        with pytest.raises(BadParameter, match="fourth moments"):
-            model(shrinkage="auto").fit(X, y)
-        with pytest.raises(BadParameter, match="must be None"):
+        with pytest.raises(BadParameter, match="must be one of None, 'auto'"):
+            model(shrinkage="oas").fit(X, y)
+        with pytest.raises(BadParameter, match="must have a method"):
             model(covariance_estimator=object()).fit(X, y)
     with pytest.raises(BadParameter, match="n_classes - 1"):
         tenfold.LinearDiscriminantAnalysis(n_components=3).fit(X, y)

@@ -9,10 +9,12 @@ import numpy as np
 
 from tenfold.base.estimator import Classifier, Estimator, Transformer
 from tenfold.base.one_pass import OnePass
+from tenfold.base.sums import Sums
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.params import estimator, param
 from tenfold.core.stats import Moments
@@ -25,6 +27,7 @@ from tenfold.generative.class_rows import (
     whitening_of,
 )
 from tenfold.generative.classes import class_priors, log_priors, not_yet, refuse_if_not_yet
+from tenfold.generative.estimated import Estimated, estimated, needs_rows
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import eigh
 
@@ -58,8 +61,8 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     [1]
     """
 
-    coef_: Array = learned("float(M,p)", "coefficients; one row for two classes")
-    intercept_: Array = learned("real(M)", "constants")
+    coef_: Array = learned("float(M,p)", "coefficients; one row for two classes", like_x=True)
+    intercept_: Array = learned("real(M)", "constants", like_x=True)
     means_: Array = learned("float(K,p)", "class means")
     priors_: Array = learned("float(K)", "probability of each class")
     scalings_: Array = learned("float(p,r)", "directions of Fisher's projection")
@@ -80,7 +83,8 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         at_least=0,
         at_most=1,
         one_of=(None, "auto"),
-        doc="share of the covariance replaced by its mean variance times the identity",
+        doc="share of the covariance replaced by its mean variance times the identity; 'auto': by the rule of Ledoit and Wolf, of the "
+        "standardised columns of each class (the rows are kept)",
     )
     priors: Any = param(default=None, doc="prior probability of each class; None: its share of the rows")
     n_components: int | None = param(default=None, at_least=1, doc="columns of transform; None: min(K - 1, p)")
@@ -88,12 +92,22 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     tol: float = param(
         default=1e-4, at_least=0, doc="smallest scaled singular value within classes that counts (solver='svd')"
     )
-    covariance_estimator: None = param(default=None, doc="only None: the covariance is made from merged moments")
+    covariance_estimator: Any = param(
+        default=None, doc="an object with fit(X) and covariance_, asked class by class (the rows are kept); None: merged moments"
+    )
 
     def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
         from tenfold.generative.leave_one_out_discriminant import linear_discriminant
 
         return linear_discriminant(self) if isinstance(vars(self).get("stats_"), Moments) else None
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        if needs_rows(self):
+            return self._solve((yield from estimated(self, len(self.classes_))))
+        return (yield from super()._learn(source))
+
+    def _from_sums(self, source: Source) -> Sums | None:
+        return None if needs_rows(self) else super()._from_sums(source)
 
     def _summarize(self, block: Block) -> ClassRows | Moments:
         return rows_or_moments(block, len(self.classes_))
@@ -101,11 +115,11 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
     def _from_moments(self, moments: Moments) -> Moments:
         return moments
 
-    def _solve(self, stats: ClassRows | Moments) -> dict[str, Any]:
+    def _solve(self, stats: ClassRows | Moments | Estimated) -> dict[str, Any]:
         weight, means = stats.weight, stats.mean
         variances = variances_of(stats)
         check_magnitude(means, variances, vars(self).get("feature_names_in_"))
-        refuse_automatic(self)
+        refuse_sums(self, stats)
         priors, most = class_priors(self, weight), self._most_components()
         if not variances.any():
             return not_yet(
@@ -152,7 +166,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             fitted["covariance_"] = by_priors.dense() if isinstance(by_priors, Covariance) else by_priors
         return fitted
 
-    def _covariances(self, stats: ClassRows | Moments, priors: Array) -> tuple[Any, Any, Any]:
+    def _covariances(self, stats: ClassRows | Moments | Estimated, priors: Array) -> tuple[Any, Any, Any]:
         """Within classes as the solver takes it, within classes by priors, and of all rows; each with its shrinkage."""
         weight, share = stats.weight, stats.weight / stats.weight.sum()
         by_prior = share if self.priors is None else priors
@@ -164,6 +178,9 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
             by_priors = Covariance(rows * np.sqrt(by_prior / np.maximum(weight, 1e-300))[stats.y][:, None], s)
             return Covariance(pooled) if plain else by_priors, by_priors, Covariance(np.vstack([pooled, apart]), s)
         pooled = stats.scatter.sum(axis=0) / float(weight.sum())
+        if isinstance(stats, Estimated):
+            mixed = np.tensordot(by_prior / np.maximum(weight, 1e-300), stats.scatter, axes=1)
+            return mixed, mixed, stats.total
         mixed = pooled
         if self.priors is not None:
             mixed = np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
@@ -228,7 +245,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         warn(message, Degenerate, stacklevel=2)
 
     def _scores(self, X: Any) -> Array:
-        scores = ops.linear_scores(X, self.coef_, self.intercept_)
+        scores = ops.linear_scores(X, *(np.asarray(part, dtype=np.float64) for part in (self.coef_, self.intercept_)))
         return np.hstack([np.zeros_like(scores), scores]) if len(self.classes_) == 2 else scores
 
     def _transform(self, X: Any) -> Array:
@@ -241,7 +258,7 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         return [f"lineardiscriminantanalysis{i}" for i in range(count)]
 
 
-def variances_of(stats: ClassRows | Moments) -> Array:
+def variances_of(stats: ClassRows | Moments | Estimated) -> Array:
     """(K, p): Σ w (x − m)² of each class."""
     return stats.squares if isinstance(stats, ClassRows) else np.diagonal(stats.scatter, axis1=-2, axis2=-1)
 
@@ -259,17 +276,17 @@ def _axes_between(apart: Array, tol: float) -> tuple[Array, Array]:
 
 def shrunk(C: Array, share: float | str | None) -> Array:
     """(1 − share) C + share (trace C / p) I."""
-    if not share:
+    if not share or isinstance(share, str):  # "auto": so estimated
         return C
-    assert not isinstance(share, str)  # "auto" is refused before
     mixed: Array = (1 - share) * C
     mixed[np.diag_indices(len(C))] += share * np.trace(C) / len(C)
     return mixed
 
 
-def refuse_automatic(learner: Estimator) -> None:
-    if learner.shrinkage == "auto":
+def refuse_sums(learner: Estimator, stats: Any) -> None:
+    """Refuse sums over rows (`partial_fit`, `merge`) where the covariances asked for need the rows."""
+    if needs_rows(learner) and not isinstance(stats, Estimated):
+        asked = "shrinkage='auto'" if learner.shrinkage == "auto" else "covariance_estimator=..."
         raise BadParameter(
-            f"{type(learner).__name__}(shrinkage='auto'): the Ledoit-Wolf rule needs fourth moments of the "
-            "rows, which are not kept: give a number from 0 to 1, chosen by cross-validation"
+            f"{type(learner).__name__}({asked}): needs all rows at once, not sums: use fit, or a number as shrinkage"
         )

@@ -9,10 +9,12 @@ import numpy as np
 
 from tenfold.base.estimator import Classifier
 from tenfold.base.one_pass import OnePass
+from tenfold.base.sums import Sums
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
@@ -28,10 +30,11 @@ from tenfold.generative.discriminant import (
     NEARLY_SINGULAR,
     ROUNDING,
     SINGULAR,
-    refuse_automatic,
+    refuse_sums,
     shrunk,
     variances_of,
 )
+from tenfold.generative.estimated import Estimated, estimated, needs_rows
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.few_rows import principal
 from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
@@ -84,7 +87,8 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         at_least=0,
         at_most=1,
         one_of=(None, "auto"),
-        doc="share of each covariance replaced by its mean variance times the identity",
+        doc="share of each covariance replaced by its mean variance times the identity; 'auto': by the rule of Ledoit and Wolf, of the "
+        "standardised columns of each class (the rows are kept)",
     )
     priors: Any = param(default=None, doc="prior probability of each class; None: its share of the rows")
     reg_param: float = param(
@@ -96,7 +100,9 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         at_least=0,
         doc="no effect: whether a covariance is singular is judged free of the units of the columns",
     )
-    covariance_estimator: None = param(default=None, doc="only None: the covariances are made from merged moments")
+    covariance_estimator: Any = param(
+        default=None, doc="an object with fit(X) and covariance_, asked class by class (the rows are kept); None: merged moments"
+    )
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -107,16 +113,24 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
 
         return quadratic_discriminant(self) if isinstance(vars(self).get("stats_"), Moments) else None
 
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        if needs_rows(self):
+            return self._solve((yield from estimated(self, len(self.classes_))))
+        return (yield from super()._learn(source))
+
+    def _from_sums(self, source: Source) -> Sums | None:
+        return None if needs_rows(self) else super()._from_sums(source)
+
     def _summarize(self, block: Block) -> ClassRows | Moments:
         return rows_or_moments(block, len(self.classes_))
 
     def _from_moments(self, moments: Moments) -> Moments:
         return moments
 
-    def _solve(self, stats: ClassRows | Moments) -> dict[str, Any]:
+    def _solve(self, stats: ClassRows | Moments | Estimated) -> dict[str, Any]:
         weight, means, squares = stats.weight, stats.mean, variances_of(stats)
         check_magnitude(means, squares, vars(self).get("feature_names_in_"))
-        refuse_automatic(self)
+        refuse_sums(self, stats)
         K, p = means.shape
         priors = class_priors(self, weight)
         unit = np.sqrt(squares.sum(axis=0) / weight.sum())  # for columns that are constant in one class
