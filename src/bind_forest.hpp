@@ -34,6 +34,7 @@ struct Forest {
     std::string criterion;
     bool bootstrap = true;
     std::pair<std::int64_t, std::int64_t> range{0, 0};  // of the targets as whole numbers
+    TargetColumns columns;                              // of several targets; else empty
     std::vector<std::uint32_t> by_target;               // rows in rising order of their targets, where medians are asked for
 };
 
@@ -62,12 +63,41 @@ void enter_codes(Binned& table, Rows<const Code> codes) {
     }
 }
 
-// `codes` (n, width) as Bins make them; `y` targets or codes of classes; `factor` weights, or empty where all
-// are alike; rows that are not `present` are never drawn.
+// Columns of numbers, or of codes of so many classes each; the weights of the sample are there already.
+inline TargetColumns target_columns(Matrix y, Integers classes, const Sample& weights, Vector factor, bool about_zero) {
+    TargetColumns columns;
+    const size_t n = columns.n = y.size(0), q = columns.q = y.size(1);
+    columns.classes = classes.data()[0] > 0;
+    columns.first.push_back(0);
+    (columns.classes ? columns.code.resize(n * q) : columns.s.resize(n * q));
+    if (!columns.classes) columns.y.assign(y.data(), y.data() + n * q);
+    std::vector<double> own(n);
+    for (size_t k = 0; k < q; ++k) {
+        const size_t first = columns.first.back();
+        columns.first.push_back(first + static_cast<size_t>(std::max<std::int64_t>(1, classes.data()[k])));
+        for (size_t i = 0; i < n; ++i) own[i] = y.data()[i * q + k];
+        if (columns.classes) {
+            for (size_t i = 0; i < n; ++i) columns.code[i * q + k] = static_cast<std::uint32_t>(first + static_cast<size_t>(own[i]));
+            continue;
+        }
+        Sample one;
+        one.n = n, one.w = weights.w, one.weight_unit = weights.weight_unit;
+        set_targets(one, own, factor.span(), about_zero, 8.0 * static_cast<double>(n + 8));
+        for (size_t i = 0; i < n; ++i) columns.s[i * q + k] = one.s[i];
+        columns.unit.push_back(one.unit / one.weight_unit);
+        columns.centre.push_back(one.centre);
+    }
+    columns.values = columns.first.back();
+    if (columns.classes) columns.unit.assign(columns.values, 1.0);
+    return columns;
+}
+
+// `codes` (n, width) as Bins make them; `y` (n, q) targets, or codes of `classes` (q) classes (0: numbers); `factor` weights, or
+// empty where all are alike.
 inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
-                  Table<std::int64_t> category_codes, Column<std::uint8_t> categorical, Vector y, std::int64_t classes, Vector factor, Column<std::uint64_t> key,
-                  Column<std::uint8_t> present, Integers first, double rate, const std::string& criterion) {
-    const size_t n = y.size(0), p = n_bins.size(0);
+                  Table<std::int64_t> category_codes, Column<std::uint8_t> categorical, Matrix y, Integers classes, Vector factor, Column<std::uint64_t> key,
+                  Integers first, double rate, const std::string& criterion) {
+    const size_t n = y.size(0), q = y.size(1), p = n_bins.size(0);
     Input<std::uint8_t, 2> codes;
     Input<std::uint16_t, 2> wide_codes;
     const bool wide = !codes.acquire(given.ptr());
@@ -79,7 +109,7 @@ inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector
     require(category_codes.size(0) == p && category_codes.size(1) == 256 && categorical.size(0) == p,
             "category_codes must be (p, 256), categorical (p)");
     require(factor.size(0) == 0 || factor.size(0) == n, "y and factor must have n values");
-    require(key.size(0) == n && present.size(0) == n && first.size(0) == n, "key, present and first must have n values");
+    require(key.size(0) == n && first.size(0) == n, "key and first must have n values");
     for (size_t j = 0; j < p; ++j) {
         const std::int64_t bins = n_bins.data()[j], first = start.data()[j];
         require(bins >= 0 && bins <= (wide && !categorical.data()[j] ? 65'535 : 255), "a column has too many bins");
@@ -88,8 +118,14 @@ inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector
             require(category_codes.data()[j * 256 + b] >= 0 && category_codes.data()[j * 256 + b] < (1 << 30),
                     "a category is not a number from 0 on");
     }
-    for (size_t i = 0; classes && i < n; ++i)
-        require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(classes), "a code is not that of a class");
+    require(q >= 1 && classes.size(0) == q, "classes must have as many values as y has columns");
+    for (size_t k = 0; k < q; ++k) {
+        const std::int64_t most = classes.data()[k];
+        require(most >= 0 && most < (1 << 30) && (most > 0) == (classes.data()[0] > 0), "targets must be numbers or codes of classes, all of them");
+        for (size_t i = 0; most && i < n; ++i)
+            require(y.data()[i * q + k] >= 0 && y.data()[i * q + k] < static_cast<double>(most), "a code is not that of a class");
+    }
+    require(q == 1 || criterion != "absolute_error", "medians are for one target");
     new (made) Forest(unlocked([&] {
         Forest forest;
         Binned& table = forest.table;
@@ -111,19 +147,19 @@ inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector
         table.categorical.assign(categorical.span().begin(), categorical.span().end());
         Sample& sample = forest.sample;
         sample.n = n;
-        sample.classes = static_cast<size_t>(classes);
         if (factor.size(0)) set_weights(sample, factor.span());
-        if (classes)
-            sample.code.assign(y.span().begin(), y.span().end());
-        else
-            set_targets(sample, y.span(), factor.span(), criterion == "poisson", 8.0 * static_cast<double>(n + 8));
-        if (!classes) {
+        if (q > 1) {
+            forest.columns = target_columns(y, classes, sample, factor, criterion == "poisson");
+        } else if (classes.data()[0]) {
+            sample.classes = static_cast<size_t>(classes.data()[0]);
+            sample.code.assign(y.data(), y.data() + n);
+        } else {
+            set_targets(sample, {y.data(), n}, factor.span(), criterion == "poisson", 8.0 * static_cast<double>(n + 8));
             const auto [low, high] = std::minmax_element(sample.s.begin(), sample.s.end());
             forest.range = {*low, *high};
         }
         forest.drawing = Drawing(rate);
         forest.drawing.key.assign(key.span().begin(), key.span().end());
-        forest.drawing.present.assign(present.span().begin(), present.span().end());
         forest.drawing.first.assign(first.span().begin(), first.span().end());
         if (criterion == "absolute_error") forest.by_target = rows_by_target(sample.y, key.span());
         forest.bootstrap = rate > 0;
@@ -152,11 +188,12 @@ inline Bag fill_bag(const Forest& forest, std::uint64_t seed) {
         const bool all = !forest.bootstrap || attempt == 100;
         for (size_t place = 0; place < sample.n; ++place) {
             const size_t i = forest.by_target.empty() ? place : forest.by_target[place];
-            const std::int64_t times = all ? forest.drawing.present[i] : forest.drawing.times(i, mix(seed + attempt * 77));
+            const std::int64_t times = all ? 1 : forest.drawing.times(i, mix(seed + attempt * 77));
             (times ? bag.drawn : bag.out).push_back(static_cast<std::uint32_t>(i));
             const std::int64_t w = times * sample.weight(i);
             bag.weight += w;
-            if (!sample.classes) bag.pairs[i] = {times * sample.s[i], w};
+            if (forest.columns.q) bag.pairs[i] = {times, w};
+            else if (!sample.classes) bag.pairs[i] = {times * sample.s[i], w};
             else bag.pairs[i] = {sample.classes == 2 && forest.criterion == "gini" ? w * sample.code[i] : sample.code[i], w};
         }
     }
@@ -185,7 +222,8 @@ nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& ba
     Grown grown;
     std::vector<std::int32_t> leaf_of;
     unlocked([&] {
-        ForestGrower<Targets> grower(forest.table, by, std::move(targets), forest.sample.classes, bag.pairs, cells, bag.drawn,
+        const size_t classes = Targets::several ? forest.columns.values : forest.sample.classes;
+        ForestGrower<Targets> grower(forest.table, by, std::move(targets), classes, bag.pairs, cells, bag.drawn,
                                      bag.out);
         grower.grow();
         leave_if_stopped();  // what is not finished cannot be described
@@ -198,13 +236,20 @@ nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& ba
     return nb::make_tuple(arrays_of(grown), leaf.array);
 }
 
+template <class Score>
+nb::tuple run_several(const Forest& forest, const ForestSettings& by, const Bag& bag) {
+    std::vector<RowCell> cells(forest.columns.n);
+    for (const auto i : bag.drawn) cells[i] = {i, static_cast<std::uint32_t>(bag.pairs[i].s), bag.pairs[i].w};
+    return run_tree(forest, by, bag, SeveralTargets<Score>(forest.columns), cells.data());
+}
+
 // One tree: its arrays, and the leaf of each row that was not drawn (else -1).
 inline nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
                       std::int64_t min_leaf, double min_weight_share, std::int64_t max_features, std::int64_t max_leaves,
                       double min_decrease, Integers monotonic) {
     require(min_leaf >= 1 && max_features >= 1, "min_leaf and max_features must be at least 1");
     require(monotonic.size(0) == 0 || monotonic.size(0) == forest.table.p, "monotonic must have p values");
-    require(monotonic.size(0) == 0 || forest.sample.classes <= 2, "monotone columns are for numbers and for two classes");
+    require(monotonic.size(0) == 0 || (forest.sample.classes <= 2 && !forest.columns.q), "monotone columns are for numbers and for two classes");
     std::vector<std::int8_t> directions(monotonic.span().begin(), monotonic.span().end());
     if (forest.sample.classes == 1) directions.clear();
     const Sample& sample = forest.sample;
@@ -215,12 +260,16 @@ inline nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool rand
     const double* reciprocal = whole && sample.w.empty() ? forest.reciprocal.data() : nullptr;
     // The gains that the grower compares are in its own whole numbers.
     double unit = sample.classes == 2 && forest.criterion == "gini" ? 2.0 : 1.0;
-    if (!sample.classes)
+    if (!sample.classes && !forest.columns.q)
         unit = forest.criterion == "squared_error" ? sample.unit / sample.weight_unit * (sample.unit / sample.weight_unit)
                                                    : sample.unit / sample.weight_unit;
     const double min_gain = min_decrease > 0 ? std::max(min_decrease * weight / unit, DBL_MIN) : 0.0;
     const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
                             min_gain, directions, seed, &*grow_kernels};
+    if (forest.columns.q)
+        return forest.criterion == "poisson"   ? run_several<SeveralPoisson>(forest, by, bag)
+               : forest.criterion == "entropy" ? run_several<SeveralEntropy>(forest, by, bag)
+                                               : run_several<SeveralSquared>(forest, by, bag);
     const Pair* cells = bag.pairs.data();
     if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}}, cells);
     if (forest.criterion == "absolute_error") return run_tree(forest, by, bag, RankedTargets{}, cells);
@@ -239,8 +288,8 @@ inline void bind_forest(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<Forest> forest(m, "Forest");
     forest.def("__init__", &build_forest, "codes"_a, "n_bins"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(),
-               "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a,
-               "factor"_a.noconvert(), "key"_a.noconvert(), "present"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
+               "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a.noconvert(),
+               "factor"_a.noconvert(), "key"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
                "criterion"_a);
     forest.def("tree", &forest_tree, "seed"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a,
                "min_weight_share"_a, "max_features"_a, "max_leaves"_a, "min_decrease"_a, "monotonic"_a.noconvert());

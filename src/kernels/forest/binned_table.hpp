@@ -50,9 +50,8 @@ struct Pair {
 
 // How often a row is drawn: Poisson, keyed by tree, row and the place of the row among those that are alike.
 struct Drawing {
-    std::vector<std::uint64_t> key;     // by row: its content
-    std::vector<std::uint8_t> present;  // by row: whether it may be drawn
-    std::vector<std::int64_t> first;    // by row: how many rows with the same key come before it
+    std::vector<std::uint64_t> key;   // by row: its content
+    std::vector<std::int64_t> first;  // by row: how many rows with the same key come before it
     std::vector<double> cumulated;     // P(drawn at most 0, 1, ... times)
     double rate;
 
@@ -65,7 +64,6 @@ struct Drawing {
         }
     }
     std::int64_t times(size_t row, std::uint64_t tree) const {
-        if (!present[row]) return 0;
         const std::uint64_t own = mix(key[row] ^ tree);
         const double u = static_cast<double>(mix(own + 0x632BE59BD9B4E019u * static_cast<std::uint64_t>(first[row])) >> 11) * 0x1p-53;
         std::int64_t times = 0;

@@ -50,7 +50,9 @@ public:
 
 private:
     BestSplit best(const Here& frame, Part& part, std::int32_t node) {
-        if constexpr (!Targets::counted)
+        if constexpr (Targets::several)
+            targets.begin({&values.counts[static_cast<size_t>(node) * classes], classes}, part.all.w);
+        else if constexpr (!Targets::counted)
             targets.begin(part.all);
         else
             targets.begin({&values.counts[static_cast<size_t>(node) * classes], classes});
@@ -78,7 +80,9 @@ private:
         }
         if constexpr (Targets::ranked) look_at_ranks(frame, part);
         bool pure = part.m < 2;
-        if constexpr (Targets::counted) {
+        if constexpr (Targets::several) {
+            pure = add_rows(frame, part) || pure;
+        } else if constexpr (Targets::counted) {
             auto& counts = values.counts;
             const size_t at = counts.size();
             counts.resize(at + classes);
@@ -95,6 +99,20 @@ private:
                static_cast<double>(part.all.w) >= 2 * by.min_weight_leaf;
     }
 
+    // The sums of a node of several targets; returns whether all of its rows have the same.
+    bool add_rows(const Here& frame, const Part& part) {
+        const size_t at = values.counts.size();
+        values.counts.resize(at + classes);
+        const std::uint32_t* rows = rows_of(frame, part);
+        bool alike = true;
+        for (size_t i = 0; i < part.m; ++i) {
+            const Cell& cell = frame.cells[rows[i]];
+            targets.add_to(&values.counts[at], cell);
+            alike = alike && targets.by.alike(frame.cells[rows[0]].row, cell.row);
+        }
+        return alike;
+    }
+
     // The median of a node and the spread about it.
     void look_at_ranks(const Here& frame, const Part& part) {
         const std::uint32_t* rows = rows_of(frame, part);
@@ -108,7 +126,11 @@ private:
 
     // Rows that were not drawn end here; of numbers the sum of w f(y) is kept, from which impurities follow.
     void finish_leaf(const Here& frame, const Part& part, std::int32_t node) {
-        if constexpr (!Targets::ranked) {
+        if constexpr (Targets::several) {
+            values.curves.resize(values.grown.nodes.size());
+            for (size_t i = 0; i < part.m; ++i)
+                values.curves[static_cast<size_t>(node)] += targets.curve(frame.cells[rows_of(frame, part)[i]]);
+        } else if constexpr (!Targets::ranked) {
             values.curves.resize(values.grown.nodes.size());
             if (classes == 0) values.totals[static_cast<size_t>(node)] = {};
             for (size_t i = 0; classes == 0 && i < part.m; ++i) {

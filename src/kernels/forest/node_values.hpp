@@ -27,7 +27,9 @@ struct NodeValues {
         curves.resize(grown.nodes.size());
         for (size_t i = grown.nodes.size(); i-- > 0;) {  // children come after their parents
             grown.nodes[i].weight = static_cast<double>(totals[i].w) * sample.weight_unit;
-            if constexpr (Targets::ranked)
+            if constexpr (Targets::several)
+                describe_several(i, sample, targets);
+            else if constexpr (Targets::ranked)
                 describe_median(i, sample);
             else if (classes)
                 describe_classes(i, sample, targets, classes);
@@ -52,6 +54,15 @@ private:
         if (bounds.empty()) return;
         value[1] = std::clamp(value[1], std::max(0.0, bounds[i].first), std::min(1.0, bounds[i].second));
         value[0] = 1 - value[1];
+    }
+
+    template <class Targets>
+    void describe_several(size_t i, const Sample& sample, const Targets& targets) {
+        Node& node = grown.nodes[i];
+        if (node.left >= 0 && node.right >= 0)
+            curves[i] = curves[static_cast<size_t>(node.left)] + curves[static_cast<size_t>(node.right)];
+        node.impurity = targets.describe(&counts[i * grown.outputs], totals[i].w, curves[i], grown.value(static_cast<std::int32_t>(i)));
+        node.gain = finite(node.gain * sample.weight_unit);
     }
 
     template <class Targets>

@@ -12,7 +12,7 @@ namespace tenfold {
 
 struct RankedTargets {
     using Cell = Pair;
-    static constexpr bool counted = false, ranked = true, bounded = true;
+    static constexpr bool counted = false, ranked = true, bounded = true, several = false;
 
     // A row of the node, of the ranks 1, ..., m; before and after them is nothing, of weight 0.
     struct Ranked {

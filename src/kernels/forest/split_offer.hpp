@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/forest/ranked_targets.hpp"
+#include "kernels/forest/several_targets.hpp"
 #include "kernels/forest/summed_targets.hpp"
 
 namespace tenfold {

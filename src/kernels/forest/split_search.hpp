@@ -22,7 +22,8 @@ protected:
     // The best split over columns drawn until enough of them vary; those that do not are not looked at below.
     BestSplit best(const Here& frame, Part& part) {
         BestSplit split;
-        if (classes == 0 && all_equal(frame, part)) return split;
+        if constexpr (!Targets::counted)
+            if (classes == 0 && all_equal(frame, part)) return split;
         if (part.m == 2) return part_two(frame, part);
         cells.resize(part.m);
         for (size_t i = 0; i < part.m; ++i) cells[i] = frame.cells[rows_of(frame, part)[i]];

@@ -52,7 +52,7 @@ struct PoissonScore {
 template <class Score>
 struct SummedTargets {
     using Cell = Pair;
-    static constexpr bool counted = false, ranked = false, bounded = true;
+    static constexpr bool counted = false, ranked = false, bounded = true, several = false;
     Score score;
     std::array<Pair, 256> bins{};
     typename Score::Whole whole{};
@@ -90,7 +90,7 @@ struct SummedTargets {
 // addition. Targets are coarser here (at least 22 bits); the values of leaves are not taken from them.
 struct PackedTargets {
     using Cell = std::uint64_t;
-    static constexpr bool counted = false, ranked = false, bounded = false;
+    static constexpr bool counted = false, ranked = false, bounded = false, several = false;
     const double* reciprocal;  // 1 / i
     unsigned shift;            // bits of the target
     double finer;              // gains in these units, in those of the whole numbers of the sample
@@ -132,7 +132,7 @@ struct PackedTargets {
 template <bool Entropy>
 struct ClassCounts {
     using Cell = Pair;
-    static constexpr bool counted = true, ranked = false, bounded = true;
+    static constexpr bool counted = true, ranked = false, bounded = true, several = false;
     size_t classes;
     std::vector<std::int64_t> bins, weight, all;  // all: by class of the node
     std::vector<std::uint32_t> present;           // the classes of the node
