@@ -125,7 +125,6 @@ inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector
         for (size_t i = 0; most && i < n; ++i)
             require(y.data()[i * q + k] >= 0 && y.data()[i * q + k] < static_cast<double>(most), "a code is not that of a class");
     }
-    require(q == 1 || criterion != "absolute_error", "medians are for one target");
     new (made) Forest(unlocked([&] {
         Forest forest;
         Binned& table = forest.table;
@@ -161,7 +160,7 @@ inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector
         forest.drawing = Drawing(rate);
         forest.drawing.key.assign(key.span().begin(), key.span().end());
         forest.drawing.first.assign(first.span().begin(), first.span().end());
-        if (criterion == "absolute_error") forest.by_target = rows_by_target(sample.y, key.span());
+        if (criterion == "absolute_error" && q == 1) forest.by_target = rows_by_target(sample.y, key.span());
         forest.bootstrap = rate > 0;
         forest.criterion = criterion;
         if (factor.size(0) == 0) {
@@ -236,11 +235,11 @@ nb::tuple run_tree(const Forest& forest, const ForestSettings& by, const Bag& ba
     return nb::make_tuple(arrays_of(grown), leaf.array);
 }
 
-template <class Score>
+template <class Targets>
 nb::tuple run_several(const Forest& forest, const ForestSettings& by, const Bag& bag) {
     std::vector<RowCell> cells(forest.columns.n);
     for (const auto i : bag.drawn) cells[i] = {i, static_cast<std::uint32_t>(bag.pairs[i].s), bag.pairs[i].w};
-    return run_tree(forest, by, bag, SeveralTargets<Score>(forest.columns), cells.data());
+    return run_tree(forest, by, bag, Targets(forest.columns), cells.data());
 }
 
 // One tree: its arrays, and the leaf of each row that was not drawn (else -1).
@@ -267,9 +266,10 @@ inline nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool rand
     const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
                             min_gain, directions, seed, &*grow_kernels};
     if (forest.columns.q)
-        return forest.criterion == "poisson"   ? run_several<SeveralPoisson>(forest, by, bag)
-               : forest.criterion == "entropy" ? run_several<SeveralEntropy>(forest, by, bag)
-                                               : run_several<SeveralSquared>(forest, by, bag);
+        return forest.criterion == "poisson"          ? run_several<SeveralTargets<SeveralPoisson>>(forest, by, bag)
+               : forest.criterion == "entropy"        ? run_several<SeveralTargets<SeveralEntropy>>(forest, by, bag)
+               : forest.criterion == "absolute_error" ? run_several<SeveralMedians>(forest, by, bag)
+                                                      : run_several<SeveralTargets<SeveralSquared>>(forest, by, bag);
     const Pair* cells = bag.pairs.data();
     if (forest.criterion == "poisson") return run_tree(forest, by, bag, SummedTargets<PoissonScore>{{}}, cells);
     if (forest.criterion == "absolute_error") return run_tree(forest, by, bag, RankedTargets{}, cells);

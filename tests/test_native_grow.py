@@ -92,7 +92,7 @@ def of_forest(X: Array, by: Growth, y: Array, w: Array | None, classes: int = 0,
         bins = Bins([np.union1d(*pair) for pair in zip(bins.edges, ends, strict=True)], bins.categories)
         assert bins.wide and (bins.n_bins[~category] > empty).all()
     forest = native_forest(
-        bins, category, bins.code(X), y.astype(float), weight, classes=classes, factors=None, rate=0.0,
+        bins, category, bins.code(X), y.astype(float), weight, classes=[classes], factors=None, rate=0.0,
         criterion=by.criterion,
     )  # fmt: skip
     arrays, leaf = forest.tree(
@@ -304,6 +304,63 @@ def test_the_lists_of_a_table_may_go_into_one_tree() -> None:
         once.grow(Growth("squared_error"), y)
 
 
+def medians(y: Array, w: Array) -> float:
+    """Half the weight lies on either side; the middle of two where it is exactly half."""
+    order = np.argsort(y)
+    up_to, half = np.cumsum(w[order]), w.sum() / 2
+    at = int(np.searchsorted(up_to, half * (1 - 1e-12)))
+    return float((y[order[at]] + y[order[at + 1]]) / 2 if abs(up_to[at] - half) < 1e-12 * half else y[order[at]])
+
+
+SEVERAL = [("gini", [2, 3]), ("entropy", [3, 2]), ("squared_error", [0, 0]), ("poisson", [0, 0]), ("absolute_error", [0, 0])]
+
+
+@pytest.mark.parametrize("most", [255, 1000])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("criterion, classes", SEVERAL)
+def test_every_split_for_several_targets_is_the_best(criterion: str, classes: list[int], weighted: bool, most: int) -> None:
+    """The criterion is the mean of those of the targets; values stand side by side. Rows of nodes move into copies too."""
+    rng = np.random.default_rng(1)
+    n, p = 400, 3
+    X = rng.normal(size=(n, p))
+    X[:, 1] = rng.integers(0, 4, n)  # ties
+    X[rng.random(n) < 0.1, 2] = np.nan
+    y = np.column_stack([rng.integers(0, k, n) if k else 1 + rng.poisson(2.0, n) * 10.0**i for i, k in enumerate(classes)])
+    w = rng.random(n) + 0.1 if weighted else np.ones(n)
+    bins = Bins.of(X, max_bins=most)
+    forest = native_forest(
+        bins, np.zeros(p, dtype=bool), bins.code(X), y.astype(float), w, classes=classes, factors=None, rate=0.0, criterion=criterion
+    )
+    limits: dict[str, Any] = dict(random=False, max_depth=40, min_split=20, min_leaf=2, min_weight_share=0.0, max_features=p, max_leaves=-1)
+    arrays, leaf = forest.tree(3, **limits, min_decrease=0.0, monotonic=np.empty(0, dtype=np.int64))
+    trees = one_tree(arrays)
+    assert (leaf == -1).all() and len(trees.feature) > 20
+    said = bins.code(X)[:, :p] + 0.0  # what the tree can tell apart
+    said[said == bins.n_bins] = np.nan
+    for node, rows in walk(trees, X, 0, np.arange(n)):
+        each = [impurity(criterion, y[rows, k], w[rows], own) for k, own in enumerate(classes)]
+        np.testing.assert_allclose(trees.impurity[node], np.mean(each) / w[rows].sum(), rtol=1e-9, atol=1e-12)
+        shares = [np.bincount(y[rows, k].astype(int), w[rows], own) for k, own in enumerate(classes) if own]
+        value = (np.concatenate(shares) if shares else w[rows] @ y[rows]) / w[rows].sum()
+        if criterion == "absolute_error":
+            value = np.array([medians(y[rows, k], w[rows]) for k in range(2)])
+        np.testing.assert_allclose(trees.value[node], value, rtol=1e-9, atol=1e-12)
+        if trees.feature[node] < 0 or len(rows) > 60:
+            continue
+        best = -1.0
+        for x in said[rows].T:
+            for cut in np.unique(x[~np.isnan(x)]):
+                for left in {tuple(x <= cut), tuple((x <= cut) | np.isnan(x))}:
+                    sides = [np.flatnonzero(left), np.flatnonzero(~np.array(left))]
+                    if min(map(len, sides)) >= 2:
+                        parts = [rows[side] for side in sides]
+                        best = max(best, np.mean([
+                            own - sum(impurity(criterion, y[part, k], w[part], classes[k]) for part in parts)
+                            for k, own in enumerate(each)
+                        ]))  # fmt: skip
+        np.testing.assert_allclose(trees.gain[node], best, rtol=1e-9)
+
+
 @pytest.mark.parametrize("grow", [of_forest, of_wide_forest])
 @pytest.mark.parametrize("criterion, classes", CASES)
 def test_odd_tables_of_forests(criterion: str, classes: int, grow: Any) -> None:
@@ -327,8 +384,8 @@ def test_forests_check_what_they_are_given() -> None:
     def forest(**changed: Any) -> Any:
         given: dict[str, Any] = dict(
             codes=bins.code(X), n_bins=bins.n_bins, edges=bins.padded, start=bins.start,
-            category_codes=np.zeros((1, 256), dtype=np.int64), categorical=np.zeros(1, dtype=np.uint8), y=y, classes=0,
-            factor=np.empty(0), key=np.zeros(6, dtype=np.uint64), present=np.ones(6, dtype=np.uint8),
+            category_codes=np.zeros((1, 256), dtype=np.int64), categorical=np.zeros(1, dtype=np.uint8), y=y[:, None], classes=np.zeros(1, dtype=np.int64),
+            factor=np.empty(0), key=np.zeros(6, dtype=np.uint64),
             first=np.zeros(6, dtype=np.int64), rate=1.0, criterion="squared_error",
         )  # fmt: skip
         return _grow.Forest(**{**given, **changed})
@@ -341,8 +398,10 @@ def test_forests_check_what_they_are_given() -> None:
         ({"start": np.array([-1])}, "beyond the edges"),
         ({"start": np.zeros(2, dtype=np.int64)}, "start must have p values"),
         ({"codes": bins.code(X)[:5]}, "codes must be"),
-        ({"y": np.arange(5.0)}, "codes must be"),
-        ({"y": y, "classes": 3}, "not that of a class"),
+        ({"y": np.arange(5.0)[:, None]}, "codes must be"),
+        ({"classes": np.array([3])}, "not that of a class"),
+        ({"classes": np.array([0, 0])}, "as many values"),
+        ({"y": np.zeros((6, 2)), "classes": np.array([0, 2])}, "all of them"),
         ({"factor": np.ones(5)}, "n values"),
         ({"first": np.zeros(5, dtype=np.int64)}, "n values"),
     ):
@@ -357,4 +416,4 @@ def test_forests_check_what_they_are_given() -> None:
     with pytest.raises(ValueError, match="monotonic must have p values"):
         forest().tree(1, **limits, monotonic=np.zeros(2, dtype=np.int64))
     with pytest.raises(ValueError, match="two classes"):
-        forest(y=y % 3, classes=3, criterion="gini").tree(1, **limits, monotonic=np.ones(1, dtype=np.int64))
+        forest(y=y[:, None] % 3, classes=np.array([3]), criterion="gini").tree(1, **limits, monotonic=np.ones(1, dtype=np.int64))

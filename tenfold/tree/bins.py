@@ -56,7 +56,7 @@ class Bins:
 
     @classmethod
     def of(cls, X: Array, w: Array | None = None, max_bins: int = MOST_BINS, categorical: Array | None = None) -> Bins:
-        """From rows: (n, p) floats where NaN is missing, their weights, and which columns hold numbers of categories."""
+        """From rows: (n, p) floats or CSR where NaN is missing, their weights, and which columns hold numbers of categories."""
         rows = smallest_hashes(ops.hash_rows(X, 0)) if len(X) > SAMPLE_ROWS else None
         return cls._of_rows(X, w, rows, max_bins, categorical)
 
@@ -64,9 +64,19 @@ class Bins:
     def _of_rows(cls, X: Array, w: Array | None, rows: Array | None, most: int, categorical: Array | None) -> Bins:
         marked = np.zeros(X.shape[1], dtype=bool) if categorical is None else np.asarray(categorical, dtype=bool)
         w = w if w is None or rows is None else w[rows]
+        by_column = (X if rows is None else X[rows]).tocsc() if ops.is_sparse(X) else None
+        if by_column is not None:
+            by_column.sum_duplicates()
+
+        def column(j: int) -> Array:
+            if by_column is None:
+                return np.asarray(X[:, j] if rows is None else X[:, j].take(rows))
+            dense, own = np.zeros(by_column.shape[0], by_column.dtype), slice(*by_column.indptr[j : j + 2])
+            dense[by_column.indices[own]] = by_column.data[own]
+            return dense
 
         def cut(j: int) -> tuple[Array, Array | None]:
-            return _cut(X[:, j] if rows is None else X[:, j].take(rows), w, most, bool(marked[j]))
+            return _cut(column(j), w, most, bool(marked[j]))
 
         found = each(cut, list(range(X.shape[1])))
         return cls([edges for edges, _ in found], [categories for _, categories in found])
@@ -139,7 +149,7 @@ def learn_bins(source: Source, max_bins: int, categorical: Array | None, *, weig
         X, w, rows = sample.rows, sample.weight, None
     else:
         X, w, rows = source.X, source.w, source.rows
-        if len(X if rows is None else rows) > SAMPLE_ROWS:
+        if (X.shape[0] if rows is None else len(rows)) > SAMPLE_ROWS:
             chosen = smallest_hashes((yield _hashes).whole())
             rows = chosen if rows is None else rows[chosen]
     if w is not None and not weighted and isinstance(source, Arrays):

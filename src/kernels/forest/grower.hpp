@@ -50,7 +50,7 @@ public:
 
 private:
     BestSplit best(const Here& frame, Part& part, std::int32_t node) {
-        if constexpr (Targets::several)
+        if constexpr (Targets::several && !Targets::ranked)
             targets.begin({&values.counts[static_cast<size_t>(node) * classes], classes}, part.all.w);
         else if constexpr (!Targets::counted)
             targets.begin(part.all);
@@ -78,10 +78,10 @@ private:
             Node& parent = values.grown.nodes[static_cast<size_t>(part.parent)];
             (part.left ? parent.left : parent.right) = node;
         }
-        if constexpr (Targets::ranked) look_at_ranks(frame, part);
+        if constexpr (Targets::ranked && !Targets::several) look_at_ranks(frame, part);
         bool pure = part.m < 2;
         if constexpr (Targets::several) {
-            pure = add_rows(frame, part) || pure;
+            pure = look_at_several(frame, part, node) || pure;
         } else if constexpr (Targets::counted) {
             auto& counts = values.counts;
             const size_t at = counts.size();
@@ -99,18 +99,21 @@ private:
                static_cast<double>(part.all.w) >= 2 * by.min_weight_leaf;
     }
 
-    // The sums of a node of several targets; returns whether all of its rows have the same.
-    bool add_rows(const Here& frame, const Part& part) {
-        const size_t at = values.counts.size();
-        values.counts.resize(at + classes);
+    // The sums, or the medians, of a node of several targets; returns whether all of its rows have the same.
+    bool look_at_several(const Here& frame, const Part& part, std::int32_t node) {
         const std::uint32_t* rows = rows_of(frame, part);
-        bool alike = true;
-        for (size_t i = 0; i < part.m; ++i) {
-            const Cell& cell = frame.cells[rows[i]];
-            targets.add_to(&values.counts[at], cell);
-            alike = alike && targets.by.alike(frame.cells[rows[0]].row, cell.row);
+        const auto cell = [&](size_t i) -> const Cell& { return frame.cells[rows[i]]; };
+        if constexpr (Targets::ranked) {
+            targets.enter(part.m, cell, values.grown.value(node));
+            values.curves.push_back(targets.spread);
+        } else {
+            const size_t at = values.counts.size();
+            values.counts.resize(at + classes);
+            for (size_t i = 0; i < part.m; ++i) targets.add_to(&values.counts[at], cell(i));
         }
-        return alike;
+        for (size_t i = 1; i < part.m; ++i)
+            if (!targets.by.alike(cell(0).row, cell(i).row)) return false;
+        return true;
     }
 
     // The median of a node and the spread about it.
@@ -126,7 +129,7 @@ private:
 
     // Rows that were not drawn end here; of numbers the sum of w f(y) is kept, from which impurities follow.
     void finish_leaf(const Here& frame, const Part& part, std::int32_t node) {
-        if constexpr (Targets::several) {
+        if constexpr (Targets::several && !Targets::ranked) {
             values.curves.resize(values.grown.nodes.size());
             for (size_t i = 0; i < part.m; ++i)
                 values.curves[static_cast<size_t>(node)] += targets.curve(frame.cells[rows_of(frame, part)[i]]);

@@ -59,9 +59,13 @@ private:
     template <class Targets>
     void describe_several(size_t i, const Sample& sample, const Targets& targets) {
         Node& node = grown.nodes[i];
-        if (node.left >= 0 && node.right >= 0)
-            curves[i] = curves[static_cast<size_t>(node.left)] + curves[static_cast<size_t>(node.right)];
-        node.impurity = targets.describe(&counts[i * grown.outputs], totals[i].w, curves[i], grown.value(static_cast<std::int32_t>(i)));
+        if constexpr (Targets::ranked) {
+            node.impurity = finite(std::max(0.0, curves[i]) / static_cast<double>(totals[i].w));
+        } else {
+            if (node.left >= 0 && node.right >= 0)
+                curves[i] = curves[static_cast<size_t>(node.left)] + curves[static_cast<size_t>(node.right)];
+            node.impurity = targets.describe(&counts[i * grown.outputs], totals[i].w, curves[i], grown.value(static_cast<std::int32_t>(i)));
+        }
         node.gain = finite(node.gain * sample.weight_unit);
     }
 

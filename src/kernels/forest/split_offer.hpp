@@ -1,8 +1,7 @@
 // What every search for a split of a forest's tree shares: the node's rows, and which splits may be taken (binned_table.hpp).
 #pragma once
 
-#include "kernels/forest/ranked_targets.hpp"
-#include "kernels/forest/several_targets.hpp"
+#include "kernels/forest/several_medians.hpp"
 #include "kernels/forest/summed_targets.hpp"
 
 namespace tenfold {

@@ -21,16 +21,16 @@ class BinnedTable:
     forest: Any  # native
     bins: Bins
     codes: Array
-    y: Array
+    y: Array  # (n,), or (n, q) of several targets
     w: Array
-    classes: int  # 0: numbers
+    widths: list[int]  # by target how many values it has at a leaf: its classes, 1 for numbers
     drawn: bool  # whether trees have rows of their own
 
 
 def code_block(block: Block, bins: Bins) -> Block:
     """Codes of bins instead of values."""
-    y = block.y if block.y.ndim == 1 else block.y[:, 0]
-    return Block(bins.code(block.X), np.asarray(y, dtype=np.float64), block.w)
+    y = block.y[:, 0] if block.y.ndim == 2 and block.y.shape[1] == 1 else block.y
+    return Block(bins.code(ops.dense(block.X)), np.asarray(y, dtype=np.float64), block.w)
 
 
 def values_of(codes: Array, bins: Bins) -> Array:
@@ -69,22 +69,19 @@ def native_forest(
     y: Array,
     w: Array,
     *,
-    classes: int,
+    classes: list[int],
     factors: Array | None,
     rate: float,
     criterion: str,
 ) -> Any:
     """The table in the form from which trees grow.
 
-    Weights are shares in sums and means. Every row counts as one where rows are drawn and counted, and one of weight 0 not at all.
+    `classes`: of each target, 0 for numbers. Weights are shares in sums and means; every row counts as one where rows are drawn and
+    counted.
     """
     p = len(bins.edges)
-    present = w > 0
-    if not present.all():
-        y = np.where(present, y, y[present.argmax()])  # no trace of the others in the range of the targets
     if factors is not None:
         w = w * factors
-    alike = bool((w[present] == w[present][0]).all())
     key = _keys(codes[:, :p], y)
     known = np.zeros((p, 256), dtype=np.int64)
     for j, values in enumerate(bins.categories):
@@ -97,11 +94,10 @@ def native_forest(
         bins.start,
         known,
         category.astype(np.uint8),
-        y,
-        classes,
-        np.empty(0) if alike else w,
+        np.ascontiguousarray(y.reshape(len(y), -1)),
+        np.array(classes, dtype=np.int64),
+        np.empty(0) if (w == w[0]).all() else w,
         key,
-        present.astype(np.uint8),
         _alike_before(key, w),
         rate,
         criterion,
@@ -114,12 +110,12 @@ def _keys(codes: Array, y: Array) -> Array:
     if abs(largest) > 100:  # beyond single precision
         y = np.ldexp(y, -largest)
     high = y.astype(np.float32)
-    other = np.column_stack([high, (y - high).astype(np.float32), np.ones(len(y), dtype=np.float32)])
+    other = np.column_stack([high, (y - high).astype(np.float32), np.ones(len(y), dtype=np.float32)])  # the last: as ever
     return np.asarray(ops.hash_rows(codes.astype(np.float32), 0) ^ ops.hash_rows(other, 1))
 
 
 def _alike_before(key: Array, w: Array) -> Array:
-    """How many rows with the same key come before a row: heavier ones first, so that rows of weight 0 come after all others."""
+    """How many rows with the same key come before a row: heavier ones first."""
     order = np.argsort(key, kind="stable")
     again = key[order[1:]] == key[order[:-1]]
     before = np.zeros(len(key), dtype=np.int64)

@@ -11,6 +11,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.scored import rows_and_truth, table_of
 from tenfold.base.sklearn_api import fresh
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import NotFitted
@@ -83,19 +84,13 @@ class Grown(Estimator):
         """The trees as learners of their own."""
         return as_learners(self, self._tree_class())
 
-    @property
-    def n_outputs_(self) -> int:
-        """The number of target columns: one."""
-        check.check_fitted(self)
-        return 1
-
     def _tree_class(self) -> Any:
         raise NotImplementedError
 
     def apply(self, X: Any) -> Array:
         """(rows, trees): the number of the leaf of each row in each tree."""
         X = check.check_predict(self, X)
-        return map_rows(lambda block: self._trees._packed.leaves(block, 0, len(self._trees)), X)
+        return map_rows(lambda block: self._trees._packed.leaves(ops.dense(block), 0, len(self._trees)), X)
 
     def decision_path(self, X: Any) -> tuple[Any, Array]:
         """(rows, nodes of all trees) CSR matrix of ones, the nodes that each row passes; and the first node of each tree."""

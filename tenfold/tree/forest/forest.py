@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Regressor, map_rows
+from tenfold.core import ops
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.learned import learned
@@ -15,10 +16,10 @@ from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.solve.class_weights import class_factors
 from tenfold.tree.forest.binned_table import BinnedTable
-from tenfold.tree.forest.growing import ROWS_ARE_DRAWN, Forest
+from tenfold.tree.forest.growing import ROWS_ARE_DRAWN, SPLITS_ARE_SHARED, Forest
 from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf, targets_objection
 from tenfold.tree.options import GAINS, ForestOptions
-from tenfold.tree.settings import chosen_oob_score
+from tenfold.tree.settings import chosen_oob_score, refuse
 from tenfold.tree.single.decision import DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.structure.shares import ShareClassifier, log_shares
@@ -30,6 +31,8 @@ class ForestClassifier(ForestOptions, ShareClassifier, Forest):
 
     _trees: Trees = learned("Trees(t,K)", "all trees")
     _sums: Array = learned("float(n,K)", "what the trees that have not seen a training row predict for it, summed")
+
+    multi_output: ClassVar[bool] = False
 
     _: KW_ONLY
     criterion: str = param(
@@ -51,16 +54,22 @@ class ForestClassifier(ForestOptions, ShareClassifier, Forest):
         default=None, doc="−1, 0 or 1 for each column: the second class falls or rises with it"
     )
 
-    def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
+    def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
         codes = y.astype(np.int64)
         factors = class_factors(self, np.bincount(codes, w, len(self.classes_)))
-        return None if factors is None else factors[codes], len(self.classes_)
+        return None if factors is None else factors[codes], [len(self.classes_)]
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
         score = chosen_oob_score(self)
         if score is not None:
             return score.of(y.astype(np.int64), log_shares(mean), w, self.classes_)
         return float(np.average(mean.argmax(axis=1) == y, weights=w))
+
+    @property
+    def n_outputs_(self) -> int:
+        """The number of target columns: one."""
+        check.check_fitted(self)
+        return 1
 
     @property
     def oob_decision_function_(self) -> Array:
@@ -85,8 +94,10 @@ class ForestClassifier(ForestOptions, ShareClassifier, Forest):
 class ForestRegressor(ForestOptions, Regressor, Forest):
     """Abstract: a forest for numbers."""
 
-    _trees: Trees = learned("Trees(t,1)", "all trees")
-    _sums: Array = learned("float(n,1)", "what the trees that have not seen a training row predict for it, summed")
+    exempt: ClassVar[dict[str, str]] = {**Forest.exempt, **SPLITS_ARE_SHARED}
+
+    _trees: Trees = learned("Trees(t,*)", "all trees")
+    _sums: Array = learned("float(n,*)", "what the trees that have not seen a training row predict for it, summed")
     _targets: Array = learned(
         "float(n)", "training targets in rising order, with keep_targets", optional=True, rows=True
     )
@@ -109,39 +120,53 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
     )
     keep_targets: bool = param(default=False, doc="keep the training targets by leaf, for predict_quantiles")
 
-    def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
-        if self.criterion == "poisson" and (y.min() < 0 or y.max() <= 0):
+    def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
+        y = y.reshape(len(y), -1)
+        least, most = y.min(axis=0), y.max(axis=0)
+        if self.criterion == "poisson" and ((least < 0) | (most <= 0)).any():
+            bad = int(((least < 0) | (most <= 0)).argmax())
             raise BadInput(
-                f"{type(self).__name__}(criterion='poisson') needs targets that are not negative nor all zero: "
-                f"y goes from {y.min():g} to {y.max():g}, so use squared_error"
+                f"{type(self).__name__}(criterion='poisson'): Sum of y is not strictly positive, or some of y are negative: y goes "
+                f"from {least[bad]:g} to {most[bad]:g}, so use squared_error"
             )
-        return None, 0
+        if y.shape[1] > 1 and self.keep_targets:
+            raise refuse(self, "keep_targets", f"is for one target, and y has {y.shape[1]} columns: use MultiOutputRegressor")
+        return None, [0] * y.shape[1]
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
-        score = chosen_oob_score(self)
+        score, y = chosen_oob_score(self), y.reshape(len(y), -1)
         if score is not None:
-            return score.of(y[:, None], mean, w)
-        rest = float(w @ (y - mean[:, 0]) ** 2)
-        spread = float(w @ (y - np.average(y, weights=w)) ** 2)
-        return 1 - rest / spread if spread > 0 else float(rest == 0)
+            return score.of(y, mean, w)
+        return float(np.mean([_determination(own, said, w) for own, said in zip(y.T, mean.T, strict=True)]))
 
     @property
     def oob_prediction_(self) -> Array:
-        """(n,): the predictions of the training rows from trees that have not seen them; NaN where all have."""
-        return self._outputs_out_of_bag("oob_prediction_")[:, 0]
+        """(n,), or (n, targets): the predictions of the training rows from trees that have not seen them; NaN where all have."""
+        return self._by_target(self._outputs_out_of_bag("oob_prediction_"))
+
+    @property
+    def n_outputs_(self) -> int:
+        """The number of target columns."""
+        check.check_fitted(self)
+        return int(self._trees.value.shape[1])
+
+    @staticmethod
+    def _by_target(values: Array) -> Array:
+        """(rows, targets), of one target (rows,)."""
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def _tree_class(self) -> Any:
         return DecisionTreeRegressor
 
     def _errors(self, outputs: Array, y: Any) -> Array:
-        return outputs[:, 0] - check.real_target(check.as_column(y), len(outputs))[:, 0]
+        return np.ravel(outputs - check.real_target(check.as_column(y), len(outputs)))
 
     @staticmethod
     def _losses(outputs: Array, y: Array) -> Array:
-        return np.asarray((outputs[:, 0] - y) ** 2)
+        return np.asarray(((outputs - y.reshape(outputs.shape)) ** 2).sum(axis=1))
 
     def _predict(self, X: Any) -> Array:
-        return self._mean(X)[:, 0].astype(X.dtype, copy=False)
+        return self._by_target(self._mean(X)).astype(X.dtype, copy=False)
 
     def _stages(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
         for name in (*KEPT, "_leaf_targets"):  # of an earlier fit
@@ -152,6 +177,8 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
         return targets_by_leaf(trees, table) if self.keep_targets else {}
 
     def _objection(self) -> str | None:
+        if self._sums.shape[1] != self._trees.value.shape[1]:
+            return "the leaves have another number of values than there are targets"
         kept = [vars(self)[name] for name in KEPT if name in vars(self)]
         return targets_objection(self._trees, *kept) if len(kept) == len(KEPT) else None
 
@@ -174,10 +201,17 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
         flat = levels.ndim == 0
 
         def block(X: Any) -> Array:
-            found = kept.quantiles(X, np.atleast_1d(levels)).astype(X.dtype, copy=False)
+            found = kept.quantiles(ops.dense(X), np.atleast_1d(levels)).astype(X.dtype, copy=False)
             return found[:, 0] if flat else found
 
         return map_rows(block, X)
+
+
+def _determination(y: Array, mean: Array, w: Array) -> float:
+    """R² of one target."""
+    rest = float(w @ (y - mean) ** 2)
+    spread = float(w @ (y - np.average(y, weights=w)) ** 2)
+    return 1 - rest / spread if spread > 0 else float(rest == 0)
 
 
 @estimator
@@ -247,7 +281,7 @@ class RandomForestRegressor(ForestRegressor):
     True
     """
 
-    exempt: ClassVar[dict[str, str]] = {**Forest.exempt, **ROWS_ARE_DRAWN}
+    exempt: ClassVar[dict[str, str]] = {**ForestRegressor.exempt, **ROWS_ARE_DRAWN}
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ from tenfold.tree.structure.prune import cost_complexity_cut, cut, owners
 from tenfold.tree.structure.store import TreeStore
 from tenfold.tree.warm_start import check_goes_on
 
+SPLITS_ARE_SHARED = {"several_targets": "the trees have the same splits for all targets"}
 ROWS_ARE_DRAWN = {"weight_is_copies": "rows are drawn for each tree, and every row counts as one there, whatever it weighs"}
 
 
@@ -36,7 +37,9 @@ class Forest(Grown):
     """Abstract: the growth of many trees."""
 
     kind: ClassVar[str] = "keeps rows"  # while it grows
+    sparse: ClassVar[bool] = True
     missing: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     least_classes: ClassVar[int] = 1
     path: ClassVar[str | None] = "n_estimators"
@@ -74,7 +77,7 @@ class Forest(Grown):
         if earlier is None:
             earlier = (
                 None,
-                np.zeros((len(y), max(table.classes, 1))),
+                np.zeros((len(y), sum(table.widths))),
                 np.zeros(len(y), dtype=np.int64),
                 seed_of(generator_of(self)),
             )
@@ -83,12 +86,11 @@ class Forest(Grown):
                 f"{type(self).__name__}(warm_start=True): the trees so far grew on {len(earlier[2])} rows, "
                 f"and these are {len(y)}: give the same rows again, or set warm_start=False"
             )
-        rows = int(np.count_nonzero(table.w))
         limits = dict(
             random=self.random_thresholds,
             max_depth=-1 if self.max_depth is None else min(int(self.max_depth), 2**40),
-            min_split=rows_needed(self, "min_samples_split", rows, 2),
-            min_leaf=rows_needed(self, "min_samples_leaf", rows, 1),
+            min_split=rows_needed(self, "min_samples_split", len(y), 2),
+            min_leaf=rows_needed(self, "min_samples_leaf", len(y), 1),
             min_weight_share=float(self.min_weight_fraction_leaf),
             max_features=columns_to_draw(self, p) or p,
             max_leaves=-1 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
@@ -102,13 +104,13 @@ class Forest(Grown):
         category = check.categorical_columns(self, source)
         bins = yield from learn_bins(source, int(self.max_bins), category, weighted=False)
         codes, y, w = yield Keep(change=partial(code_block, bins=bins), value_bytes=1)
-        rate = self._rate(int(np.count_nonzero(w)))
+        rate = self._rate(len(y))
         factors, classes = self._factors(y, w)
         forest = native_forest(
             bins, category, codes, y, w, classes=classes, factors=factors, rate=rate,
             criterion=CRITERIA.get(self.criterion, self.criterion),
         )  # fmt: skip
-        return BinnedTable(forest, bins, codes, y, w, classes, rate > 0)
+        return BinnedTable(forest, bins, codes, y, w, [max(k, 1) for k in classes], rate > 0)
 
     def _kept(self, trees: Trees, table: BinnedTable) -> dict[str, Any]:
         """What is kept of the training rows because it was asked for."""
@@ -147,8 +149,8 @@ class Forest(Grown):
             raise refuse(self, "max_samples", "a share of the rows must be at most 1")
         return float(self.max_samples)
 
-    def _factors(self, y: Array, w: Array) -> tuple[Array | None, int]:
-        """Factors of the weights of rows, and the number of classes (0: numbers)."""
+    def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
+        """Factors of the weights of rows, and the number of classes of each target (0: numbers)."""
         raise NotImplementedError
 
     def _grown(self, table: BinnedTable, limits: dict[str, Any], earlier: Any, sizes: list[int]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold import _trees
 from tenfold.base.estimator import map_rows
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.stats import Storable
@@ -158,7 +159,8 @@ class Trees(Storable):
         return map_rows(self.sums, X)
 
     def sums(self, X: Array, start: int = 0, stop: int | None = None, onto: Array | None = None) -> Array:
-        """Sums over trees start, ..., stop − 1 for a block of rows, added to `onto`."""
+        """Sums over trees start, ..., stop − 1 for a block of rows (an array, or CSR), added to `onto`."""
+        X = ops.dense(X)
         if onto is None:
             onto = np.zeros((len(X), self.value.shape[1]))
         return np.asarray(self._packed.sums(X, start, len(self) if stop is None else stop, onto))
@@ -172,7 +174,7 @@ class Trees(Storable):
 
     def apply(self, X: Array) -> Array:
         """(rows, trees): the number of the leaf that each row ends in, within its tree."""
-        return map_rows(lambda block: self._packed.leaves(block, 0, len(self)), X)
+        return map_rows(lambda block: self._packed.leaves(ops.dense(block), 0, len(self)), X)
 
     def attributions(self, X: Array, background: Array | None = None) -> Array:
         """(rows, columns, outputs): the Shapley value of each column for the sums of a block of rows (`predict`).
@@ -180,6 +182,7 @@ class Trees(Storable):
         An unknown column takes the ways of the training rows, in proportion to their weights at the nodes; with `background`
         it has the values of those rows, on average. The values of a row add up to its sum less `expectation(background)`.
         """
+        X = ops.dense(X)
         rows = np.empty((0, X.shape[1]), X.dtype) if background is None else background.astype(X.dtype, copy=False)
         cover = np.ascontiguousarray(self.weighted_n_node_samples, dtype=np.float64)
         return np.asarray(self._packed.attributions(X, np.ascontiguousarray(rows), cover))
