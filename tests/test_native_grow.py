@@ -384,7 +384,8 @@ def test_forests_check_what_they_are_given() -> None:
     def forest(**changed: Any) -> Any:
         given: dict[str, Any] = dict(
             codes=bins.code(X), n_bins=bins.n_bins, edges=bins.padded, start=bins.start,
-            category_codes=np.zeros((1, 256), dtype=np.int64), categorical=np.zeros(1, dtype=np.uint8), y=y[:, None], classes=np.zeros(1, dtype=np.int64),
+            category_codes=np.zeros((1, 256), dtype=np.int64), categorical=np.zeros(1, dtype=np.uint8),
+            y=y[:, None], classes=np.zeros(1, dtype=np.int64),
             factor=np.empty(0), key=np.zeros(6, dtype=np.uint64),
             first=np.zeros(6, dtype=np.int64), rate=1.0, criterion="squared_error",
         )  # fmt: skip

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -55,13 +56,13 @@ class Bins:
         self.halvings = np.array([len(edges).bit_length() for edges in self.edges], dtype=np.int32)
 
     @classmethod
-    def of(cls, X: Array, w: Array | None = None, max_bins: int = MOST_BINS, categorical: Array | None = None) -> Bins:
+    def of(cls, X: Any, w: Array | None = None, max_bins: int = MOST_BINS, categorical: Array | None = None) -> Bins:
         """From rows: (n, p) floats or CSR where NaN is missing, their weights, and which columns hold numbers of categories."""
-        rows = smallest_hashes(ops.hash_rows(X, 0)) if len(X) > SAMPLE_ROWS else None
+        rows = smallest_hashes(ops.hash_rows(X, 0)) if X.shape[0] > SAMPLE_ROWS else None
         return cls._of_rows(X, w, rows, max_bins, categorical)
 
     @classmethod
-    def _of_rows(cls, X: Array, w: Array | None, rows: Array | None, most: int, categorical: Array | None) -> Bins:
+    def _of_rows(cls, X: Any, w: Array | None, rows: Array | None, most: int, categorical: Array | None) -> Bins:
         marked = np.zeros(X.shape[1], dtype=bool) if categorical is None else np.asarray(categorical, dtype=bool)
         w = w if w is None or rows is None else w[rows]
         by_column = (X if rows is None else X[rows]).tocsc() if ops.is_sparse(X) else None
