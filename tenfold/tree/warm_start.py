@@ -19,7 +19,7 @@ def check_goes_on(model: Estimator, source: Source) -> None:
     other = None
     if before["n_features_in_"] != source.n_features:
         other = f"X has {source.n_features} columns, and the fit before had {before['n_features_in_']}"
-    elif "classes_" in before and not np.array_equal(before["classes_"], now["classes_"]):
+    elif "classes_" in before and not _same_classes(before["classes_"], now["classes_"]):
         other = "the classes of y are not those of the fit before"
     else:
         pairs = zip_longest(before.get("categories_") or [], now.get("categories_") or [])
@@ -30,6 +30,13 @@ def check_goes_on(model: Estimator, source: Source) -> None:
             )
     if other is not None:
         raise BadInput(f"{type(model).__name__}(warm_start=True): {other}: give the same, or set warm_start=False")
+
+
+def _same_classes(one: Any, two: Any) -> bool:
+    """Those of one target, or lists with those of several."""
+    if isinstance(one, list) and isinstance(two, list):
+        return len(one) == len(two) and all(map(np.array_equal, one, two))
+    return type(one) is type(two) and np.array_equal(one, two)
 
 
 def _equal(one: Any, two: Any) -> bool:

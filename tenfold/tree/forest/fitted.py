@@ -104,7 +104,7 @@ class Grown(Estimator):
         than a tenth of the first.
         """
         X, y = rows_and_truth(self, X, y)
-        rows = table_of(self, X)
+        rows = ops.dense(table_of(self, X))
         errors = [self._errors(self._trees.sums(rows, t, t + 1), y) for t in range(len(self._trees))]
         return tree_correlation(np.stack(errors))
 
@@ -132,8 +132,7 @@ class Grown(Estimator):
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return replace(found, columns=[str(name) for name in names])
 
-    @staticmethod
-    def _losses(outputs: Array, y: Array) -> Array:
+    def _losses(self, outputs: Array, y: Array) -> Array:
         """The loss of a tree by row, from its outputs and the targets (of labels their numbers)."""
         raise NotImplementedError
 

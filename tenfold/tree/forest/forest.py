@@ -14,7 +14,7 @@ from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.solve.class_weights import class_factors
+from tenfold.solve.class_weights import row_factors
 from tenfold.tree.forest.binned_table import BinnedTable
 from tenfold.tree.forest.growing import ROWS_ARE_DRAWN, SPLITS_ARE_SHARED, Forest
 from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf, targets_objection
@@ -22,17 +22,15 @@ from tenfold.tree.options import GAINS, ForestOptions
 from tenfold.tree.settings import chosen_oob_score, refuse
 from tenfold.tree.single.decision import DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.structure.arrays import Trees
-from tenfold.tree.structure.shares import ShareClassifier, log_shares
+from tenfold.tree.structure.shares import TreeClassifier, log_shares
 
 
 @group
-class ForestClassifier(ForestOptions, ShareClassifier, Forest):
+class ForestClassifier(ForestOptions, TreeClassifier, Forest):
     """Abstract: a forest for classes."""
 
-    _trees: Trees = learned("Trees(t,K)", "all trees")
-    _sums: Array = learned("float(n,K)", "what the trees that have not seen a training row predict for it, summed")
-
-    multi_output: ClassVar[bool] = False
+    _trees: Trees = learned("Trees(t,*)", "all trees")
+    _sums: Array = learned("float(n,*)", "what the trees that have not seen a training row predict for it, summed")
 
     _: KW_ONLY
     criterion: str = param(
@@ -44,10 +42,10 @@ class ForestClassifier(ForestOptions, ShareClassifier, Forest):
         one_of=("sqrt", "log2", None),
         doc="columns drawn for each node: a number, a share, or all",
     )
-    class_weight: dict[Any, Any] | str | None = param(
+    class_weight: dict[Any, Any] | list[Any] | str | None = param(
         default=None,
         one_of=("balanced", "balanced_subsample"),
-        doc="factors of the classes' weights; both words mean all rows",
+        doc="factors of the classes' weights, of several targets a list of dicts; both words mean all rows",
         before="ccp_alpha",
     )
     monotonic_cst: list[Any] | None = param(
@@ -55,36 +53,54 @@ class ForestClassifier(ForestOptions, ShareClassifier, Forest):
     )
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
-        codes = y.astype(np.int64)
-        factors = class_factors(self, np.bincount(codes, w, len(self.classes_)))
-        return None if factors is None else factors[codes], [len(self.classes_)]
+        return row_factors(self, y.astype(np.int64), w), self._widths()
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
+        if isinstance(self.classes_, list):
+            return self._oob_of_several(mean, y, w)
         score = chosen_oob_score(self)
         if score is not None:
             return score.of(y.astype(np.int64), log_shares(mean), w, self.classes_)
         return float(np.average(mean.argmax(axis=1) == y, weights=w))
 
-    @property
-    def n_outputs_(self) -> int:
-        """The number of target columns: one."""
-        check.check_fitted(self)
-        return 1
+    def _oob_of_several(self, mean: Array, y: Array, w: Array) -> float:
+        """The share of rows with every target right, or what a function of (truth, prediction) says of labels (rows, targets)."""
+        if isinstance(self.oob_score, str):
+            raise refuse(self, "oob_score", f"names are for one target, and y has {y.shape[1]} columns: give a function")
+        codes = np.column_stack([shares.argmax(axis=1) for shares in self._by_target(mean)])
+        if not callable(self.oob_score):
+            return float(np.average((codes == y).all(axis=1), weights=w))
+        truth, predicted = (
+            np.column_stack([own[column.astype(np.int64)] for own, column in zip(self.classes_, part.T, strict=True)])
+            for part in (y, codes)
+        )
+        return float(self.oob_score(truth, predicted))
 
     @property
     def oob_decision_function_(self) -> Array:
-        """(n, K): the probabilities of the training rows from trees that have not seen them; NaN where all have."""
-        return self._outputs_out_of_bag("oob_decision_function_")
+        """(n, K), of several targets (n, K, targets): the probabilities of the training rows from trees that have not seen them; NaN
+        where all have."""
+        found = self._outputs_out_of_bag("oob_decision_function_")
+        if not isinstance(self.classes_, list):
+            return found
+        parts, most = self._by_target(found), max(self._widths())
+        return np.stack([np.pad(part, ((0, 0), (0, most - part.shape[1]))) for part in parts], axis=2)
 
     def _tree_class(self) -> Any:
         return DecisionTreeClassifier
 
     def _errors(self, outputs: Array, y: Any) -> Array:
-        return np.asarray((self.classes_[outputs.argmax(axis=1)] == np.asarray(y)).astype(np.float64))
+        y = np.asarray(y)
+        parts = zip(self._classes_by_target(), self._by_target(outputs), y.reshape(len(y), -1).T, strict=True)
+        return np.concatenate([(own[part.argmax(axis=1)] == truth).astype(np.float64) for own, part, truth in parts])
 
-    @staticmethod
-    def _losses(outputs: Array, y: Array) -> Array:
-        return np.asarray(outputs.argmax(axis=1) != y, dtype=np.float64)
+    def _losses(self, outputs: Array, y: Array) -> Array:
+        parts = zip(self._by_target(outputs), y.reshape(len(y), -1).T, strict=True)
+        return np.asarray(np.mean([part.argmax(axis=1) != truth for part, truth in parts], axis=0))
+
+    def _objection(self) -> str | None:
+        found = {self._trees.value.shape[1], self._sums.shape[1], sum(self._widths())}
+        return None if len(found) == 1 else "the leaves have another number of values than there are classes"
 
     def _class_shares(self, X: Any) -> Array:
         return self._mean(X)
@@ -161,15 +177,14 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
     def _errors(self, outputs: Array, y: Any) -> Array:
         return np.ravel(outputs - check.real_target(check.as_column(y), len(outputs)))
 
-    @staticmethod
-    def _losses(outputs: Array, y: Array) -> Array:
+    def _losses(self, outputs: Array, y: Array) -> Array:
         return np.asarray(((outputs - y.reshape(outputs.shape)) ** 2).sum(axis=1))
 
     def _predict(self, X: Any) -> Array:
         return self._by_target(self._mean(X)).astype(X.dtype, copy=False)
 
     def _stages(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
-        for name in (*KEPT, "_leaf_targets"):  # of an earlier fit
+        for name in KEPT:  # of an earlier fit
             vars(self).pop(name, None)
         return (yield from super()._stages(source, sizes))
 
@@ -196,7 +211,7 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
                 f"{type(self).__name__}.predict_quantiles needs the training targets: fit with keep_targets=True"
             )
         kept = vars(self).get("_leaf_targets")
-        if kept is None:  # made once: forests may have millions of nodes
+        if kept is None or kept.trees is not self._trees:  # made once: forests may have millions of nodes
             kept = vars(self)["_leaf_targets"] = LeafTargets(self._trees, *(vars(self)[name] for name in KEPT))
         flat = levels.ndim == 0
 

@@ -71,7 +71,7 @@ class Forest(Grown):
     def _stages(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
         """Fitted attributes with each number of trees."""
         earlier = self._earlier(sizes[0])
-        order = directions(self, source.n_features)
+        order = directions(self, source.n_features, source.target.width)
         table = yield from self._table(source)
         y, p = table.y, source.n_features
         if earlier is None:
