@@ -17,6 +17,7 @@ from tenfold.gate.categories import Categories
 from tenfold.gate.check import (
     Coder,
     as_column,
+    as_objects,
     as_table,
     as_target,
     as_weights,
@@ -42,7 +43,7 @@ from tenfold.gate.inputs import entries_of, source_of
 
 # Learners and tools above call all of the gate by this one name.
 __all__ = [
-    "Coder", "as_column", "as_table", "as_target", "as_weights", "categorical_columns", "check_fit", "check_fitted",
+    "Coder", "as_column", "as_objects", "as_table", "as_target", "as_weights", "categorical_columns", "check_fit", "check_fitted",
     "check_length", "check_names", "check_params", "check_predict", "check_width", "coder_of", "encode", "flat_labels",
     "in_memory", "is_frame", "known_coder", "listed", "real_target", "short", "split_target",
 ]  # fmt: skip

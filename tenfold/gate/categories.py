@@ -65,11 +65,12 @@ class Coder:
         unseen = ~known & np.isfinite(values)  # an infinity stays one, for the gate to name
         if self.unseen == "refuse" and unseen.any():
             row = int(np.argmax(unseen))
-            raise self._strange(j, f"{values[row]:g}, row {row}")
+            raise self._strange(j, f"{values[row]:g}", row)
         return np.where(known, place, np.where(unseen, self.unseen_code, values))
 
     def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array:
         """Column j, given by the numbers of its different values (−1: missing); `native`: its type is one of categories."""
+        different = [one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one for one in different]
         kind, first = self._kind(j, codes, different)
         if kind == "f" and not native:
             return self.numbers(j, _spread(codes, [np.nan if is_missing(one) else float(one) for one in different]))
@@ -90,12 +91,12 @@ class Coder:
         if self.unseen == "refuse":
             for i in np.unique(codes[codes >= 0]).tolist():
                 if not is_missing(different[i]) and different[i] not in number:
-                    raise self._strange(j, _place(codes, different, i))
+                    raise self._strange(j, short(different[i]), int(np.argmax(codes == i)))
         return _spread(codes, [np.nan if is_missing(one) else number.get(one, self.unseen_code) for one in different])
 
-    def _strange(self, j: int, where: str) -> BadInput:
+    def _strange(self, j: int, value: str, row: int) -> BadInput:
         return BadInput(
-            f"Found unknown categories in {column_name(self.names, j)} ({where}), which were not there in fit: "
+            f"Found unknown categories [{value}] in {column_name(self.names, j)} (row {row}), which were not there in fit: "
             "set handle_unknown to take them"
         )
 

@@ -13,7 +13,7 @@ from tenfold.core.data import Array, Arrays, Source, Target
 from tenfold.core.errors import BadInput, BadParameter, not_fitted
 from tenfold.core.params import domains
 from tenfold.gate.categories import Categories, Coder, coder_of, short, union
-from tenfold.gate.containers import as_table, column_names, frame_names, is_frame, listed, numbered_column, split_target
+from tenfold.gate.containers import as_objects, as_table, column_names, frame_names, is_frame, listed, numbered_column, split_target
 from tenfold.gate.inputs import entries_of, source_of
 from tenfold.gate.names import check_names
 from tenfold.gate.targets import (
@@ -30,7 +30,7 @@ from tenfold.gate.targets import (
 )
 
 __all__ = [
-    "ALL", "Coder", "as_column", "as_table", "as_target", "as_weights", "categorical_columns", "check_classes",
+    "ALL", "Coder", "as_column", "as_objects", "as_table", "as_target", "as_weights", "categorical_columns", "check_classes",
     "check_fitted", "check_length", "check_names", "check_params", "check_width", "coder_of", "column_names", "encode",
     "facts_of", "flat_labels", "frame_names", "in_memory", "is_frame", "known_coder", "listed", "numbered_column",
     "real_target", "short", "split_target", "union",

@@ -10,12 +10,12 @@ from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.numbers import column_name
-from tenfold.gate.categories import Coder, numbered, short
+from tenfold.gate.categories import Coder, is_missing, numbered, short
 
 
 def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Array | None]:
     """X as a 2-D array or CSR matrix of numbers, with its column names if it has any; a coder takes categories too."""
-    names = None
+    names, given = None, X
     if type(X) is not np.ndarray and is_frame(X):
         X, names = _from_frame(X, coder)
     else:
@@ -26,6 +26,8 @@ def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Arr
         X = _numbers(X)
     if X.ndim != 2:
         shape = "scalar" if X.ndim == 0 else f"{X.ndim}D"
+        if hasattr(given, "to_frame"):
+            raise BadInput(f"Expected a 2-dimensional container but got {type(given)} instead. Use X.to_frame() for one column")
         raise BadInput(
             f"Expected 2D array, got {shape} array instead (shape={X.shape}). Reshape your data: "
             "X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
@@ -47,7 +49,7 @@ def _unpacked(learner: Any, X: Any) -> Any:
     if ops.is_sparse(X):
         if not learner.sparse:
             raise BadType(
-                f"Sparse data was passed, but {type(learner).__name__} takes dense data only: use X.toarray()"
+                f"Sparse data was passed, but dense data is required by {type(learner).__name__}: use X.toarray()"
             )
         if X.ndim != 2:
             raise BadInput(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data")
@@ -55,7 +57,7 @@ def _unpacked(learner: Any, X: Any) -> Any:
             raise BadInput("Complex data not supported: give real numbers")
         return X.tocsr()
     try:
-        table = None if X is None or isinstance(X, (str, bytes, dict, set)) else np.asarray(X)
+        table = None if X is None or isinstance(X, (str, bytes, dict, set)) else as_objects(X)
     except ValueError:
         raise BadInput(
             "X is not a table: its rows have different lengths, or hold things of different shapes"
@@ -66,6 +68,12 @@ def _unpacked(learner: Any, X: Any) -> Any:
             "a sparse matrix, a path to a CSV or Parquet file, or blocks of rows"
         )
     return table
+
+
+def as_objects(X: Any) -> Array:
+    """A list of rows as an array; one that holds text as objects, so that the numbers in it stay numbers."""
+    table = np.asarray(X)
+    return np.asarray(X, dtype=object) if table.dtype.kind in "US" and isinstance(X, (list, tuple)) else table
 
 
 def is_frame(X: Any) -> bool:
@@ -121,6 +129,11 @@ def _column(column: Any, j: int, coder: Coder | None) -> Array:
             return coder.numbers(j, _no_categories(column.to_list(), where))
     if objects or kind == nw.Boolean:
         return to_floats(column.to_list(), where)
+    if kind == nw.String and coder is None:
+        try:  # numbers that are stored as text
+            return np.array([np.nan if one is None else float(one) for one in column.to_list()])
+        except (TypeError, ValueError):
+            pass
     first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
     how = "as days since a day" if kind.is_temporal() else "with OneHotEncoder"
     raise BadInput(
@@ -164,17 +177,19 @@ def _coded_array(X: Any, coder: Coder) -> Any:
         for j in marked:
             X[:, j] = coder.numbers(j, X[:, j])
         return X
-    if X.dtype.kind not in "OUT" or p == 0:
+    if X.dtype.kind not in "OUTS" or p == 0:
         return X
+    X = np.char.decode(X, "utf-8") if X.dtype.kind == "S" else X
     return np.column_stack([_object_column(X[:, j], j, coder) for j in range(p)])
 
 
 def _object_column(values: Array, j: int, coder: Coder) -> Array:
-    """A column of objects; one of an array of texts is text only where its values are not all numbers."""
-    if values.dtype.kind != "O" and not coder.wants(j):
+    """A column of objects; texts are categories only where they are not all numbers."""
+    texts = values.dtype.kind != "O" or isinstance(next((one for one in values if not is_missing(one)), None), str)
+    if texts and not coder.wants(j):
         try:
             return values.astype(np.float64)
-        except ValueError:
+        except (TypeError, ValueError):
             pass
     try:
         return coder.values(j, *numbered(values.tolist()), native=values.dtype.kind != "O")

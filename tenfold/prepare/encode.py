@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,9 +10,11 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import map_rows
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
+from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning, warn
+from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.gate.categories import is_missing
 from tenfold.prepare.encoder import CATEGORIES, WHICH, Encoder
 
 MOST_CELLS = 1 << 30  # of a block of dense rows
@@ -48,7 +51,7 @@ class OneHotEncoder(Encoder):
     sparse_output: bool = param(
         default=True, doc="let transform return a CSR matrix; steps of a pipeline get dense rows"
     )
-    dtype: Any = param(default="float64", doc="no effect: rows of float32 stay float32, all others are float64")
+    dtype: Any = param(default="float64", doc="the type of what transform returns; by default rows of float32 stay float32")
     handle_unknown: str = param(
         default="error",
         one_of=("error", "ignore", "infrequent_if_exist", "warn"),
@@ -60,10 +63,15 @@ class OneHotEncoder(Encoder):
     max_categories: int | None = param(
         default=None, at_least=1, doc="most columns for one column, that of rare ones included"
     )
-    feature_name_combiner: str = param(default="concat", one_of=("concat",), doc="names are column_category")
+    feature_name_combiner: str | Callable[..., Any] = param(
+        default="concat", one_of=("concat",), doc="names are column_category; or a function of column and category that gives them"
+    )
     categorical_features: Any = param(default="all", doc=WHICH)
 
     missing_is_category: ClassVar[bool] = True
+    sparse_rows: ClassVar[bool] = True
+
+    left_out_: Array = learned("int(p)", "the number of the category of each column that has no column, −1 for none", optional=True)
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -78,36 +86,42 @@ class OneHotEncoder(Encoder):
     def drop_idx_(self) -> Array | None:
         """The number of the category without a column in each column, None where all have one."""
         check.check_fitted(self)
-        if self.drop is None:
-            return None
         found = [self._level_left_out(j) for j in range(len(self.levels_))]
-        return np.array([None if one < 0 else one for one in found], dtype=object)
+        if self.drop is None and max(found, default=-1) < 0:
+            return None
+        numbers = [self._place_of_missing(j) if one == len(self.levels_[j]) - 1 else one for j, one in enumerate(found)]
+        return np.array([None if one < 0 else one for one in numbers], dtype=object)
 
     def _level_left_out(self, j: int) -> int:
-        """The number of the category of column j that has no column, −1 for none."""
-        levels = self.levels_[j]
+        """The number of the category of column j that has no column, −1 for none: as it was in fit."""
+        return int(self.left_out_[j]) if "left_out_" in vars(self) else self._to_leave_out(j)
+
+    def _to_leave_out(self, j: int) -> int:
+        levels, where = self.levels_[j], column_name(vars(self).get("feature_names_in_"), j)
         if self.drop is None or not len(levels):
             return -1
         if isinstance(self.drop, str):
             if self.drop not in ("first", "if_binary"):
                 raise BadParameter(f"OneHotEncoder(drop={self.drop!r}): must be None, 'first', 'if_binary', or a list")
             return int(np.argmax(levels == 0)) if self.drop == "first" or levels.max() == 1 else -1
-        if not isinstance(self.drop, (list, tuple, np.ndarray)) or np.shape(self.drop) != (len(self.levels_),):
+        if not isinstance(self.drop, (list, tuple, np.ndarray)) or len(self.drop) != len(self.levels_):
             raise BadParameter(
-                f"OneHotEncoder(drop={check.short(self.drop)}): must be None, 'first', 'if_binary', or a list with one "
-                f"category for each of the {len(self.levels_)} columns"
+                f"OneHotEncoder(drop={check.short(self.drop)}): must be None, 'first', 'if_binary', or a list: `drop` should have "
+                f"length equal to the number of features, {len(self.levels_)}, with one category for each"
             )
-        known = self._known(j)[:-1].tolist()
-        number = known.index(self.drop[j]) if self.drop[j] in known else -1
-        if number < 0 or levels[number] == self.rare_[j]:
+        wanted, known = self.drop[j], self._known(j)[:-1].tolist()
+        number = len(known) if is_missing(wanted) and levels[-1] >= 0 else known.index(wanted) if wanted in known else -1
+        if number < 0:
+            raise BadParameter(f"OneHotEncoder(drop=...): {check.short(wanted)} is no category of {where}")
+        if levels[number] == self.rare_[j]:
             raise BadParameter(
-                f"OneHotEncoder(drop=...): {check.short(self.drop[j])} is no category of "
-                f"{column_name(vars(self).get('feature_names_in_'), j)}" + (", or a rare one" if number >= 0 else "")
+                f"OneHotEncoder(drop=...): Unable to drop category {wanted!r} from feature {j} because it is infrequent ({where})"
             )
         return number
 
     def _finish(self, source: Any) -> None:
-        self._places()  # a category to drop that is not there is refused by fit
+        """A category to drop that is not there is refused by fit, and what is dropped stays so."""
+        vars(self)["left_out_"] = np.array([self._to_leave_out(j) for j in range(len(self.levels_))], dtype=np.int64)
 
     def _places(self) -> list[Array]:
         """For each column the new column of each of its levels, counted from its first; −1 for the one left out."""
@@ -128,7 +142,7 @@ class OneHotEncoder(Encoder):
 
     def _entries(self, X: Array) -> tuple[Array, Array]:
         """(rows, columns): the new column that each value falls into, −1 for none; and the first new column of each."""
-        first = np.cumsum([0, *self._widths()])
+        first, strange = np.cumsum([0, *self._widths()]), list[int]()
         entries = np.full(X.shape, -1, dtype=np.int64)
         for j, places in enumerate(self._places()):
             if not len(self.levels_[j]):
@@ -136,22 +150,25 @@ class OneHotEncoder(Encoder):
             level = self._level_of(X, j)
             unknown = level < 0
             if unknown.any():
-                self._warn_unknown(j)
+                strange.append(j)
                 if self.handle_unknown in ("infrequent_if_exist", "warn"):
                     level = np.where(unknown, self.rare_[j], level)
             place = np.append(places, -1)[level]
             entries[:, j] = np.where(place < 0, -1, first[j] + place)
+        if strange and (self.handle_unknown == "warn" or max(map(self._level_left_out, strange)) >= 0):
+            self._warn_unknown(strange)
         return entries, first
 
-    def _warn_unknown(self, j: int) -> None:
-        if self.handle_unknown == "warn" or self.drop is not None:
-            warn(
-                f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: they are encoded as "
-                + ("the rare ones, or " if self.handle_unknown != "ignore" else "")
-                + "all zeros",
-                DataWarning,
-                stacklevel=3,
-            )
+    def _warn_unknown(self, columns: list[int]) -> None:
+        names = vars(self).get("feature_names_in_")
+        shown = columns if names is None else [str(names[j]) for j in columns]
+        how = "all zeros" if self.handle_unknown == "ignore" else "the infrequent category."
+        warn(
+            f"Found unknown categories in columns {shown} during transform. These unknown categories will be encoded as {how}"
+            + ("" if self.handle_unknown == "ignore" else " Where a column has none, as all zeros"),
+            DataWarning,
+            stacklevel=4,
+        )
 
     def _transform(self, X: Array) -> Array:
         entries, first = self._entries(X)
@@ -186,7 +203,7 @@ class OneHotEncoder(Encoder):
         return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
 
     def _undressed(self, X: Any) -> Any:
-        return self._sparse(X) if self.sparse_output else self._transform(X)
+        return self._typed(self._sparse(X) if self.sparse_output else self._transform(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns: column_category."""
@@ -195,22 +212,34 @@ class OneHotEncoder(Encoder):
             if not len(self.levels_[j]):
                 out.append(str(names[j]))
                 continue
-            out += [f"{names[j]}_{_shown(one)}" for one in np.array(self._level_names(j), dtype=object)[places >= 0]]
+            out += [self._name(names[j], one) for one in np.array(self._level_names(j), dtype=object)[places >= 0]]
         return np.array(out, dtype=object)
 
+    def _name(self, column: str, category: Any) -> str:
+        """The name of the new column of a category; whole numbers stand without their point where their type is not known."""
+        if not callable(self.feature_name_combiner):
+            whole = "types_" not in vars(self) and isinstance(category, float) and category.is_integer()
+            return f"{column}_{int(category) if whole else category}"
+        name = self.feature_name_combiner(column, category)
+        if not isinstance(name, str):
+            raise BadType(
+                "When `feature_name_combiner` is a callable, it should return a Python string. "
+                f"Got {type(name)} for the category {check.short(category)} of {column!r}."
+            )
+        return name
+
     def _decoded(self, Z: Array, j: int) -> Array:
-        names, places = np.array([*self._level_names(j), None], dtype=object), self._places()[j]
+        names, places = self._level_names(j), self._places()[j]
         gone = self._level_left_out(j)
-        nothing = len(names) - 1 if gone < 0 else int(self.levels_[j][gone])
-        levels = np.flatnonzero(places >= 0)
-        if not len(levels):
-            return np.asarray(names[np.full(len(Z), nothing)])
-        return names[np.where(Z.any(axis=1), levels[Z.argmax(axis=1)], nothing)]
-
-
-def _shown(category: Any) -> str:
-    """A category in a name: whole numbers without their point."""
-    return str(int(category)) if isinstance(category, float) and category.is_integer() else str(category)
+        nothing = len(names) if gone < 0 else int(self.levels_[j][gone])
+        levels, zeros = np.flatnonzero(places >= 0), ~Z.any(axis=1)
+        if self.handle_unknown == "error" and gone < 0 and zeros.any():
+            raise BadInput(
+                f"Samples {np.flatnonzero(zeros)} can not be inverted when drop=None and handle_unknown='error' because they contain "
+                f"all zeros (in {column_name(vars(self).get('feature_names_in_'), j)})"
+            )
+        found = np.full(len(Z), nothing) if not len(levels) else np.where(zeros, nothing, levels[Z.argmax(axis=1)])
+        return self._in_type(names, found, j)
 
 
 @estimator
@@ -235,7 +264,7 @@ class OrdinalEncoder(Encoder):
 
     _: KW_ONLY
     categories: Any = param(default="auto", doc=CATEGORIES)
-    dtype: Any = param(default="float64", doc="no effect: rows of float32 stay float32, all others are float64")
+    dtype: Any = param(default="float64", doc="the type of what transform returns; by default rows of float32 stay float32")
     handle_unknown: str = param(
         default="error", one_of=("error", "use_encoded_value"), doc="what becomes of categories not met"
     )
@@ -252,6 +281,7 @@ class OrdinalEncoder(Encoder):
     categorical_features: Any = param(default="all", doc=WHICH)
 
     missing_is_category: ClassVar[bool] = False
+    sparse_rows: ClassVar[bool] = False
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -270,18 +300,39 @@ class OrdinalEncoder(Encoder):
                 f"OrdinalEncoder(unknown_value={self.unknown_value!r}): must be a number or NaN with "
                 "handle_unknown='use_encoded_value', and None with 'error'"
             )
+        if self.unknown_value is not None and np.isnan(self.unknown_value) and np.dtype(self.dtype).kind != "f":
+            raise BadParameter(
+                f"OrdinalEncoder(unknown_value=nan, dtype={self.dtype}): when unknown_value is np.nan, the dtype parameter should be a "
+                "float dtype"
+            )
         return -1.0 if self.unknown_value is None else float(self.unknown_value)
 
     def _finish(self, source: Any) -> None:
         """Numbers for what is no category must be none of a category."""
-        values = dict(unknown_value=self._unknown(), encoded_missing_value=float(self.encoded_missing_value))
+        unknown, missing, names = self._unknown(), float(self.encoded_missing_value), vars(self).get("feature_names_in_")
+        with_gaps = [j for j, levels in enumerate(self.levels_) if len(levels) and levels[-1] >= 0]
         for j in range(len(self.levels_)):
-            for name, value in values.items():
-                if 0 <= value < self._n_levels(j):
-                    raise BadParameter(
-                        f"OrdinalEncoder({name}={value:g}): is the number of a category of "
-                        f"{column_name(vars(self).get('feature_names_in_'), j)}: give another one, or NaN"
-                    )
+            if 0 <= unknown < self._n_levels(j):
+                raise BadParameter(
+                    f"OrdinalEncoder(unknown_value={unknown:g}): The used value for unknown_value is one of the values already used for "
+                    f"encoding the seen categories, that of a category of {column_name(names, j)}: give another one, or NaN"
+                )
+        taken = [j for j in with_gaps if 0 <= missing < self._n_levels(j)]
+        if taken:
+            raise BadParameter(
+                f"OrdinalEncoder: encoded_missing_value ({missing:g}) is already used to encode a known category in features: "
+                f"{taken if names is None else names[taken].tolist()}: it is the number of a category of "
+                f"{column_name(names, taken[0])}, so give another one, or NaN"
+            )
+        if with_gaps and np.isnan(missing) and np.dtype(self.dtype).kind != "f":
+            raise BadParameter(
+                f"There are missing values in features {with_gaps}. For OrdinalEncoder to encode missing values with dtype: "
+                f"{self.dtype}, set encoded_missing_value to a non-nan value, or set dtype to a float dtype"
+            )
+
+    def transform(self, X: Any) -> Any:
+        """The numbers of the categories."""
+        return self._dressed(self._typed(map_rows(self._transform, check.check_predict(self, X))), X)
 
     def _n_levels(self, j: int) -> int:
         """How many numbers the categories of column j have, missing values apart."""
@@ -301,7 +352,8 @@ class OrdinalEncoder(Encoder):
 
     def _decoded(self, Z: Array, j: int) -> Array:
         k, value = self._n_levels(j), Z[:, 0]
-        names = np.array([*self._level_names(j)[:k], np.nan, None], dtype=object)
+        names = [*self._level_names(j)[:k], self._mark(j)]
         missing = np.isnan(value) if np.isnan(self.encoded_missing_value) else value == self.encoded_missing_value
         known = (value >= 0) & (value < k) & (value == np.floor(value))
-        return names[np.where(known, np.where(known, value, 0), np.where(missing, k, k + 1)).astype(np.int64)]
+        blank = np.where(missing & (self.levels_[j][-1] >= 0), k, k + 1)
+        return self._in_type(names, np.where(known, np.where(known, value, 0), blank).astype(np.int64), j)

@@ -15,6 +15,7 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.stats import Counts
+from tenfold.gate.categories import is_missing
 
 INFREQUENT = "infrequent_sklearn"  # what scikit-learn calls the categories that are taken together
 WHICH = "columns of categories: 'all', 'from_dtype' for text, categories and truth values, or a list; others pass"
@@ -24,16 +25,16 @@ CATEGORIES = "'auto', or a list with the categories of each column in their orde
 class Encoder(Transformer, Estimator):
     """Abstract: gives each category of a column, and its missing values, the number of a level."""
 
-    categories_: Any = learned(
-        "[levels](p)", "the categories of each column, None for columns of numbers; missing values are not listed"
-    )
     levels_: list[Array] = learned("[int(*)](p)", "the column or number of each category, and of a missing value")
     rare_: Array = learned("int(p)", "the column or number of rare categories taken together, −1 for none")
+    types_: Array = learned("text(p)", "the type of the values of each column, as they were given", optional=True)
+    marks_: Array = learned("text(p)", "what stood for a missing value in each column: None or nan", optional=True)
 
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     codes: ClassVar[bool] = True  # what comes behind sees numbers
     missing_is_category: ClassVar[bool]  # or a level beside the categories
+    sparse_rows: ClassVar[bool]  # whether its rows may be sparse
     kind: ClassVar[str] = "keeps rows"  # every different value, that is
 
     @property
@@ -47,43 +48,111 @@ class Encoder(Transformer, Estimator):
         if isinstance(self.categories, str) and self.categories == "auto":
             return None
         here = f"{type(self).__name__}(categories={check.short(self.categories)})"
-        if not isinstance(self.categories, (list, tuple)):
-            raise BadParameter(f"{here}: must be 'auto', or a list with the categories of each column")
-        return [None if one is None else _listed(one, here) for one in self.categories]
+        if not isinstance(self.categories, (list, tuple, np.ndarray)) or any(isinstance(one, str) for one in self.categories):
+            raise BadParameter(
+                f"{here}: Shape mismatch: if categories is an array, it has to be of shape (n_features,): must be 'auto', or a list "
+                "with the categories of each column"
+            )
+        return [None if one is None else _listed(one, here, j) for j, one in enumerate(self.categories)]
+
+    def _look(self, table: Any) -> dict[Any, Any]:
+        """Types and marks of missing values as the user gave them: `categories_` and inverse_transform show them so."""
+        types, marks = types_of(table), marks_of(table)
+        return {} if types is None else dict(types_=types, marks_=marks)
+
+    @property
+    def categories_(self) -> list[Array | None]:
+        """The categories of each column, a missing value included where it is one; None for columns of numbers."""
+        check.check_fitted(self)
+        return [None if one is None else self._shown(j) for j, one in enumerate(vars(self)["categories_"])]
+
+    def _shown(self, j: int) -> Array:
+        """The categories of column j as `categories_` shows them: of the type that was given, with what stands for a missing value."""
+        known, kind = vars(self)["categories_"][j], self._type(j)
+        if kind == "bytes":
+            known = np.char.encode(known.astype(str), "utf-8")
+        elif known.dtype.kind == "f" and kind == "object":
+            known = np.array([int(one) if one.is_integer() else one for one in known.tolist()], dtype=object)
+        elif known.dtype.kind in "fO" and kind not in (None, "object"):
+            known = known.astype(str if kind == "str" else np.dtype(kind))
+        there, place = self.levels_[j][-1], self._place_of_missing(j)
+        if there < 0:
+            return np.asarray(known)
+        mark = self._mark(j)
+        numbers = known.dtype.kind in "fiu" and mark is not None
+        return np.insert(known.astype(np.float64 if known.dtype.kind in "iu" else known.dtype if numbers else object), place, mark)
+
+    def _type(self, j: int) -> str | None:
+        types = vars(self).get("types_")
+        return None if types is None else str(types[j])
+
+    def _mark(self, j: int) -> Any:
+        """What a missing value of column j is called."""
+        marks = vars(self).get("marks_")
+        return None if marks is not None and marks[j] == "None" else np.nan
+
+    def _place_of_missing(self, j: int) -> int:
+        """Where a missing value stands among the categories of column j: last, unless the user has given another place."""
+        levels = self.levels_[j]
+        return len(levels) - 1 if self.rare_[j] >= 0 or not self.missing_is_category else int(levels[-1])
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        found = source.facts.get("categories_")
+        found, name = source.facts.get("categories_"), type(self).__name__
         if self.categorical_features is None:
-            raise BadParameter(
-                f"{type(self).__name__}(categorical_features=None): must be 'all', 'from_dtype' or a list"
-            )
+            raise BadParameter(f"{name}(categorical_features=None): must be 'all', 'from_dtype' or a list")
         if found is None:
-            raise BadInput(
-                f"{type(self).__name__} stands behind a step that takes numbers alone: put it first in the pipeline"
-            )
+            raise BadInput(f"{name} stands behind a step that takes numbers alone: put it first in the pipeline")
         if len(found) != source.n_features:
             raise BadParameter(
-                f"{type(self).__name__}(categories=...): has {len(found)} lists, but X has {source.n_features} columns"
+                f"{name}(categories=...): Shape mismatch: if categories is an array, it has to be of shape (n_features,): has "
+                f"{len(found)} lists, but X has {source.n_features} columns"
             )
+        looked = {key: source.looked[key] for key in ("types_", "marks_") if key in source.looked}
+        places = self._given_places(looked.get("types_"))
         sizes = [-1 if one is None else len(one) for one in found]
         counts = (yield partial(_count, sizes=tuple(sizes))).weight
         parts = np.split(counts, np.cumsum([size + 1 for size in sizes]))[:-1]
-        levels, rare = zip(*(self._levelled(part) for part in parts), strict=True)
-        return dict(levels_=list(levels), rare_=np.array(rare))
+        levels, rare = zip(*(self._levelled(part, j, places) for j, part in enumerate(parts)), strict=True)
+        return dict(levels_=list(levels), rare_=np.array(rare), **looked)
 
-    def _levelled(self, counts: Array) -> tuple[Array, int]:
+    def _given_places(self, types: Array | None) -> list[int | None] | None:
+        """Where a missing value stands among the categories that the user has given, None for nowhere; None where none were given."""
+        if isinstance(self.categories, str):
+            return None
+        for j, one in enumerate(self.categories):
+            binary = one is not None and len(one) and isinstance(one[0], bytes)
+            if binary and types is not None and types[j] == "str":
+                raise BadInput(
+                    f"In column {j}, the predefined categories have type 'bytes' which is incompatible with values of type 'str_'."
+                )
+        blanks = [[] if one is None else [i for i, value in enumerate(one) if is_missing(value)] for one in self.categories]
+        return [one[0] if one else None for one in blanks]
+
+    def _levelled(self, counts: Array, j: int, given: list[int | None] | None) -> tuple[Array, int]:
         """(categories + 1,): the level of each category and of a missing value, −1 for none; and the level of those taken together."""
         levels = np.full(len(counts), -1, dtype=np.int64)
         if not len(counts):  # a column of numbers
             return levels, -1
-        there = np.append(np.ones(len(counts) - 1, dtype=bool), self.missing_is_category and counts[-1] > 0)
+        met, place = counts[-1] > 0, None if given is None else given[j]
+        if met and given is not None and place is None:
+            if self.handle_unknown == "error":
+                raise self._unknown_missing(j)
+            met = False
+        there = np.append(np.ones(len(counts) - 1, dtype=bool), self.missing_is_category and (met or place is not None))
+        order = np.insert(np.arange(len(counts) - 1), len(counts) - 1 if place is None else place, len(counts) - 1)
         rare = np.zeros(len(counts), dtype=bool)
         rare[there] = self._infrequent(counts[there])
-        kept = there & ~rare
-        levels[kept], levels[rare] = np.arange(kept.sum()), kept.sum()
-        if counts[-1] > 0 and not there[-1]:
+        kept = order[(there & ~rare)[order]]
+        levels[kept], levels[rare] = np.arange(len(kept)), len(kept)
+        if (met or place is not None) and not there[-1]:
             levels[-1] = levels.max() + 1
-        return levels, int(kept.sum()) if rare.any() else -1
+        return levels, len(kept) if rare.any() else -1
+
+    def _unknown_missing(self, j: int) -> BadInput:
+        return BadInput(
+            f"Found unknown categories [nan] in {column_name(vars(self).get('feature_names_in_'), j)}: it is missing in a row "
+            "and is none of its categories: fill its missing values first, or set handle_unknown"
+        )
 
     def _infrequent(self, counts: Array) -> Array:
         """Which categories are taken together."""
@@ -99,16 +168,16 @@ class Encoder(Transformer, Estimator):
         levels, values = self.levels_[j], X[:, j]
         missing = np.isnan(values)
         if levels[-1] < 0 and self.handle_unknown == "error" and missing.any():
-            raise BadInput(
-                f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}: it is missing in a row "
-                "and never was in fit: fill its missing values first, or set handle_unknown"
-            )
+            raise self._unknown_missing(j)
         place = np.minimum(np.where(missing, len(levels) - 1, values).astype(np.int64), len(levels) - 1)
         return np.where(place < 0, -1, levels[place])
 
     def _known(self, j: int) -> Array:
-        """The categories of column j, then NaN for a missing value."""
-        return np.array([*self.categories_[j].tolist(), np.nan], dtype=object)
+        """The categories of column j as they are shown, then what stands for a missing value."""
+        shown = self._shown(j)
+        if self.levels_[j][-1] >= 0:
+            shown = np.delete(shown, self._place_of_missing(j))
+        return np.array([*shown.tolist(), self._mark(j)], dtype=object)
 
     def _level_names(self, j: int) -> list[Any]:
         """The category of each level of column j; NaN for missing values."""
@@ -126,7 +195,9 @@ class Encoder(Transformer, Estimator):
 
     def _objection(self) -> str | None:
         """Each category of a column has a level, and the levels are numbered without a gap."""
-        for j, (known, levels, rare) in enumerate(zip(self.categories_, self.levels_, self.rare_.tolist(), strict=True)):
+        if "categories_" not in vars(self):
+            return "categories_ is missing"
+        for j, (known, levels, rare) in enumerate(zip(vars(self)["categories_"], self.levels_, self.rare_.tolist(), strict=True)):
             used = np.unique(levels[levels >= 0])
             sizes = len(levels) == (0 if known is None else len(known) + 1)
             if not sizes or not np.array_equal(used, np.arange(len(used))) or not -1 <= rare < max(len(used), 1):
@@ -142,30 +213,78 @@ class Encoder(Transformer, Estimator):
         raise NotImplementedError
 
     def inverse_transform(self, X: Any) -> Array:
-        """The categories again; None where a row has none of them."""
+        """The categories again, of the type that fit has seen; None where a row has none of them."""
         check.check_fitted(self)
-        Z, _ = check.as_table(self, X.toarray() if hasattr(X, "toarray") else X)
+        Z, _ = check.as_table(self, X.toarray() if hasattr(X, "toarray") and self.sparse_rows else X)
         widths = self._widths()
-        check.check_width(self, Z.shape[1], sum(widths))
+        if Z.shape[1] != sum(widths):
+            raise BadInput(
+                f"Shape of the passed X data is not correct. Expected {sum(widths)} columns, got {Z.shape[1]}: give what transform "
+                "returns"
+            )
         parts = np.split(as_floats(Z), np.cumsum(widths)[:-1], axis=1)
-        columns = [
-            self._decoded(part, j) if len(self.levels_[j]) else part[:, 0].astype(object)
-            for j, part in enumerate(parts)
-        ]
-        return np.column_stack(columns)
+        columns = [self._decoded(part, j) if len(self.levels_[j]) else part[:, 0] for j, part in enumerate(parts)]
+        kinds = {one.dtype for one in columns}
+        alike = len(kinds) == 1 or all(kind.kind in "fiu" for kind in kinds)
+        return np.column_stack(columns if alike else [one.astype(object) for one in columns])
+
+    def _typed(self, rows: Any) -> Any:
+        """Transformed rows in the type that the parameter `dtype` asks for."""
+        return rows if np.dtype(self.dtype) == np.float64 else rows.astype(self.dtype)
+
+    def _in_type(self, names: list[Any], places: Array, j: int) -> Array:
+        """names[places] in the type of the categories of column j where all of them are categories."""
+        values = np.array([*names, None], dtype=object)[places]
+        kind = self._shown(j).dtype
+        fits = kind != object and all(one is not None and one is not INFREQUENT for one in values.tolist())
+        return np.asarray(values.astype(kind) if fits else values)
 
 
-def _listed(categories: Any, here: str) -> Array:
-    """The categories of one column as the gate keeps them."""
-    values = list(categories) if isinstance(categories, (list, tuple, np.ndarray)) else []
+def _listed(categories: Any, here: str, j: int) -> Array:
+    """The categories of one column as the gate keeps them: without what stands for a missing value."""
+    given = list(categories) if isinstance(categories, (list, tuple, np.ndarray)) else []
+    values = [one.decode() if isinstance(one, bytes) else one for one in given if not is_missing(one)]
     kinds = {str if isinstance(one, str) else bool if isinstance(one, (bool, np.bool_)) else float for one in values}
-    if len(kinds) != 1 or len(set(values)) < len(values):
+    if len(set(values)) < len(values):
+        raise BadParameter(f"{here}: In column {j}, the predefined categories contain duplicate elements.")
+    if len(kinds) > 1 or not given:
         raise BadParameter(f"{here}: the categories of a column must be different, and all text or all numbers")
-    kind = kinds.pop()
+    kind = kinds.pop() if kinds else float
     array = np.array(values, dtype=object if kind is str else kind)
+    if kind is not str and len(values) < len(given) and not is_missing(given[-1]):
+        raise BadParameter(f"{here}: Nan should be the last element in user provided categories of numbers (column {j})")
     if kind is not str and (np.diff(array.astype(float)) <= 0).any():
-        raise BadParameter(f"{here}: categories that are numbers must be in ascending order")
+        raise BadParameter(
+            f"{here}: Unsorted categories are not supported for numerical categories (column {j}): give them in ascending order"
+        )
     return array
+
+
+def types_of(table: Any) -> Array | None:
+    """The type of each column of a table in memory as it was given; None for tables elsewhere."""
+    if check.is_frame(table):
+        import narwhals as nw
+
+        kinds = nw.from_native(table, eager_only=True).schema.dtypes()
+        return np.array([str(one).lower() if one.is_numeric() and not one.is_decimal() else "object" for one in kinds], dtype=object)
+    if isinstance(table, (list, tuple)):
+        table = check.as_objects(table)
+    if type(table) is not np.ndarray or table.ndim != 2:
+        return None
+    kind = {"U": "str", "T": "str", "S": "bytes", "O": "object"}.get(table.dtype.kind, table.dtype.name)
+    return np.full(table.shape[1], kind, dtype=object)
+
+
+def marks_of(table: Any) -> Array:
+    """What stands for a missing value in each column: "None" for a None among objects, else "nan"."""
+    if isinstance(table, (list, tuple)):
+        table = check.as_objects(table)
+    columns: Any = [[]] * table.shape[1]
+    if type(table) is np.ndarray and table.dtype == object:
+        columns = table.T
+    elif hasattr(table, "iloc"):  # of pandas; elsewhere a missing value is none of the values
+        columns = [table.iloc[:, j] if kind == object else [] for j, kind in enumerate(table.dtypes)]
+    return np.array(["None" if any(value is None for value in column) else "nan" for column in columns], dtype=object)
 
 
 def _count(block: Block, sizes: tuple[int, ...]) -> Counts:
@@ -174,5 +293,6 @@ def _count(block: Block, sizes: tuple[int, ...]) -> Counts:
     for j, size in enumerate(sizes):
         if size >= 0:
             codes = np.where(np.isnan(block.X[:, j]), size, block.X[:, j]).astype(np.int64)
-            parts.append(np.bincount(codes, weights=block.w, minlength=size + 1))
+            met = codes >= 0  # the others are none of the categories that were given
+            parts.append(np.bincount(codes[met], weights=block.w[met], minlength=size + 1))
     return Counts(np.concatenate(parts) if parts else np.zeros(0))
