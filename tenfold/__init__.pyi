@@ -83,11 +83,12 @@ from tenfold.nonlinear.circle import CircleFit as CircleFit
 from tenfold.nonlinear.curve_fit import CurveFit as CurveFit
 from tenfold.nonlinear.kernel_regression import KernelRegressor as KernelRegressor
 from tenfold.prepare.anscombe import AnscombeTransformer as AnscombeTransformer
-from tenfold.prepare.basis import FunctionTransformer as FunctionTransformer
 from tenfold.prepare.basis import PolynomialFeatures as PolynomialFeatures
 from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder
 from tenfold.prepare.encode import OrdinalEncoder as OrdinalEncoder
+from tenfold.prepare.function import FunctionTransformer as FunctionTransformer
 from tenfold.prepare.impute import SimpleImputer as SimpleImputer
+from tenfold.prepare.indicate import MissingIndicator as MissingIndicator
 from tenfold.prepare.radial import RadialBasisFeatures as RadialBasisFeatures
 from tenfold.prepare.scale import StandardScaler as StandardScaler
 from tenfold.prepare.spline import SplineTransformer as SplineTransformer

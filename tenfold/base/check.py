@@ -44,7 +44,7 @@ from tenfold.gate.inputs import entries_of, source_of
 # Learners and tools above call all of the gate by this one name.
 __all__ = [
     "Coder", "as_column", "as_objects", "as_table", "as_target", "as_weights", "categorical_columns", "check_fit", "check_fitted",
-    "check_length", "check_names", "check_params", "check_predict", "check_width", "coder_of", "encode", "flat_labels",
+    "check_length", "check_names", "check_params", "check_predict", "check_width", "coder_of", "elsewhere", "encode", "flat_labels", "frame_names",
     "in_memory", "is_frame", "known_coder", "listed", "real_target", "short", "split_target",
 ]  # fmt: skip
 
@@ -87,6 +87,15 @@ def _opened(learner: Any, X: Any, *given: Any, plain: bool = False) -> Source | 
     return stream.open_stream(learner, X, *given, plain=plain) if stream.is_stream(X) else None
 
 
+def elsewhere(X: Any) -> bool:
+    """Whether X is no table in memory: a path, blocks of rows, a Dask collection, rows on their way through a pipeline."""
+    if type(X) is np.ndarray:
+        return False
+    from tenfold.sources import stream, tables
+
+    return isinstance(X, Source) or tables.is_path(X) or stream.is_dask(X) or stream.is_stream(X)
+
+
 def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     """X as the learner was fitted on it: names, width, type, finite. Paths and streams become a Source."""
     check_fitted(learner)
@@ -111,5 +120,5 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     else:
         X = as_floats(X)
     if not ops.all_usable(X):
-        check_finite(X, slice(0, None), getattr(learner, "feature_names_in_", None), learner.missing)
+        check_finite(X, slice(0, None), getattr(learner, "feature_names_in_", None), learner.missing, learner.double)
     return X

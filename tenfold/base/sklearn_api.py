@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.base.metadata import MetadataRequests
 from tenfold.base.traits import Traits
+from tenfold.core import ops
 from tenfold.core.errors import BadParameter
 from tenfold.core.ops import Array
 from tenfold.core.params import Domain, domains, written_domains
@@ -132,9 +133,13 @@ class SklearnApi(MetadataRequests, Traits):
         theirs = None if chosen is not None else sys.modules.get("sklearn")
         return str(chosen or (theirs.get_config().get("transform_output", "default") if theirs is not None else "default"))
 
+    def _in_format(self, rows: Any, X: Any) -> Any:
+        """Sparse rows by columns where X is so."""
+        return rows.tocsc() if getattr(X, "format", None) == "csc" and ops.is_sparse(rows) else rows
+
     def _dressed(self, rows: Any, X: Any) -> Any:
         """The transformed rows in the container the user asked for."""
-        container = self._container()
+        rows, container = self._in_format(rows, X), self._container()
         if container == "default":
             return rows
         from tenfold.base.output import framed

@@ -26,6 +26,8 @@ class Traits:
         @property
         def missing(self) -> bool: ...
         @property
+        def double(self) -> bool: ...
+        @property
         def categorical(self) -> bool: ...
         @property
         def categorical_features(self) -> Any: ...
@@ -72,6 +74,7 @@ class Traits:
         target = "none"  # or "real", "label"
         sparse = False  # takes CSR
         missing = False  # takes NaN
+        double = False  # computes with float64 alone: float32 values need not be small enough to be squared as such
         categorical = False  # takes text, categories and truth values, as codes; needs `missing` too
         categorical_features = "from_dtype"  # which columns hold categories: as their types say, or as the user says
         given_categories = None  # the categories of each column where the user has given them

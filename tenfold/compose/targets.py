@@ -20,7 +20,7 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts
-from tenfold.prepare.basis import FunctionTransformer
+from tenfold.prepare.function import FunctionTransformer
 
 SAMPLE = 10  # rows of a block whose targets are sent through the transformation and back
 

@@ -180,13 +180,14 @@ class Arrays(Source):
         *,
         rows: Array | None = None,
         missing: bool = False,
+        double: bool = False,
         keys: list[tuple[Any, Array]] | None = None,
         trusted: bool = False,
         size: int | None = None,
         width: int | None = None,
     ) -> None:
         self.X, self.y, self.w, self.target, self.facts = X, y, w, target, facts
-        self.rows, self.missing, self.keys = rows, missing, keys
+        self.rows, self.missing, self.double, self.keys = rows, missing, double, keys
         self.n_features = X.shape[1] if width is None else width
         self.size = size or block_rows(self.n_features)
         self.n_rows: int = X.shape[0] if rows is None else len(rows)
@@ -238,7 +239,7 @@ class Arrays(Source):
         """Refuse values that may not be there; a part is looked at once."""
         if not self.seen[part]:
             if not ops.all_usable(X):
-                check_finite(X, index, self.facts.get("feature_names_in_"), self.missing)
+                check_finite(X, index, self.facts.get("feature_names_in_"), self.missing, self.double)
             self.seen[part] = True
 
     def whole(self) -> Self:
@@ -262,7 +263,8 @@ class Arrays(Source):
 
     def _again(self, y: Array | None, w: Array | None, target: Target, **more: Any) -> Self:
         """The same table, of which other rows take part."""
-        made = type(self)(self.X, y, w, target, self.facts, missing=self.missing, width=self.n_features, **more)
+        kept = dict(missing=self.missing, double=self.double, width=self.n_features)
+        made = type(self)(self.X, y, w, target, self.facts, **kept, **more)
         made.looked = self.looked
         return made
 

@@ -9,11 +9,14 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.errors import BadInput
 
+DOUBLE = np.dtype(np.float64)
 
-def check_finite(X: Any, index: Any, names: Any, missing: bool) -> None:
-    """Name the first value of X that may not be there. `index` holds the row numbers of X in the whole table."""
+
+def check_finite(X: Any, index: Any, names: Any, missing: bool, double: bool = False) -> None:
+    """Name the first value of X that may not be there. `index` holds the row numbers of X in the whole table; `double`: squares will
+    be those of float64."""
     values = ops.dense(X)
-    bad = ~(np.abs(values) <= ops.LARGEST[values.dtype])
+    bad = ~(np.abs(values) <= ops.LARGEST[values.dtype]) if not double else ~(np.abs(values, dtype=np.float64) <= ops.LARGEST[DOUBLE])
     if missing:
         bad &= ~np.isnan(values)
     if not bad.any():

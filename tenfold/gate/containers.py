@@ -10,7 +10,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.numbers import column_name
-from tenfold.gate.categories import Coder, is_missing, numbered, short
+from tenfold.gate.categories import Coder, numbered, short
 
 
 def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Array | None]:
@@ -71,9 +71,12 @@ def _unpacked(learner: Any, X: Any) -> Any:
 
 
 def as_objects(X: Any) -> Array:
-    """A list of rows as an array; one that holds text as objects, so that the numbers in it stay numbers."""
+    """A list of rows as an array; one of text beside other things as objects, so that numbers stay numbers and None stays None."""
     table = np.asarray(X)
-    return np.asarray(X, dtype=object) if table.dtype.kind in "US" and isinstance(X, (list, tuple)) else table
+    if table.dtype.kind not in "US" or not isinstance(X, (list, tuple)):
+        return table
+    objects = np.asarray(X, dtype=object)
+    return table if all(isinstance(one, str) for one in objects.flat) else objects
 
 
 def is_frame(X: Any) -> bool:
@@ -184,12 +187,11 @@ def _coded_array(X: Any, coder: Coder) -> Any:
 
 
 def _object_column(values: Array, j: int, coder: Coder) -> Array:
-    """A column of objects; texts are categories only where they are not all numbers."""
-    texts = values.dtype.kind != "O" or isinstance(next((one for one in values if not is_missing(one)), None), str)
-    if texts and not coder.wants(j):
+    """A column of objects; one of an array of texts is text only where its values are not all numbers."""
+    if values.dtype.kind != "O" and not coder.wants(j):
         try:
             return values.astype(np.float64)
-        except (TypeError, ValueError):
+        except ValueError:
             pass
     try:
         return coder.values(j, *numbered(values.tolist()), native=values.dtype.kind != "O")

@@ -1,4 +1,4 @@
-"""New columns from old ones: powers and products, and any function of the rows."""
+"""Powers of the columns and their products."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Transformer, map_rows
+from tenfold.base.estimator import Transformer
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, as_floats
+from tenfold.core.data import Array, Block
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -59,37 +59,58 @@ class PolynomialFeatures(Transformer, OnePass):
     _: KW_ONLY
     interaction_only: bool = param(default=False, doc="products of different columns only, no powers")
     include_bias: bool = param(default=True, doc="the constant column 1 as well")
-    order: str = param(default="C", one_of=("C", "F"), doc="no effect: rows are made one after the other")
+    order: str = param(default="C", one_of=("C", "F"), doc="order of dense rows in memory: by rows, or by columns ('F')")
 
     def _summarize(self, block: Block) -> Counts:
         return Counts.of_rows(block)
 
     def _solve(self, stats: Counts) -> dict[str, Any]:
-        p, count = self.n_features_in_, self._count()
+        p, count = self.n_features_in_, self._num_combinations(*self._asked())
         if count > MOST_COLUMNS:
             raise BadParameter(
                 f"PolynomialFeatures(degree={self.degree}) of {p} columns makes {count:.3g} columns, more "
                 f"than {MOST_COLUMNS:,}: take a lower degree, or interaction_only=True"
             )
         if count == 0:
+            both = "degree" if not isinstance(self.degree, (tuple, list)) else "both min_degree and max_degree"
+            zero = f"Setting {both} to zero and include_bias to False would result in an empty output array. "
             raise BadParameter(
-                f"PolynomialFeatures(degree={self.degree}, include_bias={self.include_bias}) makes no "
+                ("" if self._degrees()[1] else zero)
+                + f"PolynomialFeatures(degree={self.degree}, include_bias={self.include_bias}) makes no "
                 "columns: take a higher degree or include_bias=True"
             )
         powers = np.zeros((count, p), dtype=np.int64)
-        for row, columns in zip(powers, self._products(), strict=True):
+        for row, columns in zip(powers, self._combinations(*self._asked()), strict=True):
             np.add.at(row, list(columns), 1)
         return dict(n_output_features_=count, powers_=powers)
 
-    def _count(self) -> int:
-        """The number of products."""
-        p, (least, most) = self.n_features_in_, self._degrees()
-        if self.interaction_only:
-            return sum(math.comb(p, d) for d in range(max(1, least), min(most, p) + 1)) + self._bias()
-        return math.comb(p + most, most) - math.comb(p + max(1, least) - 1, max(1, least) - 1) + self._bias()
+    def _asked(self) -> tuple[int, int, int, bool, bool]:
+        """Columns, lowest and highest degree, products of different columns only, the constant too."""
+        return self.n_features_in_, *self._degrees(), bool(self.interaction_only), bool(self.include_bias)
+
+    @staticmethod
+    def _num_combinations(
+        n_features: int, min_degree: int, max_degree: int, interaction_only: bool, include_bias: bool
+    ) -> int:
+        """The number of products: C(p, d) of different columns for each degree d, or C(p + d, d) of all up to d."""
+        p, least = n_features, max(1, min_degree)
+        if interaction_only:
+            return sum(math.comb(p, d) for d in range(least, min(max_degree, p) + 1)) + include_bias
+        return math.comb(p + max_degree, max_degree) - math.comb(p + least - 1, least - 1) + include_bias
+
+    @staticmethod
+    def _combinations(
+        n_features: int, min_degree: int, max_degree: int, interaction_only: bool, include_bias: bool
+    ) -> Iterator[tuple[int, ...]]:
+        """The columns of each product, in the order of the new columns."""
+        choose = itertools.combinations if interaction_only else itertools.combinations_with_replacement
+        if include_bias:
+            yield ()
+        for d in range(max(1, min_degree), min(max_degree, n_features) + 1 if interaction_only else max_degree + 1):
+            yield from choose(range(n_features), d)
 
     def _objection(self) -> str | None:
-        return None if self._count() == self.n_output_features_ else "there are not as many products as the degree makes"
+        return None if self._num_combinations(*self._asked()) == self.n_output_features_ else "there are not as many products as the degree makes"
 
     def _bias(self) -> bool:
         return bool(self.include_bias)
@@ -97,22 +118,20 @@ class PolynomialFeatures(Transformer, OnePass):
     def _degrees(self) -> tuple[int, int]:
         """(least, most), checked."""
         given = self.degree if isinstance(self.degree, (tuple, list)) else (0, self.degree)
-        whole = len(given) == 2 and all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in given)
+        here = f"PolynomialFeatures(degree={check.short(self.degree)})"
+        if len(given) != 2:
+            raise BadParameter(f"{here}: degree must be a non-negative int or tuple (min_degree, max_degree), the lower first")
+        whole = all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in given)
         if not whole or not 0 <= given[0] <= given[1] < HIGHEST:
             raise BadParameter(
-                f"PolynomialFeatures(degree={check.short(self.degree)}): must be a whole number from 0 to "
-                f"{HIGHEST - 1:,}, or a pair of them, the lower first"
+                f"{here}: degree=(min_degree, max_degree) must be non-negative integers that fulfil min_degree <= max_degree, a whole "
+                f"number from 0 to {HIGHEST - 1:,}, or a pair of them, the lower first"
             )
         return int(given[0]), int(given[1])
 
-    def _products(self) -> Iterator[tuple[int, ...]]:
-        """The columns of each product, in the order of the new columns."""
-        least, most = self._degrees()
-        choose = itertools.combinations if self.interaction_only else itertools.combinations_with_replacement
-        if self._bias():
-            yield ()
-        for d in range(max(1, least), min(most, self.n_features_in_) + 1 if self.interaction_only else most + 1):
-            yield from choose(range(self.n_features_in_), d)
+    def transform(self, X: Any) -> Any:
+        """The products; CSC for CSC."""
+        return ordered(super().transform(X), self.order)
 
     def _transform(self, X: Any) -> Any:
         if ops.is_sparse(X):
@@ -183,109 +202,6 @@ class PolynomialFeatures(Transformer, OnePass):
         return np.array(names, dtype=object)
 
 
-@estimator
-class FunctionTransformer(Transformer, OnePass):
-    """FunctionTransformer: any function of the rows as a transformer.
-
-    Model       z = f(x), row by row; without a function the rows as they are
-    Objective   none: nothing is learned but the number of columns
-    Algorithm   the function is called on blocks of rows: what it makes of a row must not depend on others
-    Cost        that of the function; one pass over X when fitted, to check it
-    Fails when  the function raises, returns another number of rows, text, or values that are not finite
-                (refused, with the row); a function cannot be saved, only the unchanged rows can
-    Reference   Box & Cox 1964, on transformations before least squares
-
-    Example
-    -------
-    >>> import numpy as np, tenfold
-    >>> logs = tenfold.FunctionTransformer(np.log1p, np.expm1)
-    >>> rows = logs.fit_transform([[0.0], [np.e - 1]])
-    >>> rows.tolist(), logs.inverse_transform(rows).round(6).tolist()
-    ([[0.0], [1.0]], [[0.0], [1.718282]])
-    """
-
-    n_output_features_: int = learned("int:m", "number of new columns")
-    stats_: Any = learned("Counts(2)", "weight of the rows", optional=True)
-
-    stateless: ClassVar[bool] = True
-    invertible: ClassVar[bool] = True
-
-    func: object = param(default=None, doc="f(X): as many rows as X; None leaves the rows as they are")
-    inverse_func: object = param(default=None, doc="the inverse of func, for inverse_transform")
-    _: KW_ONLY
-    validate: bool = param(default=False, doc="no effect: rows are always checked")
-    accept_sparse: bool = param(default=False, doc="give sparse rows to the function as they are")
-    check_inverse: bool = param(default=True, doc="no effect: the inverse is believed")
-    feature_names_out: object = param(
-        default=None, doc="'one-to-one', or a function of self and the old names; None: names if the width stays"
-    )
-    kw_args: dict[Any, Any] | None = param(default=None, doc="more arguments of func, by name")
-    inv_kw_args: dict[Any, Any] | None = param(default=None, doc="more arguments of inverse_func, by name")
-
-    @property
-    def sparse(self) -> bool:
-        """Whether the function takes them is for the user to decide."""
-        return bool(self.accept_sparse) or self.func is None
-
-    def _summarize(self, block: Block) -> Counts:
-        width = self._applied(block.X, self.func, self.kw_args, "func").shape[1]
-        return Counts(np.array([block.w.sum(), block.w.sum() * width]))
-
-    def _solve(self, stats: Counts) -> dict[str, Any]:
-        for name in ("func", "inverse_func"):
-            if not (getattr(self, name) is None or callable(getattr(self, name))):
-                raise BadParameter(
-                    f"FunctionTransformer({name}={check.short(getattr(self, name))}): must be a function or None"
-                )
-        names = self.feature_names_out
-        if not (names is None or callable(names) or (isinstance(names, str) and names == "one-to-one")):
-            raise BadParameter(
-                f"FunctionTransformer(feature_names_out={check.short(names)}): must be 'one-to-one', a function or None"
-            )
-        return dict(n_output_features_=round(stats.weight[1] / stats.weight[0]))
-
-    def _transform(self, X: Any) -> Any:
-        return self._applied(X, self.func, self.kw_args, "func")
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Rows back as they were, by inverse_func."""
-        check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        return map_rows(self._inverse, as_floats(Z))
-
-    def _inverse(self, Z: Any) -> Any:
-        return self._applied(Z, self.inverse_func, self.inv_kw_args, "inverse_func")
-
-    def _applied(self, X: Any, function: Any, more: dict[str, Any] | None, name: str) -> Any:
-        """function(X), checked: a table of finite numbers with the rows of X."""
-        if function is None or not callable(function):
-            return X  # what cannot be called is refused by `_solve`
-        if not ops.is_sparse(X):
-            X = X.view()
-            X.flags.writeable = False  # a function that changes its argument would change the user's table
-        try:
-            with np.errstate(all="ignore"):
-                out = function(X, **(more or {}))
-        except Exception as wrong:
-            raise BadInput(f"{name} raised {type(wrong).__name__}: {check.short(str(wrong))}") from wrong
-        if not ops.is_sparse(out):
-            out = np.asarray(out)
-        if out.ndim != 2 or out.shape[0] != X.shape[0] or out.shape[1] == 0:
-            raise BadInput(f"{name} gave shape {out.shape} for rows of shape {X.shape}: it must give as many rows")
-        if out.dtype.kind not in "fiub":
-            raise BadInput(f"{name} gave {out.dtype} and not numbers: code them as numbers")
-        if out.dtype not in (np.float32, np.float64):
-            out = out.astype(X.dtype)
-        values = out.data if ops.is_sparse(out) else out
-        if not np.isfinite(values).all():
-            row = "" if ops.is_sparse(out) else f" for row {int(np.argwhere(~np.isfinite(out))[0][0])}"
-            raise BadInput(f"{name} gave values that are not finite{row}: drop such rows, or change it")
-        return out
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the columns that `transform` returns."""
-        old = super().get_feature_names_out(input_features)
-        if callable(self.feature_names_out):
-            return np.asarray(self.feature_names_out(self, old), dtype=object)
-        m = self.n_output_features_
-        return old if m == len(old) else np.array([f"function{k}" for k in range(m)], dtype=object)
+def ordered(rows: Any, order: str) -> Any:
+    """An array in the order in memory that was asked for; anything else as it is."""
+    return np.asfortranarray(rows) if order == "F" and type(rows) is np.ndarray else rows

@@ -332,7 +332,10 @@ class OrdinalEncoder(Encoder):
 
     def transform(self, X: Any) -> Any:
         """The numbers of the categories."""
-        return self._dressed(self._typed(map_rows(self._transform, check.check_predict(self, X))), X)
+        return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+
+    def _undressed(self, X: Any) -> Any:
+        return self._typed(self._transform(X))
 
     def _n_levels(self, j: int) -> int:
         """How many numbers the categories of column j have, missing values apart."""

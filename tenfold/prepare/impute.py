@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, as_floats
-from tenfold.core.errors import BadParameter, DataWarning, warn
+from tenfold.core.errors import BadInput, DataWarning, warn
 from tenfold.core.learned import learned
+from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
+from tenfold.prepare.gaps import NUMBERS, as_objects, check_kinds, gaps, is_nan, is_number
 from tenfold.prepare.scale import column_spreads
 from tenfold.solve.columns import Distinct
 
@@ -31,17 +34,28 @@ class Filled(Stats):
         return Filled(self.values - other.values, self.missing - other.missing)
 
 
+class Imputer(Transformer, OnePass):
+    """Abstract: what an imputer learns."""
+
+    statistics_: Array = learned("real(p)", "what fills each column")
+    missing_features_: Array = learned("int(*)<p", "columns with missing values in fit")
+    stats_: Any = learned(
+        "Filled(p)", "spreads or values, and missing weight: for partial_fit, merge and forget", optional=True
+    )
+
+
 @estimator
-class SimpleImputer(Transformer, OnePass):
-    """SimpleImputer: missing values replaced by one number for each column.
+class SimpleImputer(Imputer):
+    """SimpleImputer: missing values replaced by one value for each column.
 
     Model       x, with what is missing in column j replaced by sⱼ
-    Objective   sⱼ is the mean, the median, the most frequent value (the smallest of several) or a constant
+    Objective   sⱼ is the mean, the median, the most frequent value (the smallest of several), a constant, or what a
+                function makes of the values of the column
     Algorithm   one pass of means; medians and most frequent values from the distinct values of each column
-    Cost        O(n p) time and O(p) memory for means and constants; medians and most frequent values keep
+    Cost        O(n p) time and O(p) memory for means and constants; medians, most frequent values and functions keep
                 every distinct value
     Fails when  a column has no value at all: it is dropped, with a warning (keep_empty_features=True fills it
-                with 0 instead); columns hold text, unless strategy is "most_frequent"
+                with 0 instead); columns hold text, unless strategy is "most_frequent" or "constant"
     Reference   Little & Rubin 2002, §4.2
 
     Example
@@ -52,21 +66,20 @@ class SimpleImputer(Transformer, OnePass):
     [[2.0], [5.0]]
     """
 
-    statistics_: Array = learned("real(p)", "what fills each column")
-    missing_features_: Array = learned("int(*)<p", "columns with missing values in fit")
-    stats_: Any = learned(
-        "Filled(p)", "spreads or values, and missing weight: for partial_fit, merge and forget", optional=True
-    )
-
     _: KW_ONLY
-    missing_values: float = param(default=np.nan, doc="what stands for a missing value: NaN or a number")
-    strategy: str = param(default="mean", one_of=("mean", "median", "most_frequent", "constant"), doc="what to fill in")
-    fill_value: float | None = param(default=None, doc="the constant of strategy='constant'; None: 0")
+    missing_values: Any = param(default=np.nan, doc="what stands for a missing value: NaN, None, a number or a text")
+    strategy: str | Callable[..., Any] = param(
+        default="mean",
+        one_of=("mean", "median", "most_frequent", "constant"),
+        doc="what to fill in; or a function of the values of a column",
+    )
+    fill_value: Any = param(default=None, doc="the constant of strategy='constant'; None: 0, 'missing_value' for text")
     copy: bool = param(default=True, doc="no effect: X is never changed")
     add_indicator: bool = param(default=False, doc="append a 0/1 column for each column that had missing values in fit")
     keep_empty_features: bool = param(default=False, doc="keep columns without any value, filled with 0 or fill_value")
 
     fills: ClassVar[bool] = True  # what comes behind need not take missing values
+    missing: ClassVar[bool] = True  # where a number stands for a missing value, NaN is refused with the values
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -74,40 +87,143 @@ class SimpleImputer(Transformer, OnePass):
 
     @property
     def kind(self) -> str:
-        """Medians and modes need every distinct value."""
-        return "keeps rows" if self.strategy in ("median", "most_frequent") else "one pass"
-
-    @property
-    def missing(self) -> bool:
-        """NaN passes the gate if it stands for a missing value."""
-        return bool(self.missing_values != self.missing_values)
+        """Medians, modes and functions need every distinct value."""
+        return "one pass" if self.strategy in ("mean", "constant") else "keeps rows"
 
     @property
     def categorical(self) -> bool:
-        """The most frequent category is one; categories have no mean."""
-        return self.strategy == "most_frequent" and self.missing
+        """The most frequent category is one, and a constant may be; categories have no mean."""
+        return self.strategy in ("most_frequent", "constant")
+
+    @property
+    def sparse(self) -> bool:
+        """Zeros that are not stored are no gaps."""
+        return not (is_number(self.missing_values) and self.missing_values == 0)
 
     @property
     def by_column(self) -> bool:
         """Means and constants are; medians and modes need the values, an indicator is a column more."""
-        return self.strategy in ("mean", "constant") and self.missing and not self.add_indicator
+        return self.strategy in ("mean", "constant") and not is_number(self.missing_values) and not self.add_indicator
+
+    @property
+    def statistics_(self) -> Array:
+        """What fills each column, NaN for one that is dropped: a number, or a category."""
+        check.check_fitted(self)
+        stored: Array = vars(self)["statistics_"]
+        if not self._has_categories():
+            return stored
+        shown = [value if known is None or value != value else self._category(known, int(value))
+                 for value, known in zip(stored.tolist(), vars(self)["categories_"], strict=True)]  # fmt: skip
+        return np.array(shown, dtype=object)
+
+    @property
+    def indicator_(self) -> Any:
+        """What tells which values were missing, a fitted MissingIndicator; None without add_indicator."""
+        check.check_fitted(self)
+        if not self.add_indicator:
+            return None
+        from tenfold.prepare.indicate import MissingIndicator
+
+        plain = MissingIndicator(missing_values=self.missing_values, error_on_new=False)
+        facts = {key: vars(self)[key] for key in ("n_features_in_", "feature_names_in_") if key in vars(self)}
+        vars(plain).update(facts, features_=self.missing_features_)
+        return plain
+
+    def _category(self, known: Array, code: int) -> Any:
+        """The category that fills a column; the constant where it is none of its own."""
+        if code < len(known):
+            return known.tolist()[code]
+        return self._constant(known) if self.strategy == "constant" else 0
+
+    def _constant(self, known: Array | None) -> Any:
+        if self.fill_value is not None:
+            return self.fill_value
+        return 0.0 if known is None else "missing_value"
 
     def _categories_out(self) -> list[Array | None] | None:
         """The categories of the new columns, None where they are all numbers."""
         if "categories_" not in vars(self):
             return None
-        kept = [one for one, there in zip(self.categories_, ~np.isnan(self.statistics_), strict=True) if there]
-        return kept + [None] * (len(self.missing_features_) if self.add_indicator else 0)
+        stored, out = vars(self)["statistics_"], list[Array | None]()
+        for known, code in zip(vars(self)["categories_"], stored, strict=True):
+            if known is not None and code >= len(known):
+                known = np.array([*known.tolist(), self._category(known, int(code))], dtype=object)
+            if not np.isnan(code):
+                out.append(known)
+        return out + [None] * (len(self.missing_features_) if self.add_indicator else 0)
+
+    def _has_categories(self) -> bool:
+        return any(one is not None for one in vars(self).get("categories_") or ())
+
+    # --- tables of text, and other marks ---
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn what fills each column."""
+        check_kinds(X, self.missing_values)
+        if type(X) is np.ndarray and X.dtype.kind in "USb" and self.categorical:
+            raise BadInput(
+                f"SimpleImputer does not support data with dtype {X.dtype}: a missing value is a text like any other there. "
+                "Please provide either a numeric array, or text in an array of objects or a frame"
+            )
+        self._check_cast(X)
+        try:
+            return super().fit(self._with_nan(X), y, sample_weight)
+        except BadInput as wrong:
+            if self.strategy in ("mean", "median") and "could not convert" in str(wrong):
+                raise BadInput(f"Cannot use {self.strategy} strategy with non-numeric data:\n{wrong}") from None
+            raise
+
+    def _check_cast(self, X: Any) -> None:
+        kind, value = getattr(X, "dtype", None), self.fill_value
+        if self.strategy != "constant" or value is None or kind is None or kind.kind not in "fiu":
+            return
+        if not np.can_cast(type(value), kind, casting="same_kind"):
+            raise BadInput(
+                f"fill_value={value!r} (of type {type(value)!r}) cannot be cast to the input data that is {kind!r}: give a "
+                "fill_value of the kind of the data"
+            )
+
+    def _with_nan(self, X: Any) -> Any:
+        """A table of objects with None in place of the mark; any other table as it is."""
+        table = as_objects(X) if not is_nan(self.missing_values) or type(X) in (list, tuple) else None
+        if table is None:
+            return X
+        if not is_nan(self.missing_values) and self.missing_values is not None and any(is_nan(one) for one in table.flat):
+            raise BadInput("Input X contains NaN, which is not what stands for a missing value: set missing_values=np.nan")
+        blank = gaps(table, self.missing_values)
+        if is_number(self.missing_values):  # among numbers it is looked for later
+            blank &= np.array([any(isinstance(one, str) for one in column) for column in table.T]) | blank.all(axis=0)
+        table = np.where(blank, None, table)
+        if not check.is_frame(X):
+            return table
+        import narwhals as nw
+
+        frame = nw.from_native(X, eager_only=True)
+        kept = [nw.new_series(c.name, np.where(blank[:, j], None, c.to_numpy()).tolist(), backend=frame.implementation) if blank[:, j].any() else c
+                for j, c in enumerate(frame.iter_columns())]  # fmt: skip
+        return frame.with_columns(*kept).to_native()
 
     def transform(self, X: Any) -> Any:
         """The rows without gaps: numbers, or objects where a column holds categories."""
-        return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+        check.check_fitted(self)
+        check_kinds(X, self.missing_values)
+        table = as_objects(X) if self.categorical else None
+        if table is None:
+            return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+        check.check_names(self, check.frame_names(X))
+        check.check_width(self, table.shape[1], self.n_features_in_)
+        return self._dressed(self._filled(table), X)
 
     def _undressed(self, X: Any) -> Any:
         return self._named(X) if self._has_categories() else self._transform(X)
 
-    def _has_categories(self) -> bool:
-        return any(one is not None for one in vars(self).get("categories_") or ())
+    def _filled(self, table: Array) -> Array:
+        """A table of objects without gaps: values that fit has not seen stay what they are."""
+        blank, kept, fill = gaps(table, self.missing_values), self._kept(), self.statistics_
+        out = np.where(blank, fill.astype(object), table)[:, kept]
+        if not self.add_indicator:
+            return np.asarray(out)
+        return np.hstack([out, blank[:, self.missing_features_].astype(np.float64)])
 
     def _named(self, X: Array) -> Array:
         """The filled rows with the categories themselves instead of their codes."""
@@ -118,59 +234,111 @@ class SimpleImputer(Transformer, OnePass):
                 out[:, j] = known.astype(object)[Z[:, j].astype(np.int64)]
         return out
 
+    # --- numbers ---
+
     def _summarize(self, block: Block) -> Filled:
-        present = self._present(block.X)
+        X = ops.dense(block.X)
+        present = self._present(X)
         lost = Counts(np.where(present, 0.0, block.w[:, None]).sum(axis=0))
-        if self.strategy in ("median", "most_frequent"):
-            return Filled(Distinct.of(block.X, block.w, present), lost)
-        return Filled(column_spreads(block.X, block.w, present), lost)
+        if self.strategy in ("mean", "constant"):
+            return Filled(column_spreads(X, block.w, present), lost)
+        return Filled(Distinct.of(X, block.w, present), lost)
 
     def _from_columns(self, present: Spread, missing: Counts) -> Filled:
         return Filled(present, missing)
 
     def _column_map(self) -> tuple[Array | None, Any, Any]:
-        return self.statistics_, 0.0, 1.0
+        return vars(self)["statistics_"], 0.0, 1.0
 
     def _present(self, X: Array) -> Array:
-        return ~np.isnan(X) if self.missing else np.asarray(self.missing_values != X)
+        """Which values are there: codes of categories and, unless a number stands for a missing value, numbers that are not NaN."""
+        there = ~np.isnan(X)
+        if not is_number(self.missing_values):
+            return there
+        known = vars(self).get("categories_") or [None] * X.shape[1]
+        numbers = np.array([one is None for one in known])
+        if not there[:, numbers].all():
+            column = int(np.flatnonzero(numbers & ~there.all(axis=0))[0])
+            raise BadInput(
+                f"Input X contains NaN in {column_name(vars(self).get('feature_names_in_'), column)}, which is not what stands for a "
+                "missing value: set missing_values=np.nan, or drop such rows"
+            )
+        return np.asarray(np.where(numbers, X != self.missing_values, there))
 
     def _solve(self, stats: Filled) -> dict[str, Any]:
-        if not isinstance(self.missing_values, (float, int, np.number)):
-            raise BadParameter(f"SimpleImputer(missing_values={self.missing_values!r}): must be NaN or a number")
-        constant = 0.0 if self.fill_value is None else float(self.fill_value)
+        known = vars(self).get("categories_") or [None] * len(stats.missing.weight)
         values = stats.values
         if isinstance(values, Distinct):
             weight = values.totals()
             found = values.medians() if self.strategy == "median" else values.modes()
+            if callable(self.strategy):
+                found = np.array([self._computed(*column) for column in zip(values.values, values.weights, strict=True)])
         else:
             assert isinstance(values, Spread)
             weight = values.weight
-            found = values.mean[:, 0] if self.strategy == "mean" else np.full(len(weight), constant)
-        empty = constant if self.strategy == "constant" else 0.0
+            found = values.mean[:, 0] if self.strategy == "mean" else np.zeros(len(weight))
+        empty = np.zeros(len(weight))
+        if self.strategy == "constant":
+            found = empty = np.array([self._constant_code(one, j) for j, one in enumerate(known)])
         return dict(
             statistics_=np.where(weight > 0, found, empty if self.keep_empty_features else np.nan),
             missing_features_=np.flatnonzero(stats.missing.weight > 0),
         )
 
-    def _transform(self, X: Array) -> Array:
-        gaps = ~self._present(X)
+    def _computed(self, values: Array, weights: Array) -> float:
+        """What the user's function makes of a column: rows of weight k stand k times."""
+        assert callable(self.strategy)
+        return float(self.strategy(np.repeat(values, np.maximum(np.rint(weights), 1).astype(np.int64)))) if len(values) else np.nan
+
+    def _constant_code(self, known: Array | None, j: int) -> float:
+        """The constant as a number: that of its category, or one more where it is none of them."""
+        value = self._constant(known)
+        if known is not None:
+            return float(known.tolist().index(value)) if value in known.tolist() else float(len(known))
+        if not isinstance(value, NUMBERS):
+            raise BadInput(
+                f"fill_value={value!r} (of type {type(value)!r}) cannot be cast to the input data that is numbers in "
+                f"{column_name(vars(self).get('feature_names_in_'), j)}: give numbers and texts to imputers of their own"
+            )
+        return float(value)
+
+    def _transform(self, X: Any) -> Any:
+        if ops.is_sparse(X):
+            return self._transform_sparse(X)
+        blank = ~self._present(X)
         kept = self._kept()
-        Z = np.where(gaps, self.statistics_, X).astype(X.dtype, copy=False)
+        Z = np.where(blank, vars(self)["statistics_"], X).astype(X.dtype, copy=False)
         if not kept.all():
             Z = np.ascontiguousarray(Z[:, kept])
         if not self.add_indicator:
             return Z
-        return np.hstack([Z, gaps[:, self.missing_features_].astype(X.dtype)])
+        return np.hstack([Z, blank[:, self.missing_features_].astype(X.dtype)])
+
+    def _transform_sparse(self, X: Any) -> Any:
+        """Gaps among the stored values; zeros that are not stored are values."""
+        from scipy import sparse
+
+        blank = np.isnan(X.data) if not is_number(self.missing_values) else X.data == self.missing_values
+        fill = vars(self)["statistics_"]
+        Z, marks = X.copy(), X.astype(X.dtype)
+        Z.data = np.where(blank, fill[X.indices], X.data).astype(X.dtype)
+        kept = self._kept()
+        Z = Z if kept.all() else Z[:, np.flatnonzero(kept)]
+        if not self.add_indicator:
+            return Z
+        marks.data = blank.astype(X.dtype)
+        marks.eliminate_zeros()
+        return sparse.hstack([Z, marks[:, self.missing_features_]], format="csr")
 
     def _kept(self) -> Array:
         """Columns with something to fill in. The others are dropped, with a warning."""
-        kept: Array = ~np.isnan(self.statistics_)
+        kept: Array = ~np.isnan(vars(self)["statistics_"])
         if not kept.all():
             names = vars(self).get("feature_names_in_")
             dropped = np.flatnonzero(~kept) if names is None else names[~kept]
             warn(
-                f"SimpleImputer: Skipping features without any observed values: "
-                f"{', '.join(map(str, dropped[:8]))}; set keep_empty_features=True to keep them",
+                f"SimpleImputer: Skipping features without any observed values: {dropped[:8]}. At least one non-missing value is "
+                f"needed for imputation with strategy={self.strategy!r}; set keep_empty_features=True to keep them",
                 DataWarning,
                 stacklevel=3,
             )
@@ -180,23 +348,23 @@ class SimpleImputer(Transformer, OnePass):
         """The names of the columns that `transform` returns."""
         names = super().get_feature_names_out(input_features)
         marks = [f"missingindicator_{names[j]}" for j in self.missing_features_] if self.add_indicator else []
-        return np.array([*names[~np.isnan(self.statistics_)], *marks], dtype=object)
+        return np.array([*names[~np.isnan(vars(self)["statistics_"])], *marks], dtype=object)
 
-    @property
-    def inverse_transform(self) -> Callable[[Any], Array]:
+    def inverse_transform(self, X: Any) -> Array:
         """Imputed rows with their indicator columns back as they were, missing values missing again."""
-        if not self.add_indicator:
-            raise AttributeError("inverse_transform needs the columns of SimpleImputer(add_indicator=True)")
-        return self._with_gaps
-
-    def _with_gaps(self, X: Any) -> Array:
         check.check_fitted(self)
-        kept, objects = np.flatnonzero(~np.isnan(self.statistics_)), self._has_categories()
+        if not self.add_indicator:
+            raise BadInput(
+                "'inverse_transform' works only when 'SimpleImputer' is instantiated with 'add_indicator=True'. "
+                f"Got 'add_indicator={self.add_indicator}' instead."
+            )
+        kept = np.flatnonzero(~np.isnan(vars(self)["statistics_"]))
+        objects = self._has_categories() or not isinstance(self.missing_values, NUMBERS)
         Z = np.asarray(X, dtype=object) if objects else check.as_table(self, X)[0]
         check.check_width(self, Z.shape[-1], len(kept) + len(self.missing_features_))
-        Z = Z if objects else as_floats(Z)
+        Z = Z if objects else as_floats(ops.dense(Z))
         rows = np.full((len(Z), self.n_features_in_), self.missing_values, dtype=Z.dtype)
         rows[:, kept] = Z[:, : len(kept)]
-        gaps = Z[:, len(kept) :] != 0
-        rows[:, self.missing_features_] = np.where(gaps, self.missing_values, rows[:, self.missing_features_])
+        blank = Z[:, len(kept) :] != 0
+        rows[:, self.missing_features_] = np.where(blank, self.missing_values, rows[:, self.missing_features_])
         return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
 from tenfold.solve.columns import check_magnitude
 
-# A column whose standard deviation is below this share of its mean holds nothing but rounding errors.
-ROUNDING = 32 * float(np.finfo(float).eps)
+EPS = float(np.finfo(float).eps)
+FEWEST = 32.0  # rows whose rounding errors a column is granted at least
 
 
 def column_spreads(X: Any, w: Array, present: Array | None = None) -> Spread:
@@ -39,6 +39,12 @@ def column_spreads(X: Any, w: Array, present: Array | None = None) -> Spread:
     return Spread(weight, center[:, None], offset[:, None], scatter[:, None])
 
 
+def constant(var: Array, mean: Array, weight: Array) -> Array:
+    """Whether a variance is within the rounding errors of a sum over so many rows, n ε σ² + n² ε² m² (Chan, Golub & LeVeque 1983)."""
+    share = np.maximum(weight, FEWEST) * EPS
+    return np.asarray(var <= share * var + (share * mean) ** 2)
+
+
 @estimator
 class StandardScaler(Transformer, OnePass):
     """StandardScaler: each column with mean 0 and variance 1.
@@ -47,7 +53,8 @@ class StandardScaler(Transformer, OnePass):
     Objective   m = Σ w x / Σ w,  s² = Σ w (x − m)² / Σ w  over the values that are not missing
     Algorithm   one pass of means and centred sums of squares
     Cost        O(n p) time, O(p) memory, one pass; merging O(p)
-    Fails when  a column is constant: s = 1 is used; missing values are left out of the sums and stay missing
+    Fails when  a column is constant up to rounding errors: s = 1 is used; missing values are left out of the sums
+                and stay missing
     Reference   merge: Chan, Golub & LeVeque 1983
 
     Example
@@ -67,11 +74,12 @@ class StandardScaler(Transformer, OnePass):
     stats_: Any = learned("Spread(p,1)", "the spreads: for partial_fit, merge and forget", optional=True)
 
     missing = True
+    double: ClassVar[bool] = True
     by_column: ClassVar[bool] = True
     invertible: ClassVar[bool] = True
 
     _: KW_ONLY
-    copy: bool = param(default=True, doc="no effect: X is never changed")
+    copy: bool = param(default=True, doc="False lets transform write over X")
     with_mean: bool = param(default=True, doc="subtract the mean; False also takes sparse X, which stays sparse")
     with_std: bool = param(default=True, doc="divide by the standard deviation")
 
@@ -95,7 +103,7 @@ class StandardScaler(Transformer, OnePass):
             check_magnitude(mean, squares, vars(self).get("feature_names_in_"))
         var = squares / np.where(weight > 0, weight, 1.0)
         scale = np.sqrt(var)
-        scale[scale <= ROUNDING * np.abs(mean)] = 1.0
+        scale[constant(var, mean, weight)] = 1.0
         empty = weight <= 0
         if empty.any():
             mean, var, scale = (np.where(empty, np.nan, values) for values in (mean, var, scale))
@@ -106,6 +114,10 @@ class StandardScaler(Transformer, OnePass):
             scale_=scale if self.with_std else None,
             n_samples_seen_=seen[0] if (weight == weight[0]).all() else seen,
         )
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None) -> Self:
+        """Learn more rows; equal to a fit on all rows so far."""
+        return super().partial_fit(X, y, sample_weight=sample_weight)
 
     def _from_columns(self, present: Spread, missing: Any) -> Spread:
         return present
@@ -121,14 +133,18 @@ class StandardScaler(Transformer, OnePass):
             Z /= self.scale_
         return Z.astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Any:
-        """Rows back in their original units."""
+    def transform(self, X: Any, copy: bool | None = None) -> Any:
+        """The rows in units of their deviations; copy=False writes them over X where it is an array of floats."""
+        return _over(X, super().transform(X), self.copy if copy is None else copy)
+
+    def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
+        """Rows back in their original units; copy=False writes them over X where it is an array of floats."""
         check.check_fitted(self)
         Z, _ = check.as_table(self, X)
         check.check_width(self, Z.shape[1], self.n_features_in_)
         Z = as_floats(Z)
-        check_finite(Z, slice(0, None), vars(self).get("feature_names_in_"), True)
-        return map_rows(self._inverse, Z)
+        check_finite(Z, slice(0, None), vars(self).get("feature_names_in_"), missing=True, double=True)
+        return _over(X, self._in_format(map_rows(self._inverse, Z), X), self.copy if copy is None else copy)
 
     def _inverse(self, Z: Any) -> Any:
         if ops.is_sparse(Z):
@@ -137,3 +153,13 @@ class StandardScaler(Transformer, OnePass):
         if self.with_mean:
             X += self.mean_
         return X.astype(Z.dtype, copy=False)
+
+
+def _over(X: Any, rows: Any, copy: bool) -> Any:
+    """Rows in half precision where X is; written over X where no copy is wanted and X can hold them."""
+    if type(X) is not np.ndarray or type(rows) is not np.ndarray or X.dtype.kind != "f":
+        return rows
+    if copy or not X.flags.writeable or X.dtype.itemsize < rows.dtype.itemsize:
+        return rows.astype(X.dtype, copy=False) if X.dtype == np.float16 else rows
+    X[...] = rows
+    return X

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Stats
+from tenfold.prepare.basis import ordered
 from tenfold.solve.columns import Distinct
 
 
@@ -28,14 +29,20 @@ class Range(Stats):
 
     @classmethod
     def of(cls, block: Block) -> Range:
-        return cls(block.X.min(axis=0).astype(np.float64), block.X.max(axis=0).astype(np.float64))
+        low, high = block.X.min(axis=0).astype(np.float64), block.X.max(axis=0).astype(np.float64)
+        if np.isnan(low).any():  # without what is missing; a column without values has none
+            there = ~np.isnan(block.X)
+            low, high = (np.where(there, block.X, end).astype(np.float64) for end in (np.inf, -np.inf))
+            low, high = low.min(axis=0), high.max(axis=0)
+        return cls(low, high)
 
     def __add__(self, other: Range) -> Range:
         return Range(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
 def distinct(block: Block) -> Distinct:
-    return Distinct.of(block.X, block.w)
+    there = ~np.isnan(block.X)
+    return Distinct.of(block.X, block.w, None if there.all() else there)
 
 
 @estimator
@@ -47,7 +54,8 @@ class SplineTransformer(Transformer, Estimator):
     Algorithm   one pass for the ranges or the distinct values; the degree + 1 splines not zero at x
                 by de Boor's recursion
     Cost        O(n p (degree² + m)) time; ranges take O(p) memory, quantiles every distinct value
-    Fails when  a column is constant (a warning); rows lie beyond the knots: see extrapolation
+    Fails when  a column is constant (a warning); rows lie beyond the knots: see extrapolation; values are missing,
+                unless handle_missing="zeros"
     Reference   de Boor 1978, ch. X; Eilers & Marx 1996
 
     Example
@@ -76,9 +84,45 @@ class SplineTransformer(Transformer, Estimator):
         doc="what to do with rows beyond the knots",
     )
     include_bias: bool = param(default=True, doc="keep the last spline of each column, so that they add up to one")
-    order: str = param(default="C", one_of=("C", "F"), doc="no effect: rows are made one after the other")
-    handle_missing: str = param(default="error", one_of=("error",), doc="missing values are refused")
+    order: str = param(default="C", one_of=("C", "F"), doc="order of dense rows in memory: by rows, or by columns ('F')")
+    handle_missing: str = param(
+        default="error", one_of=("error", "zeros"), doc="refuse missing values, or make all splines of them 0"
+    )
     sparse_output: bool = param(default=False, doc="give sparse rows")
+
+    @property
+    def missing(self) -> bool:
+        """Missing values pass where the user says what becomes of them."""
+        return self.handle_missing == "zeros"
+
+    @property
+    def bsplines_(self) -> list[Any]:
+        """The splines of each column as objects of SciPy."""
+        from scipy.interpolate import BSpline
+
+        check.check_fitted(self)
+        d, m = self.degree, self.knots_.shape[1] - self.degree - 1
+        coefficients = np.eye(m - d if self.extrapolation == "periodic" else m)
+        if self.extrapolation == "periodic":
+            coefficients = np.concatenate([coefficients, coefficients[:d]])
+        beyond = self.extrapolation in ("periodic", "continue")
+        return [BSpline.construct_fast(knots, coefficients, d, extrapolate=beyond) for knots in self.knots_]
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the knots of each column."""
+        try:
+            return super().fit(X, y, sample_weight)
+        except BadInput as wrong:
+            if "Input X contains NaN" not in str(wrong):
+                raise
+            raise BadInput(
+                "Input X contains NaN values and `SplineTransformer` is configured to error in this case (handle_missing='error'): "
+                f"set handle_missing='zeros', or fill them ({wrong})"
+            ) from None
+
+    def transform(self, X: Any) -> Any:
+        """The splines of each column."""
+        return ordered(super().transform(X), self.order)
 
     @property
     def kind(self) -> str:
@@ -117,9 +161,11 @@ class SplineTransformer(Transformer, Estimator):
             return self._given(p)
         if self._chosen() == "quantile":
             shares = np.linspace(0, 1, self.n_knots)
-            base = np.column_stack([quantiles(v, w, shares) for v, w in zip(stats.values, stats.weights, strict=True)])
+            pairs = zip(stats.values, stats.weights, strict=True)
+            base = np.column_stack([quantiles(v, w, shares) if len(v) else np.zeros(self.n_knots) for v, w in pairs])
         else:
-            base = np.linspace(stats.low, stats.high, self.n_knots)
+            there = stats.low <= stats.high
+            base = np.linspace(np.where(there, stats.low, 0.0), np.where(there, stats.high, 0.0), self.n_knots)
         size = np.abs(base).max(axis=0)
         flat = base[-1] - base[0] <= np.maximum(1e-12 * size, 1e-200)  # quotients of less overflow
         if flat.any():
@@ -138,9 +184,16 @@ class SplineTransformer(Transformer, Estimator):
             base = np.asarray(self.knots, dtype=np.float64)
         except (TypeError, ValueError):
             base = np.empty(0)
-        if base.ndim != 2 or base.shape[0] < 2 or base.shape[1] != p or not (np.diff(base, axis=0) > 0).all():
+        wrong = None
+        if base.ndim == 2 and base.shape[0] < 2:
+            wrong = "Number of knots, knots.shape[0], must be >= 2."
+        elif base.ndim != 2 or base.shape[1] != p:
+            wrong = "knots.shape[1] == n_features is violated."
+        elif not (np.diff(base, axis=0) > 0).all():
+            wrong = "knots must be sorted without duplicates."
+        if wrong:
             raise BadParameter(
-                f"SplineTransformer(knots={check.short(self.knots)}): must be 'uniform', 'quantile' or a "
+                f"SplineTransformer(knots={check.short(self.knots)}): {wrong} They must be 'uniform', 'quantile' or a "
                 f"table of at least 2 rows and {p} columns (one for each of X), each rising from row to row"
             )
         return base
@@ -171,6 +224,15 @@ class SplineTransformer(Transformer, Estimator):
         return sparse.csr_matrix(Z)
 
     def _column(self, x: Array, knots: Array, j: int) -> Array:
+        """The splines of one column; zeros where it is missing."""
+        blank = np.isnan(x)
+        if not blank.any():
+            return self._values(x, knots, j)
+        Z = self._values(np.where(blank, knots[self.degree], x), knots, j)
+        Z[blank] = 0.0
+        return Z
+
+    def _values(self, x: Array, knots: Array, j: int) -> Array:
         d = self.degree
         low, high = knots[d], knots[-d - 1]
         if self.extrapolation == "periodic":
@@ -178,8 +240,8 @@ class SplineTransformer(Transformer, Estimator):
         elif self.extrapolation == "error" and ((x < low) | (x > high)).any():
             row = int(np.flatnonzero((x < low) | (x > high))[0])
             raise BadInput(
-                f"X contains {x[row]:g} in column {j}, row {row}, beyond the knots ({low:g} to {high:g}): "
-                "choose another extrapolation"
+                f"Out of bounds: `X` contains values beyond the limits of the knots, {x[row]:g} in column {j}, row {row} ({low:g} to "
+                f"{high:g}): choose another extrapolation"
             )
         inside = np.clip(x, low, high) if self.extrapolation in ("constant", "linear") else x
         Z = splines(inside, knots, d)
