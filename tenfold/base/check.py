@@ -44,7 +44,8 @@ from tenfold.gate.inputs import entries_of, source_of
 # Learners and tools above call all of the gate by this one name.
 __all__ = [
     "Coder", "as_column", "as_objects", "as_table", "as_target", "as_weights", "categorical_columns", "check_fit", "check_fitted",
-    "check_length", "check_names", "check_params", "check_predict", "check_width", "coder_of", "elsewhere", "encode", "flat_labels", "frame_names",
+    "check_length", "check_names", "check_params", "check_predict", "check_width", "coder_of", "elsewhere", "encode",
+    "flat_labels", "frame_names",
     "in_memory", "is_frame", "known_coder", "listed", "real_target", "short", "split_target",
 ]  # fmt: skip
 

@@ -110,7 +110,8 @@ class PolynomialFeatures(Transformer, OnePass):
             yield from choose(range(n_features), d)
 
     def _objection(self) -> str | None:
-        return None if self._num_combinations(*self._asked()) == self.n_output_features_ else "there are not as many products as the degree makes"
+        right = self._num_combinations(*self._asked()) == self.n_output_features_
+        return None if right else "there are not as many products as the degree makes"
 
     def _bias(self) -> bool:
         return bool(self.include_bias)

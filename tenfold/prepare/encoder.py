@@ -236,7 +236,7 @@ class Encoder(Transformer, Estimator):
         """names[places] in the type of the categories of column j where all of them are categories."""
         values = np.array([*names, None], dtype=object)[places]
         kind = self._shown(j).dtype
-        fits = kind != object and all(one is not None and one is not INFREQUENT for one in values.tolist())
+        fits = kind.kind != "O" and all(one is not None and one is not INFREQUENT for one in values.tolist())
         return np.asarray(values.astype(kind) if fits else values)
 
 
@@ -283,7 +283,7 @@ def marks_of(table: Any) -> Array:
     if type(table) is np.ndarray and table.dtype == object:
         columns = table.T
     elif hasattr(table, "iloc"):  # of pandas; elsewhere a missing value is none of the values
-        columns = [table.iloc[:, j] if kind == object else [] for j, kind in enumerate(table.dtypes)]
+        columns = [table.iloc[:, j] if str(kind) == "object" else [] for j, kind in enumerate(table.dtypes)]
     return np.array(["None" if any(value is None for value in column) else "nan" for column in columns], dtype=object)
 
 

@@ -74,7 +74,8 @@ class FunctionTransformer(Transformer, OnePass):
             self._check_functions()
             self._forget_fit()
             shape, names = np.shape(X), check.frame_names(X)
-            vars(self).update(n_features_in_=int(shape[1]) if len(shape) == 2 else 1, **{} if names is None else {"feature_names_in_": names})
+            facts = dict(n_features_in_=int(shape[1]) if len(shape) == 2 else 1, feature_names_in_=names)
+            vars(self).update({key: fact for key, fact in facts.items() if fact is not None})
             width = self._width(X)
             vars(self).update({} if width is None else {"n_output_features_": width})
         if self.check_inverse and self.func is not None and self.inverse_func is not None and not check.elsewhere(X):
@@ -98,7 +99,7 @@ class FunctionTransformer(Transformer, OnePass):
     def _check_inverse(self, X: Any) -> None:
         """Warn where inverse_func is not the inverse of func, by some hundred rows."""
         kinds = [X.dtype] if hasattr(X, "dtype") else getattr(X, "dtypes", [None])
-        if not all(isinstance(kind, np.dtype) and np.issubdtype(kind, np.number) or _is_number(kind) for kind in kinds):
+        if not all((isinstance(kind, np.dtype) and np.issubdtype(kind, np.number)) or _is_number(kind) for kind in kinds):
             raise BadInput(
                 "'check_inverse' is only supported when all the elements in `X` is numerical. Set check_inverse=False for others"
             )

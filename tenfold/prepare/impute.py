@@ -199,9 +199,10 @@ class SimpleImputer(Imputer):
         import narwhals as nw
 
         frame = nw.from_native(X, eager_only=True)
-        kept = [nw.new_series(c.name, np.where(blank[:, j], None, c.to_numpy()).tolist(), backend=frame.implementation) if blank[:, j].any() else c
-                for j, c in enumerate(frame.iter_columns())]  # fmt: skip
-        return frame.with_columns(*kept).to_native()
+        for j in np.flatnonzero(blank.any(axis=0)).tolist():
+            column = nw.new_series(frame.columns[j], table[:, j].tolist(), backend=frame.implementation)
+            frame = frame.with_columns(column)
+        return frame.to_native()
 
     def transform(self, X: Any) -> Any:
         """The rows without gaps: numbers, or objects where a column holds categories."""
@@ -263,7 +264,7 @@ class SimpleImputer(Imputer):
                 f"Input X contains NaN in {column_name(vars(self).get('feature_names_in_'), column)}, which is not what stands for a "
                 "missing value: set missing_values=np.nan, or drop such rows"
             )
-        return np.asarray(np.where(numbers, X != self.missing_values, there))
+        return np.asarray(np.where(numbers, self.missing_values != X, there))
 
     def _solve(self, stats: Filled) -> dict[str, Any]:
         known = vars(self).get("categories_") or [None] * len(stats.missing.weight)

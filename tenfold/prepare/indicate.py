@@ -68,7 +68,7 @@ class MissingIndicator(Transformer, OnePass):
         return np.where(gaps(table, self.missing_values), mark, 0.0 if mark else 1.0)
 
     def _gaps(self, X: Array) -> Array:
-        return np.asarray(X == self.missing_values if is_number(self.missing_values) else np.isnan(X))
+        return np.asarray(self.missing_values == X if is_number(self.missing_values) else np.isnan(X))
 
     def _summarize(self, block: Block) -> Counts:
         return Counts(np.where(self._gaps(ops.dense(block.X)), block.w[:, None], 0.0).sum(axis=0))
