@@ -172,7 +172,7 @@ def test_any_function(X: Array) -> None:
 def test_functions_that_misbehave(X: Array, func: Any, told: str) -> None:
     before = X.copy()
     with pytest.raises(tenfold.BadInput, match=re.escape(told)):
-        tenfold.make_pipeline(tenfold.FunctionTransformer(func), tenfold.StandardScaler()).fit_transform(X)
+        tenfold.make_pipeline(tenfold.FunctionTransformer(func, validate=True), tenfold.StandardScaler()).fit_transform(X)
     with pytest.raises(tenfold.BadInput, match=re.escape(told)):
         tenfold.FunctionTransformer(func, validate=True).fit_transform(X)
     np.testing.assert_array_equal(X, before)

@@ -139,7 +139,7 @@ class OnePass(Estimator):
         fitted = self._solve(stats)
         fitted |= in_single(type(self), fitted) if single else {}
         for name in before:
-            delattr(self, name)
+            del vars(self)[name]
         vars(self).update(stats_=stats, **fitted)
 
     def _check_stats(self, one: Any) -> None:

@@ -15,8 +15,8 @@ from tenfold.base.estimator import Clusterer, Estimator, Transformer, map_rows
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target, block_rows
 from tenfold.core.engine import Threads
-from tenfold.core.errors import BadInput, BadParameter, Degenerate, warn
-from tenfold.core.learned import learned
+from tenfold.core.errors import BadInput, BadParameter, EmptyClusters, warn
+from tenfold.core.learned import in_single, learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, seed_of
@@ -47,7 +47,7 @@ class KMeans(Clusterer, Transformer, Estimator):
                 moves to the sample row that adds most to the inertia
     Cost        O(n p k) time a pass, O(k p) memory and the sample; n_iter_ counts the passes over all rows
     Fails when  clusters are not round or differ much in size; there are fewer distinct rows than clusters
-                (warns Degenerate)
+                (warns EmptyClusters)
     Reference   Lloyd 1982; Arthur & Vassilvitskii 2007
 
     Example
@@ -59,7 +59,7 @@ class KMeans(Clusterer, Transformer, Estimator):
     array([ 0.5, 10.5])
     """
 
-    cluster_centers_: Array = learned("float(k,p)", "centres of the clusters")
+    cluster_centers_: Array = learned("float(k,p)", "centres of the clusters", like_x=True)
     inertia_: float = learned("float", "sum of squared distances to the nearest centre")
     n_iter_: int = learned("int", "passes over the rows")
     labels_: Array = learned("int(n)<k", "the cluster of each training row of a table in memory", optional=True)
@@ -124,13 +124,14 @@ class KMeans(Clusterer, Transformer, Estimator):
         return dict(cluster_centers_=best.centers, inertia_=best.inertia, n_iter_=best.n_iter)
 
     def _finish(self, source: Source) -> None:
-        """For a table in memory one pass gives both `labels_` and the inertia of the final centres."""
+        """For a table in memory one pass gives both `labels_` and the inertia of the final centres, rounded as they are told."""
+        vars(self).update(in_single(type(self), vars(self)) if source.single else {})
         if not isinstance(source, Arrays):
             return super()._finish(source)
         if source.rows is None and source.n_parts == 1:
-            labels, distance2 = ops.nearest(source.load(0).X, self.cluster_centers_)
+            labels, distance2 = ops.nearest(source.load(0).X, self._centres())
         else:
-            nearest = map_rows(lambda X: np.column_stack(ops.nearest(X, self.cluster_centers_)), source.whole())
+            nearest = map_rows(lambda X: np.column_stack(ops.nearest(X, self._centres())), source.whole())
             labels, distance2 = nearest[:, 0], np.ascontiguousarray(nearest[:, 1])
         # Rows of weight zero have a label, but no inertia.
         rows = slice(None) if source.rows is None else source.rows
@@ -140,9 +141,10 @@ class KMeans(Clusterer, Transformer, Estimator):
     def _warn(self, n_filled: int) -> None:
         if n_filled < self.n_clusters:
             warn(
-                f"KMeans(n_clusters={self.n_clusters}): only {n_filled} clusters have rows, for want of "
+                f"Number of distinct clusters ({n_filled}) found smaller than n_clusters ({self.n_clusters}). Possibly due to duplicate "
+                f"points in X. KMeans(n_clusters={self.n_clusters}): only {n_filled} clusters have rows, for want of "
                 "distinct rows or of passes: ask for fewer clusters",
-                Degenerate,
+                EmptyClusters,
                 stacklevel=2,
             )
 
@@ -162,9 +164,10 @@ class KMeans(Clusterer, Transformer, Estimator):
         except (TypeError, ValueError, OverflowError):
             raise BadParameter(f"KMeans(init=...): must be 'k-means++', 'random', or {k} rows of {p} numbers") from None
         if centers.shape != (k, p):
+            what = f"clusters {k}" if centers.ndim != 2 or centers.shape[0] != k else f"features of the data {p}"
             raise BadParameter(
-                f"KMeans(init=...): the shape of the initial centers {centers.shape} does not match "
-                f"(n_clusters, number of features) = {(k, p)}"
+                f"KMeans(init=...): The shape of the initial centers {centers.shape} does not match the number of {what}: it must be "
+                f"(n_clusters, n_features) = {(k, p)}"
             )
         if not np.isfinite(centers).all():
             raise BadParameter("KMeans(init=...): the initial centers must be finite")
@@ -193,12 +196,17 @@ class KMeans(Clusterer, Transformer, Estimator):
         return np.asarray(best.centers)
 
     def _assign(self, X: Any) -> Array:
-        return np.asarray(ops.nearest(X, self.cluster_centers_)[0].astype(np.int32))
+        return np.asarray(ops.nearest(X, self._centres())[0].astype(np.int32))
+
+    def _centres(self) -> Array:
+        """The centres to compute with."""
+        return self.cluster_centers_.astype(np.float64, copy=False)
 
     def _transform(self, X: Any) -> Array:
         """Distance to each centre; both are shifted first, so that the expanded square keeps its digits."""
-        shift = self.cluster_centers_.mean(axis=0)
-        D, C = ops.dense(X) - shift, self.cluster_centers_ - shift
+        centres = self._centres()
+        shift = centres.mean(axis=0)
+        D, C = ops.dense(X) - shift, centres - shift
         square = (D * D).sum(axis=1)[:, None] - 2 * (D @ C.T) + (C * C).sum(axis=1)
         distance = np.sqrt(np.maximum(square, 0.0))
         return np.asarray(distance.astype(np.float32) if X.dtype == np.float32 else distance)
@@ -209,7 +217,7 @@ class KMeans(Clusterer, Transformer, Estimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """−Σ w ‖x − c‖² over these rows: higher is better."""
         X = check.check_predict(self, X)
-        distance2 = map_rows(lambda X: ops.nearest(X, self.cluster_centers_)[1], X)
+        distance2 = map_rows(lambda X: ops.nearest(X, self._centres())[1], X)
         w = check.as_weights(sample_weight, len(distance2))
         return -float(distance2.sum() if w is None else distance2 @ w)
 

@@ -144,7 +144,7 @@ class TransformedTargetRegressor(Regressor, OfOne):
             for name, one in zip(("func", "inverse_func"), functions, strict=True):
                 if one is not None and not callable(one):
                     raise BadParameter(f"TransformedTargetRegressor({name}={check.short(one)}): must be a function or None")
-            return FunctionTransformer(*functions)
+            return FunctionTransformer(*functions, validate=True)
         if any(one is not None for one in functions):
             raise BadParameter("TransformedTargetRegressor: give a transformer, or func and inverse_func, not both")
         there = isinstance(self.transformer, Estimator) and self.transformer.invertible

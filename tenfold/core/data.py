@@ -263,8 +263,8 @@ class Arrays(Source):
 
     def _again(self, y: Array | None, w: Array | None, target: Target, **more: Any) -> Self:
         """The same table, of which other rows take part."""
-        kept = dict(missing=self.missing, double=self.double, width=self.n_features)
-        made = type(self)(self.X, y, w, target, self.facts, **kept, **more)
+        more |= dict(missing=self.missing, double=self.double, width=self.n_features)
+        made = type(self)(self.X, y, w, target, self.facts, **more)
         made.looked = self.looked
         return made
 

@@ -12,7 +12,8 @@ TenfoldError (ValueError)
 TenfoldWarning (UserWarning)
 ├── NotConverged        the certificate is still above `tol`
 ├── Degenerate          rank deficiency, separable classes, constant columns, empty clusters
-│   └── UndefinedScore  a score has no value for these rows: 0/0, one class only
+│   ├── UndefinedScore  a score has no value for these rows: 0/0, one class only
+│   └── EmptyClusters   fewer clusters have rows than were asked for
 └── DataWarning         the data were taken, but something about them should be known
     ├── DataConverted   they were taken in another shape than they came in
     └── FitFailed       some of many fits have failed, and the rest goes on without them
@@ -103,6 +104,12 @@ class UndefinedScore(Degenerate):
     """A score that has no value for these rows."""
 
     theirs: ClassVar[str] = "UndefinedMetricWarning"
+
+
+class EmptyClusters(Degenerate):
+    """Fewer clusters have rows than were asked for."""
+
+    theirs: ClassVar[str] = "ConvergenceWarning"
 
 
 def warn(message: str, category: type[TenfoldWarning], stacklevel: int = 2) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
+from tenfold.base.sklearn_api import fresh
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, as_floats
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
@@ -24,13 +25,13 @@ class FunctionTransformer(Transformer, OnePass):
 
     Model       z = f(x), row by row; without a function the rows as they are
     Objective   none: nothing is learned but the number of columns
-    Algorithm   the function is called on what is given (a frame, a list, a sparse matrix) as it is; in a pipeline,
-                on rows of a file, and with validate=True, on blocks of numbers: what it makes of a row must not
+    Algorithm   the function is called on what is given (a frame, a list, a sparse matrix) as it is, in a pipeline too;
+                with validate=True, and on rows of a file, on blocks of numbers: what it makes of a row must not
                 depend on others
     Cost        that of the function; with validate=True one pass over X when fitted, to check it
-    Fails when  with validate=True, and in a pipeline: the function raises, returns another number of rows, text, or
-                values that are not finite (refused, with the row); a function cannot be saved, only the unchanged
-                rows can
+    Fails when  with validate=True: the function raises, returns another number of rows, text, or values that are not
+                finite (refused, with the row); a pipeline over files needs it; a function cannot be saved, only the
+                unchanged rows can
     Reference   Box & Cox 1964, on transformations before least squares
 
     Example
@@ -61,17 +62,25 @@ class FunctionTransformer(Transformer, OnePass):
     inv_kw_args: dict[Any, Any] | None = param(default=None, doc="more arguments of inverse_func, by name")
 
     @property
+    def accepts(self) -> str:
+        """What is not to be checked goes to the function as it is, in a pipeline too."""
+        return "rows" if self.func is None or self.validate else "anything"
+
+    @property
     def sparse(self) -> bool:
         """Whether the function takes them is for the user to decide."""
         return bool(self.accept_sparse) or self.func is None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Look at the columns; with validate=True, at the values too."""
-        if self.validate or check.elsewhere(X):
-            super().fit(X, y, sample_weight)
+        check.check_params(self)
+        self._check_functions()
+        if self._by_blocks(X):
+            if self.validate:
+                super().fit(X, y, sample_weight)
+            else:
+                self._publish(fresh(self).set_params(validate=True, check_inverse=False).fit(X, y, sample_weight))
         else:
-            check.check_params(self)
-            self._check_functions()
             self._forget_fit()
             shape, names = np.shape(X), check.frame_names(X)
             facts = dict(n_features_in_=int(shape[1]) if len(shape) == 2 else 1, feature_names_in_=names)
@@ -81,6 +90,11 @@ class FunctionTransformer(Transformer, OnePass):
         if self.check_inverse and self.func is not None and self.inverse_func is not None and not check.elsewhere(X):
             self._check_inverse(X)
         return self
+
+    def _by_blocks(self, X: Any) -> bool:
+        """Whether X is checked and handed on in blocks of numbers: as is asked for, as it is not in memory, or as nothing is done to it."""
+        numbers = type(X) is np.ndarray and X.dtype.kind in "fiub"
+        return bool(self.validate) or check.elsewhere(X) or (self.func is None and (numbers or ops.is_sparse(X)))
 
     def _width(self, X: Any) -> int | None:
         """The number of new columns, by the first row; None where it is not needed, or the function makes no table of one row."""
@@ -98,6 +112,7 @@ class FunctionTransformer(Transformer, OnePass):
 
     def _check_inverse(self, X: Any) -> None:
         """Warn where inverse_func is not the inverse of func, by some hundred rows."""
+        X = np.asarray(X) if isinstance(X, (list, tuple)) else X
         kinds = [X.dtype] if hasattr(X, "dtype") else getattr(X, "dtypes", [None])
         if not all((isinstance(kind, np.dtype) and np.issubdtype(kind, np.number)) or _is_number(kind) for kind in kinds):
             raise BadInput(
@@ -106,7 +121,8 @@ class FunctionTransformer(Transformer, OnePass):
         some = X[:: max(1, X.shape[0] // 100)]
         with np.errstate(all="ignore"):
             back = self._called(self._called(some, self.func, self.kw_args), self.inverse_func, self.inv_kw_args)
-        if not np.allclose(*(np.asarray(ops.dense(one), dtype=np.float64) for one in (some, back)), rtol=1e-7, atol=1e-9, equal_nan=True):
+        before, after = (np.asarray(ops.dense(one), dtype=np.float64) for one in (some, back))
+        if not np.allclose(before, after, rtol=1e-7, atol=1e-9, equal_nan=True):
             warn(
                 "The provided functions are not strictly inverse of each other. If you are sure you want to proceed regardless, set "
                 "'check_inverse=False'.",
@@ -119,8 +135,10 @@ class FunctionTransformer(Transformer, OnePass):
 
     def transform(self, X: Any) -> Any:
         """What the function makes of X; `set_output` chooses the container."""
-        if self.validate or check.elsewhere(X):
-            return super().transform(X)
+        if self._by_blocks(X):
+            if self.accepts == "rows":
+                return super().transform(X)
+            return self._fitted_copy(self._fitted_state(), validate=True).transform(X)
         self._check_functions()
         return self._framed(self._called(X, self.func, self.kw_args), X)
 

@@ -56,6 +56,8 @@ def check_kinds(X: Any, mark: Any) -> None:
     """Refuse a mark that cannot stand in a table of numbers, and zeros as gaps of a sparse one."""
     kind = getattr(X, "dtype", None)
     if kind is not None and kind.kind in "fiu" and not isinstance(mark, NUMBERS) and not is_nan(mark):
+        if kind.kind == "f" and not ops.is_sparse(X) and np.isnan(X).any():
+            raise BadInput(f"Input X contains NaN, but missing_values={mark!r} stands for a missing value: set missing_values=np.nan")
         raise BadInput(
             f"'X' and 'missing_values' types are expected to be both numerical. Got X.dtype={kind} and "
             f"type(missing_values)={type(mark)}."

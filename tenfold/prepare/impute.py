@@ -37,7 +37,7 @@ class Filled(Stats):
 class Imputer(Transformer, OnePass):
     """Abstract: what an imputer learns."""
 
-    statistics_: Array = learned("real(p)", "what fills each column")
+    statistics_: Any = learned("real(p)", "what fills each column")
     missing_features_: Array = learned("int(*)<p", "columns with missing values in fit")
     stats_: Any = learned(
         "Filled(p)", "spreads or values, and missing weight: for partial_fit, merge and forget", optional=True
@@ -125,7 +125,7 @@ class SimpleImputer(Imputer):
         from tenfold.prepare.indicate import MissingIndicator
 
         plain = MissingIndicator(missing_values=self.missing_values, error_on_new=False)
-        facts = {key: vars(self)[key] for key in ("n_features_in_", "feature_names_in_") if key in vars(self)}
+        facts: dict[str, Any] = {key: vars(self)[key] for key in ("n_features_in_", "feature_names_in_") if key in vars(self)}
         vars(plain).update(facts, features_=self.missing_features_)
         return plain
 
@@ -193,7 +193,8 @@ class SimpleImputer(Imputer):
         blank = gaps(table, self.missing_values)
         if is_number(self.missing_values):  # among numbers it is looked for later
             blank &= np.array([any(isinstance(one, str) for one in column) for column in table.T]) | blank.all(axis=0)
-        table = np.where(blank, None, table)
+        table = table.copy()
+        table[blank] = None
         if not check.is_frame(X):
             return table
         import narwhals as nw
@@ -221,14 +222,14 @@ class SimpleImputer(Imputer):
     def _filled(self, table: Array) -> Array:
         """A table of objects without gaps: values that fit has not seen stay what they are."""
         blank, kept, fill = gaps(table, self.missing_values), self._kept(), self.statistics_
-        out = np.where(blank, fill.astype(object), table)[:, kept]
+        out: Array = np.where(blank, fill.astype(object), table)[:, kept]
         if not self.add_indicator:
-            return np.asarray(out)
+            return out
         return np.hstack([out, blank[:, self.missing_features_].astype(np.float64)])
 
     def _named(self, X: Array) -> Array:
         """The filled rows with the categories themselves instead of their codes."""
-        Z = self._transform(X)
+        Z: Array = self._transform(X)
         out = Z.astype(object)
         for j, known in enumerate(self._categories_out() or []):
             if known is not None and len(known):

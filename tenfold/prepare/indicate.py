@@ -32,8 +32,9 @@ class MissingIndicator(Transformer, OnePass):
     Example
     -------
     >>> import numpy as np, tenfold
-    >>> tenfold.MissingIndicator().fit_transform([[1.0, 2.0], [np.nan, 3.0]]).tolist()
-    [[False], [True]]
+    >>> indicator = tenfold.MissingIndicator().fit([[1.0, 2.0], [np.nan, 3.0]])
+    >>> indicator.transform([[np.nan, 2.0], [4.0, 3.0]]).tolist()
+    [[True], [False]]
     """
 
     features_: Array = learned("int(*)<p", "the columns that are told of")

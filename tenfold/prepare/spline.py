@@ -240,8 +240,8 @@ class SplineTransformer(Transformer, Estimator):
         elif self.extrapolation == "error" and ((x < low) | (x > high)).any():
             row = int(np.flatnonzero((x < low) | (x > high))[0])
             raise BadInput(
-                f"Out of bounds: `X` contains values beyond the limits of the knots, {x[row]:g} in column {j}, row {row} ({low:g} to "
-                f"{high:g}): choose another extrapolation"
+                f"Out of bounds: `X` contains values beyond the limits of the knots: X contains {x[row]:g} in column {j}, row {row}, "
+                f"beyond the knots ({low:g} to {high:g}): choose another extrapolation"
             )
         inside = np.clip(x, low, high) if self.extrapolation in ("constant", "linear") else x
         Z = splines(inside, knots, d)

@@ -46,11 +46,11 @@ class PCA(Transformer, OnePass):
     ([[0.7071, 0.7071]], [1.0])
     """
 
-    components_: Array = learned("float(k,p)", "principal axes, by falling variance")
-    explained_variance_: Array = learned("float(k)", "variance along each axis")
-    explained_variance_ratio_: Array = learned("float(k)", "its share of the whole")
-    singular_values_: Array = learned("float(k)", "singular values of the centred rows")
-    mean_: Array = learned("float(p)", "mean of each column")
+    components_: Array = learned("float(k,p)", "principal axes, by falling variance", like_x=True)
+    explained_variance_: Array = learned("float(k)", "variance along each axis", like_x=True)
+    explained_variance_ratio_: Array = learned("float(k)", "its share of the whole", like_x=True)
+    singular_values_: Array = learned("float(k)", "singular values of the centred rows", like_x=True)
+    mean_: Array = learned("float(p)", "mean of each column", like_x=True)
     n_components_: int = learned("int", "number of axes")
     n_samples_: int = learned("int", "number of rows")
     noise_variance_: float = learned("float", "mean variance along the axes that were left out")
@@ -142,8 +142,8 @@ class PCA(Transformer, OnePass):
                 int(k)
                 if k <= most
                 else (
-                    f"PCA: n_components={k} must be between 0 and {most}, the smaller of n_samples={n:g} and "
-                    f"n_features={p}: lower it, or give more rows"
+                    f"PCA: n_components={k} must be between 0 and min(n_samples, n_features)={most} with svd_solver='full' or any other, "
+                    f"the smaller of n_samples={n:g} and n_features={p}: lower it, or give more rows"
                 )
             )
         if not 0 < k < 1:
@@ -159,19 +159,19 @@ class PCA(Transformer, OnePass):
     # --- rows ---
 
     def _transform(self, X: Any) -> Array:
-        axes, X = self._axes(), ops.dense(X)
+        axes, mean, X = self._axes(), double(self.mean_), ops.dense(X)
         far = np.abs(self.components_) @ np.abs(self.mean_)
         if (far <= NEAR * np.sqrt(self.explained_variance_)).all():
-            rows = ops.linear_scores(X, np.ascontiguousarray(axes), -(axes @ self.mean_))
+            rows = ops.linear_scores(X, np.ascontiguousarray(axes), -(axes @ mean))
         else:  # what is left after the mean is taken away would have lost digits
-            rows = (X - self.mean_) @ axes.T
+            rows = (X - mean) @ axes.T
         return np.asarray(rows.astype(X.dtype, copy=False))
 
     def _axes(self) -> Array:
         """The rows that transform multiplies with."""
         if not self.whiten:
-            return self.components_
-        return self.components_ / np.maximum(np.sqrt(self.explained_variance_), np.finfo(float).eps)[:, None]
+            return double(self.components_)
+        return double(self.components_) / np.maximum(np.sqrt(double(self.explained_variance_)), np.finfo(float).eps)[:, None]
 
     def _objection(self) -> str | None:
         return None if self.n_components_ == len(self.components_) else "n_components_ is not the number of components"
@@ -186,7 +186,8 @@ class PCA(Transformer, OnePass):
         check.check_width(self, Z.shape[1], self.n_components_)
         Z = as_floats(ops.dense(Z))
         check_finite(Z, slice(0, None), None, False)
-        axes = self.components_ * np.sqrt(self.explained_variance_)[:, None] if self.whiten else self.components_
+        axes = double(self.components_)
+        axes = axes * np.sqrt(self.explained_variance_)[:, None] if self.whiten else axes
         return map_rows(lambda Z: (Z @ axes + self.mean_).astype(Z.dtype, copy=False), Z)
 
     # --- density ---
@@ -201,22 +202,23 @@ class PCA(Transformer, OnePass):
 
     def get_covariance(self) -> Array:
         """Vᵀ (Λ − σ² I) V + σ² I."""
-        gain = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
-        covariance: Array = (self.components_.T * gain) @ self.components_
+        axes, gain = double(self.components_), np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        covariance: Array = (axes.T * gain) @ axes
         covariance[np.diag_indices(len(covariance))] += self.noise_variance_
         return covariance
 
     def get_precision(self) -> Array:
         """The inverse of `get_covariance()`."""
         variances, noise = self._variances()
-        inside: Array = (self.components_.T * (1 / variances - 1 / noise)) @ self.components_
+        axes = double(self.components_)
+        inside: Array = (axes.T * (1 / variances - 1 / noise)) @ axes
         inside[np.diag_indices(len(inside))] += 1 / noise
         return inside
 
     def _variances(self) -> tuple[Array, float]:
         """Variances along the components and in all other directions, all above zero."""
         k, p = self.components_.shape
-        variances = np.maximum(self.explained_variance_, self.noise_variance_)
+        variances = np.maximum(double(self.explained_variance_), self.noise_variance_)
         least = float(np.finfo(np.float64).eps * p * variances.max(initial=0.0)) or 1e-300
         if variances.min(initial=np.inf) < least or (k < p and self.noise_variance_ < least):
             warn(
@@ -229,14 +231,19 @@ class PCA(Transformer, OnePass):
 
     def _log_density(self, X: Any) -> Array:
         variances, noise = self._variances()
-        apart = ops.dense(X) - self.mean_
-        Z = apart @ self.components_.T
-        apart -= Z @ self.components_
+        apart, axes = ops.dense(X) - double(self.mean_), double(self.components_)
+        Z = apart @ axes.T
+        apart -= Z @ axes
         far = (Z * Z) @ (1 / variances) + (
             np.einsum("ij,ij->i", apart, apart) / noise if Z.shape[1] < X.shape[1] else 0.0
         )
         size = np.log(variances).sum() + (X.shape[1] - Z.shape[1]) * log(noise) + X.shape[1] * log(2 * pi)
         return np.asarray(-0.5 * (far + size))
+
+
+def double(values: Array) -> Array:
+    """Fitted numbers to compute with: they are told in float32 where the table was."""
+    return values.astype(np.float64, copy=False)
 
 
 def _oriented(axes: Array) -> Array:
