@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer as TheirImputer
 from sklearn.preprocessing import StandardScaler as TheirScaler
 
 import tenfold
-from tenfold.core.errors import BadInput, BadParameter, BadType, CannotForget, DataWarning, Degenerate
+from tenfold.core.errors import BadInput, BadType, CannotForget, DataWarning, Degenerate
 from tenfold.solve.columns import Distinct, median
 
 rng = np.random.default_rng(0)

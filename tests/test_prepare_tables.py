@@ -76,13 +76,13 @@ def test_what_was_dropped_stays_dropped() -> None:
 def test_encoders_give_the_type_that_is_asked_for(kind: Any) -> None:
     assert tenfold.OneHotEncoder(dtype=kind).fit_transform(MIXED).dtype == kind
     assert tenfold.OrdinalEncoder(dtype=kind).fit_transform(MIXED).dtype == kind
-    with pytest.raises(tenfold.BadParameter, match="missing values in features .0."):
+    with pytest.raises(tenfold.BadParameter, match=r"missing values in features .0."):
         tenfold.OrdinalEncoder(dtype=np.int32).fit([[np.nan], [1.0]])
 
 
 def test_rows_of_zeros_cannot_be_inverted() -> None:
     encoder = tenfold.OneHotEncoder(sparse_output=False).fit(MIXED)
-    with pytest.raises(tenfold.BadInput, match="Samples .1. can not be inverted"):
+    with pytest.raises(tenfold.BadInput, match=r"Samples .1. can not be inverted"):
         encoder.inverse_transform([[1, 0, 1, 0, 0], [0, 0, 1, 0, 0]])
     with pytest.raises(tenfold.BadInput, match="Expected 5 columns, got 4"):
         encoder.inverse_transform([[1, 0, 1, 0]])
@@ -154,7 +154,7 @@ def test_the_indicator_is_that_of_scikit_learn(blank: Any, features: Any) -> Non
     new = X.copy()
     new[0, 2] = blank
     if features == "missing-only":
-        with pytest.raises(tenfold.BadInput, match="The features .2. have missing values in transform"):
+        with pytest.raises(tenfold.BadInput, match=r"The features .2. have missing values in transform"):
             ours.transform(new)
 
 

@@ -88,5 +88,6 @@ LEARNERS: dict[int, str] = {
     113: "HalvingRandomSearchCV",
     114: "ExtraTreeClassifier",
     115: "ExtraTreeRegressor",
+    116: "MissingIndicator",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
