@@ -84,7 +84,7 @@ def test_exemptions_name_a_law_and_a_reason(name: str) -> None:
     learner = first(public_classes()[name])
     for law, reason in learner.exempt.items():
         assert len(reason.split()) > 3
-        with pytest.raises(AssertionError):
+        with pytest.raises((AssertionError, pytest.fail.Exception)):  # the latter of a law that something is refused
             LAWS[law](learner, Table.of(learner), PLACES[0])
 
 

@@ -27,8 +27,8 @@ class Encoder(Transformer, Estimator):
 
     levels_: list[Array] = learned("[int(*)](p)", "the column or number of each category, and of a missing value")
     rare_: Array = learned("int(p)", "the column or number of rare categories taken together, −1 for none")
-    types_: Array = learned("text(p)", "the type of the values of each column, as they were given", optional=True)
-    marks_: Array = learned("text(p)", "what stood for a missing value in each column: None or nan", optional=True)
+    types_: Array = learned("text(p)", "the types of the columns as they were given, where they are not all floats", optional=True)
+    marks_: Array = learned("text(p)", "what stood for a missing value in each column, None or nan, where it was not nan alone", optional=True)
 
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
@@ -57,8 +57,12 @@ class Encoder(Transformer, Estimator):
 
     def _look(self, table: Any) -> dict[Any, Any]:
         """Types and marks of missing values as the user gave them: `categories_` and inverse_transform show them so."""
-        types, marks = types_of(table), marks_of(table)
-        return {} if types is None else dict(types_=types, marks_=marks)
+        types = types_of(table)
+        if types is None:
+            return {}
+        marks = marks_of(table)
+        known = dict(types_=types) if any(not kind.startswith("float") for kind in types) else {}
+        return known | (dict(marks_=marks) if (marks == "None").any() else {})
 
     @property
     def categories_(self) -> list[Array | None]:
@@ -269,7 +273,7 @@ def types_of(table: Any) -> Array | None:
         return np.array([str(one).lower() if one.is_numeric() and not one.is_decimal() else "object" for one in kinds], dtype=object)
     if isinstance(table, (list, tuple)):
         table = check.as_objects(table)
-    if type(table) is not np.ndarray or table.ndim != 2:
+    if not isinstance(table, np.ndarray) or table.ndim != 2:
         return None
     kind = {"U": "str", "T": "str", "S": "bytes", "O": "object"}.get(table.dtype.kind, table.dtype.name)
     return np.full(table.shape[1], kind, dtype=object)
@@ -280,7 +284,7 @@ def marks_of(table: Any) -> Array:
     if isinstance(table, (list, tuple)):
         table = check.as_objects(table)
     columns: Any = [[]] * table.shape[1]
-    if type(table) is np.ndarray and table.dtype == object:
+    if isinstance(table, np.ndarray) and table.dtype == object:
         columns = table.T
     elif hasattr(table, "iloc"):  # of pandas; elsewhere a missing value is none of the values
         columns = [table.iloc[:, j] if str(kind) == "object" else [] for j, kind in enumerate(table.dtypes)]

@@ -48,6 +48,7 @@ class FunctionTransformer(Transformer, OnePass):
 
     stateless: ClassVar[bool] = True
     invertible: ClassVar[bool] = True
+    exempt: ClassVar[dict[str, str]] = {"refuses_categories": "a frame is handed on as it is"}
 
     func: object = param(default=None, doc="f(X): as many rows as X; None leaves the rows as they are")
     inverse_func: object = param(default=None, doc="the inverse of func, for inverse_transform")

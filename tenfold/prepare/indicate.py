@@ -50,6 +50,11 @@ class MissingIndicator(Transformer, OnePass):
 
     missing: ClassVar[bool] = True
     fills: ClassVar[bool] = True
+    exempt: ClassVar[dict[str, str]] = {"refuses_categories": "text has gaps like numbers"}
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"features": "all"}]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn which columns have missing values."""
