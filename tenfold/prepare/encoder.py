@@ -28,7 +28,7 @@ class Encoder(Transformer, Estimator):
     levels_: list[Array] = learned("[int(*)](p)", "the column or number of each category, and of a missing value")
     rare_: Array = learned("int(p)", "the column or number of rare categories taken together, −1 for none")
     types_: Array = learned("text(p)", "the types of the columns as they were given, where they are not all floats", optional=True)
-    marks_: Array = learned("text(p)", "what stood for a missing value in each column, None or nan, where it was not nan alone", optional=True)
+    marks_: Array = learned("text(p)", "what stood for a missing value in each column, where it was not nan alone", optional=True)
 
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True

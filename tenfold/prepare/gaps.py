@@ -64,5 +64,6 @@ def check_kinds(X: Any, mark: Any) -> None:
         )
     if ops.is_sparse(X) and is_number(mark) and mark == 0:
         raise BadInput(
-            "Imputation not possible when missing_values == 0 and input is sparse. Provide a dense array instead: use X.toarray()"
+            "Sparse input with missing_values=0 is not supported. Provide a dense array instead: use X.toarray(). Imputation not possible "
+            "when missing_values == 0 and input is sparse."
         )
