@@ -112,6 +112,9 @@ from tenfold.tree.single.decision import DecisionTreeRegressor as DecisionTreeRe
 from tenfold.tree.single.extra import ExtraTreeClassifier as ExtraTreeClassifier
 from tenfold.tree.single.extra import ExtraTreeRegressor as ExtraTreeRegressor
 from tenfold.tree.single.id3 import ID3Classifier as ID3Classifier
+from tenfold.tree.structure.export import export_graphviz as export_graphviz
+from tenfold.tree.structure.export import export_text as export_text
+from tenfold.tree.structure.export import plot_tree as plot_tree
 
 PUBLIC: dict[str, str]
 FAMILIES: tuple[str, ...]

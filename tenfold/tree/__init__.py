@@ -16,4 +16,7 @@ PUBLIC = {
     "ExtraTreesRegressor": "forest.forest",
     "ID3Classifier": "single.id3",
     "C45Classifier": "single.c45",
+    "export_graphviz": "structure.export",
+    "export_text": "structure.export",
+    "plot_tree": "structure.export",
 }
