@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+import sklearn.metrics
 import sklearn.tree
 from sklearn.datasets import load_breast_cancer
 
@@ -219,6 +220,19 @@ def test_bad_parameters(wrong: dict[str, Any], words: str) -> None:
     X, _, label, _ = table()
     with pytest.raises(BadParameter, match=words):
         tenfold.DecisionTreeClassifier(**wrong).fit(X, label)
+
+
+@pytest.mark.parametrize("kind", [tenfold.DecisionTreeClassifier, tenfold.RandomForestClassifier, sklearn.tree.DecisionTreeClassifier])
+def test_log_loss_of_pure_leaves_is_clipped_in_cross_validation_as_elsewhere(kind: Any) -> None:
+    """A row in a pure leaf of another class costs -log of the rounding of 1, 36, by name as by function; not 690."""
+    X, _, label, _ = table()
+    X = X.astype(np.float64)  # probabilities of float32 rows are float32, and clipped where those end
+    model = kind(random_state=0).set_params(**({"n_estimators": 5} if "Forest" in kind.__name__ else {}))
+    folds = [(np.arange(400), np.arange(400, 800)), (np.arange(400, 800), np.arange(400))]
+    found = tenfold.cross_val_score(model, X, label, scoring="neg_log_loss", cv=folds)
+    each = [(train, test, kind(**model.get_params()).fit(X[train], label[train])) for train, test in folds]
+    expected = [-sklearn.metrics.log_loss(label[test], fitted.predict_proba(X[test])) for _, test, fitted in each]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_counts_must_not_be_negative() -> None:

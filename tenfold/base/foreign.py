@@ -31,7 +31,7 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import estimator, param
 from tenfold.gate.inputs import AsGiven, Given
 
-SMALLEST = np.finfo(np.float64).tiny  # stands for a probability of zero, whose logarithm is not a number to add to others
+SMALLEST = np.finfo(np.float64).eps  # stands for a probability of zero, whose logarithm is no number: where `log_loss` clips too
 
 
 VERBS = ("fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "transform")

@@ -11,7 +11,7 @@ from tenfold.base.estimator import Classifier, map_rows
 from tenfold.core.data import Array
 from tenfold.core.learned import learned
 
-SMALLEST = 1e-300  # share whose logarithm stands for that of zero
+SMALLEST = float(np.finfo(np.float64).eps)  # share whose logarithm stands for that of zero: where `log_loss` clips too
 
 
 def log_shares(shares: Array) -> Array:
