@@ -218,5 +218,5 @@ def test_arrays_that_arrive_at_any_byte_are_moved() -> None:
 def test_a_part_that_fails_tells_why() -> None:
     table = made()
     table["count"][7] = -1.0
-    with tenfold.engine(InParts()), pytest.raises(tenfold.BadInput, match="not negative"):
+    with tenfold.engine(InParts()), pytest.raises(tenfold.BadInput, match="requires non-negative y"):
         Hist(loss="poisson").fit(table["X"], table["count"])
