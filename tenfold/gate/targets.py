@@ -212,4 +212,9 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
 
 
 def warn_column_vector() -> None:
-    warn("A column-vector y was passed when a 1d array was expected: use y.ravel()", DataConverted, stacklevel=5)
+    warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ), for example "
+        "using ravel().",
+        DataConverted,
+        stacklevel=5,
+    )

@@ -46,6 +46,7 @@ class Boosted(Estimator):
     train_score_: Array = learned("float(*)", "score of the training rows after each round")
 
     kind: ClassVar[str] = "keeps rows"  # while the trees grow, a byte or two a value; on a cluster where they are
+    sparse: ClassVar[bool] = True  # coded and predicted by blocks, each made dense
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     fewer_rounds: ClassVar[str]  # the refusal of a warm start with fewer rounds than there are
@@ -209,10 +210,10 @@ class Boosted(Estimator):
     def _staged(self, X: Any, read: Any) -> Iterator[Array]:
         """read(raw, dtype) after each round."""
         X = check.check_predict(self, X)
-        if not isinstance(X, np.ndarray):
+        if isinstance(X, Source):
             raise BadInput("predictions round by round need a table in memory: use predict on files and streams")
         outputs = len(self.baseline_)
-        raw = np.broadcast_to(self._base(X), (len(X), outputs))
+        raw = np.broadcast_to(self._base(X), (X.shape[0], outputs))
         for number in range(len(self._trees) // outputs):
             raw = raw + map_rows(partial(self._added, number=number), X)
             yield read(raw, X.dtype)

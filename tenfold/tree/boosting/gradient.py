@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,7 +109,9 @@ class DepthBoosted(Boosted):
 
     def _loss(self) -> Any:
         if self.loss == "exponential" and self._n_outputs() > 1:
-            raise refuse(self, "loss", "is for two classes only")
+            raise refuse(
+                self, "loss", "loss='exponential' is only suitable for a binary classification, of two classes"
+            )
         return loss_of(self)
 
     def _start(self, table: Training, plan: Plan, outputs: int) -> Array:
@@ -176,7 +179,9 @@ class DepthBoosted(Boosted):
         """(rounds, trees of a round): the trees as learners of their own, whose predictions are shrunk already."""
         from tenfold.tree.single.decision import DecisionTreeRegressor
 
-        trees = as_learners(self, DecisionTreeRegressor)
+        shared = ("max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf", "min_impurity_decrease", "ccp_alpha")
+        limits = {name: getattr(self, name) for name in (*shared, "min_weight_fraction_leaf", "max_features")}
+        trees = as_learners(self, partial(DecisionTreeRegressor, **limits))
         found = np.empty(len(trees), dtype=object)
         found[:] = trees
         return found.reshape(len(self.baseline_), -1).T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from copy import deepcopy
 from typing import Any
 
@@ -27,7 +28,12 @@ def given_learner(model: Estimator) -> Any:
     verbs = ("fit", "predict_proba" if model.role == "classifier" else "predict")
     fits = not isinstance(given, type) and all(hasattr(given, verb) for verb in verbs)
     if not fits or (isinstance(given, Estimator) and given.role not in (model.role, "")):
-        raise refuse(model, "init", f"must be 'zero', None, or a {model.role} with {' and '.join(verbs)}")
+        asked = " and ".join(map(repr, verbs))
+        raise refuse(
+            model,
+            "init",
+            f"The 'init' parameter of {type(model).__name__} must be a str among {{'zero'}}, None or an object implementing {asked}.",
+        )
     return given
 
 
@@ -51,15 +57,19 @@ def _fitted(model: Estimator, X: Array, y: Array, w: Array | None, category: Arr
             raise refuse(model, "init", "does not take columns of categories: use a tree, or encode them before")
         return fit_member(copy_of(given, seed), X, target, w, category)
     member = deepcopy(given)
-    return member.fit(X, target) if w is None else member.fit(X, target, sample_weight=w)
+    if w is None:
+        return member.fit(X, target)
+    if "sample_weight" not in inspect.signature(member.fit).parameters:
+        raise refuse(model, "init", f"The initial estimator {type(given).__name__} does not support sample weights")
+    return member.fit(X, target, sample_weight=w)
 
 
 def raw_of(model: Estimator, member: Any, X: Array) -> Array:
     """(rows, outputs): the predictions of a fitted learner, as sums that trees may be added to."""
     if model.target == "real":
-        raw = np.asarray(member.predict(X), dtype=np.float64).reshape(len(X), 1)
+        raw = np.asarray(member.predict(X), dtype=np.float64).reshape(X.shape[0], 1)
     else:
-        probabilities = np.zeros((len(X), len(model.classes_)))
+        probabilities = np.zeros((X.shape[0], len(model.classes_)))
         probabilities[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
         logs = np.log(np.clip(probabilities, SMALLEST, 1 - SMALLEST))
         if probabilities.shape[1] > 2:

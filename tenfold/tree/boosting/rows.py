@@ -88,13 +88,14 @@ class Whole(Travels):
 
 def coded(block: Block, bins: Bins, hashed: int | None, trees: Trees | None, outputs: int) -> Part:
     """A block as codes, with its target, weights and (with a seed) hashes, and the sums of earlier trees."""
+    X = ops.dense(block.X)
     y = np.ascontiguousarray(block.y.reshape(-1), dtype=np.float64)
     w = None if (block.w == 1).all() else block.w
     hash: Array = np.empty(0, dtype=np.uint64)
     if hashed is not None:
-        hash = ops.hash_rows(block.X, hashed) ^ ops.hash_rows(y[:, None], 1)
-    earlier = None if trees is None else class_sums(trees, block.X, outputs, 0, len(trees) // outputs).T.copy()
-    codes = bins.code(block.X)
+        hash = ops.hash_rows(X, hashed) ^ ops.hash_rows(y[:, None], 1)
+    earlier = None if trees is None else class_sums(trees, X, outputs, 0, len(trees) // outputs).T.copy()
+    codes = bins.code(X)
     kept = aligned(len(codes), codes.shape[1], codes.dtype)
     kept[:] = codes
     return Part(kept, y, w, hash, earlier)
