@@ -121,7 +121,8 @@ def test_a_sketch_is_within_its_bound_and_does_not_depend_on_blocks(most: int) -
     exact = ours.roc_auc_score(y, s, sample_weight=w), ours.average_precision_score(y, s, sample_weight=w)
     whole = RankSketch.of(truth_and_scores(y, s, w, [0, 1]), most)
     assert 0 < len(whole.columns[0].key) <= most
-    from tenfold.score.ranking import auc_of, average_precision_of
+    from tenfold.score.precision_recall import average_precision_of
+    from tenfold.score.roc import auc_of
 
     for value, (found, bound) in zip(exact, (auc_of(whole), average_precision_of(whole)), strict=True):
         assert abs(found - value) <= bound and bound > 0

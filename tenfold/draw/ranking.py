@@ -10,7 +10,8 @@ import numpy as np
 from tenfold.core.errors import BadInput
 from tenfold.draw.look import GREY, new_axes, style
 from tenfold.evaluate.validate.intervals import delong
-from tenfold.score.ranking import precision_recall_curve, roc_curve
+from tenfold.score.precision_recall import precision_recall_curve
+from tenfold.score.roc import roc_curve
 
 
 def draw_roc(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, ax: Any = None) -> Any:

@@ -79,13 +79,11 @@ from tenfold.score.clustering import silhouette_samples as silhouette_samples
 from tenfold.score.clustering import silhouette_score as silhouette_score
 from tenfold.score.gains import dcg_score as dcg_score
 from tenfold.score.gains import ndcg_score as ndcg_score
+from tenfold.score.precision_recall import average_precision_score as average_precision_score
+from tenfold.score.precision_recall import precision_recall_curve as precision_recall_curve
 from tenfold.score.probability import brier_score_loss as brier_score_loss
 from tenfold.score.probability import calibration_error as calibration_error
 from tenfold.score.probability import log_loss as log_loss
-from tenfold.score.ranking import average_precision_score as average_precision_score
-from tenfold.score.ranking import precision_recall_curve as precision_recall_curve
-from tenfold.score.ranking import roc_auc_score as roc_auc_score
-from tenfold.score.ranking import roc_curve as roc_curve
 from tenfold.score.regression import explained_variance_score as explained_variance_score
 from tenfold.score.regression import mean_absolute_error as mean_absolute_error
 from tenfold.score.regression import mean_pinball_loss as mean_pinball_loss
@@ -94,6 +92,8 @@ from tenfold.score.regression import mean_squared_error as mean_squared_error
 from tenfold.score.regression import r2_score as r2_score
 from tenfold.score.regression import root_mean_squared_error as root_mean_squared_error
 from tenfold.score.report import classification_report as classification_report
+from tenfold.score.roc import roc_auc_score as roc_auc_score
+from tenfold.score.roc import roc_curve as roc_curve
 from tenfold.score.scoring import check_scoring as check_scoring
 from tenfold.score.scoring import get_scorer as get_scorer
 from tenfold.score.scoring import get_scorer_names as get_scorer_names

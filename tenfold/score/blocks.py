@@ -20,12 +20,13 @@ from tenfold.score.gains import gain_sums, normalized_gain_sums
 from tenfold.score.inputs import truth_and_scores
 from tenfold.score.label_sets import LabelSets, compared
 from tenfold.score.means import Mean
+from tenfold.score.precision_recall import average_precision_of, precision_recall_curve_of
 from tenfold.score.probability import CalibrationBins, brier_sums, log_loss_sums
-from tenfold.score.ranking import auc_of, average_precision_of, precision_recall_curve_of, roc_curve_of
 from tenfold.score.ranks import MOST_DISTINCT, Bounded, RankRows, RankSketch
 from tenfold.score.registry import known_score
 from tenfold.score.regression import ResidualSpread, ValueSums, poisson_sums
 from tenfold.score.report import Report
+from tenfold.score.roc import auc_of, roc_curve_of
 
 
 @dataclass(frozen=True)

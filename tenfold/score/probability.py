@@ -11,7 +11,8 @@ from tenfold.base.estimator import log_softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Stats
-from tenfold.score.inputs import Scores, Sets, check_choice, probabilities_or_sets, truth_and_chance
+from tenfold.score.chances import probabilities_or_sets, truth_and_chance
+from tenfold.score.inputs import Scores, Sets, check_choice
 from tenfold.score.means import Mean
 
 LEAST_LOG = float(np.log(np.finfo(float).tiny))

@@ -3,7 +3,7 @@
     RankRows      the rows themselves: exact, in memory
     RankSketch    scores rounded until few enough are distinct: of bounded size, with a bound on its error
 
-Both have `auc` and `curve` for a column of scores; the scores of `ranking` are computed from either.
+Both have `auc` and `curve` for a column of scores; the scores of `roc` and `precision_recall` are computed from either.
 """
 
 from __future__ import annotations

@@ -19,10 +19,11 @@ from tenfold.score.clustering import Contingency, silhouette_score
 from tenfold.score.confusion import Confusion
 from tenfold.score.inputs import Labels, Scores, Values
 from tenfold.score.means import Mean
+from tenfold.score.precision_recall import average_precision_of
 from tenfold.score.probability import row_surprise, squared_distance
-from tenfold.score.ranking import auc_of, average_precision_of
 from tenfold.score.ranks import MOST_DISTINCT, RankRows, RankSketch
 from tenfold.score.regression import ResidualSpread, ValueSums, poisson_sums_of
+from tenfold.score.roc import auc_of
 
 Weights = Array | None
 NORMALISED = 1e-12  # |log Σ exp(s)| of log posteriors that were divided by their sum

@@ -12,7 +12,7 @@ from tenfold import _evaluate
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.validate.intervals import wilson
-from tenfold.score.inputs import truth_and_one_chance
+from tenfold.score.chances import truth_and_one_chance
 
 
 @dataclass(frozen=True)

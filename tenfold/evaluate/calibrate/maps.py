@@ -22,7 +22,7 @@ from tenfold.base.estimator import log_softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.calibrate.isotonic import isotonic_map
-from tenfold.score.inputs import truth_and_probabilities
+from tenfold.score.chances import truth_and_probabilities
 
 METHODS = ("sigmoid", "isotonic", "temperature", "beta")
 STEEPEST = 1e3  # bound on 1/T and on log-odds: classes that are separated perfectly ask for infinity
