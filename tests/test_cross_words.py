@@ -13,9 +13,12 @@ import sklearn.linear_model
 import sklearn.model_selection as theirs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.inspection import permutation_importance
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
 
 import tenfold
+from tenfold import evaluate
 from tenfold.core.data import Arrays
 from tenfold.evaluate import GroupKFold, KFold, make_scorer, mean_absolute_error
 
@@ -195,3 +198,114 @@ def test_a_learner_changed_by_the_user_is_asked_itself() -> None:
 
     found = tenfold.cross_val_predict(Doubled(), X, Y, cv=3)
     np.testing.assert_allclose(found, 2 * tenfold.cross_val_predict(tenfold.Ridge(), X, Y, cv=3), rtol=1e-9)
+
+
+# --- curves, permutations and importance ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [dict(cv=5), dict(cv=3, scoring="neg_mean_squared_error"), dict(train_sizes=[10, 50, 100], cv=4, shuffle=True, random_state=0)],
+)
+def test_learning_curves_unpack_as_scikit_learns(words: dict) -> None:
+    expected = theirs.learning_curve(sklearn.linear_model.Ridge(), X, Y, **words)
+    for model, method in ((tenfold.Ridge(), "merged statistics"), (sklearn.linear_model.Ridge(), "refitted")):
+        found = evaluate.learning_curve(model, X, Y, **words)
+        sizes, train, test = found
+        np.testing.assert_array_equal(sizes, expected[0])
+        np.testing.assert_allclose(train, expected[1], rtol=1e-8)
+        np.testing.assert_allclose(test, expected[2], rtol=1e-8)
+        assert found.method == method
+    assert len(evaluate.learning_curve(tenfold.Ridge(), X, Y, cv=3, return_times=True)) == 5
+    with pytest.raises(ValueError, match=r"must be within \(0, 1\]"):
+        evaluate.learning_curve(tenfold.Ridge(), X, Y, train_sizes=[0.5, 1.5])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        dict(param_name="alpha", param_range=[0.1, 1, 10]),
+        dict(param_name="alpha", param_range=[0.1, 1], cv=theirs.ShuffleSplit(3, random_state=0), scoring="neg_mean_squared_error"),
+        dict(param_name="fit_intercept", param_range=[True, False]),
+    ],
+)
+def test_validation_curves_unpack_as_scikit_learns(words: dict) -> None:
+    expected = theirs.validation_curve(sklearn.linear_model.Ridge(), X, Y, **words)
+    for model in (tenfold.Ridge(), sklearn.linear_model.Ridge()):
+        train, test = evaluate.validation_curve(model, X, Y, **words)
+        np.testing.assert_allclose(train, expected[0], rtol=1e-8)
+        np.testing.assert_allclose(test, expected[1], rtol=1e-8)
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_permutation_tests_are_scikit_learns(groups: Any) -> None:
+    words = dict(n_permutations=9, cv=KFold(3), groups=groups, random_state=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the groups parameter is ignored by KFold
+        expected = theirs.permutation_test_score(sklearn.linear_model.Ridge(), X, Y, **words)
+        for model in (tenfold.Ridge(), sklearn.linear_model.Ridge()):
+            score, scores, pvalue = evaluate.permutation_test_score(model, X, Y, **words)
+            np.testing.assert_allclose(scores, expected[1], rtol=1e-7)
+            assert abs(score - expected[0]) < 1e-12 and pvalue == expected[2]
+
+
+@pytest.mark.parametrize(
+    "words", [dict(), dict(scoring="neg_mean_absolute_error", n_repeats=3), dict(sample_weight=np.arange(1.0, len(Y) + 1))]
+)
+def test_the_importance_of_a_fitted_model_is_scikit_learns(words: dict) -> None:
+    theirs_fitted = sklearn.linear_model.Ridge().fit(X, Y)
+    expected = permutation_importance(theirs_fitted, X, Y, random_state=3, **words)
+    frame = pandas.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    for model, table in ((tenfold.Ridge().fit(X, Y), X), (theirs_fitted, X), (sklearn.linear_model.Ridge().fit(frame, Y), frame)):
+        found = evaluate.permutation_importance(model, table, Y, random_state=3, **words)
+        np.testing.assert_allclose(found.importances, expected.importances, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(found["importances_mean"], expected["importances_mean"], rtol=1e-7, atol=1e-9)
+
+
+def test_importance_by_several_scores_and_on_some_of_the_rows() -> None:
+    fitted = tenfold.Ridge().fit(X, Y)
+    found = evaluate.permutation_importance(fitted, X, Y, scoring=["r2", "neg_mean_squared_error"])
+    assert list(found) == ["r2", "neg_mean_squared_error"]
+    part = evaluate.permutation_importance(fitted, X, Y, max_samples=0.5, n_repeats=3)
+    assert part.importances.shape == (X.shape[1], 3)
+    with pytest.raises(ValueError, match="max_samples"):
+        evaluate.permutation_importance(fitted, X, Y, max_samples=10_000)
+
+
+# --- searches ---------------------------------------------------------------------------------------------------
+
+
+def test_searches_of_anybodys_learner_have_scikit_learns_table() -> None:
+    iris, y = load_iris(return_X_y=True)
+    grid = {"C": [0.1, 1, 10], "gamma": [0.1, 1]}
+    for words in (dict(), dict(scoring=["accuracy", "f1_macro"], refit="f1_macro", return_train_score=True, cv=3)):
+        found = tenfold.GridSearchCV(SVC(), grid, **words).fit(iris, y)
+        expected = theirs.GridSearchCV(SVC(), grid, **words).fit(iris, y)
+        assert set(found.cv_results_) == set(expected.cv_results_)
+        for key, column in expected.cv_results_.items():
+            if "time" not in key and key != "params":
+                np.testing.assert_array_equal(found.cv_results_[key], column)
+        assert found.best_params_ == expected.best_params_ and found.best_score_ == expected.best_score_
+        assert found.score(iris, y) == expected.score(iris, y)
+        np.testing.assert_array_equal(found.predict(iris), expected.predict(iris))
+        assert isinstance(found.best_estimator_, SVC) and found.classes_.tolist() == [0, 1, 2] and found.n_features_in_ == 4
+
+
+def test_a_search_judged_by_a_scorer_that_looks_at_the_model() -> None:
+    scorer = lambda model, X, y: -np.abs(model.coef_).max()  # noqa: E731
+    search = tenfold.GridSearchCV(tenfold.Ridge(), {"alpha": [1.0, 100.0]}, scoring=scorer).fit(X, Y)
+    assert search.best_params_ == {"alpha": 100.0} and "best_score_corrected_" not in vars(search)
+    weights = np.arange(1.0, len(Y) + 1)
+    search = tenfold.GridSearchCV(sklearn.linear_model.Ridge(), {"alpha": [1.0, 100.0]}).fit(X, Y, sample_weight=weights)
+    expected = theirs.GridSearchCV(sklearn.linear_model.Ridge(), {"alpha": [1.0, 100.0]}).fit(X, Y, sample_weight=weights)
+    np.testing.assert_array_equal(search.best_estimator_.coef_, expected.best_estimator_.coef_)
+
+
+def test_a_search_tells_of_settings_that_fail() -> None:
+    rows, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
+    grid = {"on": [(), (0.0, 20.0)]}
+    with pytest.warns(UserWarning) as told:
+        search = tenfold.GridSearchCV(Stubborn(), grid, cv=KFold(3)).fit(rows, y)
+    assert search.best_params_ == {"on": ()} and np.isnan(search.cv_results_["mean_test_score"][1])
+    words = " ".join(str(one.message) for one in told)
+    assert "3 fits failed out of a total of 6" in words and "scores are non-finite" in words

@@ -61,6 +61,7 @@ PUBLIC = {
     "optimism_by_sampling": "validate.optimism",
     "partial_dependence": "explain.dependence",
     "permutation_importance": "explain.importance",
+    "permutation_test_score": "validate.permutation",
     "risk_curve": "decide.risk",
     "simulated_bayes_error": "decide.bayes_error",
     "threshold": "decide.risk",

@@ -56,6 +56,7 @@ from tenfold.evaluate.validate.optimism import mallows_cp as mallows_cp
 from tenfold.evaluate.validate.optimism import noise_variance as noise_variance
 from tenfold.evaluate.validate.optimism import optimism_by_sampling as optimism_by_sampling
 from tenfold.evaluate.validate.optimism import vc_bound as vc_bound
+from tenfold.evaluate.validate.permutation import permutation_test_score as permutation_test_score
 from tenfold.evaluate.validate.resample import bootstrap_error as bootstrap_error
 from tenfold.evaluate.validate.selection_bias import bootstrap_bias_correction as bootstrap_bias_correction
 from tenfold.score.absolute_errors import max_error as max_error

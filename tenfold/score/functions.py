@@ -129,6 +129,11 @@ def function_score(function: Callable[..., Any], role: str, where: str) -> Funct
     )  # fmt: skip
 
 
+def form_of(function: Any) -> str | None:
+    """METRIC or SCORER; None where that cannot be seen."""
+    return _form(function)[0] if callable(function) else None
+
+
 def _form(function: Callable[..., Any]) -> tuple[str | None, bool]:
     """Which form a function has, None where that cannot be seen; and whether it takes weights."""
     if isinstance(function, Scorer):

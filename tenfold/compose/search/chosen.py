@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import Estimator, map_rows
+from tenfold.base.foreign import learner_of, objection_to
 from tenfold.base.member import OfMember
 from tenfold.base.scored import rows_and_truth
 from tenfold.base.sklearn_api import same
@@ -47,8 +48,9 @@ class Chosen(OfMember, Estimator):
     _train_scores: Array | None = learned("real(m,s,f)|none", "the same on the rows of training")
     _times: Array = learned("float(2,s,f)", "seconds for fits and for scores")
     _refit_time: float = learned("float", "seconds for the fit to all rows")
+    _way: str = learned("text", "that the ordinary route was taken", optional=True)
 
-    estimator: Any = param(doc="the classifier or regressor of Tenfold whose parameters are searched")
+    estimator: Any = param(doc="the learner whose parameters are searched, Tenfold's or anybody's")
 
     kind: ClassVar[str] = "keeps rows"
     exempt: ClassVar[dict[str, str]] = {
@@ -69,17 +71,10 @@ class Chosen(OfMember, Estimator):
     @property
     def _member(self) -> Any:
         given, name = self.estimator, type(self).__name__
-        if not isinstance(given, Estimator):
-            raise BadParameter(
-                f"{name}(estimator={type(given).__name__}): must be a classifier or a regressor of Tenfold; "
-                f"sklearn.model_selection.{name} searches scikit-learn's estimators, and Tenfold's too"
-            )
-        if given.role not in ("classifier", "regressor"):
-            raise BadParameter(
-                f"{name}(estimator={type(given).__name__}): predicts no target, so there is nothing to score: "
-                "give a classifier or a regressor"
-            )
-        return given
+        reason = objection_to(given)
+        if reason is not None:
+            raise BadParameter(f"{name}(estimator): {reason}")
+        return learner_of(given)
 
     @property
     def role(self) -> str:
@@ -114,6 +109,8 @@ class Chosen(OfMember, Estimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The score that has chosen, of the best model on these rows; greater is better."""
         best = self._model()
+        if "_way" in vars(self):
+            return self._score_by_verbs(X, y, {} if sample_weight is None else {"sample_weight": sample_weight})
         judge = self._judge()
         X, y = rows_and_truth(self, X, y)
         rows = check.check_predict(best, X)
@@ -123,6 +120,15 @@ class Chosen(OfMember, Estimator):
         check.check_length("y", len(truth), len(output))
         w = check.as_weights(sample_weight, len(truth))
         return judge.utility(truth, judged_output(judge, output, classes), np.ones(len(truth)) if w is None else w, classes)
+
+    def _score_by_verbs(self, X: Any, y: Any, params: dict[str, Any]) -> float:
+        """The score that the scorer itself finds for the best model."""
+        scorer = self.scorer_
+        if isinstance(scorer, dict):
+            scorer = scorer[self.refit if isinstance(self.refit, str) else next(iter(scorer))]
+        said = scorer(self._model(), *((X,) if y is None else (X, y)), **params)
+        found: float = said[self.refit if isinstance(self.refit, str) else next(iter(said))] if isinstance(said, dict) else said
+        return found
 
     # --- what was found ---
 

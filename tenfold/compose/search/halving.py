@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import RandomState
 
+from tenfold.compose.search.by_verbs import PairPlan
 from tenfold.compose.search.parameters import ParameterGrid, ParameterSampler, Setting
 from tenfold.compose.search.results import ranks
 from tenfold.compose.search.search import Evaluate, Search
@@ -17,7 +18,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.random import legacy_generator
-from tenfold.evaluate.split.plan import SplitPlan, any_plan, target_of
+from tenfold.evaluate.split.plan import any_plan, target_of
 
 ROWS = "n_samples"
 
@@ -59,7 +60,7 @@ class Halving(Search):
         """The settings of the first step."""
         raise NotImplementedError
 
-    def _run(self, evaluate: Evaluate, rows: Arrays, rounds: list[SplitPlan]) -> dict[str, Any]:
+    def _run(self, evaluate: Evaluate, rows: Any, rounds: list[Any]) -> dict[str, Any]:
         if self._several:
             raise BadParameter(f"{type(self).__name__}(scoring={self.scoring!r}): one score decides who goes on; give one")
         rng = legacy_generator(self.random_state)
@@ -100,7 +101,7 @@ class Halving(Search):
             settings = [settings[i] for i in np.sort(best)]
         return {}
 
-    def _most(self, rows: Arrays) -> int:
+    def _most(self, rows: Any) -> int:
         if self.max_resources != "auto":
             return int(self.max_resources)
         if self.resource != ROWS:
@@ -109,7 +110,7 @@ class Halving(Search):
             )
         return rows.n_rows or 0
 
-    def _least(self, rows: Arrays, n_splits: int) -> int:
+    def _least(self, rows: Any, n_splits: int) -> int:
         if not isinstance(self.min_resources, str):
             return int(self.min_resources)
         if self.resource != ROWS:
@@ -118,7 +119,8 @@ class Halving(Search):
                     f"{type(self).__name__}(resource={self.resource!r}): is no parameter of {type(self._member).__name__}"
                 )
             return 1
-        return 2 * n_splits * (1 if rows.target.classes is None else len(rows.target.classes))
+        codes = codes_of_rows(rows)
+        return 2 * n_splits * (1 if codes is None else int(codes.max()) + 1)
 
     def _compared(self) -> tuple[list[Setting], Array, int]:
         settings, scores, best = super()._compared()
@@ -137,24 +139,35 @@ class Halving(Search):
         return {"iter": step, "n_resources": np.array(self.n_resources_)[step]}
 
 
-def _random_places(rows: Arrays, seed: int) -> Array:
-    """A random order of the rows by what they hold: equal rows have the same place."""
+def codes_of_rows(rows: Any) -> Array | None:
+    """The class of each row as a number; None where the target is no classes."""
+    if not isinstance(rows, Arrays):
+        found: Array | None = rows.codes
+        return found
+    return None if rows.target.classes is None else target_of(rows)
+
+
+def _random_places(rows: Any, seed: int) -> Array:
+    """A random order of the rows by what they hold: equal rows have the same place. Of rows as the user gave them, any order."""
+    if not isinstance(rows, Arrays):
+        return RandomState(seed).permutation(rows.n_rows)
     hashes = np.concatenate([ops.hash_rows(rows.load(part).X, seed) for part in rows.parts()])
     return np.unique(hashes, return_inverse=True)[1].reshape(-1)
 
 
-def _fewer(rounds: list[SplitPlan], share: float, place: Array, rows: Arrays) -> list[SplitPlan]:
+def _fewer(rounds: list[Any], share: float, place: Array, rows: Any) -> list[Any]:
     """The same splits of a share of their rows, in which every class keeps its share; a larger share holds the smaller ones."""
     if share >= 1:
         return rounds
     n = rows.n_rows or 0
-    codes = np.zeros(n, dtype=np.int64) if rows.target.classes is None else target_of(rows)
+    found = codes_of_rows(rows)
+    codes = np.zeros(n, dtype=np.int64) if found is None else found
     pairs = [
         (_first(one.train_rows(k), share, place, codes), _first(one.test_rows(k), share, place, codes))
         for one in rounds
         for k in range(len(one))
     ]
-    return [any_plan(pairs, n)]
+    return [any_plan(pairs, n) if isinstance(rows, Arrays) else PairPlan(pairs)]
 
 
 def _first(part: Array, share: float, place: Array, codes: Array) -> Array:

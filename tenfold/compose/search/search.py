@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
+from tenfold.compose.search.by_verbs import ByVerbs, NoCorrection, goes_by_verbs
 from tenfold.compose.search.chosen import Chosen
 from tenfold.compose.search.correction import HeldOut, units_of
 from tenfold.compose.search.evaluation import Evaluation, Judges, Scores
@@ -26,11 +27,14 @@ from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.evaluate.split.plan import SplitPlan
 from tenfold.evaluate.validate.memory import table_of
+from tenfold.gate.inputs import Given
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
+from tenfold.score.scorer import Scorers
+from tenfold.score.scoring import check_scoring
 
 CORRECTED = ("best_score_corrected_", "best_score_range_")
-Evaluate = Callable[[list[Setting], list[SplitPlan]], Scores]
+Evaluate = Callable[[list[Setting], list[Any]], Scores]
 
 
 @group
@@ -59,14 +63,53 @@ class Search(Chosen):
 
     # --- the fit ---
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
-        """Try all settings, and fit the best one to all rows; rows of one of the `groups` are never split."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
+        """Try all settings, and fit the best one to all rows; rows of one of the `groups` are never split. `params` are handed to
+        every fit, as scikit-learn does.
+        """
+        if goes_by_verbs(self.estimator, self.scoring, params):
+            return self._fit_by_verbs(X, y, groups, params if sample_weight is None else {**params, "sample_weight": sample_weight})
         source = check.check_fit(self, X, y, sample_weight)
         vars(self)["_groups"] = groups
         try:
             return self._fit(source)
         finally:
             vars(self).pop("_groups", None)
+
+    def _fit_by_verbs(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Self:
+        """The ordinary route: every setting is fitted to every split, and asked by its own verbs."""
+        check.check_params(self)
+        self._forget_fit()
+        way, tables, passes = ByVerbs(self, X, y, groups, params), list[Scores](), Passes(type(self).__name__)
+        self._chosen_by(dict.fromkeys(way.scorer.scorers if isinstance(way.scorer, Scorers) else ("score",)))
+
+        def evaluate(settings: list[Setting], on: list[Any]) -> Scores:
+            passes.of = (passes.of or 0) + len(settings)
+            tables.append(way.run(settings, on, passes.done))
+            return tables[-1]
+
+        more = self._run(evaluate, way.rows, way.rounds)
+        fitted = self._table_of(tables, way.names, more)
+        several = way.names != ["score"] or self._several
+        fitted.update(n_splits_=tables[-1].test.shape[2], multimetric_=several, _way="ordinary")
+        vars(self).update(fitted, n_features_in_=Given(X).shape[1] if hasattr(X, "shape") or hasattr(X, "__len__") else 1)
+        chosen_by = self._chosen_by(dict.fromkeys(way.names), several)
+        if chosen_by is not None:
+            place = way.names.index(chosen_by)
+            vars(self).update(self._choice_of(tables, place, NoCorrection(), list(range(len(tables[-1].settings)))))
+        if self.refit:
+            self._refit_by_verbs(way)
+        return self
+
+    def _refit_by_verbs(self, way: ByVerbs) -> None:
+        began = time.perf_counter()
+        best = with_setting(self.estimator, self._settings[vars(self)["best_index_"]])
+        given = (way.rows.X,) if way.rows.y is None else (way.rows.X, way.rows.y)
+        best.fit(*given, **way.asked.fit)
+        vars(self).update(best_estimator_=best, _refit_time=time.perf_counter() - began)
+        for fact in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(best, fact):
+                vars(self)[fact] = getattr(best, fact)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         member = self._member
@@ -117,7 +160,7 @@ class Search(Chosen):
             keep_on_interrupt(f"{sum(len(one.settings) for one in tried)} of {wanted} settings are compared")
         return fitted
 
-    def _run(self, evaluate: Evaluate, rows: Arrays, rounds: list[SplitPlan]) -> dict[str, Any]:
+    def _run(self, evaluate: Evaluate, rows: Any, rounds: list[Any]) -> dict[str, Any]:
         """Try the settings; returns further fitted attributes."""
         evaluate(self._candidates(), rounds)
         return {}
@@ -139,7 +182,7 @@ class Search(Chosen):
             **more,
         )
 
-    def _choice_of(self, tried: list[Scores], place: int, held: HeldOut, done: list[int]) -> dict[str, Any]:
+    def _choice_of(self, tried: list[Scores], place: int, held: HeldOut | NoCorrection, done: list[int]) -> dict[str, Any]:
         """The best setting, its score, and the score to expect of it."""
         means = tried[-1].test[place].mean(axis=1)
         before = sum(len(one.settings) for one in tried[:-1])
@@ -151,7 +194,7 @@ class Search(Chosen):
         found = dict(best_index_=before + index, best_score_=float(means[index]))
         expected = held.expected(done)
         if expected is None:
-            why = "there are too few held-out rows, or some lack a class"
+            why = "there are too few held-out rows, or some lack a class, or the model is not asked by Tenfold's own way"
             return found | dict(absent_=dict.fromkeys(CORRECTED, f"the corrected score is absent: {why}"))
         return found | dict(best_score_corrected_=expected.estimate, best_score_range_=np.array(expected[1:]))
 
@@ -192,14 +235,15 @@ class Search(Chosen):
             )
         return {name: find(one) for name, one in named.items()}
 
-    def _chosen_by(self, judges: Judges) -> str | None:
+    def _chosen_by(self, judges: Mapping[str, Any], several: bool | None = None) -> str | None:
         """The name of the score that chooses; None where none does."""
+        several = self._several if several is None else several
         if not (isinstance(self.refit, (bool, np.bool_, str)) or callable(self.refit)):
             raise BadParameter(
                 f"{type(self).__name__}(refit={check.short(self.refit)}): must be True, False, the name of a score, "
                 "or a function of cv_results_"
             )
-        if not self._several:
+        if not several:
             return "score"
         if not self.refit:
             return None
@@ -207,21 +251,25 @@ class Search(Chosen):
             return next(iter(judges))
         if not isinstance(self.refit, str) or self.refit not in judges:
             raise BadParameter(
-                f"{type(self).__name__}(refit={self.refit!r}): with several scores it must be the name of the one that chooses "
-                f"({', '.join(judges)}), False, or a function of cv_results_"
+                "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit an estimator with the "
+                "best parameter setting on the whole data and make the best_* attributes available for that metric. If this is not "
+                f"needed, refit should be set to False explicitly. {self.refit!r} was passed: give the name of the one that chooses "
+                f"({', '.join(judges)})"
             )
         return self.refit
 
     @property
     def scorer_(self) -> Any:
-        """The score, or scores by name."""
+        """The scorer, of (model, X, y); several by name."""
         check.check_fitted(self)
-        judges = self._judges(None)
-        return judges if self._several else judges["score"]
+        found = check_scoring(self.estimator, self.scoring)
+        return found.scorers if isinstance(found, Scorers) else found
 
     def _judge(self) -> Score:
         return self._judges(None)[self._deciding()]
 
     def _deciding(self) -> str:
+        if "_way" in vars(self):
+            return self._chosen_by(dict.fromkeys(self._score_names), self.multimetric_) or str(self._score_names[0])
         judges = self._judges(None)
         return self._chosen_by(judges) or next(iter(judges))

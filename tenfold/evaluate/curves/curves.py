@@ -22,35 +22,44 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.core.stats import Keyed, merge
 from tenfold.core.threads import single_blas
+from tenfold.evaluate.curves.by_words import Asked, grown_points, path_points
 from tenfold.evaluate.curves.result import LearningCurve, ValidationCurve
 from tenfold.evaluate.split.folds import check_folds
 from tenfold.evaluate.split.plan import plan, target_of
-from tenfold.evaluate.split.splitting import Splitting
+from tenfold.evaluate.split.splitting import UNSAID, Splitting, takes_splitting
 from tenfold.evaluate.validate.held_out import prepared, scores_from_moments
-from tenfold.evaluate.validate.judges import score_of
+from tenfold.evaluate.validate.judges import is_ours, judge_of, judges_of, score_of
 from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.score.record import Score
-from tenfold.score.registry import find_score
 
 
+@takes_splitting("stratify", "kind")
 def learning_curve(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    splitting: Splitting,
     sizes: Any = 8,
-    folds: int = 10,
-    repeats: int = 1,
-    groups: Any = None,
     score: Any = None,
     sample_weight: Any = None,
-    random_state: Any = 0,
+    train_sizes: Any = None,
+    scoring: Any = None,
+    shuffle: bool = False,
+    exploit_incremental_learning: bool = False,
+    error_score: Any = np.nan,
+    return_times: bool = False,
+    params: Any = None,
 ) -> LearningCurve:
     """The score on held-out and on training rows as the training set grows.
 
     sizes: how many sizes (from a tenth of the training rows to all of them), or shares of the training rows in (0, 1],
     or numbers of rows. A smaller training set is a part of each larger one; classes keep their shares.
+
+    In scikit-learn's words (cv, train_sizes, scoring, shuffle, ...; see `cross_validate`) training sets are the first rows of
+    those of `cv`. The result unpacks as sizes, training scores, test scores, greater is better (and seconds for fits and for
+    scores with return_times).
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import learning_curve
@@ -59,11 +68,16 @@ def learning_curve(
     >>> bool(curve.test_mean[0] < curve.test_mean[-1]), [round(size) for size in curve.sizes]
     (True, [10, 20, 72])
     """
-    source, judge, assigned, began = _begin(model, X, y, sample_weight, folds, repeats, groups, score, random_state)
-    n = source.n_rows or 0
+    if splitting.cv is not UNSAID or not is_ours(model):
+        return _grown_by_words(
+            Asked(model, X, y, splitting, scoring if score is None else score, params, error_score, "learning_curve"),
+            np.linspace(0.1, 1.0, 5) if train_sizes is None else train_sizes, shuffle, exploit_incremental_learning, return_times,
+        )  # fmt: skip
+    source, judge, assigned, began = _begin(model, X, y, sample_weight, splitting, score)
+    n, folds = source.n_rows or 0, int(splitting.folds)
     wanted = _sizes(sizes, n - n / folds, folds)
     train, test, counts, method = [], [], [], ""
-    rng = generator(random_state)
+    rng = generator(splitting.random_state)
     for fold in assigned:
         layers = _layers(source, fold, folds, wanted, rng)
         points, method = _grown(model, source, fold, layers, folds, len(wanted), judge)
@@ -76,21 +90,27 @@ def learning_curve(
     return LearningCurve(repr(model), judge, *both, folds, method, time.perf_counter() - began, np.mean(counts, axis=0))
 
 
+@takes_splitting("stratify", "kind")
 def validation_curve(
     model: Any,
     X: Any,
-    y: Any,
-    name: str,
-    values: Any,
+    y: Any = None,
+    name: Any = None,
+    values: Any = None,
     *,
-    folds: int = 10,
-    repeats: int = 1,
-    groups: Any = None,
+    splitting: Splitting,
     score: Any = None,
     sample_weight: Any = None,
-    random_state: Any = 0,
+    param_name: Any = None,
+    param_range: Any = None,
+    scoring: Any = None,
+    error_score: Any = np.nan,
+    params: Any = None,
 ) -> ValidationCurve:
     """The score on held-out and on training rows for each value of a parameter; a path costs about one fit.
+
+    In scikit-learn's words: param_name, param_range, cv, scoring, ... (see `cross_validate`); the result unpacks as training
+    scores and test scores, greater is better.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import validation_curve
@@ -98,10 +118,16 @@ def validation_curve(
     >>> validation_curve(tenfold.Ridge(), X, y, "alpha", [0.01, 1.0, 100.0]).best
     0.01
     """
-    source, judge, assigned, began = _begin(model, X, y, sample_weight, folds, repeats, groups, score, random_state)
-    values = list(np.asarray(values).tolist())
+    name, values = name if param_name is None else param_name, values if param_range is None else param_range
+    values = [] if values is None else list(np.asarray(values).tolist()) if _plain_values(values) else list(values)
     if not values:
         raise BadParameter("values: give at least one value")
+    if splitting.cv is not UNSAID or not is_ours(model):
+        return _path_by_words(
+            Asked(model, X, y, splitting, scoring if score is None else score, params, error_score, "validation_curve"), name, values
+        )
+    source, judge, assigned, began = _begin(model, X, y, sample_weight, splitting, score)
+    folds = int(splitting.folds)
     for value in values:
         check.check_params(fresh(model).set_params(**{name: value}))
     train, test, method = [], [], ""
@@ -117,16 +143,46 @@ def validation_curve(
 
 
 def _begin(
-    model: Any, X: Any, y: Any, w: Any, folds: int, repeats: int, groups: Any, score: Any, random_state: Any
+    model: Any, X: Any, y: Any, w: Any, splitting: Splitting, score: Any
 ) -> tuple[Arrays, Score, list[Array], float]:
-    if getattr(model, "role", None) not in ("classifier", "regressor"):
-        raise BadInput(f"{type(model).__name__} predicts no target: give a classifier or a regressor of Tenfold")
-    began, judge = time.perf_counter(), find_score(score, model.role)
+    began, judge = time.perf_counter(), judge_of(model, score)
     source = read(model, X, y, w)
     n = source.n_rows or 0
-    check_folds(folds, n)
-    rounds = plan(model, source, Splitting(folds, repeats, groups=groups, random_state=random_state))
+    check_folds(splitting.folds, n)
+    rounds = plan(model, source, splitting)
     return source, judge, [one.label(n)[0] for one in rounds], began
+
+
+def _plain_values(values: Any) -> bool:
+    return isinstance(values, np.ndarray) or all(isinstance(one, (bool, int, float, str, np.generic)) for one in values)
+
+
+def _grown_by_words(asked: Asked, train_sizes: Any, shuffle: bool, in_steps: bool, with_times: bool) -> LearningCurve:
+    began = time.perf_counter()
+    sizes, points, splits = grown_points(asked, train_sizes, shuffle, in_steps)
+    table = [one.reshape(len(sizes), splits) for one in points[:4]]
+    seconds = time.perf_counter() - began
+    return LearningCurve(
+        repr(asked.model), points.judge, table[0], table[1], splits, points.method, seconds, sizes,
+        times=(table[2], table[3]) if with_times else (),
+    )  # fmt: skip
+
+
+def _path_by_words(asked: Asked, name: str, values: list[Any]) -> ValidationCurve:
+    began, judges = time.perf_counter(), None if asked.params else judges_of(asked.model, asked.scoring)
+    if judges is not None and name == asked.model.path:  # the whole path from one fit for each fold
+        judge = next(iter(judges.values()))
+        source = read(asked.model, asked.X, asked.y)
+        rounds = plan(asked.model, source, asked.splitting)
+        if len(rounds) == 1 and rounds[0].kind == "folds" and not rounds[0].single:
+            folds = len(rounds[0])
+            found, method = _along_path(asked.model, source, rounds[0].label(source.n_rows or 0)[0], name, values, folds, judge)
+            both, seconds = (found[..., 0].T, found[..., 1].T), time.perf_counter() - began
+            return ValidationCurve(repr(asked.model), judge, *both, folds, method, seconds, name, values)
+    points, splits = path_points(asked, name, values)
+    both = points.train.reshape(len(values), splits), points.test.reshape(len(values), splits)
+    seconds = time.perf_counter() - began
+    return ValidationCurve(repr(asked.model), points.judge, *both, splits, points.method, seconds, name, values)
 
 
 def _sizes(sizes: Any, most: float, folds: int) -> Array:

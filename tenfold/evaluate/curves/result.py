@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,11 @@ class Curve:
         """Standard errors of `test_mean`, corrected likewise."""
         return np.array([corrected_error(row, self.folds) for row in self.test_scores])
 
+    def _utilities(self) -> Iterator[Array]:
+        """Scores on training and held-out rows, greater is better."""
+        yield self.score.sign * self.train_scores
+        yield self.score.sign * self.test_scores
+
     def _table(self, head: str, values: list[Any]) -> str:
         lines = [
             f"{self.model}   {self.folds} folds, {self.method}, {self.seconds:.3g} s",
@@ -55,9 +61,24 @@ class Curve:
 
 @dataclass(frozen=True)
 class LearningCurve(Curve):
-    """Scores for growing training sets; `sizes` are the mean numbers of training rows."""
+    """Scores for growing training sets; `sizes` are the mean numbers of training rows.
+
+    Unpacks as scikit-learn's: numbers of training rows, training scores, test scores, greater is better.
+    """
 
     sizes: Array
+    times: tuple[Array, ...] = ()  # seconds for fits and for scores (points, splits), where asked for
+
+    def __iter__(self) -> Iterator[Array]:
+        yield np.round(self.sizes).astype(int)
+        yield from self._utilities()
+        yield from self.times
+
+    def __len__(self) -> int:
+        return 3 + len(self.times)
+
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self)[at]
 
     def __str__(self) -> str:
         return self._table("training rows", [round(size) for size in self.sizes])
@@ -73,10 +94,19 @@ class LearningCurve(Curve):
 
 @dataclass(frozen=True)
 class ValidationCurve(Curve):
-    """Scores along the values of a parameter."""
+    """Scores along the values of a parameter. Unpacks as scikit-learn's: training scores, test scores, greater is better."""
 
     name: str
     values: list[Any]
+
+    def __iter__(self) -> Iterator[Array]:
+        return self._utilities()
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self)[at]
 
     @property
     def held_out(self) -> ValidationPath:

@@ -17,14 +17,18 @@ from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.core.threads import single_blas
+from tenfold.evaluate.explain.importance_by_verbs import falls_by_verbs, orders_of
 from tenfold.evaluate.split.plan import plan
-from tenfold.evaluate.split.splitting import Splitting
+from tenfold.evaluate.split.splitting import UNSAID, Splitting
+from tenfold.evaluate.validate.by_verbs import score_by_verbs
 from tenfold.evaluate.validate.held_out import split_models
-from tenfold.evaluate.validate.judges import score_of
+from tenfold.evaluate.validate.judges import judges_of, role_of_scored, score_of
 from tenfold.evaluate.validate.memory import read
+from tenfold.evaluate.validate.ordinary import SCORE
 from tenfold.evaluate.validate.result import corrected_error
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
+from tenfold.score.scoring import check_scoring
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,16 @@ class Importance:
     drops: Array = field(repr=False)
     level: float
     ratio: float | None = None  # held-out rows for each training row
+
+    def __getitem__(self, name: str) -> Any:
+        """As scikit-learn's: "importances_mean", "importances_std" or "importances"."""
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def keys(self) -> tuple[str, ...]:
+        """What can be asked for in brackets."""
+        return ("importances_mean", "importances_std", "importances")
 
     @property
     def importances_mean(self) -> Array:
@@ -88,25 +102,33 @@ class Importance:
 
 
 def permutation_importance(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: Any = None,
+    X: Any = None,
+    y: Any = None,
     *,
-    folds: Any = 10,
+    folds: Any = UNSAID,
     groups: Any = None,
     n_repeats: int = 5,
     score: Any = None,
     level: float = 0.95,
     sample_weight: Any = None,
     random_state: Any = 0,
-) -> Importance:
+    scoring: Any = None,
+    max_samples: float | int = 1.0,
+    n_jobs: Any = None,
+    estimator: Any = None,
+) -> Any:
     """The fall of the score on held-out rows when a column of theirs is shuffled (Breiman 2001).
 
     Each fold (folds: a number or a splitter, as in `cross_validate`) is judged by a model of the other rows, with each
     column shuffled `n_repeats` times:
     importance_j = mean over folds and shuffles of  sign (score(y, f(X)) − score(y, f(X with column j shuffled))).
-    folds=None: the model is fitted already, and (X, y) are rows that are new to it. Columns that stand for one another
-    share their importance, or hide it: shuffling one leaves the other.
+    folds=None: the model is fitted already, and (X, y) are rows that are new to it; so is every model that comes fitted, unless
+    folds are given (else 10). Columns that stand for one another share their importance, or hide it: shuffling one leaves the other.
+
+    In scikit-learn's words: scoring (a name, a scorer, or several: then a dict of results by name) and max_samples, the share or
+    number of rows that are used for each shuffle. Models of other libraries are asked as they are, fitted. With the same
+    random_state the shuffles of a fitted model are scikit-learn's.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.evaluate import permutation_importance
@@ -115,12 +137,19 @@ def permutation_importance(
     >>> found.importances_mean.argsort().tolist()
     [2, 1, 0]
     """
-    if getattr(model, "role", None) not in ("classifier", "regressor"):
-        raise BadInput(f"{type(model).__name__} predicts no target: give a classifier or a regressor of Tenfold")
+    model = estimator if model is None else model
     if not isinstance(n_repeats, (int, np.integer)) or n_repeats < 1:
         raise BadParameter(f"n_repeats={n_repeats!r}: must be a whole number of at least 1")
     if not 0 < level < 1:
         raise BadParameter(f"level={level!r}: must lie between 0 and 1, 0.95 for example")
+    fitted_already = not isinstance(model, Estimator) or "n_features_in_" in vars(model)
+    folds = (None if fitted_already else 10) if folds is UNSAID else folds
+    wanted = scoring if score is None else score
+    whole = isinstance(max_samples, float) and max_samples == 1.0
+    several = isinstance(wanted, (list, tuple, set, dict))
+    if folds is None and (several or not whole or judges_of(model, wanted, own_word=score is not None) is None):
+        return importance_by_verbs(model, X, y, wanted, n_repeats, random_state, sample_weight, max_samples, level)
+    role_of_scored(model)
     known: tuple[Any, Any] = (None, None)
     if folds is None:
         check.check_predict(model, X)
@@ -128,7 +157,7 @@ def permutation_importance(
     source = read(model, X, y, sample_weight, *known)
     if ops.is_sparse(source.X):
         raise BadInput("columns are shuffled one by one, which takes a dense table: use X.toarray()")
-    judge, rng, ratio = find_score(score, model.role), generator(random_state), None
+    judge, rng, ratio = find_score(wanted, model.role), generator(random_state), None
     models, held_out = [model], [np.arange(source.n_rows or 0)]
     if folds is not None:
         rounds = plan(model, source, Splitting(folds=folds, groups=groups, random_state=rng))
@@ -139,7 +168,11 @@ def permutation_importance(
 
     def drops(job: tuple[Any, Array, int]) -> tuple[float, Array]:
         fitted, rows, seed = job
-        return drops_of(fitted, source.select(rows), shuffles(seed, len(rows), n_repeats, source.n_features), judge)
+        if folds is None:
+            orders: Iterable[Array] = [orders_of(random_state, len(rows), n_repeats)] * source.n_features
+        else:
+            orders = shuffles(seed, len(rows), n_repeats, source.n_features)
+        return drops_of(fitted, source.select(rows), orders, judge)
 
     with single_blas:
         found = each(drops, jobs)
@@ -147,6 +180,18 @@ def permutation_importance(
     names = source.facts.get("feature_names_in_")
     columns = [f"x{j}" for j in range(source.n_features)] if names is None else [str(name) for name in names]
     return Importance(columns, judge, baseline, np.stack([drop for _, drop in found], axis=1), level, ratio)
+
+
+def importance_by_verbs(
+    model: Any, X: Any, y: Any, scoring: Any, n_repeats: int, random_state: Any, sample_weight: Any, max_samples: Any, level: float
+) -> Any:
+    """The importance of the columns for any fitted model; several scores give a dict by name."""
+    whole, falls, names = falls_by_verbs(model, X, y, scoring, n_repeats, random_state, sample_weight, max_samples)
+    found = {
+        name: Importance(names, score_by_verbs(model, check_scoring(model, scoring), name), whole[name], falls[name][:, None, :], level)
+        for name in whole
+    }
+    return found[SCORE] if list(found) == [SCORE] else found
 
 
 def shuffles(seed: int, n: int, repeats: int, columns: int) -> Iterator[Array]:

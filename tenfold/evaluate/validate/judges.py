@@ -28,8 +28,7 @@ def judges_of(model: Any, scoring: Any, own_word: bool = False) -> Judges | None
     """The scores by which a learner of ours is judged fold by fold; None where the ordinary route has to be taken: for a learner of
     another library, or a scorer that asks the model itself. With `own_word`, what is no score is refused.
     """
-    ours = isinstance(model, Estimator) and model.accepts != "anything" and not changed_by_user(model)
-    if not ours:
+    if not is_ours(model):
         return None
     if own_word and scoring is not None:
         return {SCORE: judge_of(model, scoring)}
@@ -45,6 +44,11 @@ def judges_of(model: Any, scoring: Any, own_word: bool = False) -> Judges | None
         return None if (one := _known(model, scoring)) is None else {SCORE: one}
     known = {name: one for name, one in found.items() if one is not None}
     return known if known and len(known) == len(scoring) else None
+
+
+def is_ours(model: Any) -> bool:
+    """Whether a learner is Tenfold's as it stands; all others are asked by their verbs."""
+    return isinstance(model, Estimator) and model.accepts != "anything" and not changed_by_user(model)
 
 
 def _known(model: Any, scoring: Any) -> Score | None:

@@ -67,7 +67,7 @@ def fit_and_score(model: Any, job: Job, train: Array, test: Array, setting: Mapp
     if setting:
         one = one.set_params(**{name: fresh(value) for name, value in setting.items()})
     X, y = rows_of(job.X, train, one), rows_of(job.y, train)
-    began, failure, test_scores, train_scores = time.perf_counter(), None, None, None
+    began, failure = time.perf_counter(), None
     try:
         if y is None:
             one.fit(X, **params_of(job.fit_params, job.X, train))
@@ -77,15 +77,21 @@ def fit_and_score(model: Any, job: Job, train: Array, test: Array, setting: Mapp
         if job.error_score == "raise":
             raise
         failure = format_exc()
-    fit_time, score_time = time.perf_counter() - began, 0.0
-    if failure is None:
-        began = time.perf_counter()
-        held = rows_of(job.X, test, one, train), rows_of(job.y, test)
-        test_scores = _scored(job, one, *held, params_of(job.score_params, job.X, test))
-        score_time = time.perf_counter() - began
-        if job.with_train:
-            train_scores = _scored(job, one, X, y, params_of(job.score_params, job.X, train))
-    return Outcome(one, fit_time, score_time, test_scores, train_scores, failure)
+    if failure is not None:
+        return Outcome(one, time.perf_counter() - began, 0.0, None, None, failure)
+    return score_job(job, one, train, test, time.perf_counter() - began, (X, y))
+
+
+def score_job(job: Job, one: Any, train: Array, test: Array, fit_time: float, seen: tuple[Any, Any] | None = None) -> Outcome:
+    """Score a fitted learner on the test rows of a split, and on those it has seen where that is wanted."""
+    began = time.perf_counter()
+    held = rows_of(job.X, test, one, train), rows_of(job.y, test)
+    scores = _scored(job, one, *held, params_of(job.score_params, job.X, test))
+    score_time, known = time.perf_counter() - began, None
+    if job.with_train:
+        seen = (rows_of(job.X, train, one), rows_of(job.y, train)) if seen is None else seen
+        known = _scored(job, one, *seen, params_of(job.score_params, job.X, train))
+    return Outcome(one, fit_time, score_time, scores, known, None)
 
 
 def _scored(job: Job, model: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
