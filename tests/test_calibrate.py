@@ -223,7 +223,7 @@ def test_folds_by_content_keep_copies_together_and_classes_even() -> None:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (CalibratedClassifierCV(tenfold.Ridge()), "must be a classifier"),
+        (CalibratedClassifierCV(tenfold.Ridge()), "a classifier is needed"),
         (CalibratedClassifierCV(tenfold.GaussianNB(), method="magic"), "method='magic'"),
         (CalibratedClassifierCV(tenfold.GaussianNB(), cv=1), "cv=1"),
         (CalibratedClassifierCV(tenfold.GaussianNB(), cv="many"), "cv='many'"),
@@ -256,3 +256,49 @@ def test_trees_and_naive_bayes_are_calibrated_on_probabilities() -> None:
         ours = CalibratedClassifierCV(tenfold.GaussianNB(), method=method, cv=splits).fit(X, y)
         theirs = SklearnCalibrated(Theirs(), method=method, cv=splits).fit(X, y)
         np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3)
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature"])
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_anybodys_classifier_gives_scikit_learns_numbers(method: str, ensemble: bool) -> None:
+    from sklearn.svm import LinearSVC
+
+    X, y = load_breast_cancer(return_X_y=True)
+    X, labels, w = X[:, :5] / X[:, :5].std(axis=0), np.where(y == 1, "good", "bad"), 1.0 + np.arange(len(y)) % 3
+    settings = dict(estimator=LinearSVC(), method=method, cv=4, ensemble=ensemble)
+    model = CalibratedClassifierCV(**settings).fit(X, labels, w)
+    theirs = SklearnCalibrated(**settings).fit(X, labels, w)
+    np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=2e-5)
+    one, other = (each.calibrated_classifiers_[0].calibrators[0] for each in (model, theirs))
+    for name in ("a_", "b_", "beta_"):
+        assert hasattr(one, name) == hasattr(other, name)
+        if hasattr(one, name):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=2e-4)
+
+
+def test_frozen_classifiers_and_what_is_given_beside() -> None:
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.linear_model import LogisticRegression
+
+    class Asking(LogisticRegression):  # type: ignore[misc]
+        def fit(self, X: object, y: object, sample_weight: object = None, *, cost: np.ndarray, all_of_it: object) -> Asking:
+            assert len(cost) == X.shape[0] and (cost == X[:, 0]).all() and all_of_it == "all"  # type: ignore[attr-defined]
+            return super().fit(X, y, sample_weight)  # type: ignore[no-any-return]
+
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :5] / X[:, :5].std(axis=0)
+    CalibratedClassifierCV(Asking()).fit(X, y, cost=X[:, 0], all_of_it="all")
+    with pytest.raises(TypeError, match="cost"):
+        CalibratedClassifierCV(tenfold.GaussianNB()).fit(X, y, cost=X[:, 0])
+    known = tenfold.LogisticRegression().fit(X[:200], y[:200])
+    model = CalibratedClassifierCV(FrozenEstimator(known)).fit(X[200:400], y[200:400])
+    assert len(model.calibrated_classifiers_) == 1 and (known.coef_ == model.estimators_[0].coef_).all()
+    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.predict(X))
+
+
+def test_a_class_that_a_fold_has_not_met_has_no_probability() -> None:
+    X, y = np.random.default_rng(0).normal(size=(12, 5)), np.repeat([0, 1, 2, 3], 3)
+    splits = [(np.flatnonzero(np.arange(12) // 4 != k), np.flatnonzero(np.arange(12) // 4 == k)) for k in range(3)]
+    model = CalibratedClassifierCV(tenfold.DecisionTreeClassifier(random_state=0), cv=splits).fit(X, y)
+    said = model.calibrated_classifiers_[0].predict_proba(X)
+    assert (said[:, 0] == 0).all() and (said[:, 1:] > 0).all()

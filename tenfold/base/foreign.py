@@ -101,13 +101,13 @@ def is_fitted_learner(given: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("__") for name in vars(given))
 
 
-def takes(function: Any, name: str) -> bool:
-    """Whether a function has an argument of this name, or takes any."""
+def takes(function: Any, name: str, *, by_name: bool = False) -> bool:
+    """Whether a function has an argument of this name, or takes any, unless it must be named."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return True
-    return name in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    return name in parameters or (not by_name and any(one.kind is one.VAR_KEYWORD for one in parameters.values()))
 
 
 @estimator

@@ -40,7 +40,7 @@ class Bag(Composite):
     estimators_features_: list[Array] = learned("[int(*)<p](t)", "the columns of each member")
     oob_score_: float = learned("float", "score on rows that a member has not seen", optional=True)
     _seed: int = learned("int", "seed of the draws")
-    _drawn: Drawn
+    _drawn: Array = learned("float(*,4)", "weight, copies, place and class of each distinct row", optional=True)
 
     estimator: Any = param(default=None, doc="the learner to be fitted to each draw; None: a decision tree")
     n_estimators: int = param(default=10, at_least=1, doc="number of members")
@@ -80,8 +80,8 @@ class Bag(Composite):
         """The rows of the table that each member has seen, one as often as it was drawn; they are drawn again to tell."""
         check.check_fitted(self)
         if "_drawn" not in vars(self):
-            raise NotFitted(f"estimators_samples_ is absent: a {type(self).__name__} from a file has no rows")
-        draws = Draws(self, self._drawn, self.n_features_in_, self._seed)
+            raise NotFitted("estimators_samples_ is absent: the file of this model is of a version before 0.3")
+        draws = Draws(self, Drawn(self._drawn), self.n_features_in_, self._seed)
         return [draws.samples(t) for t in range(len(self.estimators_))]
 
     def __len__(self) -> int:
@@ -277,9 +277,6 @@ class BaggingClassifier(ShareClassifier, Bag):
 
     def _class_shares(self, X: Any) -> Array:
         return self._mean(X)
-
-    def _probabilities(self, X: Any) -> Array:
-        return self._mean(X) if self.accepts == "anything" else super()._probabilities(X)
 
 
 @estimator

@@ -29,7 +29,6 @@ class Distinct:
     y: Array
     weight: Array
     number: Array  # (n) where each row of the table stands here
-    alike: bool  # all rows that have a weight have the same
     places: Array  # (n) of these rows in the table of the user
 
     @classmethod
@@ -44,23 +43,19 @@ class Distinct:
         new = np.concatenate([[True], ~again])
         first, number = np.flatnonzero(new), np.empty(len(order), dtype=np.int64)
         number[order] = np.cumsum(new) - 1
-        return cls(X[first], y[first], np.add.reduceat(w[order], first), number, _alike(w), places)
+        return cls(X[first], y[first], np.add.reduceat(w[order], first), number, places)
 
     @classmethod
     def as_given(cls, X: Any, y: Array, w: Array) -> Distinct:
         """Rows of anybody's, which are not compared: each is one, in its place."""
-        return cls(X, y, w, np.arange(len(w)), _alike(w), np.arange(len(w)))
+        return cls(X, y, w, np.arange(len(w)), np.arange(len(w)))
 
     def drawn(self) -> Drawn:
         """What the draws depend on, without the rows."""
         first = np.empty(len(self.weight), dtype=np.int64)
         first[self.number[::-1]] = self.places[::-1]
-        return Drawn(self.y, self.weight, np.bincount(self.number), first, self.alike)
-
-
-def _alike(w: Array) -> bool:
-    there = w[w > 0]
-    return bool((there == there[0]).all())
+        code = self.y if self.y.ndim == 1 else np.zeros(len(self.y))
+        return Drawn(np.column_stack([self.weight, np.bincount(self.number), first, code]).astype(np.float64))
 
 
 def _same_as_before(X: Any) -> Array:
@@ -78,20 +73,15 @@ def _rest_hash(X: Any, seed: int) -> Array:
     return np.asarray(ops.hash_rows(rest, seed + 2) ^ ops.hash_rows(last, seed + 3))
 
 
-@dataclass(slots=True)
 class Drawn:
     """The distinct rows of a fit as far as draws depend on them: the same draws can be made again."""
 
-    y: Array
-    weight: Array
-    copies: Array  # how many rows of the table each of them stands for
-    first: Array  # where the first of these is
-    alike: bool
-
-    @property
-    def n_rows(self) -> int:
-        """The rows that have a weight."""
-        return int(self.copies[self.weight > 0].sum())
+    def __init__(self, table: Array) -> None:
+        self.table, self.weight, self.code = table, table[:, 0], table[:, 3]
+        self.copies, self.first = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)  # how many rows they are, where the first is
+        there = (self.weight / self.copies)[self.weight > 0]
+        self.alike = bool(np.allclose(there, there[0], rtol=1e-12, atol=0.0))  # no row weighs more than another
+        self.n_rows = int(self.copies[self.weight > 0].sum())
 
 
 class Draws:
@@ -135,7 +125,7 @@ class Draws:
             columns = np.sort(rng.choice(self.p, self.n_columns, replace=bool(self.bag.bootstrap_features)))
         for _ in range(TRIES):
             weight = self._weights(rng)
-            if self.bag._enough(self.rows.y[weight > 0]):
+            if self.bag._enough(self.rows.code[weight > 0]):
                 return columns, weight
         raise BadInput(
             f"{type(self.bag).__name__}: {TRIES} draws of {self.n_draws} rows held too few rows or classes for "
@@ -209,7 +199,7 @@ class Bagging:
     def _attributes(self, members: list[Any], columns: list[Array]) -> dict[str, Any]:
         seen = self.count == 0
         mean = np.where(seen[:, None], np.nan, self.said / np.maximum(self.count, 1)[:, None])
-        fitted = dict(estimators_=members, estimators_features_=columns, _drawn=self.draws.rows)
+        fitted = dict(estimators_=members, estimators_features_=columns, _drawn=self.draws.rows.table)
         if seen[self.rows.weight > 0].any() and self.bag.oob_score is not False:
             warn(
                 "Some inputs do not have OOB scores. This probably means too few estimators were used to compute any reliable oob "

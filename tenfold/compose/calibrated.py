@@ -2,50 +2,86 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Classifier, Estimator
+from tenfold.base.estimator import Estimator
+from tenfold.base.foreign import ByVerbs, is_own, learner_of, objection_to, own_of, role_of, takes, told_role
 from tenfold.base.member import OfMember
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.folds import splits_of
 from tenfold.core.data import Array, Arrays, Source
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.evaluate.calibrate.maps import METHODS, PROBABILITIES, SCORES, Calibrator, calibrator_of, fits_method
+from tenfold.evaluate.calibrate.maps import (
+    METHODS,
+    PROBABILITIES,
+    SCORES,
+    Calibrator,
+    ClassMap,
+    calibrator_of,
+    fits_method,
+)
 from tenfold.evaluate.split.plan import truth_of
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.memory import table_of
+from tenfold.gate.inputs import AsGiven, Given
+from tenfold.tree.structure.shares import ShareClassifier
 
 
 @dataclass(frozen=True)
 class CalibratedMember:
-    """A fitted classifier with the map of its scores."""
+    """A fitted classifier with the maps of what it says."""
 
     estimator: Any
     calibrator: Calibrator
+    classes: Array
+    method: str
 
-    def log_probabilities(self, X: Any) -> Array:
-        return self.calibrator.log_probabilities(said_by(self.estimator, X))
+    @property
+    def calibrators(self) -> list[ClassMap]:
+        """The map of each class, of the second of two, or one of all by temperature."""
+        return [ClassMap(self.calibrator, k) for k in range(len(self.calibrator.parameters))]
+
+    def predict_proba(self, X: Any) -> Array:
+        """The calibrated probabilities of rows, which the classifier looks at itself."""
+        return self._shares(check.check_predict(self.estimator, X) if is_own(self.estimator) else X)
+
+    def _shares(self, X: Any) -> Array:
+        return self.calibrator.probabilities(said_by(as_learner(self.estimator, self.classes), X, self.calibrator.unit))
+
+
+def as_learner(model: Any, classes: Array) -> Any:
+    """A fitted classifier, ours or anybody's, as one of ours."""
+    learner = learner_of(model)
+    if learner is not model:
+        vars(learner)["classes_"] = classes
+    return learner
 
 
 def unit_of(model: Any) -> str:
     """What a fitted classifier is calibrated on: the scores that it decides by, or probabilities where it has no others."""
-    return SCORES if hasattr(model, "decision_function") else PROBABILITIES
+    return SCORES if hasattr(model, "decision_function") or not hasattr(model, "predict_proba") else PROBABILITIES
 
 
-def said_by(model: Any, X: Any) -> Array:
+def said_by(model: Any, X: Any, unit: str) -> Array:
     """(n, k): the same of each row and class."""
-    return np.asarray(model._scores(X) if unit_of(model) == SCORES else model._probabilities(X), dtype=np.float64)
+    if unit == PROBABILITIES:
+        said = model._probabilities(X)
+    else:
+        said = model._decisions(X) if isinstance(model, ByVerbs) else model._scores(X)
+    return np.asarray(said, dtype=np.float64)
 
 
 @estimator
-class CalibratedClassifierCV(OfMember, Classifier, Estimator):
+class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
     """CalibratedClassifierCV: a classifier whose probabilities are made honest by maps fitted on held-out rows.
 
     Model       P(class | x) = mean over folds of map(scores of the model of that fold at x); or, with ensemble=False, one
@@ -74,11 +110,11 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):
 
     estimators_: list[Any] = learned("[learner](t)", "fitted classifiers: of each fold, or one of all rows")
     maps_: list[Array] = learned(
-        "[float(*)](m)|[float(2,*)](m)", "maps of their scores: coefficients, or knots and values"
+        "[float(*)](m)|[float(2,*)](m)", "maps of what they say: coefficients, or knots and values"
     )
+    _unit: str = learned("str", "what that is: scores, or probabilities; absent in files of 0.2: scores", optional=True)
 
     kind: ClassVar[str] = "keeps rows"
-    has_decisions: ClassVar[bool] = False
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "folds are made by a hash of the rows, which reads the columns in their order",
     }
@@ -90,13 +126,14 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):
     )
     cv: Any = param(
         default=None,
-        doc="number of folds (None: 5), each with its share of every class and without copies in others; or a splitter",
+        doc="number of folds (None: 5), each with its share of every class and without copies in others; or a splitter. "
+        "A classifier that is fitted already: CalibratedClassifierCV(FrozenEstimator(model))",
     )
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
     ensemble: bool | str = param(
         default="auto",
         one_of=(True, False, "auto"),
-        doc="the mean over the models of the folds (auto: too), or one model of all rows",
+        doc="the mean over the models of the folds (auto: too, unless it is frozen), or one model of all rows",
     )
 
     @classmethod
@@ -114,40 +151,90 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):
             from tenfold.linear.logistic import LogisticRegression
 
             return LogisticRegression()
-        if getattr(self.estimator, "role", None) != "classifier" or not isinstance(self.estimator, Estimator):
-            raise BadParameter(
-                f"CalibratedClassifierCV(estimator={type(self.estimator).__name__}): must be a classifier of Tenfold, or None"
-            )
-        return self.estimator
+        given, here = self.estimator, "CalibratedClassifierCV(estimator):"
+        reason = objection_to(given, "decision_function", "predict_proba", "predict")
+        if reason is None and told_role(given) not in ("classifier", None):
+            reason = f"is a {type(given).__name__}, a {role_of(given)}, and a classifier is needed"
+        if reason is not None:
+            raise BadParameter(f"{here} {reason}")
+        if told_role(given) is None:
+            return ByVerbs(given, as_role="classifier")
+        return learner_of(given, by_verbs=isinstance(given, Estimator) and given.accepts == "anything")
+
+    @property
+    def accepts(self) -> str:
+        return str(self._member.accepts)
 
     @property
     def sparse(self) -> bool:
         return bool(self._member.sparse)
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """As `fit` of every learner; a classifier that is not Tenfold's receives `fit_params`, those of one entry a row by fold."""
+        if not fit_params:
+            return super().fit(X, y, sample_weight)
+        source = check.check_fit(self, X, y, sample_weight)
+        if not isinstance(source, AsGiven):
+            raise TypeError(f"fit of {type(self._member).__name__} takes no {', '.join(fit_params)}")
+        source.fit_params = fit_params
+        return self._fit(source)
+
+    @property
+    def _averages(self) -> bool:
+        """Whether the models of the folds are averaged; those of a frozen classifier are all the same."""
+        frozen = type(self.estimator).__name__ == "FrozenEstimator"
+        return bool(not frozen if self.ensemble == "auto" else self.ensemble)
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         member = self._member
-        check.check_params(member)
+        if not isinstance(member, ByVerbs):
+            check.check_params(member)
         rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, member.missing)
         codes, w = truth_of(rows)
-        one = splits_of(self, rows, whole=not self.ensemble)
-        models, _ = split_models(member, rows, one)
-        tests = [one.test_rows(k) for k in range(len(one))]
-        said, unit = outputs_of(models, rows, tests, said_by), unit_of(models[0])
-        if self.ensemble:
-            maps = [calibrator_of(self.method, codes[t], s, w[t], unit) for t, s in zip(tests, said, strict=True)]
+        if self._averages:
+            self._check_splits(codes)
+        one = splits_of(self, rows, whole=not self._averages)
+        fit = partial(_fit_as_given, member, *_for_members(member, rows)) if isinstance(rows, AsGiven) else None
+        train = [one.train_rows(k) for k in range(len(one))]
+        models = [fit(some) for some in train] if fit else split_models(member, rows, one)[0]
+        tests, K = [one.test_rows(k) for k in range(len(one))], len(rows.facts["classes_"])
+        unit = unit_of(models[0])
+        said = outputs_of(models, rows, tests, partial(said_by, unit=unit))
+        if self._averages:
+            absent = [np.setdiff1d(np.arange(K), codes[some]) for some in train]
+            maps = [
+                calibrator_of(self.method, codes[t], s, w[t], unit, none)
+                for t, s, none in zip(tests, said, absent, strict=True)
+            ]
         else:
-            models, test = [fresh(member)._fit(rows)], np.concatenate(tests)
+            models, test = [fit(None) if fit else fresh(member)._fit(rows)], np.concatenate(tests)
             maps = [calibrator_of(self.method, codes[test], np.concatenate(said), w[test], unit)]
         flat = [part for one_map in maps for part in one_map.parameters]
-        return {"estimators_": models, "maps_": flat}
+        return {"estimators_": [own_of(model) for model in models], "maps_": flat, "_unit": unit}
+
+    def _check_splits(self, codes: Array) -> None:
+        """Each test set is to have rows of every class."""
+        splits = self.cv if isinstance(self.cv, (int, np.integer)) else getattr(self.cv, "n_splits", None)
+        if type(self.cv).__name__ == "LeaveOneOut":
+            raise BadParameter(
+                "LeaveOneOut cross-validation does not allow all classes to be present in test splits: use folds, or ensemble=False"
+            )
+        if splits is not None and np.bincount(codes).min() < splits and not isinstance(self.cv, (int, np.integer)):
+            raise BadParameter(
+                f"Requesting {splits}-fold cross-validation but provided less than {splits} examples for at least one class: use fewer "
+                "folds, or ensemble=False"
+            )
 
     @property
     def calibrated_classifiers_(self) -> list[CalibratedMember]:
-        """The fitted classifiers, each with its map."""
-        models, K = self.estimators_, len(self.classes_)
+        """The fitted classifiers, each with its maps."""
+        models, K, unit = self.estimators_, len(self.classes_), vars(self).get("_unit", SCORES)
         step = len(self.maps_) // len(models)
         maps = [self.maps_[i * step : (i + 1) * step] for i in range(len(models))]
-        return [CalibratedMember(m, Calibrator(self.method, one, K, unit_of(m))) for m, one in zip(models, maps, strict=True)]
+        return [
+            CalibratedMember(m, Calibrator(self.method, one, K, unit), self.classes_, self.method)
+            for m, one in zip(models, maps, strict=True)
+        ]
 
     def _objection(self) -> str | None:
         models, K = self.estimators_, len(self.classes_)
@@ -156,12 +243,36 @@ class CalibratedClassifierCV(OfMember, Classifier, Estimator):
         maps = 1 if self.method == "temperature" or K == 2 else K
         if not models or len(self.maps_) != maps * len(models):
             return "there is not a map for each member and class"
+        if vars(self).get("_unit", SCORES) not in (SCORES, PROBABILITIES):
+            return "maps are functions of scores or of probabilities"
         wrong = [one for one in self.maps_ if not fits_method(self.method, one)]
         return f"a map is none of the method {self.method!r}" if wrong else None
 
-    def _scores(self, X: Any) -> Array:
+    def _class_shares(self, X: Any) -> Array:
         members = self.calibrated_classifiers_
-        if len(members) == 1:
-            return members[0].log_probabilities(X)
-        total = sum(np.exp(member.log_probabilities(X)) for member in members)
-        return np.asarray(np.log(np.maximum(total / len(members), np.finfo(float).tiny)))
+        return np.asarray(sum(member._shares(X) for member in members) / len(members))
+
+
+def _for_members(member: ByVerbs, rows: AsGiven) -> tuple[AsGiven, dict[str, Any]]:
+    """What the classifiers are fitted to: the rows, without weights where they take none, and what the user gave beside."""
+    if rows.w is not None and not takes(member.learner.fit, "sample_weight", by_name=True):
+        warn(
+            f"Since {member} does not appear to accept sample_weight, sample weights will only be used for the calibration itself",
+            DataWarning,
+        )
+        rows, params = copy(rows), rows.fit_params
+        rows.w = None
+        return rows, params
+    return rows, rows.fit_params
+
+
+def _fit_as_given(member: ByVerbs, rows: AsGiven, params: dict[str, Any], train: Array | None) -> ByVerbs:
+    """The classifier of some rows, or all; of what has an entry for each row, those of these rows."""
+    some = rows if train is None else rows.select(train)
+    n, places = rows.X.shape[0], slice(None) if some.rows is None else some.rows
+    more = {name: Given(value)[places] if np.ndim(value) and len(value) == n else value for name, value in params.items()}
+    X, y, w = some.given()
+    one = fresh(member)
+    one._fit_own(X, y, w, **more)
+    vars(one).update(rows.facts)
+    return one

@@ -11,7 +11,9 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.split.folds import check_class_sizes
 from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, target_of
+from tenfold.evaluate.split.splitters import KFold, StratifiedKFold
 from tenfold.evaluate.split.splitting import Splitting
+from tenfold.gate.inputs import AsGiven
 
 DEFAULT_FOLDS = 5
 
@@ -22,7 +24,9 @@ def splits_of(learner: Estimator, rows: Arrays, *, whole: bool) -> SplitPlan:
     number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
     if (number and cv < 2) or isinstance(cv, (bool, float)):
         raise BadParameter(f"{here}: must be at least 2, or None for {DEFAULT_FOLDS}")
-    if cv is None or number:
+    if isinstance(rows, AsGiven) and (cv is None or number):  # nothing is known of their content
+        cv = (StratifiedKFold if rows.target.classes is not None else KFold)(DEFAULT_FOLDS if cv is None else int(cv))
+    elif cv is None or number:
         return folds_plan(folds_by_content(rows, DEFAULT_FOLDS if cv is None else int(cv)))
     try:
         found = plan(learner, rows, Splitting(folds=cv))

@@ -90,6 +90,7 @@ class AsGiven(Items):
 
     def __init__(self, X: Any, *rest: Any, size: int | None = None, **more: Any) -> None:
         super().__init__(X, *rest, size=max(1, X.shape[0]), **more)
+        self.fit_params: dict[str, Any] = {}  # what the user gave to `fit` beside X, y and weights
 
     def given(self) -> tuple[Any, Array | None, Array | None]:
         """X, y and weights as the `fit` of any learner takes them: labels, not codes; None where there are none."""

@@ -12,13 +12,15 @@ shares (of trees that all agree) are as large as one likes, and no line through 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from tenfold.base.estimator import log_softmax
+from tenfold.base.estimator import log_softmax, softmax
+from tenfold.base.sklearn_api import SklearnApi
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.calibrate.isotonic import isotonic_map
@@ -28,6 +30,9 @@ METHODS = ("sigmoid", "isotonic", "temperature", "beta")
 STEEPEST = 1e3  # bound on 1/T and on log-odds: classes that are separated perfectly ask for infinity
 SMALLEST = 1e-12  # added to probabilities whose logarithm is taken
 SCORES, PROBABILITIES = "scores", "probabilities"  # what a classifier says of each class
+ZERO = {  # maps to a probability of zero
+    "sigmoid": np.array([0.0, -STEEPEST]), "beta": np.array([0.0, 0.0, -STEEPEST]), "isotonic": np.zeros((2, 1)),
+}  # fmt: skip
 WEAK = 1e-9  # share of the curvature added, so that a map that is not unique is one of the least
 
 
@@ -43,14 +48,14 @@ class Calibrator:
     def __call__(self, probabilities: Any) -> Array:
         """Calibrated probabilities, of the same shape: (n, k), or (n,) for the second of two classes."""
         p = np.asarray(probabilities, dtype=np.float64)
-        found = np.exp(self.log_probabilities(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
+        found = self.probabilities(np.column_stack([1 - p, p]) if p.ndim == 1 else p)
         return found[:, 1] if p.ndim == 1 else found
 
-    def log_probabilities(self, said: Array) -> Array:
-        """From scores or probabilities of the classes (n, k): unnormalised log probabilities."""
+    def probabilities(self, said: Array) -> Array:
+        """From scores or probabilities of the classes (n, k): calibrated probabilities."""
         f = inputs_of(self.method, np.asarray(said, dtype=np.float64), self.unit)
         if self.method == "temperature":
-            return log_softmax(self.parameters[0] * f)
+            return softmax(self.parameters[0] * f)
         if self.n_classes == 2:
             second = apply_map(self.method, self.parameters[0], f[:, 1])
             P = np.column_stack([1 - second, second])
@@ -59,7 +64,44 @@ class Calibrator:
             P = np.column_stack(columns)
             P[P.sum(axis=1) == 0] = 1.0  # no class is believed in: all alike
             P /= P.sum(axis=1, keepdims=True)
-        return np.asarray(np.log(np.maximum(P, np.finfo(float).tiny)))
+        return P
+
+    def log_probabilities(self, said: Array) -> Array:
+        """Their logarithms, finite."""
+        return np.asarray(np.log(np.maximum(self.probabilities(said), np.finfo(float).tiny)))
+
+
+class ClassMap(SklearnApi):
+    """The fitted map of one class, or of all by one temperature, read as scikit-learn's: `predict` of what a classifier says, and the
+    numbers it has found, of 1 / (1 + exp(a f + b)) or softmax(beta logits)."""
+
+    role: ClassVar[str] = "regressor"
+    target: ClassVar[str] = "real"
+    multi_output = sparse = missing = categorical = False
+
+    def __init__(self, calibrator: Calibrator, place: int) -> None:
+        self.calibrator, self._fitted = calibrator, calibrator.parameters[place]
+        method, two = calibrator.method, calibrator.n_classes == 2 and calibrator.unit == SCORES
+        if method == "sigmoid":
+            self.a_, self.b_ = -self._fitted[0], -self._fitted[1]
+        elif method == "temperature":
+            self.beta_ = self._fitted[0] / (2 if two else 1)  # of logits (-f, f)
+        else:
+            self.coef_ = self._fitted
+
+    def fit(self, f: Any, y: Any, sample_weight: Any = None) -> ClassMap:
+        """A map has been fitted with its classifier: it is fitted anew by a new `CalibratedClassifierCV`."""
+        return self
+
+    def predict(self, f: Any) -> Array:
+        """The calibrated probability of each row from the log-odds or probability of the class; by temperature from all of them."""
+        f = np.asarray(f, dtype=np.float64)
+        if self.calibrator.method == "temperature":
+            return self.calibrator.probabilities(np.column_stack([np.zeros(len(f)), f]) if f.ndim == 1 else f)
+        return apply_map(self.calibrator.method, self._fitted, f.reshape(-1))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 def fit_calibrator(
@@ -84,13 +126,17 @@ def fit_calibrator(
     return calibrator_of(method, checked.truth, p, np.ones(len(p)) if checked.w is None else checked.w, PROBABILITIES)
 
 
-def calibrator_of(method: str, codes: Array, said: Array, w: Array, unit: str = SCORES) -> Calibrator:
-    """The map of a method from scores or probabilities of the classes (n, k) and true classes."""
+def calibrator_of(
+    method: str, codes: Array, said: Array, w: Array, unit: str = SCORES, absent: Collection[int] = ()
+) -> Calibrator:
+    """The map of a method from scores or probabilities of the classes (n, k) and true classes; `absent` are classes that the classifier
+    has never met, whose probability is zero."""
     k, f = said.shape[1], inputs_of(method, said, unit)
     if method == "temperature":
         return Calibrator(method, [np.array([inverse_temperature(codes, f, w)])], k, unit)
     chosen = [1] if k == 2 else list(range(k))
-    return Calibrator(method, [fit_map(method, f[:, c], codes == c, w) for c in chosen], k, unit)
+    maps = [ZERO[method].copy() if k > 2 and c in absent else fit_map(method, f[:, c], codes == c, w) for c in chosen]
+    return Calibrator(method, maps, k, unit)
 
 
 def inputs_of(method: str, said: Array, unit: str) -> Array:
@@ -105,10 +151,11 @@ def inputs_of(method: str, said: Array, unit: str) -> Array:
 def log_odds(scores: Array) -> Array:
     """ln p/(1 − p) of each class: its score less the log of the sum of the others."""
     if scores.shape[1] == 2:
-        lead = np.clip(scores[:, 1] - scores[:, 0], -STEEPEST, STEEPEST)
-        return np.column_stack([-lead, lead])
-    others = [logsumexp(np.delete(scores, k, axis=1), axis=1) for k in range(scores.shape[1])]
-    return np.asarray(np.clip(scores - np.column_stack(others), -STEEPEST, STEEPEST))
+        lead = scores[:, 1] - scores[:, 0]
+        odds = np.column_stack([-lead, lead])
+    else:
+        odds = scores - np.column_stack([logsumexp(np.delete(scores, k, axis=1), axis=1) for k in range(scores.shape[1])])
+    return np.asarray(np.nan_to_num(odds, nan=0.0, posinf=STEEPEST, neginf=-STEEPEST))
 
 
 def inverse_temperature(codes: Array, scores: Array, w: Array) -> float:

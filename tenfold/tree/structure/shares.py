@@ -36,7 +36,8 @@ class ShareClassifier(Classifier):
         raise NotImplementedError
 
     def _probabilities(self, X: Any) -> Array:
-        return self._class_shares(X).astype(X.dtype, copy=False)
+        shares = self._class_shares(X)
+        return shares.astype(X.dtype, copy=False) if self.accepts == "rows" else shares
 
     def _log_probabilities(self, X: Any) -> Array:
         with np.errstate(divide="ignore"):
