@@ -85,7 +85,7 @@ def test_growing_on_is_growing_at_once() -> None:
     whole = tenfold.RandomForestRegressor(9, random_state=1).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
     np.testing.assert_allclose(model.oob_prediction_, whole.oob_prediction_, rtol=1e-12)
-    with pytest.warns(DataWarning, match="nothing was added"):
+    with pytest.warns(DataWarning, match="does not fit new trees"):
         model.fit(X, y)
     with pytest.raises(BadInput, match="grew on 300 rows"):
         model.set_params(n_estimators=12).fit(X[:200], y[:200])
@@ -421,9 +421,9 @@ def test_interrupted_forest_keeps_its_trees(monkeypatch: pytest.MonkeyPatch) -> 
     "wrong, words",
     [
         ({"monotonic_cst": [1] * 7}, "has shape 7 but the input data X has 8 features"),
-        ({"max_samples": 501}, "only 500 rows"),
-        ({"max_samples": 1.5}, "at most 1"),
-        ({"bootstrap": False, "max_samples": 0.5}, "bootstrap=True only"),
+        ({"max_samples": 2001}, "and 4 is the most"),
+        ({"max_samples": 4.5}, "drawn 4.5 times"),
+        ({"bootstrap": False, "max_samples": 0.5}, "switch to `bootstrap=True`"),
     ],
 )
 def test_bad_parameters(wrong: dict[str, Any], words: str) -> None:

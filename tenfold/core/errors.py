@@ -119,7 +119,9 @@ def warn(message: str, category: type[TenfoldWarning], stacklevel: int = 2) -> N
 
 def not_fitted(name: str) -> NotFitted:
     """The error for a learner without a fit."""
-    error: NotFitted = _also_theirs(NotFitted)(f"This {name} is not fitted yet: call fit before using it.")
+    error: NotFitted = _also_theirs(NotFitted)(
+        f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator."
+    )
     return error
 
 

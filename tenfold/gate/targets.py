@@ -68,7 +68,7 @@ def check_classes(learner: Any, target: Target) -> None:
 
 def as_column(y: Any) -> Array:
     if ops.is_sparse(y):
-        raise BadType("y is sparse, but a dense target is required: use y.toarray()")
+        raise BadType("y is sparse: sparse multilabel-indicator for y is not supported. Use y.toarray()")
     if hasattr(y, "__array__") or isinstance(y, (list, tuple)):
         return np.asarray(y)
     if np.ndim(y) == 0:

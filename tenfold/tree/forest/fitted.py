@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from tenfold.core.engine import current_engine
 from tenfold.core.errors import NotFitted
 from tenfold.core.learned import learned
 from tenfold.core.learning import drive
+from tenfold.core.params import domains
 from tenfold.core.random import seed_of
 from tenfold.core.threads import single_blas
 from tenfold.tree.forest.out_of_bag import OutOfBagImportance, TreeCorrelation, oob_importance, tree_correlation
@@ -38,6 +40,7 @@ class Grown(Estimator):
     _seed: int = learned("int", "seed of the draws")
     _oob_score: Any = learned("float|none", "the score on rows that a tree has not seen")
 
+    random_thresholds: ClassVar[bool] = False
     _trees: Trees
     _sums: Array  # (n, outputs): sums over the trees that have not seen a row
 
@@ -81,8 +84,41 @@ class Grown(Estimator):
 
     @property
     def estimators_(self) -> list[Any]:
-        """The trees as learners of their own."""
-        return as_learners(self, self._tree_class())
+        """The trees as learners of their own, with the parameters that they grew by; random_state is the number that drew for them."""
+        members = as_learners(self, self._tree_class())
+        for t, member in enumerate(members):
+            vars(member).update(vars(self.estimator), random_state=seed_of_tree(self._seed, t) % 2**32)
+        return members
+
+    @property
+    def estimator(self) -> Any:
+        """A tree as the forest grows them, not fitted; `estimator_` of a fitted forest is the same."""
+        kind = self._tree_class()
+        shared = {name: getattr(self, name) for name in domains(kind) if name in domains(self) and name != "random_state"}
+        if self.target == "label" and shared["class_weight"] == "balanced_subsample":
+            shared["class_weight"] = "balanced"
+        return kind(**shared, splitter="random" if self.random_thresholds else "best")
+
+    @property
+    def estimator_(self) -> Any:
+        """A tree as the forest has grown them, not fitted."""
+        check.check_fitted(self)
+        return self.estimator
+
+    def __len__(self) -> int:
+        """The number of trees."""
+        check.check_fitted(self)
+        return len(self._trees)
+
+    def __getitem__(self, number: Any) -> Any:
+        """One of `estimators_`, or some of them."""
+        return self.estimators_[number]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    def __bool__(self) -> bool:
+        return True  # fitted or not, however many trees
 
     def _tree_class(self) -> Any:
         raise NotImplementedError

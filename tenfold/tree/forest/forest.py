@@ -138,12 +138,13 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
         y = y.reshape(len(y), -1)
-        least, most = y.min(axis=0), y.max(axis=0)
-        if self.criterion == "poisson" and ((least < 0) | (most <= 0)).any():
-            bad = int(((least < 0) | (most <= 0)).argmax())
+        if self.criterion == "poisson" and (y.min() < 0 or y.max(axis=0).min() <= 0):
+            why = "Sum of y is not strictly positive which is necessary"
+            if y.min() < 0:
+                why = "Some value(s) of y are negative which is not allowed"
             raise BadInput(
-                f"{type(self).__name__}(criterion='poisson'): Sum of y is not strictly positive, or some of y are negative: y goes "
-                f"from {least[bad]:g} to {most[bad]:g}, so use squared_error"
+                f"{type(self).__name__}(criterion='poisson'): {why} for Poisson regression. y goes from {y.min():g} to {y.max():g}: use "
+                "squared_error"
             )
         if y.shape[1] > 1 and self.keep_targets:
             raise refuse(self, "keep_targets", f"is for one target, and y has {y.shape[1]} columns: use MultiOutputRegressor")

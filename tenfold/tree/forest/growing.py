@@ -30,6 +30,7 @@ from tenfold.tree.structure.store import TreeStore
 from tenfold.tree.warm_start import check_goes_on
 
 SPLITS_ARE_SHARED = {"several_targets": "the trees have the same splits for all targets"}
+MOST_DRAWS = 4  # of a row for a tree, on average: sums of whole numbers have room for as many
 ROWS_ARE_DRAWN = {"weight_is_copies": "rows are drawn for each tree, and every row counts as one there, whatever it weighs"}
 
 
@@ -43,7 +44,6 @@ class Forest(Grown):
     categorical: ClassVar[bool] = True
     least_classes: ClassVar[int] = 1
     path: ClassVar[str | None] = "n_estimators"
-    random_thresholds: ClassVar[bool] = False
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "columns are drawn by their numbers, and of equal splits the one drawn first is taken",
     }
@@ -126,8 +126,8 @@ class Forest(Grown):
             )
         if len(self._trees) == size:
             warn(
-                f"{type(self).__name__}(warm_start=True): there are {size} trees already, nothing was added: "
-                "raise n_estimators",
+                f"{type(self).__name__}: Warm-start fitting without increasing n_estimators does not fit new trees. There are {size} "
+                "already: raise n_estimators",
                 DataWarning,
                 stacklevel=2,
             )
@@ -137,17 +137,23 @@ class Forest(Grown):
         """How often a row is drawn for a tree, on average; 0: every row once."""
         if not self.bootstrap:
             if self.max_samples is not None:
-                raise refuse(self, "max_samples", "rows are drawn with bootstrap=True only")
+                raise refuse(
+                    self, "max_samples",
+                    "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set `max_sample=None`.",
+                )  # fmt: skip
+            if self._asked_out_of_bag():
+                raise refuse(self, "oob_score", "Out of bag estimation only available if bootstrap=True: every tree has seen every row")
             return 0.0
         if self.max_samples is None:
             return 1.0
-        if isinstance(self.max_samples, (int, np.integer)):
-            if self.max_samples > n:
-                raise refuse(self, "max_samples", f"there are only {n} rows")
-            return int(self.max_samples) / n
-        if self.max_samples > 1:
-            raise refuse(self, "max_samples", "a share of the rows must be at most 1")
-        return float(self.max_samples)
+        rate = float(self.max_samples) / (n if isinstance(self.max_samples, (int, np.integer)) else 1)
+        if rate > MOST_DRAWS:
+            raise refuse(self, "max_samples", f"a row would be drawn {rate:g} times on average, and {MOST_DRAWS} is the most")
+        return rate
+
+    def _asked_out_of_bag(self) -> bool:
+        """Whether the user asks for the out-of-bag score, or chooses another one: it is there anyhow, but some rows may have none."""
+        return not isinstance(self.oob_score, (bool, np.bool_)) or bool(self.oob_score)
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
         """Factors of the weights of rows, and the number of classes of each target (0: numbers)."""
@@ -229,6 +235,11 @@ class Forest(Grown):
             why = "is absent: every tree has seen every row, use bootstrap=True and more trees"
             names = ("oob_score_", "oob_prediction_", "oob_decision_function_")
             return dict(fitted, _oob_score=None, absent_={name: f"{name} {why}" for name in names})
+        if self._asked_out_of_bag() and not out.all():
+            warn(
+                f"{type(self).__name__}: Some inputs do not have OOB scores: every tree has seen them. Use more trees (n_estimators)",
+                DataWarning,
+            )
         return dict(fitted, _oob_score=self._oob(sums[out] / times[out, None], table.y[out], table.w[out]))
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
