@@ -271,7 +271,7 @@ def test_randomized_search_draws_by_seed() -> None:
     assert one.cv_results_["params"] == two.cv_results_["params"] != other.cv_results_["params"]
     peer = theirs.RandomizedSearchCV(tenfold.Ridge(), given, n_iter=4, random_state=0).fit(X, Y)
     assert one.cv_results_["params"] == peer.cv_results_["params"]
-    with pytest.warns(tenfold.DataWarning, match="only 2 settings"):
+    with pytest.warns(tenfold.DataWarning, match="total space of parameters 2 is smaller than n_iter"):
         tenfold.RandomizedSearchCV(tenfold.Ridge(), {"alpha": [1.0, 2.0]}).fit(X, Y)
 
 

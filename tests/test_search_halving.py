@@ -96,8 +96,8 @@ def test_rows_of_a_step_are_among_those_of_the_next_and_keep_the_shares_of_class
 def test_bad_settings_are_refused_in_a_sentence() -> None:
     for more, match in (
         (dict(resource="max_iter"), "say how many max_iter"),
-        (dict(resource="rounds", max_resources=9), "no parameter of Ridge"),
-        (dict(resource="alpha", max_resources=9), "one of the parameters that are searched"),
+        (dict(resource="rounds", max_resources=9), "not supported by estimator Ridge"),
+        (dict(resource="alpha", max_resources=9), "part of the searched parameters"),
         (dict(min_resources=500), "give more rows"),
         (dict(scoring=["r2"], refit="r2"), "give one"),
     ):

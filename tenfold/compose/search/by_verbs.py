@@ -12,6 +12,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
+from tenfold.base.foreign import takes
 from tenfold.compose.search.evaluation import Scores
 from tenfold.compose.search.folds import rounds_of_search
 from tenfold.compose.search.parameters import Setting
@@ -23,7 +24,7 @@ from tenfold.evaluate.split.strata import STRATA, target_kind
 from tenfold.evaluate.validate.by_verbs import splits_by_verbs
 from tenfold.evaluate.validate.judges import changed_by_user, judges_of
 from tenfold.evaluate.validate.ordinary import Job, Outcome, columns_of, fit_and_score, tell_of_failures
-from tenfold.evaluate.validate.routing import RoutedScorers, routed
+from tenfold.evaluate.validate.routing import RoutedScorers, routed, routing_is_on
 from tenfold.score.functions import METRIC, form_of
 from tenfold.score.scorer import Scorers
 from tenfold.score.scoring import check_scoring
@@ -88,6 +89,8 @@ class ByVerbs:
             PairPlan(splits_by_verbs(self.learner, X, y, splitting, self.asked.split))
         ]
         self._check_pairs()
+        if params.get("sample_weight") is not None and not routing_is_on() and self._takes_weights():
+            self.asked = self.asked._replace(score={"sample_weight": params["sample_weight"]})
         self.names: list[str] = []
 
     def _own_rounds(self, groups: Any) -> list[Any]:
@@ -104,12 +107,25 @@ class ByVerbs:
         if not sum(map(len, self.rounds)):
             raise BadInput("No fits were performed. Was the CV iterator empty? Were there no candidates?")
 
+    def _takes_weights(self) -> bool:
+        """Whether a scorer takes the weights of the fit; tells of those that do not."""
+        named = self.scorer.scorers if isinstance(self.scorer, Scorers) else {"": self.scorer}
+        accepts = {name: takes_weights(one) for name, one in named.items()}
+        for name, one in named.items():
+            if not accepts[name]:
+                warn(
+                    f"The scoring {name + '=' if name else ''}{one} does not support sample_weight, which may lead to statistically "
+                    f"incorrect results when fitting {self.search!r} with sample_weight.",
+                    DataWarning,
+                )
+        return any(accepts.values())
+
     def run(self, settings: list[Setting], rounds: list[Any], done: Callable[[Any], None]) -> Scores:
         """Scores of all settings on all splits."""
         if not settings:
             raise BadInput("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         search, scorer = self.search, self.scorer
-        if self.asked.score and isinstance(scorer, Scorers):
+        if self.asked.score and isinstance(scorer, Scorers) and routing_is_on():
             scorer = RoutedScorers(scorer)
         job = Job(
             self.rows.X, self.rows.y, scorer, self.asked.fit, self.asked.score, search.error_score, search.return_train_score
@@ -138,6 +154,12 @@ class ByVerbs:
             np.array([one.score_time for one in outcomes]).reshape(shape),
             np.ones(len(settings), dtype=bool),
         )  # fmt: skip
+
+
+def takes_weights(scorer: Any) -> bool:
+    """Whether a scorer has a parameter sample_weight."""
+    said = getattr(scorer, "_accept_sample_weight", None)
+    return bool(said()) if callable(said) else takes(scorer, "sample_weight")
 
 
 class NoCorrection:

@@ -22,6 +22,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, NotFitted
 from tenfold.core.learned import learned
 from tenfold.core.params import group, param
+from tenfold.evaluate.validate.routing import routing_is_on
 from tenfold.score.record import Score, judged_output
 
 NO_REFIT = "was searched with refit=False: there is no model of all rows; set refit=True, or fit best_params_ yourself"
@@ -106,11 +107,18 @@ class Chosen(OfMember, Estimator):
 
     # --- what the best model does ---
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The score that has chosen, of the best model on these rows; greater is better."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
+        """The score that has chosen, of the best model on these rows; greater is better. `params` are handed to the scorer by
+        scikit-learn's metadata routing.
+        """
+        if params and not routing_is_on():
+            raise BadParameter(
+                f"[{', '.join(params)}]: Passing extra keyword arguments to {type(self).__name__}.score is only supported if "
+                "enable_metadata_routing=True, which you can set using `sklearn.set_config`."
+            )
         best = self._model()
-        if "_way" in vars(self):
-            return self._score_by_verbs(X, y, {} if sample_weight is None else {"sample_weight": sample_weight})
+        if "_way" in vars(self) or params:
+            return self._score_by_verbs(X, y, params if sample_weight is None else {**params, "sample_weight": sample_weight})
         judge = self._judge()
         X, y = rows_and_truth(self, X, y)
         rows = check.check_predict(best, X)
@@ -208,6 +216,11 @@ class Chosen(OfMember, Estimator):
     def transform(self, X: Any) -> Any:
         """The rows as the best model transforms them."""
         return self._model().transform(X)
+
+    @available(_model_has("score_samples"))
+    def score_samples(self, X: Any) -> Any:
+        """The score that the best model gives each row, such as a log density."""
+        return self._model().score_samples(X)
 
     @available(_model_has("inverse_transform"))
     def inverse_transform(self, X: Any) -> Any:

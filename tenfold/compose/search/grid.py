@@ -8,7 +8,6 @@ from numpy.random import RandomState
 
 from tenfold.compose.search.parameters import ParameterGrid, ParameterSampler, Setting
 from tenfold.compose.search.search import Search
-from tenfold.core.errors import DataWarning, warn
 from tenfold.core.params import KW_ONLY, estimator, param
 
 
@@ -94,11 +93,4 @@ class RandomizedSearchCV(Search):
         ]
 
     def _candidates(self) -> list[Setting]:
-        sampler = ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state)
-        if len(sampler) < self.n_iter:
-            warn(
-                f"RandomizedSearchCV(n_iter={self.n_iter}): there are only {len(sampler)} settings, and all of them are tried",
-                DataWarning,
-                stacklevel=2,
-            )
-        return list(sampler)
+        return list(ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state))

@@ -63,19 +63,32 @@ class Halving(Search):
     def _run(self, evaluate: Evaluate, rows: Any, rounds: list[Any]) -> dict[str, Any]:
         if self._several:
             raise BadParameter(f"{type(self).__name__}(scoring={self.scoring!r}): one score decides who goes on; give one")
+        if not same_splits_again(self.cv):
+            raise BadParameter(
+                "The cv parameter must yield consistent folds across calls to split(). Set its random_state to an int, or set "
+                "shuffle=False."
+            )
         rng = legacy_generator(self.random_state)
         n_splits = sum(map(len, rounds))
+        if self.resource != ROWS and self.resource not in self._member.get_params():
+            raise BadParameter(
+                f"Cannot use resource={self.resource} which is not supported by estimator {type(self.estimator).__name__}"
+            )
         most = self._most(rows)
         least = self._least(rows, n_splits)
+        if not least:
+            raise BadInput("min_resources_=0: you might have passed an empty dataset X.")
         settings = self._drawn(least, most, rng)
         if self.resource != ROWS and any(self.resource in one for one in settings):
-            raise BadParameter(f"{type(self).__name__}(resource={self.resource!r}): is one of the parameters that are searched")
+            raise BadParameter(
+                f"Cannot use parameter {self.resource} as the resource since it is part of the searched parameters."
+            )
         required = 1 + floor(log(len(settings), self.factor) + 1e-9)
         if self.min_resources == "exhaust":
             least = max(least, int(most // self.factor ** (required - 1)))
         if least > most:
             raise BadInput(
-                f"{type(self).__name__}: the first step needs min_resources={least}, but there are max_resources={most}: "
+                f"min_resources_={least} is greater than max_resources_={most}: {type(self).__name__} needs so many for the first step; "
                 "give more rows, or fewer settings"
             )
         possible = 1 + floor(log(most // least, self.factor) + 1e-9)
@@ -106,7 +119,7 @@ class Halving(Search):
             return int(self.max_resources)
         if self.resource != ROWS:
             raise BadParameter(
-                f"{type(self).__name__}(max_resources='auto'): is for resource='n_samples'; say how many {self.resource} at most"
+                f"resource can only be 'n_samples' when max_resources='auto': say how many {self.resource} at most"
             )
         return rows.n_rows or 0
 
@@ -114,10 +127,6 @@ class Halving(Search):
         if not isinstance(self.min_resources, str):
             return int(self.min_resources)
         if self.resource != ROWS:
-            if self.resource not in self._member.get_params():
-                raise BadParameter(
-                    f"{type(self).__name__}(resource={self.resource!r}): is no parameter of {type(self._member).__name__}"
-                )
             return 1
         codes = codes_of_rows(rows)
         return 2 * n_splits * (1 if codes is None else int(codes.max()) + 1)
@@ -137,6 +146,12 @@ class Halving(Search):
     def _columns(self) -> dict[str, Array]:
         step = np.repeat(np.arange(len(self.n_candidates_)), self.n_candidates_)[: len(self._settings)]
         return {"iter": step, "n_resources": np.array(self.n_resources_)[step]}
+
+
+def same_splits_again(cv: Any) -> bool:
+    """Whether a splitter gives the same splits whenever it is asked."""
+    shuffles = hasattr(cv, "split") and getattr(cv, "shuffle", True)
+    return not shuffles or isinstance(getattr(cv, "random_state", 0), (int, np.integer))
 
 
 def codes_of_rows(rows: Any) -> Array | None:
@@ -264,7 +279,7 @@ class HalvingRandomSearchCV(Halving):
     def _drawn(self, least: int, most: int, rng: RandomState) -> list[Setting]:
         if self.n_candidates == self.min_resources == "exhaust":
             raise BadParameter(
-                "HalvingRandomSearchCV(n_candidates='exhaust', min_resources='exhaust'): one follows from the other; give a number"
+                "n_candidates and min_resources cannot be both set to 'exhaust': one follows from the other; give a number"
             )
         number = max(1, most // least) if self.n_candidates == "exhaust" else int(self.n_candidates)
         return list(ParameterSampler(self.param_distributions, number, random_state=rng))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, BadType, DataWarning, warn
 from tenfold.core.random import legacy_generator
 from tenfold.gate.check import short
 
@@ -87,6 +87,12 @@ class ParameterSampler:
         rng = legacy_generator(self.random_state)
         if self._finite:
             grid = ParameterGrid(self.param_distributions)
+            if len(grid) < self.n_iter:
+                warn(
+                    f"The total space of parameters {len(grid)} is smaller than n_iter={self.n_iter}. Running {len(grid)} iterations. "
+                    "For exhaustive searches, use GridSearchCV.",
+                    DataWarning,
+                )
             yield from (grid[number] for number in _without_repeats(len(grid), len(self), rng))
             return
         for _ in range(self.n_iter):
@@ -115,22 +121,35 @@ def _draws(values: Any) -> bool:
 
 
 def _mappings(owner: str, given: Any) -> list[Mapping[str, Any]]:
-    many = [given] if isinstance(given, Mapping) else given
-    sound = isinstance(many, (list, tuple)) and many and all(isinstance(one, Mapping) for one in many)
-    if not sound or not all(isinstance(name, str) for one in many for name in one):
-        raise BadParameter(
-            f"{owner}={short(given)}: must be a dict of values by parameter, as {{'alpha': [0.1, 1.0]}}, or a list of such dicts"
+    what = f"Parameter {owner.removeprefix('param_').removesuffix('s')}"
+    if not isinstance(given, (Mapping, list, tuple)) or (not isinstance(given, Mapping) and not given):
+        raise BadType(
+            f"{what} should be a dict or a list, got: {given!r} of type {type(given).__name__}: {owner} must be a dict of values by "
+            "parameter, as {'alpha': [0.1, 1.0]}, or a list of such dicts"
         )
-    return list(many)
+    many = [given] if isinstance(given, Mapping) else list(given)
+    for one in many:
+        if not isinstance(one, Mapping):
+            raise BadType(f"{what} is not a dict ({one!r})")
+        if not all(isinstance(name, str) for name in one):
+            raise BadType(f"{what} {short(one)}: the names of parameters must be texts")
+    return many
 
 
 def _listed(owner: str, name: str, values: Any) -> list[Any]:
     """The values of a parameter; NumPy's numbers as Python's."""
-    if isinstance(values, np.ndarray) and values.ndim == 1:
+    what = f"Parameter {owner.removeprefix('param_').removesuffix('s')} for parameter {name!r}"
+    if isinstance(values, np.ndarray):
+        if values.ndim > 1:
+            raise BadParameter(f"{what}: the array should be one-dimensional, got one of the shape {values.shape}")
         values = values.tolist()
     if isinstance(values, (str, bytes, Mapping)) or not np.iterable(values):
-        raise BadParameter(f"{owner}: {name}={short(values)} must be a list of values (one value: [{short(values)}])")
+        kinds = "a list or a numpy array" if owner == "param_grid" else "iterable or a distribution, a list of values"
+        raise BadType(
+            f"{what} needs to be {kinds}, but got {values!r} (of type {type(values).__name__}) instead. Single values need to be "
+            f"wrapped in a list with one element. It must be a list of values: [{short(values)}]"
+        )
     found = [one.item() if isinstance(one, np.generic) else one for one in values]
     if not found:
-        raise BadParameter(f"{owner}: {name} is an empty list; give at least one value")
+        raise BadParameter(f"{what} need to be a non-empty sequence, got: []: it is an empty list; give at least one value")
     return found

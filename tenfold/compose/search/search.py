@@ -21,7 +21,7 @@ from tenfold.compose.search.parameters import Setting
 from tenfold.compose.search.results import ranks
 from tenfold.compose.search.sharing import with_setting
 from tenfold.core.data import Arrays, Source
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, BadType
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, group, param
@@ -32,6 +32,11 @@ from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 from tenfold.score.scorer import Scorers
 from tenfold.score.scoring import check_scoring
+
+
+class BadIndex(BadParameter, IndexError):
+    """The number of a setting that there is not."""
+
 
 CORRECTED = ("best_score_corrected_", "best_score_range_")
 Evaluate = Callable[[list[Setting], list[Any]], Scores]
@@ -201,12 +206,15 @@ class Search(Chosen):
     def _index_by_function(self) -> int:
         choose: Any = self.refit
         must = "the function of cv_results_ must return the number of a setting, " + f"0 to {len(self._settings) - 1}"
+        here = f"{type(self).__name__}(refit=...)"
         try:
             index = choose(self.cv_results_)
         except Exception as reason:
-            raise BadParameter(f"{type(self).__name__}(refit=...): {must}, but raised {type(reason).__name__}: {reason}") from reason
-        if not isinstance(index, (int, np.integer)) or not 0 <= index < len(self._settings):
-            raise BadParameter(f"{type(self).__name__}(refit=...): {must}, not {check.short(index)}")
+            raise BadParameter(f"{here}: {must}, but raised {type(reason).__name__}: {reason}") from reason
+        if not isinstance(index, (int, np.integer)):
+            raise BadType(f"best_index_ returned is not an integer: {here}: {must}, not {check.short(index)}")
+        if not 0 <= index < len(self._settings):
+            raise BadIndex(f"best_index_ index out of range: {here}: {must}, not {check.short(index)}")
         return int(index)
 
     def _refitted(self, member: Estimator, rows: Arrays) -> dict[str, Any]:

@@ -58,12 +58,13 @@ class Asked(NamedTuple):
     params: Any
     error_score: Any
     function: str
+    verb: str = "fit"
 
     def ways(self) -> tuple[Any, Routed]:
         """The scorer, and what fits and scores are given."""
         check_one_scoring(self.scoring)
         scorer = check_scoring(self.model, self.scoring)
-        return scorer, routed(self.function, self.model, scorer, self.splitting, self.params)
+        return scorer, routed(self.function, self.model, scorer, self.splitting, self.params, self.verb)
 
     def pairs(self) -> Pairs:
         """The splits."""
@@ -141,6 +142,7 @@ def grown_points(asked: Asked, train_sizes: Any, shuffle: bool, in_steps: bool) 
     """Numbers of training rows, what the first so many training rows of each split give, and the number of splits."""
     if in_steps and not hasattr(asked.model, "partial_fit"):
         raise BadInput("An estimator must support the partial_fit interface to exploit incremental learning")
+    asked = asked._replace(verb="partial_fit") if in_steps else asked
     pairs = asked.pairs()
     sizes = absolute_sizes(train_sizes, len(pairs[0][0]))
     if shuffle:

@@ -157,7 +157,7 @@ def permutation_importance(
     source = read(model, X, y, sample_weight, *known)
     if ops.is_sparse(source.X):
         raise BadInput("columns are shuffled one by one, which takes a dense table: use X.toarray()")
-    judge, rng, ratio = find_score(wanted, model.role), generator(random_state), None
+    judge, rng, ratio = find_score(wanted, model.role), generator(0 if folds is None else random_state), None
     models, held_out = [model], [np.arange(source.n_rows or 0)]
     if folds is not None:
         rounds = plan(model, source, Splitting(folds=folds, groups=groups, random_state=rng))

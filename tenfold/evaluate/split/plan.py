@@ -218,7 +218,10 @@ def plans_of(splits: Iterable[Any], n: int) -> list[SplitPlan]:
     """Explicit pairs (train, test) as rounds: runs of test sets that make up all rows are folds."""
     pairs = [_checked(pair, n) for pair in splits]
     if not pairs:
-        raise BadInput("folds: give at least one pair (train, test) of row numbers")
+        raise BadInput(
+            "No fits were performed. Was the CV iterator empty? Were there no candidates? Give at least one "
+            "pair (train, test) of row numbers"
+        )
     found, start = [], 0
     while start < len(pairs):
         fold, stop = np.full(n, -1), start

@@ -67,7 +67,7 @@ def cross_validate_by_verbs(
     began = time.perf_counter()
     scorer = check_scoring(model, scoring, raise_exc=wanted.error_score == "raise")
     asked = routed(function, model, scorer, splitting, params)
-    if asked.score and isinstance(scorer, Scorers):
+    if asked.score and isinstance(scorer, Scorers):  # metadata routing is on
         scorer = RoutedScorers(scorer)
     job = Job(X, y, scorer, asked.fit, asked.score, wanted.error_score, wanted.train)
     pairs = splits_by_verbs(model, X, y, splitting, asked.split)

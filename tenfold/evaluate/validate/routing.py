@@ -27,8 +27,10 @@ def routing_is_on() -> bool:
     return theirs is not None and bool(theirs.get_config().get("enable_metadata_routing"))
 
 
-def routed(function: str, model: Any, scorer: Any, splitting: Splitting, params: Mapping[str, Any] | None) -> Routed:
-    """Who gets which of `params`: the fit gets all of them, unless metadata routing says otherwise."""
+def routed(
+    function: str, model: Any, scorer: Any, splitting: Splitting, params: Mapping[str, Any] | None, verb: str = "fit"
+) -> Routed:
+    """Who gets which of `params`: the fit (or another `verb`) gets all of them, unless metadata routing says otherwise."""
     given = dict(params or {})
     if not routing_is_on():
         return Routed(given, {}, {"groups": splitting.groups})
@@ -42,7 +44,7 @@ def routed(function: str, model: Any, scorer: Any, splitting: Splitting, params:
     router = routing.MetadataRouter(owner=function)
     mapping = routing.MethodMapping
     router.add(splitter=cv, method_mapping=mapping().add(caller="fit", callee="split"))
-    router.add(estimator=model, method_mapping=mapping().add(caller="fit", callee="fit"))
+    router.add(estimator=model, method_mapping=mapping().add(caller="fit", callee=verb))
     if scorer is not None:
         asked = model if isinstance(scorer, ModelScorer) else requests_of(scorer) if isinstance(scorer, Scorers) else scorer
         router.add(scorer=asked, method_mapping=mapping().add(caller="fit", callee="score"))
@@ -56,7 +58,7 @@ def routed(function: str, model: Any, scorer: Any, splitting: Splitting, params:
             message=str(failure).replace(f"{function}.fit", function), unrequested_params=failure.unrequested_params,
             routed_params=failure.routed_params,
         ) from None  # fmt: skip
-    return Routed(found.estimator.fit, found.scorer.score if scorer is not None else {}, found.splitter.split)
+    return Routed(found.estimator[verb], found.scorer.score if scorer is not None else {}, found.splitter.split)
 
 
 def requests_of(scorers: Scorers) -> Any:
