@@ -315,7 +315,7 @@ def medians(y: Array, w: Array) -> float:
 SEVERAL = [("gini", [2, 3]), ("entropy", [3, 2]), ("squared_error", [0, 0]), ("poisson", [0, 0]), ("absolute_error", [0, 0])]
 
 
-@pytest.mark.parametrize("most", [255, 1000])
+@pytest.mark.parametrize("most", [0, 255, 1000])  # bins of a forest; 0: the exact grower
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("criterion, classes", SEVERAL)
 def test_every_split_for_several_targets_is_the_best(criterion: str, classes: list[int], weighted: bool, most: int) -> None:
@@ -327,16 +327,20 @@ def test_every_split_for_several_targets_is_the_best(criterion: str, classes: li
     X[rng.random(n) < 0.1, 2] = np.nan
     y = np.column_stack([rng.integers(0, k, n) if k else 1 + rng.poisson(2.0, n) * 10.0**i for i, k in enumerate(classes)])
     w = rng.random(n) + 0.1 if weighted else np.ones(n)
-    bins = Bins.of(X, max_bins=most)
-    forest = native_forest(
-        bins, np.zeros(p, dtype=bool), bins.code(X), y.astype(float), w, classes=classes, factors=None, rate=0.0, criterion=criterion
-    )
-    limits: dict[str, Any] = dict(random=False, max_depth=40, min_split=20, min_leaf=2, min_weight_share=0.0, max_features=p, max_leaves=-1)
-    arrays, leaf = forest.tree(3, **limits, min_decrease=0.0, monotonic=np.empty(0, dtype=np.int64))
-    trees = one_tree(arrays)
-    assert (leaf == -1).all() and len(trees.feature) > 20
-    said = bins.code(X)[:, :p] + 0.0  # what the tree can tell apart
-    said[said == bins.n_bins] = np.nan
+    if most:
+        bins = Bins.of(X, max_bins=most)
+        forest = native_forest(
+            bins, np.zeros(p, dtype=bool), bins.code(X), y.astype(float), w, classes=classes, factors=None, rate=0.0, criterion=criterion
+        )
+        limits: dict[str, Any] = dict(random=False, max_depth=40, min_split=20, min_leaf=2, min_weight_share=0.0)
+        arrays, leaf = forest.tree(3, **limits, max_features=p, max_leaves=-1, min_decrease=0.0, monotonic=np.empty(0, dtype=np.int64))
+        trees, said = one_tree(arrays), bins.code(X)[:, :p] + 0.0  # what the tree can tell apart
+        assert (leaf == -1).all()
+        said[said == bins.n_bins] = np.nan
+    else:
+        by = Growth(criterion, max_depth=40, min_split=20, min_leaf=2)
+        trees, said = Presorted(X).grow_several(by, y, w if weighted else None, classes if any(classes) else None), X
+    assert len(trees.feature) > 20
     for node, rows in walk(trees, X, 0, np.arange(n)):
         each = [impurity(criterion, y[rows, k], w[rows], own) for k, own in enumerate(classes)]
         np.testing.assert_allclose(trees.impurity[node], np.mean(each) / w[rows].sum(), rtol=1e-9, atol=1e-12)

@@ -110,6 +110,31 @@ def test_what_several_targets_cannot_have() -> None:
         tenfold.DecisionTreeClassifier().fit(X, labels).pruned("pessimistic")
 
 
+def test_around_several_columns_of_labels() -> None:
+    """Pipelines ask by blocks; what is for one target says so."""
+    X, _, labels, _ = rows()
+    model = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.DecisionTreeClassifier(max_depth=2)).fit(X, labels)
+    many = np.tile(X, (500, 1))  # several blocks
+    for found, few in zip(model.predict_proba(many), model.predict_proba(X), strict=True):
+        np.testing.assert_array_equal(found, np.tile(few, (500, 1)))
+    tree = tenfold.DecisionTreeClassifier(max_depth=2).fit(X, labels)
+    said = tenfold.evaluate.attributions(tree, X[:5])
+    expected = np.hstack(tree.predict_proba(X[:5]))
+    np.testing.assert_allclose(said.base + said.values.sum(axis=1), expected, rtol=1e-9, atol=1e-12)
+    assert tenfold.cross_val_score(tree, X, labels, cv=3).shape == (3,)
+    with pytest.raises(BadInput, match="3 columns of labels"):
+        tenfold.cross_validate(tree, X, labels, folds=3)
+    with pytest.raises(BadInput, match="3 columns of labels"):
+        tenfold.GridSearchCV(tree, {"max_depth": [1, 2]}, cv=3).fit(X, labels)
+
+
+def test_trees_of_a_forest_have_its_settings() -> None:
+    X, _, labels, _ = rows()
+    forest = tenfold.RandomForestClassifier(2, criterion="entropy", max_depth=3, random_state=0).fit(X, labels[:, 0])
+    assert {(one.criterion, one.max_depth, one.max_features) for one in forest.estimators_} == {("entropy", 3, "sqrt")}
+    assert "entropy = " in tenfold.export_graphviz(forest.estimators_[0])
+
+
 # --- sparse tables ---
 
 

@@ -9,7 +9,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.split.folds import check_class_sizes
+from tenfold.evaluate.split.folds import check_class_sizes, refuse_several_labels
 from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, target_of
 from tenfold.evaluate.split.splitters import KFold, StratifiedKFold
 from tenfold.evaluate.split.splitting import Splitting
@@ -45,6 +45,7 @@ def folds_by_content(rows: Arrays, folds: int) -> Array:
         [ops.hash_rows(rows.load(part).X, 0) for part in rows.parts()]
     )  # what may not be there is told
     labels = rows.target.classes is not None
+    refuse_several_labels(rows.target.classes)
     codes = target_of(rows) if labels else np.zeros(len(hashes), dtype=np.int64)
     order = np.lexsort((hashes, codes))
     new = np.append(True, (np.diff(codes[order]) != 0) | (np.diff(hashes[order]) != 0))

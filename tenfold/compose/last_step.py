@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
+
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import map_rows
@@ -129,8 +131,17 @@ class LastStep(Ordinary):
     def _by_rows(self, verb: str, X: Any, params: dict[str, Any]) -> Any:
         if params or self._ordinary:
             return self._ask_steps(verb, X, params)
-        function = getattr(self._last, verb)
-        return map_rows(lambda block: function(self._for_last(block)), check.check_predict(self, X))
+        function, widths = getattr(self._last, verb), list[int]()
+
+        def asked(block: Any) -> Any:
+            said = function(self._for_last(block))
+            if not isinstance(said, list):
+                return said
+            widths[:] = [part.shape[1] for part in said]  # probabilities of several targets: side by side, to be joined
+            return np.hstack(said)
+
+        found = map_rows(asked, check.check_predict(self, X))
+        return np.split(found, np.cumsum(widths)[:-1], axis=1) if widths else found
 
     def _for_last(self, X: Any) -> Any:
         """The rows as the last step takes them: as a source where it knows categories, which are codes by now, or names of columns."""

@@ -94,7 +94,7 @@ def attributions(model: Any, X: Any, background: Any = None) -> Attributions:
     parts, scale, offset, unit = explained
     values = scale * map_rows(lambda block: np.concatenate([t.attributions(block, known) for t in parts], axis=2), rows)
     base = offset + scale * np.concatenate([trees.expectation(known) for trees in parts])
-    classes = model.classes_.tolist() if model.role == "classifier" else None
+    classes = _classes(model) if model.role == "classifier" else None
     if values.shape[2] == 1 or (
         classes is not None and len(classes) == 2
     ):  # the first class loses what the second wins
@@ -104,6 +104,13 @@ def attributions(model: Any, X: Any, background: Any = None) -> Attributions:
     return Attributions(
         _names(model, rows), unit, np.asarray(base), values, rows, classes, getattr(model, "categories_", None)
     )
+
+
+def _classes(model: Any) -> list[Any]:
+    """The classes; of several targets all of them side by side, each with the number of its target."""
+    if isinstance(model.classes_, list):
+        return [f"y{k} = {one}" for k, classes in enumerate(model.classes_) for one in classes.tolist()]
+    return list(model.classes_.tolist())
 
 
 def _of_sums(model: Any, rows: Array, background: Array) -> Attributions:

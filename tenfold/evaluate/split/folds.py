@@ -164,8 +164,18 @@ def _evenest(uneven: list[float], load: list[float]) -> int:
     return best
 
 
+def refuse_several_labels(classes: Any) -> None:
+    """Folds are stratified, and scores computed, by the classes of one target."""
+    if isinstance(classes, list):
+        raise BadInput(
+            f"y has {len(classes)} columns of labels, and this is for one: give one column at a time, or use "
+            "cross_validate(..., cv=...), which asks a model by its public verbs"
+        )
+
+
 def check_class_sizes(codes: Array, classes: Array) -> None:
     """A class of one row is absent from training whenever that row is held out."""
+    refuse_several_labels(classes)
     counts = np.bincount(codes, minlength=len(classes))
     if counts.min() < 2:
         rare = classes.tolist()[int(counts.argmin())]

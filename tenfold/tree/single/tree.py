@@ -17,7 +17,7 @@ from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
-from tenfold.core.params import KW_ONLY, group, param
+from tenfold.core.params import KW_ONLY, domains, group, param
 from tenfold.core.random import seed_of
 from tenfold.tree.options import CRITERIA, TreeOptions
 from tenfold.tree.settings import columns_to_draw, directions, generator_of, rows_needed
@@ -209,10 +209,14 @@ class OneTree(TreeOptions, Estimator):
         raise NotImplementedError
 
 
+OWN = ("random_state", "class_weight")  # what the trees of a forest do not have in common with it
+
+
 def as_learners(model: Estimator, kind: Callable[[], OneTree]) -> list[OneTree]:
     """The packed trees of a fitted model as learners of their own, one after the other."""
     check.check_fitted(model)
-    members, target = [kind() for _ in range(len(model._trees))], kind().target
+    shared = {name: getattr(model, name) for name in domains(kind()) if name in domains(model) and name not in OWN}
+    members, target = [kind(**shared) for _ in range(len(model._trees))], kind().target
     names = ["n_features_in_", "feature_names_in_", "categories_"] + (["classes_"] if target == "label" else [])
     facts = {name: vars(model)[name] for name in names if name in vars(model)}
     if target == "real":
