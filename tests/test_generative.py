@@ -383,3 +383,11 @@ def test_means_far_larger_than_spreads_cost_no_more_digits_than_they_must(K: int
     for offset in (2.0**12, 2.0**20, 2.0**27):
         found = model.fit(X + offset, y).predict_proba(X + offset)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15 * offset)
+
+
+def test_naive_bayes_learns_on_with_classes_in_their_place() -> None:
+    X, y = TABLES["iris"]
+    one = tenfold.GaussianNB().partial_fit(X[::2], y[::2], [0, 1, 2]).partial_fit(X[1::2], y[1::2])
+    assert_same_fit(one, tenfold.GaussianNB().fit(X, y))
+    with pytest.raises(tenfold.BadInput, match=r"target label\(s\) 2 in y do not exist in the initial classes 0, 1, first in row 100"):
+        tenfold.GaussianNB().partial_fit(X, y, [0, 1])

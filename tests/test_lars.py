@@ -103,3 +103,17 @@ def test_a_penalty_above_all_correlations() -> None:
     X, y, _ = table()
     model = tenfold.LassoLars(alpha=1e6).fit(X, y)
     assert not model.coef_.any() and model.n_iter_ == 0
+
+
+@pytest.mark.parametrize("name", ["Lars", "LassoLars"])
+def test_several_targets_one_by_one(name: str) -> None:
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(50, 6)), rng.normal(size=(50, 3)) + 1
+    setting = {} if name == "Lars" else {"alpha": 0.05}
+    model = getattr(tenfold, name)(**setting).fit(X, Y)
+    for j in range(3):
+        alone = getattr(tenfold, name)(**setting).fit(X, Y[:, j])
+        np.testing.assert_allclose(model.coef_[j], alone.coef_, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(model.alphas_[j], alone.alphas_, rtol=1e-10)
+        np.testing.assert_allclose(model.predict(X)[:, j], alone.predict(X), rtol=1e-10)
+        assert model.active_[j].tolist() == alone.active_.tolist() and model.n_iter_[j] == alone.n_iter_

@@ -111,7 +111,7 @@ def test_what_is_told_and_refused() -> None:
     with pytest.raises(tenfold.BadInput, match="has 3"):
         Model(variance_model="groups").fit(X, y, groups=[1, 2, 3])
     model = Model(variance_model="groups").fit(X, y, groups=groups)
-    with pytest.raises(tenfold.BadInput, match="not among the classes"):
+    with pytest.raises(tenfold.BadInput, match="do not exist in the initial classes"):
         model.variance(X[:1], groups=[7])
     with pytest.raises(tenfold.BadInput, match="groups has 0"):
         model.variance(X)

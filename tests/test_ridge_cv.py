@@ -157,7 +157,7 @@ def test_weights_of_scores_are_copies(scoring: str) -> None:
 @pytest.mark.parametrize("wrong", [{"store_cv_results": True}, {"alpha_per_target": True}], ids=str)
 def test_options_that_go_with_leaving_one_out(wrong: dict[str, Any]) -> None:
     X, y, _ = table()
-    with pytest.raises(tenfold.BadParameter, match="goes with cv=None only"):
+    with pytest.raises(tenfold.BadParameter, match="it goes with cv=None"):
         tenfold.RidgeCV(cv=3, **wrong).fit(X, y)
 
 
@@ -172,3 +172,19 @@ def test_a_stream_that_can_be_read_once() -> None:
     X, y, _ = table()
     with pytest.raises(tenfold.ReadOnce, match="several passes"):
         tenfold.RidgeCV().fit(iter([(X, y)]))
+
+
+@pytest.mark.parametrize("p", [12, 200])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_penalty_for_each_target_of_ridge(p: int, fit_intercept: bool) -> None:
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(40, p)), rng.normal(size=(40, 3)) + 2
+    found = tenfold.Ridge([0.5, 1.0, 20.0], fit_intercept=fit_intercept).fit(X, Y)
+    for j, alpha in enumerate([0.5, 1.0, 20.0]):
+        alone = tenfold.Ridge(alpha, fit_intercept=fit_intercept).fit(X, Y[:, j])
+        np.testing.assert_allclose(found.coef_[j], alone.coef_, rtol=1e-10)
+        np.testing.assert_allclose(found.predict(X)[:, j], alone.predict(X), rtol=1e-9)
+    assert tenfold.Ridge(solver="svd").fit(X, Y).solver_ == "svd"
+    with pytest.raises(tenfold.BadParameter, match="Number of targets and number of penalties do not correspond: 2 != 3"):
+        tenfold.Ridge([1.0, 2.0]).fit(X, Y)
+    assert np.isfinite(tenfold.cross_validate(tenfold.Ridge(np.array([0.5, 1.0, 20.0])), X, Y, folds=3).mean)

@@ -77,6 +77,9 @@ def test_huber_weights_and_outliers() -> None:
     model = tenfold.HuberRegressor().fit(X, y)
     weights, far = model.weights(X, y), model.outliers(X, y)
     assert far[:5].all() and (weights[~far] == 1).all() and (weights[far] < 1).all() and weights[:5].max() < 0.05
+    np.testing.assert_array_equal(model.outliers_, far)
+    np.testing.assert_array_equal(tenfold.HuberRegressor().fit(X, y, np.arange(len(y)) > 4).outliers_[:5], True)
+    model = tenfold.HuberRegressor().fit([(X, y)])
     with pytest.raises(AttributeError, match="call outliers"):
         model.outliers_  # noqa: B018
 

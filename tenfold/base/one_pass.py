@@ -126,7 +126,7 @@ class OnePass(Estimator):
             return source
         known = self.classes_ if self.target == "label" else None
         if classes is not None and not np.array_equal(np.unique(classes), known if known is not None else []):
-            raise BadInput(f"classes={check.short(classes)} is not the same as on the last call to partial_fit")
+            raise BadInput(f"classes={check.short(classes)} is not the same as on last call to partial_fit")
         source = check.check_fit(self, X, y, sample_weight, known, vars(self).get("categories_"))
         check.check_width(self, source.n_features, self.n_features_in_)
         check.check_names(self, source.facts.get("feature_names_in_"))

@@ -38,6 +38,10 @@ class BadParameter(TenfoldError):
     """A parameter outside its domain."""
 
 
+class BadParameterType(BadParameter, TypeError):
+    """A parameter, or one of several numbers in it, of a type that is not taken."""
+
+
 class BadInput(TenfoldError):
     """Rows, columns, labels or weights that cannot be used."""
 

@@ -41,6 +41,8 @@ KINDS: dict[str, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
     "str": (str,),
     "dict": (dict,),
+    "Sequence": (list, tuple),
+    "Array": (np.ndarray,),
     "None": (type(None),),
 }
 

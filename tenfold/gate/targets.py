@@ -137,8 +137,8 @@ def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Arra
     if not np.all(known):
         row = int(np.flatnonzero(~known)[0])
         raise BadInput(
-            f"y has the label {np.asarray(y[row]).item()!r} in row {row_number(index, row)}, which is not among the classes "
-            f"{listed(values)}: give all of them in classes="
+            f"The target label(s) {np.asarray(y[row]).item()!r} in y do not exist in the initial classes {listed(values)}, first in "
+            f"row {row_number(index, row)}: give all of them in classes="
         )
     return values, place.astype(np.int64)
 

@@ -23,7 +23,7 @@ def class_priors(learner: Estimator, weight: Array, *, renormalise: bool = True)
     if priors.shape != weight.shape:
         raise BadParameter(f"{name}(priors=...): Number of priors must match number of classes, {len(weight)}")
     if not (priors >= 0).all():
-        raise BadParameter(f"{name}(priors=...): priors must be non-negative")
+        raise BadParameter(f"{name}(priors=...): {'priors' if renormalise else 'Priors'} must be non-negative")
     total = priors.sum()
     if abs(total - 1) <= 1e-5:
         return priors

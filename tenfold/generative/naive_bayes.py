@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -62,6 +62,11 @@ class GaussianNB(Classifier, OnePass):
     var_smoothing: float = param(
         default=1e-9, at_least=0, doc="share of the largest column variance added to all variances"
     )
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; equal to a fit on all rows so far. The first call names all `classes`."""
+        found: Self = super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        return found
 
     def _left_out(self, source: Source) -> Callable[[Any], Array] | None:
         from tenfold.generative.leave_one_out import naive_bayes

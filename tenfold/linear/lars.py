@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base.one_pass import OnePass
-from tenfold.core.data import Array, Block
+from tenfold.core.data import Block
 from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
@@ -22,12 +22,12 @@ EPS = np.finfo(float).eps
 class PathRegressor(AffineRegressor):
     """Mixin: a path of solutions from moments, of which the last is used."""
 
-    n_iter_: int = learned("int", "steps")
-    alphas_: Array = learned("float(k)", "penalties, or correlations, at the knots")
-    coef_path_: Array = learned("float(p,k)", "coefficients at the knots")
-    active_: Array = learned("int(*)<p", "columns with a coefficient, in the order in which they entered")
-    events_: Array = learned("int(k)", "the column that enters (j + 1) or leaves (−j − 1) at each knot")
-    stats_: Any = learned("Moments(p+1)", "the moments: for partial_fit, merge and forget", optional=True)
+    n_iter_: Any = learned("int|[int](q)", "steps; of several targets, as what follows, a list")
+    alphas_: Any = learned("float(k)|[float(*)](q)", "penalties, or correlations, at the knots")
+    coef_path_: Any = learned("float(p,k)|[float(p,*)](q)", "coefficients at the knots")
+    active_: Any = learned("int(*)<p|[int(*)](q)", "columns with a coefficient, in the order in which they entered")
+    events_: Any = learned("int(k)|[int(*)](q)", "the column that enters (j + 1) or leaves (−j − 1) at each knot")
+    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     _: KW_ONLY
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
@@ -44,17 +44,21 @@ class PathRegressor(AffineRegressor):
 
     def _walk(self, stats: Moments, **options: Any) -> dict[str, Any]:
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
-        knots = lars_path(np.ascontiguousarray(Sxx), np.ascontiguousarray(Sxy[:, 0]), **options)
-        self._warn(knots)
-        fitted = self._fitted(mean, knots.w[-1][:, None])
-        return dict(
-            fitted,
-            alphas_=knots.penalty / stats.weight,
-            coef_path_=np.ascontiguousarray(knots.w.T),
-            active_=knots.active,
-            events_=knots.event,
-            n_iter_=len(knots.penalty) - 1,
-        )
+        paths = [lars_path(np.ascontiguousarray(Sxx), np.ascontiguousarray(target), **options) for target in Sxy.T]
+        for knots in paths:
+            self._warn(knots)
+        found = [
+            dict(
+                alphas_=knots.penalty / stats.weight,
+                coef_path_=np.ascontiguousarray(knots.w.T),
+                active_=knots.active,
+                events_=knots.event,
+                n_iter_=len(knots.penalty) - 1,
+            )
+            for knots in paths
+        ]
+        fitted = self._fitted(mean, np.column_stack([knots.w[-1] for knots in paths]))
+        return fitted | (found[0] if self._flat else {name: [one[name] for one in found] for name in found[0]})
 
     def _warn(self, knots: Knots) -> None:
         if len(knots.barred):
@@ -89,6 +93,7 @@ class LassoLars(PathRegressor, OnePass):
 
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True
 
     alpha: float = param(default=1.0, at_least=0, doc="penalty strength at which the path ends", before="fit_intercept")
     _: KW_ONLY
@@ -123,6 +128,7 @@ class Lars(PathRegressor, OnePass):
 
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True
 
     _: KW_ONLY
     n_nonzero_coefs: int = param(default=500, at_least=1, doc="columns at most", before="eps")

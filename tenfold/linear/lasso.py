@@ -38,7 +38,7 @@ class SweepOptions:
 
 
 @group
-class PenaltyOptions(SweepOptions):
+class PenaltyOptions(SweepOptions, WarmStart):
     """One penalty, given."""
 
     alpha: float = param(default=1.0, at_least=0, doc="penalty strength", before="fit_intercept")
@@ -47,12 +47,24 @@ class PenaltyOptions(SweepOptions):
         default=False, doc="begin at the coefficients of the fit before; they end at the same place", before="positive"
     )
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Learn from rows; check_input has no effect: looking at the rows costs less than reading them."""
+        found: Self = super().fit(X, y, sample_weight)
+        return found
+
 
 class SparseRegressor(AffineRegressor):
     """Mixin: least squares with an L1 penalty, from moments or, for very many columns, from the rows."""
 
     dual_gap_: Any = learned("float(q)", "bound on how far the objective is above its minimum")
     n_iter_: Any = learned("int(q)", "sweeps over the columns; 0 where a warm start was good to tol")
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """`coef_` as a sparse matrix, one row for each target."""
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix(self.coef_)
 
     def _ratio(self) -> float:
         return 1.0
@@ -112,7 +124,8 @@ class SparseRegressor(AffineRegressor):
     def _warn(self, found: Found, yy: float, alpha: float) -> None:
         if found.gap > max(self.tol, 1e-12) * yy:
             warn(
-                f"{type(self).__name__}(alpha={alpha:g}): the duality gap is {found.gap:.3g} after "
+                f"{type(self).__name__}(alpha={alpha:g}): Objective did not converge. You might want to increase the number of "
+                f"iterations. The duality gap is {found.gap:.3g} after "
                 f"{found.sweeps} sweeps, more than tol · Σ y² = {self.tol * yy:.3g}: "
                 "increase max_iter, scale the columns, or increase alpha",
                 NotConverged,
@@ -159,7 +172,7 @@ def as_float64(rows: tuple[Any, Array, Array]) -> tuple[Any, Array, Array]:
 
 
 @estimator
-class Lasso(PenaltyOptions, WarmStart, SparseRegressor, OnePass):
+class Lasso(PenaltyOptions, SparseRegressor, OnePass):
     """Lasso: least squares with an L1 penalty, which sets coefficients to zero.
 
     Model       y ≈ X w + b
@@ -193,7 +206,7 @@ class Lasso(PenaltyOptions, WarmStart, SparseRegressor, OnePass):
 
 
 @estimator
-class ElasticNet(PenaltyOptions, WarmStart, SparseRegressor, OnePass):
+class ElasticNet(PenaltyOptions, SparseRegressor, OnePass):
     """ElasticNet: least squares with a mixed L1 and L2 penalty.
 
     Model       y ≈ X w + b

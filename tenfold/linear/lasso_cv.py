@@ -20,6 +20,7 @@ from tenfold.linear import lasso
 from tenfold.linear.affine import centred
 from tenfold.linear.folds import batched, splits_of, without_each
 from tenfold.linear.lasso import SparseRegressor, SweepOptions, as_float64, columns_of
+from tenfold.linear.penalties import positive_numbers
 from tenfold.solve.coordinate import (
     Found,
     Products,
@@ -29,6 +30,7 @@ from tenfold.solve.coordinate import (
     largest_correlation,
     wide_exact,
     wide_path,
+    without_l1,
 )
 
 Pair = tuple[Array, Array]
@@ -79,6 +81,8 @@ class CrossValidated(SweepOptions, SparseRegressor):
         y = np.ascontiguousarray(y[:, 0])
         splits = splits_of(self, self.cv, X, y, getattr(source, "rows", None))
         few_rows = X.shape[1] > max(500, 2 * len(y)) or X.shape[1] > lasso.WIDE
+        if few_rows and given is not None and not (given.min() * ratios.min() > 0):
+            raise BadParameter(f"{type(self).__name__}: penalties of 0 need fewer columns, or more rows: use RidgeCV")
         form = _ByRows(self, X, y, w) if few_rows else _ByMoments(self, X, y, w)
         alphas = np.array([given if given is not None else self._grid(form.top / ratio) for ratio in ratios])
         errors = np.array([form.errors(splits, row, float(r)) for row, r in zip(alphas, ratios, strict=True)])
@@ -106,6 +110,7 @@ class _ByMoments:
 
     def __init__(self, model: Estimator, X: Array, y: Array, w: Array) -> None:
         self.model, self.X, self.y, self.w = model, X, y, w
+        self.name = f"{type(model).__name__} without an L1 penalty"
         self.total = self._moments(slice(None))
         self.mean, self.weight = self.total.mean, float(self.total.weight)
         self.problem = self._products(self.total)
@@ -137,7 +142,10 @@ class _ByMoments:
             stats, test = part
             l1, l2 = alphas[order] * ratio * stats.weight, alphas[order] * (1 - ratio) * stats.weight
             options = dict(positive=self.model.positive, tol=self.model.tol, most=self.model.max_iter)
-            W = np.array([one.w for one in descend(self._products(stats), l1, l2, **options)])
+            problem, some = self._products(stats), int((l1 > 0).sum())
+            found = descend(problem, l1[:some], l2[:some], **options)
+            found += [without_l1(problem, float(one), self.model.positive, self.name) for one in l2[some:]]
+            W = np.array([one.w for one in found])
             mean, p = stats.mean, self.X.shape[1]
             b = mean[p] - W @ mean[:p] if self.model.fit_intercept else np.zeros(len(W))
             rest = self.y[test, None] - self.X[test] @ W.T - b
@@ -166,6 +174,8 @@ class _ByMoments:
 
     def exact(self, alpha: float, ratio: float) -> Found:
         l1, l2 = alpha * ratio * self.weight, alpha * (1 - ratio) * self.weight
+        if l1 == 0:
+            return without_l1(self.problem, l2, self.model.positive, self.name)
         options = dict(positive=self.model.positive, tol=self.model.tol, most=self.model.max_iter)
         rough = descend(self.problem, np.array([l1]), np.array([l2]), **options)[0]
         return finish(self.problem, l1, l2, rough, self.model.positive)
@@ -233,18 +243,7 @@ def given_alphas(model: Estimator) -> Array | None:
         if not 1 <= alphas <= 1_000_000:
             raise BadParameter(f"{name}(alphas={alphas!r}): must be a number of penalties >= 1, or the penalties")
         return None
-    return np.sort(positive_numbers(f"{name}(alphas=...)", alphas))[::-1].copy()
-
-
-def positive_numbers(what: str, values: Any) -> Array:
-    """A list of finite numbers above zero, as an array."""
-    try:
-        found = np.asarray(values, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        raise BadParameter(f"{what}: must be numbers above zero, not {str(values)[:80]!r}") from None
-    if not len(found) or not ((found > 0) & (found <= 1e100)).all():
-        raise BadParameter(f"{what}: must be one or more numbers above zero (at most 1e100), not {str(values)[:80]}")
-    return found
+    return np.sort(positive_numbers(name, "alphas", alphas, zero=True))[::-1].copy()
 
 
 @estimator
@@ -307,7 +306,7 @@ class ElasticNetCV(CrossValidated, Estimator):
 
     _: KW_ONLY
     l1_ratio: Any = param(
-        default=0.5, doc="share of the L1 penalty, or several to choose from; from 1e-6 to 1", before="eps"
+        default=0.5, doc="share of the L1 penalty, or several to choose from; 0 with given alphas only", before="eps"
     )
     copy_X: bool = param(default=True, doc="no effect: X is never changed", before="verbose")
     verbose: Any = param(default=0, doc="no effect: see tenfold.monitor")
@@ -320,9 +319,14 @@ class ElasticNetCV(CrossValidated, Estimator):
         return lasso.ElasticNet(self.alpha_, l1_ratio=self.l1_ratio_, fit_intercept=self.fit_intercept)
 
     def _ratios(self) -> Array:
-        ratios = positive_numbers("ElasticNetCV(l1_ratio=...)", self.l1_ratio)
-        if ratios.min() < 1e-6 or ratios.max() > 1:
-            raise BadParameter(f"ElasticNetCV(l1_ratio={self.l1_ratio!r}): must be from 1e-6 to 1")
+        ratios = positive_numbers("ElasticNetCV", "l1_ratio", self.l1_ratio, zero=True)
+        if ratios.max() > 1:
+            raise BadParameter(f"ElasticNetCV(l1_ratio={self.l1_ratio!r}): must be from 0 to 1")
+        if ratios.min() < 1e-6 and given_alphas(self) is None:
+            raise BadParameter(
+                f"ElasticNetCV(l1_ratio={self.l1_ratio!r}): Automatic alpha grid generation is not supported for l1_ratio=0. Please "
+                "supply a grid by providing your estimator with the appropriate `alphas=` argument."
+            )
         return ratios
 
     def _searched(self, alphas: Array, errors: Array, ratio: float) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class LinearSmoother(_Beside):
         return None if leverage is None else leverage.models
 
     def _leverage(self, source: Source) -> Leverage | None:
-        if "stats_" not in vars(self) or self.positive:
+        if "stats_" not in vars(self) or self.positive or np.ndim(getattr(self, "alpha", 0.0)):
             return None
         leverage = Leverage(self, source)
         return leverage if np.isfinite(leverage.condition) else None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold.base import check
 from tenfold.base.one_pass import OnePass
-from tenfold.core.data import Block
-from tenfold.core.errors import Degenerate, warn
+from tenfold.core.data import Array, Block
+from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
@@ -16,6 +18,7 @@ from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
 from tenfold.linear.leave_one_out import LinearSmoother
 from tenfold.linear.operator import Operable
+from tenfold.linear.penalties import positive_numbers
 from tenfold.solve.few_rows import FewRows, ridge_from_rows, rows_or_moments
 from tenfold.solve.linalg import nonnegative, solve_spd
 
@@ -52,19 +55,29 @@ class Ridge(Operable, LinearSmoother, OnePass):
     multi_output: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
 
-    alpha: float = param(default=1.0, at_least=0, doc="penalty strength")
+    alpha: float | Sequence[float] | Array = param(default=1.0, at_least=0, doc="penalty strength, or one for each target")
     _: KW_ONLY
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     copy_X: bool = param(default=True, doc="no effect: X is never changed")
     max_iter: int | None = param(default=None, at_least=1, doc="no effect: the solution is direct")
     tol: float = param(default=1e-4, at_least=0, doc="no effect: the solution is direct")
-    solver: str = param(default="auto", doc="no effect: one direct method serves every case")
+    solver: str = param(
+        default="auto",
+        one_of=("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"),
+        doc="no effect: one direct method serves every case",
+    )
     positive: bool = param(default=False, doc="require w >= 0")
     random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
         return [{}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}]
+
+    @property
+    def solver_(self) -> str:
+        """The solver that was named, "cholesky" for "auto"."""
+        check.check_fitted(self)
+        return "cholesky" if self.solver == "auto" else str(self.solver)
 
     def _summarize(self, block: Block) -> FewRows | Moments:
         return Moments.of_block(block) if self.positive else rows_or_moments(block)
@@ -73,13 +86,31 @@ class Ridge(Operable, LinearSmoother, OnePass):
         return moments
 
     def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
+        if np.ndim(self.alpha) > 0:
+            return self._by_target(stats)
+        alpha: Any = self.alpha
         if isinstance(stats, FewRows):
-            return self._from_rows(stats, [self.alpha])[0]
+            return self._from_rows(stats, [alpha])[0]
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
-        penalised = Sxx + self.alpha * np.eye(len(Sxx))
+        penalised = Sxx + alpha * np.eye(len(Sxx))
         if self.positive:
             return self._fitted(mean, nonnegative(penalised, Sxy))
-        return self._fitted(mean, solve_spd(penalised, Sxy, f"Ridge(alpha={self.alpha:g})"))
+        return self._fitted(mean, solve_spd(penalised, Sxy, f"Ridge(alpha={alpha:g})"))
+
+    def _by_target(self, stats: FewRows | Moments) -> dict[str, Any]:
+        """A penalty for each target."""
+        penalties = positive_numbers("Ridge", "alpha", self.alpha, zero=True)
+        targets = stats.y.shape[1] if isinstance(stats, FewRows) else len(stats.mean) - self.n_features_in_
+        if len(penalties) != targets:
+            raise BadParameter(
+                f"Ridge(alpha=...): Number of targets and number of penalties do not correspond: {len(penalties)} != {targets}"
+            )
+        fits = [self._fitted_copy({"_flat": False}, alpha=float(one))._solve(stats) for one in penalties]
+        coef = np.array([fit["coef_"][j] for j, fit in enumerate(fits)])
+        intercept = np.array([fit["intercept_"][j] for j, fit in enumerate(fits)]) if self.fit_intercept else np.zeros(targets)
+        if self._flat:
+            return dict(coef_=coef[0], intercept_=intercept[0], n_iter_=1)
+        return dict(coef_=coef, intercept_=intercept if self.fit_intercept else 0.0, n_iter_=1)
 
     def _from_rows(self, stats: FewRows, alphas: list[float]) -> list[dict[str, Any]]:
         mean, Z, t = stats.centred(self.fit_intercept)

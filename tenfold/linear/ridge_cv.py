@@ -20,7 +20,7 @@ from tenfold.core.stats import Moments, Rows, Stats, merge
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.linear.folds import splits_of
 from tenfold.linear.lasso import as_float64
-from tenfold.linear.lasso_cv import positive_numbers
+from tenfold.linear.penalties import positive_numbers
 from tenfold.linear.ridge import Ridge
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
@@ -155,7 +155,7 @@ class RidgeCV(AffineRegressor, Estimator):
         return Ridge(self.alpha_, fit_intercept=self.fit_intercept)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        alphas = positive_numbers("RidgeCV(alphas=...)", self.alphas)
+        alphas = positive_numbers("RidgeCV", "alphas", self.alphas, zero=self.cv is not None)
         p = source.n_features
         score = find_score(self.scoring, "regressor", parameter="scoring", owner="RidgeCV")
         more: dict[str, Any] = {}
@@ -192,7 +192,9 @@ class RidgeCV(AffineRegressor, Estimator):
     def _refuse(self) -> None:
         for name in ("store_cv_results", "alpha_per_target"):
             if getattr(self, name):
-                raise BadParameter(f"RidgeCV({name}=True): goes with cv=None only, where single rows are left out")
+                raise BadParameter(
+                    f"RidgeCV: cv!=None and {name}=True are incompatible: it goes with cv=None, where single rows are left out"
+                )
 
     def _scores(self, predicted: Array, y: Array, w: Array, score: Score) -> Array:
         """For each penalty, of each target (of all together where they share a penalty)."""

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Estimator
+from tenfold.base.estimator import Estimator, map_rows
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, Source
+from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
@@ -51,6 +51,8 @@ class HuberRegressor(WarmStart, AffineRegressor, Estimator):
 
     scale_: float = learned("float", "the scale σ of the noise")
     n_iter_: int = learned("int", "Newton steps tried, each a pass over the rows; 0 where the start was the solution")
+
+    outliers_: Array = learned("bool(n)", "which training rows of a table in memory lie beyond epsilon scales", optional=True)
 
     sparse: ClassVar[bool] = True
     target: ClassVar[str] = "real"
@@ -102,14 +104,19 @@ class HuberRegressor(WarmStart, AffineRegressor, Estimator):
 
     def _attributes(self, frame: Frame, theta: Array, scale: float, n_iter: int) -> dict[str, Any]:
         coef, intercept = frame.coefficients(theta)
-        why = "outliers_ is absent, as rows are not kept: call outliers(X, y)"
         return dict(
             coef_=coef,
             intercept_=intercept if self.fit_intercept else 0.0,
             scale_=scale * frame.y_size,
             n_iter_=n_iter,
-            absent_={"outliers_": why},
         )
+
+    def _finish(self, source: Source) -> None:
+        if not isinstance(source, Arrays) or source.y is None:
+            vars(self)["absent_"] = {"outliers_": "outliers_ is absent, as these rows are not kept: call outliers(X, y)"}
+            return
+        rest = source.y[:, 0] - map_rows(self._predict, source.whole())  # rows of weight zero have a place too
+        vars(self)["outliers_"] = np.abs(rest) > self.epsilon * self.scale_
 
     def weights(self, X: Any, y: Any) -> Array:
         """What each row counts: 1 within epsilon scales, as in least squares, less and less beyond."""
