@@ -198,3 +198,53 @@ def test_regression_with_other_members_and_odd_targets() -> None:
     path = tenfold.validation_path(tenfold.AdaBoostRegressor(), X, y, "n_estimators", [2, 9], folds=3)
     one = tenfold.cross_validate(tenfold.AdaBoostRegressor(n_estimators=2), X, y, folds=3)
     np.testing.assert_allclose(one.scores.ravel(), path.scores[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_anybodys_classifier_is_boosted_as_by_scikit_learn(n_classes: int) -> None:
+    from scipy.sparse import csc_array
+    from sklearn.datasets import load_wine
+    from sklearn.ensemble import AdaBoostClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < n_classes], np.array(["a", "b", "c"])[y[y < n_classes]]
+    settings = dict(n_estimators=6, learning_rate=0.5, random_state=0)
+    theirs = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), **settings).fit(X, y)
+    ours = tenfold.AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), **settings).fit(X, y)
+    np.testing.assert_allclose(ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-9)
+    for verb in ("decision_function", "predict_proba", "predict_log_proba"):
+        np.testing.assert_allclose(getattr(ours, verb)(X), getattr(theirs, verb)(X), atol=1e-9)
+    assert type(ours[0]) is DecisionTreeClassifier and len(ours) == 6
+    sparse = tenfold.AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), **settings).fit(csc_array(X), y)
+    np.testing.assert_array_equal(sparse.predict(csc_array(X)), ours.predict(X))
+    assert [one.tree_.threshold[0] for one in sparse] == [one.tree_.threshold[0] for one in ours]
+
+
+def test_members_of_packed_trees() -> None:
+    from sklearn.datasets import load_diabetes
+
+    X, y = load_diabetes(return_X_y=True)
+    model = tenfold.AdaBoostRegressor(n_estimators=5).fit(X, y)
+    median = np.sort(np.stack([one.predict(X) for one in model]), axis=0)
+    assert ((model.predict(X) >= median[0]) & (model.predict(X) <= median[-1])).all()
+    assert len({one.random_state for one in model.estimators_}) == len(model) == 5
+    label = tenfold.AdaBoostClassifier(n_estimators=5).fit(X, np.digitize(y, [100, 200]))
+    votes = sum(a * np.eye(3)[one.predict(X)] for a, one in zip(label.estimator_weights_, label.estimators_, strict=True))
+    np.testing.assert_array_equal(votes.argmax(axis=1), label.predict(X))
+
+
+def test_members_without_weights() -> None:
+    """A regressor is fitted to rows drawn by their weights; a classifier is refused."""
+
+    class Mean:
+        def fit(self, X: Any, y: Any) -> None:
+            self.mean = np.mean(y)
+
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), self.mean)
+
+    X, y = np.arange(30.0)[:, None], np.arange(30.0)
+    assert 10 < tenfold.AdaBoostRegressor(Mean(), n_estimators=3, random_state=0).fit(X, y).predict(X)[0] < 20
+    with pytest.raises(ValueError, match="doesn't support sample_weight"):
+        tenfold.AdaBoostClassifier(Mean()).fit(X, y > 3)

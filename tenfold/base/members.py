@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
-from tenfold.base.foreign import ByVerbs, checked_learner, is_own, own_of
+from tenfold.base.foreign import ByVerbs, checked_learner, own_of
 from tenfold.base.member import OfMember
 from tenfold.base.roles import first_largest
 from tenfold.base.sklearn_api import fresh
@@ -44,21 +44,17 @@ class Composite(OfMember, Estimator):
 
     def _as_member(self, fitted: Any) -> Any:
         """A fitted member, ours or anybody's, as one of ours that has been fitted to numbers of classes."""
-        if isinstance(fitted, Estimator) and is_own(fitted):
-            return fitted
         member = checked_learner(fitted, self.role, f"{type(self).__name__}(estimator):")
-        if self.role == "classifier":
+        if isinstance(member, ByVerbs) and self.role == "classifier":
             vars(member)["classes_"] = np.arange(len(self.classes_))
         return member
 
     def __sklearn_tags__(self) -> Any:
-        tags, member = super().__sklearn_tags__(), own_of(self._member)
-        if hasattr(member, "__sklearn_tags__"):
-            tags.input_tags = replace(tags.input_tags, **{name: getattr(member.__sklearn_tags__().input_tags, name) for name in INPUT_TAGS})
+        tags, member = super().__sklearn_tags__(), self._member
+        if isinstance(member, ByVerbs) and hasattr(member.learner, "__sklearn_tags__"):  # what it takes, only it knows
+            told = member.learner.__sklearn_tags__().input_tags
+            tags.input_tags = replace(tags.input_tags, sparse=told.sparse, allow_nan=told.allow_nan)
         return tags
-
-
-INPUT_TAGS = ("sparse", "allow_nan")
 
 
 def copy_of(learner: Estimator, seed: int = 0) -> Estimator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -10,18 +11,21 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
-from tenfold.base.estimator import Classifier, Estimator, softmax
+from tenfold.base.estimator import Classifier, Estimator, log_softmax, softmax
 from tenfold.base.members import Composite, shares_of, unsuited
 from tenfold.base.scored import rows_and_truth, table_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.samme import Boosting, WeakLearners, WeakStumps, WeakTrees, leanings, votes
+from tenfold.core import ops
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadType
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.gate.inputs import AsGiven
 from tenfold.tree.settings import generator_of
+from tenfold.tree.single.tree import as_learners
 from tenfold.tree.structure.arrays import Trees
 
 
@@ -32,7 +36,7 @@ class AdaBoost(Composite):
     estimator_errors_: Array = learned("float(t)", "weighted error of each member")
     estimators_: list[Any] = learned(
         "[learner](t)",
-        "the members, where `estimator` was given; of classifiers fitted to numbers of classes",
+        "the members, of classifiers fitted to numbers of classes; without `estimator` they are made from trees_",
         optional=True,
     )
 
@@ -40,9 +44,44 @@ class AdaBoost(Composite):
     path: ClassVar[str | None] = "n_estimators"
     _trees: Trees
 
+    @property
+    def accepts(self) -> str:
+        return str(self._member.accepts)
+
+    @property
+    def sparse(self) -> bool:
+        return self.estimator is not None and bool(self._member.sparse)
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        X, y, w = yield Keep()
+        if isinstance(source, AsGiven):
+            there = slice(None) if source.rows is None else source.rows
+            X, y = as_given(source.X[there]), np.asarray(source.y)[there]
+            w = np.ones(len(y)) if source.w is None else source.w[there]
+        else:
+            X, y, w = yield Keep(sparse=self.sparse)
         return self._boosted(X, y, w, check.categorical_columns(self, source))
+
+    def _ready(self, X: Any) -> Any:
+        """Rows as members look at them."""
+        return as_given(X) if self.accepts == "anything" else X
+
+    def __len__(self) -> int:
+        return len(self.estimator_weights_)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "estimators_" and "_trees" in vars(self):  # packed: made when they are asked for
+            return self._unpacked()
+        return super().__getattr__(name)
+
+    def _unpacked(self) -> list[Any]:
+        """The trees of all rounds as learners of their own, each with the number of its round as seed."""
+        raise NotImplementedError
 
     def _boosted(self, X: Array, y: Array, w: Array, category: Array) -> dict[str, Any]:
         raise NotImplementedError
@@ -94,6 +133,21 @@ class AdaBoost(Composite):
         else:
             each = [member.feature_importances_ for member in self.estimators_]
         return np.asarray(np.average(each, axis=0, weights=self.estimator_weights_))
+
+
+def unpacked(model: AdaBoost, trees: Trees) -> list[Any]:
+    """These trees as learners, each with the number of its round as seed."""
+    members = as_learners(model, model._default)
+    for t, member in enumerate(members):
+        vars(member).update(_trees=trees[t], random_state=t)
+    return members
+
+
+def as_given(X: Any) -> Any:
+    """Rows for members that are not Tenfold's: an array, CSR or CSC."""
+    if ops.is_sparse(X):
+        return X if X.format in ("csr", "csc") else X.tocsr()
+    return np.asarray(X)
 
 
 @estimator
@@ -164,20 +218,24 @@ class AdaBoostClassifier(Classifier, AdaBoost):
             estimator_errors_=np.array(boosting.errors),
             **weak.fitted(boosting),
         )
-        if self.estimator is None:
-            fitted["absent_"] = {"estimators_": "estimators_ is absent: the stumps of all rounds are packed in trees_"}
         return fitted
 
-    def _stages(self, X: Array) -> Iterator[Array]:
+    def _unpacked(self) -> list[Any]:
+        """As classifiers that vote: each leaf holds the class that it names."""
+        value = self._trees.value
+        return unpacked(self, replace(self._trees, value=np.eye(value.shape[1])[value.argmax(axis=1)]))
+
+    def _stages(self, X: Any) -> Iterator[Array]:
         """Scores after each round."""
+        X = self._ready(X)
         total = np.cumsum(self.estimator_weights_)
         if "_trees" in vars(self):
             for weight, sums in zip(total, self._trees.stages(X), strict=True):
                 yield sums / weight
             return
-        sums = np.zeros((len(X), len(self.classes_)))
+        sums = np.zeros((X.shape[0], len(self.classes_)))
         for member, a, weight in zip(self.estimators_, self.estimator_weights_, total, strict=True):
-            sums = sums + a * self._says(member, X)
+            sums = sums + a * self._says(self._as_member(member), X)
             yield sums / weight
 
     def _says(self, member: Estimator, X: Array) -> Array:
@@ -192,6 +250,12 @@ class AdaBoostClassifier(Classifier, AdaBoost):
 
     def _scores(self, X: Any) -> Array:
         return self._decisions(X) / max(len(self.classes_) - 1, 1)
+
+    def _probabilities(self, X: Any) -> Array:
+        return softmax(self._scores(X)) if self.accepts == "anything" else super()._probabilities(X)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        return log_softmax(self._scores(X)) if self.accepts == "anything" else super()._log_probabilities(X)
 
     def _explained(self) -> tuple[list[Trees], float, Any, str]:
         """What attributions explain: scale * (sums over these trees) + offset, and its unit."""

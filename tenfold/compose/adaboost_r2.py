@@ -9,9 +9,10 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base.estimator import Regressor
+from tenfold.base.foreign import own_of, takes
 from tenfold.base.members import fit_member, values_of
 from tenfold.base.scored import table_of
-from tenfold.compose.adaboost import AdaBoost
+from tenfold.compose.adaboost import AdaBoost, unpacked
 from tenfold.core.data import Array
 from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
@@ -84,9 +85,10 @@ class AdaBoostRegressor(Regressor, AdaBoost):
         weights, errors = list[float](), list[float]()
         self._rounds(self._each(weak, target, w, weights, errors))
         fitted = dict(estimator_weights_=np.array(weights), estimator_errors_=np.array(errors), **weak.fitted())
-        if trees:
-            fitted["absent_"] = {"estimators_": "estimators_ is absent: the trees of all rounds are packed in trees_"}
         return fitted
+
+    def _unpacked(self) -> list[Any]:
+        return unpacked(self, self._trees)
 
     def _each(self, weak: Any, y: Array, w: Array, weights: list[float], errors: list[float]) -> Iterator[float]:
         """The rounds: yields the error of each member."""
@@ -119,18 +121,20 @@ class AdaBoostRegressor(Regressor, AdaBoost):
             power = float(self.learning_rate) * (loss - loss.max())
             w = normalised(w * np.exp(-log_beta * power))
 
-    def _all(self, X: Array) -> Array:
+    def _all(self, X: Any) -> Array:
         """(rows, members): what each member says."""
         if "_trees" in vars(self):
             return np.asarray(self._trees.value[self._trees.first[:-1] + self._leaves(X), 0])
-        return np.hstack([values_of(member, X) for member in self.estimators_])
+        X = self._ready(X)
+        return np.hstack([values_of(self._as_member(member), X) for member in self.estimators_])
 
     def _leaves(self, X: Array) -> Array:
         leaves: Array = self._trees._packed.leaves(X, 0, len(self._trees))
         return leaves
 
     def _predict(self, X: Any) -> Array:
-        return weighted_median(self._all(X), self.estimator_weights_).astype(X.dtype, copy=False)
+        median = weighted_median(self._all(X), self.estimator_weights_)
+        return median if self.accepts == "anything" else median.astype(X.dtype, copy=False)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """`predict` after each round."""
@@ -176,17 +180,23 @@ class _Trees:
 class _Members:
     """Copies of a regressor."""
 
-    def __init__(self, model: AdaBoostRegressor, X: Array, y: Array, category: Array) -> None:
+    def __init__(self, model: AdaBoostRegressor, X: Any, y: Array, category: Array) -> None:
         self.model, self.X, self.y, self.category = model, X, y, category
         self.rng, self.kept = generator_of(model), list[Any]()
+        self.draws = not takes(own_of(model._member).fit, "sample_weight")  # rows by their weights, where it takes none
 
     def fit(self, w: Array) -> Array:
-        self.last = self.model._copy(seed_of(self.rng) % 2**31)
-        fit_member(self.last, self.X, self.y, np.where(w > 1e-90, w, 0.0), self.category)
+        seed = seed_of(self.rng) % 2**31
+        self.last = self.model._copy(seed)
+        if self.draws:
+            rows = np.random.default_rng(seed).choice(len(w), len(w), p=w / w.sum())
+            fit_member(self.last, self.X[rows], self.y[rows], None, self.category)
+        else:
+            fit_member(self.last, self.X, self.y, np.where(w > 1e-90, w, 0.0), self.category)
         return values_of(self.last, self.X)[:, 0]
 
     def keep(self) -> None:
         self.kept.append(self.last)
 
     def fitted(self) -> dict[str, Any]:
-        return dict(estimators_=self.kept)
+        return dict(estimators_=[own_of(member) for member in self.kept])

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.base.estimator import Estimator
+from tenfold.base.foreign import own_of, takes
 from tenfold.base.members import fit_member, shares_of
 from tenfold.core.data import Array
-from tenfold.core.errors import Degenerate, warn
+from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.random import seed_of
 from tenfold.tree.settings import generator_of
 from tenfold.tree.single.exact import Growth, Presorted
@@ -134,17 +135,22 @@ class WeakTrees:
 class WeakLearners:
     """Copies of a classifier as members."""
 
-    def __init__(self, model: Estimator, X: Array, y: Array, total: float, category: Array) -> None:
+    def __init__(self, model: Any, X: Any, y: Array, total: float, category: Array) -> None:
+        given = own_of(model._member)
+        if not takes(given.fit, "sample_weight"):
+            raise BadParameter(
+                f"{type(given).__name__} doesn't support sample_weight: its fit has no such argument, which AdaBoostClassifier needs"
+            )
         self.model, self.X, self.y, self.total, self.category = model, X, y, total, category
         self.rng, self.kept = generator_of(model), list[Any]()
 
     def fit(self, weight: Array, t: int) -> tuple[Array, Array]:
         self.last = self.model._copy(seed_of(self.rng) % 2**31)
         fit_member(self.last, self.X, self.y, weight * (self.total / weight.sum()), self.category)
-        return shares_of(self.last, self.X, len(self.model.classes_)), np.arange(len(weight))
+        return shares_of(self.model._as_member(self.last), self.X, len(self.model.classes_)), np.arange(len(weight))
 
     def keep(self) -> None:
         self.kept.append(self.last)
 
     def fitted(self, boosting: Boosting) -> dict[str, Any]:
-        return dict(estimators_=self.kept)
+        return dict(estimators_=[own_of(member) for member in self.kept])

@@ -202,8 +202,9 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
             if not np.isfinite(w[row]):
                 where = f"in row {row_number(index, row)}"
                 raise BadInput(f"Input sample_weight contains {objection(w[row], where, 'weights')}")
+            negative = "Negative values in data passed to `sample_weight`: " if w[row] < 0 else ""
             raise BadInput(
-                f"sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be zero or from "
+                f"{negative}sample_weight is {w[row]:g} in row {row_number(index, row)}: weights must be zero or from "
                 f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, not negative and not missing"
             )
         if index is ALL and not w.any():
