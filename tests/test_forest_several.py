@@ -163,3 +163,18 @@ def test_bad_input_of_several_targets() -> None:
     with pytest.raises(BadInput, match="classes of y"):
         model.set_params(n_estimators=5).fit(X, labels[:, 0])
     assert len(model.set_params(n_estimators=5).fit(X, labels)) == 5
+
+
+def test_several_labels_are_evaluated_by_the_ordinary_route() -> None:
+    """As models of other libraries: folds and scores of the fast route are of one target."""
+    X, _, labels = rows(120)
+    model = tenfold.RandomForestClassifier(5, random_state=0)
+    assert tenfold.cross_val_predict(model, X, labels).shape == labels.shape
+    assert 0.2 < tenfold.cross_validate(model, X, labels.tolist()).mean < 1
+    assert tenfold.GridSearchCV(model, {"max_depth": [1, 5]}).fit(X, labels).predict(X).shape == labels.shape
+    assert tenfold.evaluate.permutation_importance(fresh(model).fit(X, labels), X, labels).importances_mean.argmax() == 2
+    assert tenfold.evaluate.learning_curve(model, X, labels).test_mean.shape[0] > 2
+    with pytest.raises(BadInput, match="several columns of labels"):
+        tenfold.evaluate.attributions(fresh(model).fit(X, labels), X)
+    explained = tenfold.evaluate.attributions(tenfold.RandomForestRegressor(5).fit(X, labels), X[:3])
+    assert np.shape(explained.values) == (3, 5, 2)

@@ -342,9 +342,9 @@ def test_verbs_before_the_fit_and_without_a_refit() -> None:
     search = tenfold.GridSearchCV(tenfold.GaussianNB(), {"var_smoothing": [1e-9]}, refit=False)
     assert hasattr(search, "predict_proba") and not hasattr(search, "transform")
     assert not hasattr(tenfold.GridSearchCV(tenfold.Ridge(), {}), "predict_proba")
-    with pytest.raises(tenfold.NotFitted, match="call fit"):
+    with pytest.raises(tenfold.NotFitted, match="Call 'fit'"):
         search.predict(X)
-    with pytest.raises(tenfold.NotFitted, match="call fit"):
+    with pytest.raises(tenfold.NotFitted, match="Call 'fit'"):
         _ = search.cv_results_
     search.fit(X, LABEL)
     with pytest.raises(tenfold.NotFitted, match="refit=False"):

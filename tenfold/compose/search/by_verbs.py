@@ -22,7 +22,7 @@ from tenfold.evaluate.split.folds import n_rows
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.split.strata import STRATA, target_kind
 from tenfold.evaluate.validate.by_verbs import splits_by_verbs
-from tenfold.evaluate.validate.judges import changed_by_user, judges_of
+from tenfold.evaluate.validate.judges import changed_by_user, judges_of, several_labels
 from tenfold.evaluate.validate.ordinary import Job, Outcome, columns_of, fit_and_score, tell_of_failures
 from tenfold.evaluate.validate.routing import RoutedScorers, routed, routing_is_on
 from tenfold.score.functions import METRIC, form_of
@@ -30,11 +30,11 @@ from tenfold.score.scorer import Scorers
 from tenfold.score.scoring import check_scoring
 
 
-def goes_by_verbs(learner: Any, scoring: Any, params: dict[str, Any]) -> bool:
+def goes_by_verbs(learner: Any, scoring: Any, params: dict[str, Any], y: Any = None) -> bool:
     """Whether the ordinary route has to be taken: scores by name and functions of (truth, prediction) need no model to be asked."""
     if not isinstance(learner, Estimator) or learner.accepts == "anything" or changed_by_user(learner) or params:
         return True
-    if learner.role not in ("classifier", "regressor"):
+    if learner.role not in ("classifier", "regressor") or several_labels(learner, y):
         return True
     several = list(scoring.values()) if isinstance(scoring, dict) else [scoring]
     return any(callable(one) and form_of(one) != METRIC and judges_of(learner, one) is None for one in several)
@@ -96,6 +96,8 @@ class ByVerbs:
     def _own_rounds(self, groups: Any) -> list[Any]:
         """A learner of ours has the folds that it has by every route."""
         if not isinstance(self.learner, Estimator) or self.learner.accepts != "rows" or self.learner.target == "none":
+            return []
+        if several_labels(self.learner, self.rows.y):
             return []
         try:
             source = check.check_fit(self.learner, self.rows.X, self.rows.y)

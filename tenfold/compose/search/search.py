@@ -72,7 +72,7 @@ class Search(Chosen):
         """Try all settings, and fit the best one to all rows; rows of one of the `groups` are never split. `params` are handed to
         every fit, as scikit-learn does.
         """
-        if goes_by_verbs(self.estimator, self.scoring, params):
+        if goes_by_verbs(self.estimator, self.scoring, params, y):
             return self._fit_by_verbs(X, y, groups, params if sample_weight is None else {**params, "sample_weight": sample_weight})
         source = check.check_fit(self, X, y, sample_weight)
         vars(self)["_groups"] = groups

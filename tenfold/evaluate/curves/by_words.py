@@ -72,7 +72,7 @@ class Asked(NamedTuple):
 
     def points(self, pairs: Pairs, setting: dict[str, Any] | None = None) -> Points:
         """Scores of the learner with a setting, fitted to each training set: from merged sums where it is ours and that is exact."""
-        judges = judges_of(self.model, self.scoring) if not self.params else None
+        judges = judges_of(self.model, self.scoring, y=self.y) if not self.params else None
         if judges is not None and self.y is not None:
             try:
                 return self._merged(pairs, next(iter(judges.values())), setting)

@@ -28,7 +28,7 @@ from tenfold.evaluate.split.folds import check_folds
 from tenfold.evaluate.split.plan import plan, target_of
 from tenfold.evaluate.split.splitting import UNSAID, Splitting, takes_splitting
 from tenfold.evaluate.validate.held_out import prepared, scores_from_moments
-from tenfold.evaluate.validate.judges import is_ours, judge_of, judges_of, score_of
+from tenfold.evaluate.validate.judges import is_ours, judge_of, judges_of, score_of, several_labels
 from tenfold.evaluate.validate.memory import read
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.score.record import Score
@@ -68,7 +68,7 @@ def learning_curve(
     >>> bool(curve.test_mean[0] < curve.test_mean[-1]), [round(size) for size in curve.sizes]
     (True, [10, 20, 72])
     """
-    if splitting.cv is not UNSAID or not is_ours(model):
+    if splitting.cv is not UNSAID or not is_ours(model) or several_labels(model, y):
         return _grown_by_words(
             Asked(model, X, y, splitting, scoring if score is None else score, params, error_score, "learning_curve"),
             np.linspace(0.1, 1.0, 5) if train_sizes is None else train_sizes, shuffle, exploit_incremental_learning, return_times,
@@ -122,7 +122,7 @@ def validation_curve(
     values = [] if values is None else list(np.asarray(values).tolist()) if _plain_values(values) else list(values)
     if not values:
         raise BadParameter("values: give at least one value")
-    if splitting.cv is not UNSAID or not is_ours(model):
+    if splitting.cv is not UNSAID or not is_ours(model) or several_labels(model, y):
         return _path_by_words(
             Asked(model, X, y, splitting, scoring if score is None else score, params, error_score, "validation_curve"), name, values
         )
@@ -169,7 +169,7 @@ def _grown_by_words(asked: Asked, train_sizes: Any, shuffle: bool, in_steps: boo
 
 
 def _path_by_words(asked: Asked, name: str, values: list[Any]) -> ValidationCurve:
-    began, judges = time.perf_counter(), None if asked.params else judges_of(asked.model, asked.scoring)
+    began, judges = time.perf_counter(), None if asked.params else judges_of(asked.model, asked.scoring, y=asked.y)
     if judges is not None and name == asked.model.path:  # the whole path from one fit for each fold
         judge = next(iter(judges.values()))
         source = read(asked.model, asked.X, asked.y)

@@ -147,7 +147,7 @@ def permutation_importance(
     wanted = scoring if score is None else score
     whole = isinstance(max_samples, float) and max_samples == 1.0
     several = isinstance(wanted, (list, tuple, set, dict))
-    if folds is None and (several or not whole or judges_of(model, wanted, own_word=score is not None) is None):
+    if folds is None and (several or not whole or judges_of(model, wanted, score is not None, y) is None):
         return importance_by_verbs(model, X, y, wanted, n_repeats, random_state, sample_weight, max_samples, level)
     role_of_scored(model)
     known: tuple[Any, Any] = (None, None)

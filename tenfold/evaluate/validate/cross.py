@@ -90,7 +90,7 @@ def cross_validate(
     1.0
     """
     wanted = Wanted(return_train_score, return_estimator, return_indices, np.nan if error_score is UNSAID else error_score)
-    judges = judges_of(model, scoring if score is None else score, own_word=scoring is None) if not params else None
+    judges = judges_of(model, scoring if score is None else score, scoring is None, y) if not params else None
     if judges is None:
         return cross_validate_by_verbs(model, X, y, splitting, scoring if score is None else score, params, wanted)
     judge, source = next(iter(judges.values())), check.check_fit(model, X, y, sample_weight)
@@ -192,7 +192,7 @@ def cross_val_predict(
     "decision_function". `cv`, `params` and models of other libraries as in `cross_validate`.
     """
     direct = method == "predict" or (method == "predict_proba" and hasattr(model, "predict_proba"))
-    if judges_of(model, None) is None or params or not direct:
+    if judges_of(model, None, y=y) is None or params or not direct:
         return predict_by_verbs(model, X, y, splitting, method, params)
     source = in_memory(check.check_fit(model, X, y, sample_weight), model.missing)
     try:

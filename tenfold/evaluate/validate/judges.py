@@ -24,11 +24,11 @@ Judges = dict[str, Score]  # by the names that they have in results
 VERBS = ("fit", "predict", "predict_proba", "decision_function", "score")
 
 
-def judges_of(model: Any, scoring: Any, own_word: bool = False) -> Judges | None:
+def judges_of(model: Any, scoring: Any, own_word: bool = False, y: Any = None) -> Judges | None:
     """The scores by which a learner of ours is judged fold by fold; None where the ordinary route has to be taken: for a learner of
-    another library, or a scorer that asks the model itself. With `own_word`, what is no score is refused.
+    another library, a scorer that asks the model itself, or a target y of several labels. With `own_word`, what is no score is refused.
     """
-    if not is_ours(model):
+    if not is_ours(model) or several_labels(model, y):
         return None
     if own_word and scoring is not None:
         return {SCORE: judge_of(model, scoring)}
@@ -49,6 +49,14 @@ def judges_of(model: Any, scoring: Any, own_word: bool = False) -> Judges | None
 def is_ours(model: Any) -> bool:
     """Whether a learner is Tenfold's as it stands; all others are asked by their verbs."""
     return isinstance(model, Estimator) and model.accepts != "anything" and not changed_by_user(model)
+
+
+def several_labels(model: Any, y: Any) -> bool:
+    """Whether a classifier of ours predicts several columns of labels: folds, scores and outputs of the fast route are of one."""
+    if not is_ours(model) or model.role != "classifier" or not model.multi_output or y is None or isinstance(y, str):
+        return False
+    shape = y.shape if hasattr(y, "shape") else (len(y), len(y[0]) if len(y) and isinstance(y[0], (list, tuple, np.ndarray)) else 1)
+    return len(shape) == 2 and shape[1] > 1
 
 
 def _known(model: Any, scoring: Any) -> Score | None:
