@@ -28,6 +28,7 @@ ROWS: dict[str, tuple[Any, Any]] = {
     "probabilities": (CODES, P3),
     "values": (RNG.normal(size=(N, 2)), RNG.normal(size=(N, 2))),
     "counts": (RNG.poisson(2, N), RNG.uniform(0.5, 3, N)),
+    "sizes": (RNG.gamma(2.0, size=N), RNG.uniform(0.5, 3, N)),
     "lists": (RNG.integers(0, 3, (N, 5)), RNG.integers(0, 3, (N, 5))),
     "points": (RNG.normal(size=(N, 2)), CODES),
 }
@@ -70,6 +71,19 @@ GIVEN: list[tuple[str, str, dict[str, Any]]] = [
     ("mean_poisson_deviance", "counts", {}),
     ("explained_variance_score", "values", {"multioutput": "raw_values"}),
     ("max_error", "values", {}),
+    ("mean_absolute_percentage_error", "values", {"multioutput": "raw_values"}),
+    ("mean_squared_log_error", "counts", {}),
+    ("root_mean_squared_log_error", "counts", {}),
+    ("mean_gamma_deviance", "sizes", {}),
+    ("jaccard_score", "labels", MACRO),
+    ("matthews_corrcoef", "labels", {}),
+    ("cohen_kappa_score", "labels", {"weights": "linear"}),
+    ("hamming_loss", "labels", {}),
+    ("rand_score", "labels", {}),
+    ("homogeneity_score", "labels", {}),
+    ("completeness_score", "labels", {}),
+    ("v_measure_score", "labels", {"beta": 0.5}),
+    ("fowlkes_mallows_score", "labels", {}),
     ("silhouette_score", "points", {"metric": "cityblock"}),
 ]
 

@@ -13,7 +13,10 @@ from sklearn.metrics.cluster import contingency_matrix
 from tenfold import evaluate as ours
 from tenfold.core.errors import BadInput, BadParameter
 
-NAMES = ["adjusted_rand_score", "mutual_info_score", "normalized_mutual_info_score"]
+NAMES = [
+    "adjusted_rand_score", "mutual_info_score", "normalized_mutual_info_score", "rand_score", "homogeneity_score",
+    "completeness_score", "v_measure_score", "fowlkes_mallows_score",
+]  # fmt: skip
 
 
 def same(mine: Any, other: Any) -> None:

@@ -209,3 +209,19 @@ def test_bad_input_is_told_in_a_sentence(call: Any, error: type, words: str) -> 
     with pytest.raises(error, match=words) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore:(A single label|y_pred contains classes|invalid value):Warning")
+def test_agreement(case: Any, kind: str) -> None:
+    y, p, w = labels(*case, kind)
+    same(ours.matthews_corrcoef(y, p, sample_weight=w), theirs.matthews_corrcoef(y, p, sample_weight=w))
+    same(ours.hamming_loss(y, p, sample_weight=w), theirs.hamming_loss(y, p, sample_weight=w))
+    if len(np.unique(y)) > 1:
+        for weights in (None, "linear", "quadratic"):
+            expected = theirs.cohen_kappa_score(y, p, weights=weights, sample_weight=w)
+            np.testing.assert_allclose(ours.cohen_kappa_score(y, p, weights=weights, sample_weight=w), expected, rtol=1e-9, atol=1e-12)
+    for average in (None, "micro", "macro", "weighted"):
+        given = dict(average=average, sample_weight=w, zero_division=0)
+        same(ours.jaccard_score(y, p, **given), theirs.jaccard_score(y, p, **given))

@@ -34,11 +34,15 @@ def test_labels(form: Any, w: Any) -> None:
         for normalize in (True, False):
             got = getattr(ours, name)(y, p, normalize=normalize, sample_weight=w)
             same(got, getattr(theirs, name)(TRUTH, GUESS, normalize=normalize, sample_weight=w))
+    same(ours.hamming_loss(y, p, sample_weight=w), theirs.hamming_loss(TRUTH, GUESS, sample_weight=w))
     for average in AVERAGES:
         for labels in (None, [3, 0, 1]):
             given = dict(average=average, labels=labels, sample_weight=w, zero_division=1)
-            for name in ("precision_score", "recall_score", "f1_score"):
+            for name in ("precision_score", "recall_score", "f1_score", "jaccard_score"):
+                if name == "jaccard_score":
+                    given["zero_division"] = 0
                 same(getattr(ours, name)(y, p, **given), getattr(theirs, name)(TRUTH, GUESS, **given))
+            given["zero_division"] = 1
             same(ours.fbeta_score(y, p, beta=2, **given), theirs.fbeta_score(TRUTH, GUESS, beta=2, **given))
 
 

@@ -120,3 +120,29 @@ def test_bad_input_is_told_in_a_sentence(call: Any, error: type, words: str) -> 
     with pytest.raises(error, match=words) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["mean_absolute_percentage_error", "mean_squared_log_error", "root_mean_squared_log_error"])
+@pytest.mark.parametrize("multioutput", ["raw_values", "uniform_average", [0.3, 0.7]])
+def test_relative_errors(name: str, multioutput: Any) -> None:
+    rng = np.random.default_rng(8)
+    y, p, w = rng.gamma(2.0, size=(30, 2)), rng.gamma(2.0, size=(30, 2)), rng.random(30)
+    for given in (dict(), dict(sample_weight=w)):
+        np.testing.assert_allclose(
+            getattr(ours, name)(y, p, multioutput=multioutput, **given),
+            getattr(theirs, name)(y, p, multioutput=multioutput, **given),
+            rtol=1e-12,
+        )
+    assert isinstance(getattr(ours, name)(y[:, 0], p[:, 0]), float)
+
+
+def test_gamma_deviance() -> None:
+    rng = np.random.default_rng(9)
+    y, p, w = rng.gamma(2.0, size=30), rng.gamma(2.0, size=30), rng.random(30)
+    assert ours.mean_gamma_deviance(y, p, sample_weight=w) == pytest.approx(theirs.mean_gamma_deviance(y, p, sample_weight=w))
+    with pytest.raises(BadInput, match="less than or equal to 0: y_true is 0 in row 1"):
+        ours.mean_gamma_deviance([1.0, 0.0], [1.0, 1.0])
+    with pytest.raises(BadInput, match=r"Logarithmic Error cannot be used .* y_pred is -2 in row 0"):
+        ours.mean_squared_log_error([1.0, 0.0], [-2.0, 1.0])
+    with pytest.raises(BadInput, match="2 targets"):
+        ours.mean_gamma_deviance([[1.0, 2.0]], [[1.0, 2.0]])

@@ -24,7 +24,7 @@ TWO = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
 THREE = np.digitize(X[:, 0] + RNG.normal(size=60), [-0.5, 0.5])
 NUMBERS = np.exp(X[:, 0] + RNG.normal(size=60))
 WEIGHTS = RNG.uniform(0.5, 2, size=60)
-CLUSTER = {"adjusted_rand_score", "mutual_info_score", "normalized_mutual_info_score"}
+CLUSTER = {name for name in get_scorer_names() if name in evaluate.PUBLIC and evaluate.PUBLIC[name].endswith("clustering")}
 
 
 def _models(y):

@@ -25,6 +25,7 @@ from tenfold.score.probability import CalibrationBins, brier_sums, log_loss_sums
 from tenfold.score.ranks import MOST_DISTINCT, Bounded, RankRows, RankSketch
 from tenfold.score.registry import known_score
 from tenfold.score.regression import ResidualSpread, ValueSums, poisson_sums
+from tenfold.score.relative_errors import Shares, gamma_sums, log_sums
 from tenfold.score.report import Report
 from tenfold.score.roc import auc_of, roc_curve_of
 
@@ -122,6 +123,10 @@ def _accuracy(given: Confusion | LabelSets, normalize: bool = True) -> float:
     return given.accuracy(normalize)
 
 
+def _hamming(given: Confusion | LabelSets) -> float:
+    return given.hamming()
+
+
 def _error(given: Confusion | LabelSets, normalize: bool = True) -> float:
     return given.error(normalize)
 
@@ -155,18 +160,28 @@ FOLDS = {
     "brier_score_loss": Fold(brier_sums, Mean.value, ("labels", "pos_label")),
     "calibration_error": Fold(CalibrationBins.of, CalibrationBins.error, ("labels", "n_bins")),
     "classification_report": Fold(compared, _report),
+    "cohen_kappa_score": Fold(Confusion.of, Confusion.kappa),
+    "completeness_score": Fold(Contingency.of, Contingency.completeness),
     "confusion_matrix": Fold(Confusion.of, Confusion.matrix),
     "dcg_score": Fold(gain_sums, Mean.value, ("k", "log_base", "ignore_ties")),
     "explained_variance_score": Fold(ResidualSpread.of, ResidualSpread.explained),
     "f1_score": Fold(compared, _fbeta),
     "f_alpha_score": Fold(compared, _f_alpha),
     "fbeta_score": Fold(compared, _fbeta),
+    "fowlkes_mallows_score": Fold(Contingency.of, Contingency.fowlkes_mallows),
+    "hamming_loss": Fold(compared, _hamming),
+    "homogeneity_score": Fold(Contingency.of, Contingency.homogeneity),
+    "jaccard_score": Fold(compared, _by_class("jaccard")),
     "log_loss": Fold(log_loss_sums, Mean.value, ("labels",)),
+    "matthews_corrcoef": Fold(Confusion.of, Confusion.matthews),
     "max_error": Fold(LargestError.of, LargestError.value),
     "mean_absolute_error": Fold(ValueSums.of, ValueSums.mae),
+    "mean_absolute_percentage_error": Fold(Shares.of, Shares.value),
+    "mean_gamma_deviance": Fold(gamma_sums, Mean.value),
     "mean_pinball_loss": Fold(ValueSums.of, ValueSums.pinball),
     "mean_poisson_deviance": Fold(poisson_sums, Mean.value),
     "mean_squared_error": Fold(ValueSums.of, ValueSums.mse),
+    "mean_squared_log_error": Fold(log_sums, ValueSums.mse),
     "median_absolute_error": Fold(AbsoluteErrors.of, AbsoluteErrors.median, ("most",)),
     "mutual_info_score": Fold(Contingency.of, Contingency.mutual_information),
     "ndcg_score": Fold(normalized_gain_sums, Mean.value, ("k", "ignore_ties")),
@@ -175,12 +190,15 @@ FOLDS = {
     "precision_recall_fscore_support": Fold(compared, all_shares),
     "precision_score": Fold(compared, _by_class("precision")),
     "r2_score": Fold(ValueSums.of, ValueSums.r2),
+    "rand_score": Fold(Contingency.of, Contingency.rand),
     "recall_score": Fold(compared, _by_class("recall")),
     "roc_auc_score": Fold(_rank_sketch, auc_of, ("labels", "most")),
     "roc_curve": Fold(_rank_sketch, roc_curve_of, ("labels", "most")),
     "root_mean_squared_error": Fold(ValueSums.of, ValueSums.rmse),
+    "root_mean_squared_log_error": Fold(log_sums, ValueSums.rmse),
     "silhouette_score": Fold(statistics.rows, statistics.silhouette),
     "specificity_score": Fold(compared, _by_class("specificity")),
+    "v_measure_score": Fold(Contingency.of, Contingency.v_measure),
     "zero_one_loss": Fold(compared, _error),
 }
 RANKINGS = ("average_precision_score", "precision_recall_curve", "roc_auc_score", "roc_curve")

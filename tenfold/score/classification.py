@@ -255,3 +255,58 @@ def all_shares(
     precision, recall = counted.precision(if_undefined("precision")), counted.recall(if_undefined("recall"))
     f_score = counted.fbeta(beta, if_undefined("f-score"))
     return precision, recall, f_score, counted.actual if average is None else None
+
+
+def jaccard_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: Any = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Rows that are and were predicted as the class, among those that are or were: TP / (TP + FP + FN). Parameters as for
+    `precision_score`.
+
+    >>> from tenfold.evaluate import jaccard_score
+    >>> jaccard_score([0, 1, 1, 0], [1, 1, 0, 0])
+    0.3333333333333333
+    """
+    return compared(y_true, y_pred, sample_weight).by_class(labels, average, pos_label).jaccard(zero_division)
+
+
+def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """The correlation of truth and prediction: (TP TN − FP FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)) of two classes; 0
+    where one of them is constant.
+
+    >>> from tenfold.evaluate import matthews_corrcoef
+    >>> matthews_corrcoef([0, 1, 1, 0], [0, 1, 1, 0])
+    1.0
+    """
+    return Confusion.of(y_true, y_pred, sample_weight).matthews()
+
+
+def cohen_kappa_score(
+    y1: Any, y2: Any, *, labels: Any = None, weights: str | None = None, sample_weight: Any = None
+) -> float:
+    """κ = 1 − disagreement / disagreement by chance: 1 for the same labels, 0 for what chance gives; NaN where both are constant.
+
+    weights: errors between classes far apart in their order count more, "linear" or "quadratic".
+
+    >>> from tenfold.evaluate import cohen_kappa_score
+    >>> cohen_kappa_score([0, 1, 1, 0], [0, 1, 0, 0])
+    0.5
+    """
+    return Confusion.of(y1, y2, sample_weight).kappa(labels, weights)
+
+
+def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """The share of wrong labels: of classes `zero_one_loss`; of sets of labels, over all cells of the tables.
+
+    >>> from tenfold.evaluate import hamming_loss
+    >>> hamming_loss([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+    0.25
+    """
+    return compared(y_true, y_pred, sample_weight).hamming()

@@ -34,10 +34,7 @@ class Contingency(Confusion):
         return cls.of_labels(truth_and_groups(y_true, y_pred, sample_weight))
 
     def adjusted_rand(self) -> float:
-        n, squares = float(self.weight.sum()), float((self.weight.astype(np.float64) ** 2).sum())
-        rows, columns = (float((self.weight.sum(axis=a).astype(np.float64) ** 2).sum()) for a in (1, 0))
-        both, first, second = squares - n, rows - squares, columns - squares
-        neither = n * n - rows - columns + squares
+        both, first, second, neither = self.pairs()
         if first == 0 and second == 0:  # no pair is treated differently, as where there is no pair
             return 1.0
         return (
@@ -69,6 +66,40 @@ class Contingency(Confusion):
         if shared <= np.finfo(float).eps:
             return 0.0
         return float(shared / means[average_method]([_entropy(self.weight.sum(axis=a)) for a in (1, 0)]))
+
+
+    def pairs(self) -> tuple[float, float, float, float]:
+        """Ordered pairs of rows: together in both, only in the first, only in the second, in neither."""
+        table = self.weight.astype(np.float64)
+        n, squares = float(table.sum()), float((table**2).sum())
+        rows, columns = (float((table.sum(axis=a) ** 2).sum()) for a in (1, 0))
+        return squares - n, rows - squares, columns - squares, n * n - rows - columns + squares
+
+    def rand(self) -> float:
+        both, first, second, neither = self.pairs()
+        total = both + first + second + neither
+        return (both + neither) / total if total > 0 and both + neither != total else 1.0
+
+    def fowlkes_mallows(self) -> float:
+        both, first, second, _ = self.pairs()
+        return float(both / np.sqrt(both + first) / np.sqrt(both + second)) if both > 0 else 0.0
+
+    def homogeneity(self) -> float:
+        return self._explained(1)
+
+    def completeness(self) -> float:
+        return self._explained(0)
+
+    def _explained(self, axis: int) -> float:
+        """The share of the entropy of one grouping that the other explains."""
+        entropy = _entropy(self.weight.sum(axis=axis)) if self.weight.size else 0.0
+        return self.mutual_information() / entropy if entropy > 0 else 1.0
+
+    def v_measure(self, beta: float = 1.0) -> float:
+        homogeneity, completeness = self.homogeneity(), self.completeness()
+        if homogeneity + completeness == 0:
+            return 0.0
+        return (1 + beta) * homogeneity * completeness / (beta * homogeneity + completeness)
 
 
 def _entropy(weight: Array) -> float:
@@ -117,6 +148,56 @@ def normalized_mutual_info_score(
     0.0
     """
     return Contingency.of(labels_true, labels_pred, sample_weight).normalized_information(average_method)
+
+
+def rand_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
+    """The share of pairs of rows that both groupings treat alike: together in both, or in neither.
+
+    >>> from tenfold.evaluate import rand_score
+    >>> rand_score([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).rand()
+
+
+def fowlkes_mallows_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
+    """a / √((a + b)(a + c)), with a the pairs of rows together in both groupings, b and c in only one.
+
+    >>> from tenfold.evaluate import fowlkes_mallows_score
+    >>> fowlkes_mallows_score([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).fowlkes_mallows()
+
+
+def homogeneity_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
+    """How much of the entropy of the true groups the found ones explain: 1 where each found group is of one true group.
+
+    >>> from tenfold.evaluate import homogeneity_score
+    >>> homogeneity_score([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).homogeneity()
+
+
+def completeness_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
+    """How much of the entropy of the found groups the true ones explain: 1 where each true group is in one found group.
+
+    >>> from tenfold.evaluate import completeness_score
+    >>> completeness_score([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).completeness()
+
+
+def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, sample_weight: Any = None) -> float:
+    """(1 + β) h c / (β h + c): the mean of homogeneity h and completeness c.
+
+    >>> from tenfold.evaluate import v_measure_score
+    >>> v_measure_score([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).v_measure(beta)
 
 
 def silhouette_samples(

@@ -21,6 +21,7 @@ WITHOUT = {  # what a ratio without rows lacks
     "Recall": "true",
     "F-score": "true nor predicted",
     "Specificity": "true negative",
+    "Jaccard": "true or predicted",
 }
 
 
@@ -101,6 +102,9 @@ class Confusion(Stats):
     def error(self, normalize: bool = True) -> float:
         return float(1 - self.right() / self.total) if normalize else float(self.total - self.right())
 
+    def hamming(self) -> float:
+        return self.error()
+
     def balanced_accuracy(self, adjusted: bool = False) -> float:
         actual = self.weight.sum(axis=1)
         recalls = np.diagonal(self._on(self.truth, self.truth))[actual > 0] / actual[actual > 0]
@@ -109,6 +113,24 @@ class Confusion(Stats):
             return score
         chance = 1 / len(recalls)
         return (score - chance) / (1 - chance) if chance < 1 else float("nan")
+
+    def matthews(self) -> float:
+        """The correlation of truth and prediction, as indicators of their classes."""
+        labels = self.labels
+        table = self._on(labels, labels).astype(np.float64)
+        actual, predicted, n = table.sum(axis=1), table.sum(axis=0), table.sum()
+        spread = (n * n - actual @ actual) * (n * n - predicted @ predicted)
+        return float((np.trace(table) * n - actual @ predicted) / np.sqrt(spread)) if spread > 0 else 0.0
+
+    def kappa(self, labels: Any = None, weights: str | None = None) -> float:
+        """1 − disagreement / disagreement by chance; weights: of classes far apart in their order, "linear" or "quadratic"."""
+        check_choice("weights", weights, (None, "linear", "quadratic"))
+        table = self.matrix(labels).astype(np.float64)
+        chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+        apart = np.abs(np.subtract.outer(np.arange(len(table)), np.arange(len(table))))
+        cost = apart > 0 if weights is None else apart if weights == "linear" else apart**2
+        by_chance = float((cost * chance).sum())
+        return 1 - float((cost * table).sum()) / by_chance if by_chance else float("nan")
 
     def by_class(self, labels: Any, average: str | None, pos_label: Any = 1) -> Counted:
         """Right, predicted and true weight of each chosen label; of all together for the micro average."""
@@ -170,6 +192,10 @@ class Counted:
             return self.precision(zero_division)
         above, below = (1 + beta**2) * self.right, beta**2 * self.actual + self.predicted
         return self._mean(self._share(above, below, zero_division, "F-score"))
+
+    def jaccard(self, zero_division: Any) -> Any:
+        either = self.actual + self.predicted - self.right
+        return self._mean(self._share(self.right, either, zero_division, "Jaccard"))
 
     def _share(self, above: Array, below: Array, zero_division: Any, name: str) -> Array:
         empty = below == 0

@@ -52,6 +52,11 @@ class LabelSets(Stats):
         whole = 1.0 if normalize else float(len(truth) if w is None else w.sum())
         return whole - self.accuracy(normalize)
 
+    def hamming(self) -> float:
+        """The share of cells that are wrong."""
+        truth, predicted, w = self.whole()
+        return float(np.average((truth != predicted).mean(axis=1), weights=w))
+
     def by_class(self, labels: Any, average: str | None, pos_label: Any = 1) -> Counted:
         """Right, predicted and true weight of each chosen label; of each row for the average over samples."""
         check_choice("average", average, AVERAGES)

@@ -30,6 +30,7 @@ from tenfold.score.record import (
     Score,
 )
 from tenfold.score.regression import ResidualSpread, ValueSums
+from tenfold.score.relative_errors import Shares
 from tenfold.score.scorer import Scorer
 
 AVERAGES = ("macro", "micro", "weighted")
@@ -110,6 +111,9 @@ SCORES: dict[str, Score] = {
         _classes("balanced_accuracy", True, LABELS, of.confusion, Confusion.balanced_accuracy,
                  function="balanced_accuracy_score"),
         *_shares("f1", "F1"),
+        *_shares("jaccard", "Jaccard index"),
+        _classes("matthews_corrcoef", True, LABELS, of.confusion, Confusion.matthews, function="matthews_corrcoef",
+                 synonyms=("mcc",), low=-1.0, label="Matthews correlation"),
         _area("roc_auc", "AUC", "ovr", synonyms=("auc", "roc", "roc_auc_ovr")),
         _area("roc_auc_ovr_weighted", "AUC (one against the rest, weighted)", "ovr", "weighted"),
         _area("roc_auc_ovo", "AUC (one against one)", "ovo"),
@@ -135,6 +139,16 @@ SCORES: dict[str, Score] = {
                    function="explained_variance_score"),
         _error("mean_poisson_deviance", of.deviances, Mean.value, function="mean_poisson_deviance",
                label="Poisson deviance"),
+        _error("mape", of.shares, Shares.value, function="mean_absolute_percentage_error", label="mape",
+               title="mean absolute error as a share of the truth"),
+        _error("msle", of.log_sums, ValueSums.mse, function="mean_squared_log_error", label="squared log error"),
+        _error("rmsle", of.log_sums, ValueSums.rmse, function="root_mean_squared_log_error", label="root of the squared log error"),
+        _error("mean_gamma_deviance", of.gamma_deviances, Mean.value, function="mean_gamma_deviance", label="gamma deviance"),
+        _grouping("rand", Contingency.rand, high=1.0, label="Rand index"),
+        _grouping("homogeneity", Contingency.homogeneity, high=1.0),
+        _grouping("completeness", Contingency.completeness, high=1.0),
+        _grouping("v_measure", Contingency.v_measure, high=1.0, label="V-measure"),
+        _grouping("fowlkes_mallows", Contingency.fowlkes_mallows, high=1.0, label="Fowlkes-Mallows index"),
         _grouping("adjusted_rand", Contingency.adjusted_rand, low=-0.5, high=1.0, label="adjusted Rand index"),
         _grouping("mutual_info", Contingency.mutual_information, label="mutual information"),
         _grouping("normalized_mutual_info", Contingency.normalized_information, high=1.0,

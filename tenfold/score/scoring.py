@@ -13,6 +13,7 @@ from tenfold.score.scorer import ModelScorer, Scorer, Scorers
 
 RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 RANKED = ("decision_function", "predict_proba")
+OF_ROWS = ("f1", "jaccard", "precision", "recall")  # have a mean over rows of sets of labels too, "f1_samples"
 OUTPUTS = {PROBABILITIES: "predict_proba", CLASS_SCORES: RANKED}  # what a score of these asks for; others: "predict"
 
 
@@ -66,6 +67,9 @@ def get_scorer(scoring: Any) -> Any:
         if callable(scoring):
             return scoring
         raise BadType(f"scoring={scoring!r}: must be a name, or a function of (model, X, y)")
+    of_rows = scoring.removesuffix("_samples")
+    if of_rows != scoring and of_rows in OF_ROWS:
+        return Scorer(getattr(package, f"{of_rows}_score"), 1, dict(average="samples", zero_division=0), "predict")
     score = known_score(scoring)
     if score is None or not score.supervised:
         raise BadParameter(f"{scoring!r} is not a valid scoring value: it must be one of {', '.join(get_scorer_names())}")
@@ -81,7 +85,8 @@ def get_scorer_names() -> list[str]:
     >>> get_scorer_names()[:3]
     ['accuracy', 'adjusted_rand_score', 'average_precision']
     """
-    return sorted({"roc_auc_ovr"} | {_usual_name(score) for score in SCORES.values() if score.supervised})
+    other = {"roc_auc_ovr", *(f"{name}_samples" for name in OF_ROWS)}
+    return sorted(other | {_usual_name(score) for score in SCORES.values() if score.supervised})
 
 
 def _usual_name(score: Score) -> str:

@@ -23,6 +23,7 @@ from tenfold.score.precision_recall import average_precision_of
 from tenfold.score.probability import row_surprise, squared_distance
 from tenfold.score.ranks import MOST_DISTINCT, RankRows, RankSketch
 from tenfold.score.regression import ResidualSpread, ValueSums, poisson_sums_of
+from tenfold.score.relative_errors import Shares, gamma_sums_of, log_sums_of
 from tenfold.score.roc import auc_of
 
 Weights = Array | None
@@ -143,6 +144,18 @@ def absolute_sketch(truth: Array, value: Array, w: Weights) -> AbsoluteErrors:
 
 def median(errors: AbsoluteErrors) -> float:
     return float(errors.median().value)
+
+
+def shares(truth: Array, value: Array, w: Weights) -> Shares:
+    return Shares.of_values(Values(truth, value, w))
+
+
+def log_sums(truth: Array, value: Array, w: Weights) -> ValueSums:
+    return log_sums_of(Values(truth, value, w))
+
+
+def gamma_deviances(truth: Array, value: Array, w: Weights) -> Mean:
+    return gamma_sums_of(Values(truth, value, w))
 
 
 def deviances(truth: Array, value: Array, w: Weights) -> Mean:
