@@ -176,12 +176,12 @@ def test_sparse_rows_containers_and_files(tmp_path: Path) -> None:
         (dict(transformers=[("a", SCALE, ["nowhere"])]), "no column 'nowhere'"),
         (dict(transformers=[("a", SCALE, [9])]), "no column 9"),
         (dict(transformers=[("a", SCALE, [True, False])]), "the mask has 2 entries"),
-        (dict(transformers=[("a", SCALE, 1.5)]), "columns are names, places"),
+        (dict(transformers=[("a", SCALE, 1.5)]), "No valid specification of the columns"),
         (dict(transformers=[("a", SCALE)]), "not a triple"),
-        (dict(transformers=[("a", tenfold.Ridge(), [0])]), "'a' .Ridge. cannot transform"),
+        (dict(transformers=[("a", tenfold.Ridge(), [0])]), "type Ridge. doesn't: ColumnTransformer: 'a' cannot transform"),
         (dict(transformers=[("a", "keep", [0])]), "must be a transformer, 'drop' or 'passthrough'"),
         (dict(transformers=[("a", SCALE, [0])], remainder="keep"), "remainder='keep'"),
-        (dict(transformers=[("a", SCALE, [0])], transformer_weights={"b": 1}), "no transformer 'b'"),
+        (dict(transformers=[("a", SCALE, [0])], transformer_weights={"b": 1}), "weight transformer .b., but it is not present"),
     ],
 )
 def test_refusals(given: dict[str, Any], message: str) -> None:

@@ -87,9 +87,9 @@ def test_categories_reach_members() -> None:
     "make, message",
     [
         (lambda: tenfold.VotingRegressor([]), "must be a list of"),
-        (lambda: tenfold.VotingRegressor([("a", "drop")]), "all are dropped"),
-        (lambda: tenfold.VotingRegressor([("a", tenfold.GaussianNB())]), "'a' .GaussianNB. is a classifier"),
-        (lambda: tenfold.VotingRegressor([("a", object())]), "'a' .object. is no learner of Tenfold"),
+        (lambda: tenfold.VotingRegressor([("a", "drop")]), "All estimators are dropped"),
+        (lambda: tenfold.VotingRegressor([("a", tenfold.GaussianNB())]), "should be a regressor, and is a classifier"),
+        (lambda: tenfold.VotingRegressor([("a", object())]), "'a' .object. is a object, which has no fit"),
         (lambda: tenfold.VotingRegressor([("a", tenfold.Ridge()), ("a", tenfold.Ridge())]), r"Names provided are not unique: \['a', 'a'\]"),
         (lambda: tenfold.VotingRegressor([("a__b", tenfold.Ridge())]), "must not contain __: got"),
         (lambda: tenfold.VotingRegressor([("weights", tenfold.Ridge())]), "conflict with constructor arguments"),

@@ -57,6 +57,24 @@ def own_of(learner: Any) -> Any:
     return learner.learner if isinstance(learner, ByVerbs) else learner
 
 
+def as_ours(fitted: Iterable[Any], anything: bool, facts: dict[str, Any] | None = None) -> list[Any]:
+    """Fitted learners of any kind as ours, to be asked; all by their verbs where rows are as the user gave them (`anything`). They know
+    the facts of the gate: of all classes, a learner inside may have met only some."""
+    made = []
+    for one in fitted:
+        learner = learner_of(one, by_verbs=anything)
+        if learner is not one:
+            vars(learner).update(facts or {}, n_features_in_=getattr(one, "n_features_in_", 1))
+        made.append(learner)
+    return made
+
+
+def float_of(X: Any) -> Any:
+    """The type of what is said of rows: that of an array of floats, else float64."""
+    dtype = getattr(X, "dtype", None)
+    return dtype if dtype in (np.float32, np.float64) else np.float64
+
+
 def takes_anything(learners: Iterable[Any]) -> bool:
     """Whether one of these wants rows as the user gave them."""
     return any(not is_own(one) or one.accepts == "anything" for one in learners)
@@ -151,6 +169,10 @@ class ByVerbs(Estimator):
             self.learner.set_params(**params)
         return self
 
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns that the learner inside makes."""
+        return np.asarray(self.learner.get_feature_names_out(input_features), dtype=object)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "learner" not in vars(self):
             raise AttributeError(name)
@@ -167,7 +189,12 @@ class ByVerbs(Estimator):
         else:
             X, y, w = yield Keep(sparse=True)
             w = None if (w == 1).all() else w
-            y = source.target.classes[y] if source.target.classes is not None else y[:, 0] if source.target.flat else y
+            if source.target.classes is not None:
+                y = source.target.classes[y]
+            elif source.target.kind == "none":
+                y = None
+            elif source.target.flat:
+                y = y[:, 0]
         self._fit_own(X, y, w)
         return {}
 
@@ -233,6 +260,13 @@ class ByVerbs(Estimator):
         if Given(made).shape[0] != n:
             raise BadInput(f"{self} has made {Given(made).shape[0]} rows of {n}: a transformer must not change their number")
         return made
+
+    def _inverse(self, Z: Any) -> Any:
+        return self.learner.inverse_transform(Z)
+
+    @property
+    def invertible(self) -> bool:
+        return hasattr(self.learner, "inverse_transform")
 
     def _known(self) -> Array:
         """All classes: those of the gate, of which the learner inside may have met only some."""

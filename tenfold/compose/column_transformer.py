@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.compose.named import names_of
+from tenfold.compose.named import ByName, names_of
 from tenfold.compose.selectors import make_column_selector, places_of
 from tenfold.compose.union import Union
 from tenfold.core.data import Array, Source
@@ -51,7 +51,11 @@ class ColumnTransformer(Union):
     _: KW_ONLY
     remainder: Any = param(default="drop", doc="what becomes of other columns: 'drop', 'passthrough', or a transformer", before="n_jobs")
     sparse_threshold: float = param(
-        default=0.3, at_least=0, at_most=1, doc="no effect: rows are sparse where X is, and else dense", before="n_jobs"
+        default=0.3,
+        at_least=0,
+        at_most=1,
+        doc="where a transformer is not Tenfold's: the share of values that are not zero below which the result is sparse",
+        before="n_jobs",
     )
 
     @classmethod
@@ -67,7 +71,8 @@ class ColumnTransformer(Union):
         ]
 
     def _entries(self) -> list[tuple[str, Any, Any]]:
-        self._pairs()
+        if not isinstance(self.transformers, (list, tuple)) or self.transformers:
+            self._pairs()
         here = "ColumnTransformer(transformers)"
         for one in self.transformers:
             if len(one) != 3:
@@ -92,7 +97,7 @@ class ColumnTransformer(Union):
         for columns in given:
             if callable(columns) and (check.is_frame(table) or not isinstance(columns, make_column_selector)):
                 chosen = columns(table)
-                found[columns] = [chosen] if isinstance(chosen, str) else chosen if isinstance(chosen, slice) else list(chosen)
+                found[columns] = chosen if isinstance(chosen, (str, int, np.integer, slice)) else list(chosen)
         return found
 
     def _saved_params(self) -> dict[str, Any]:
@@ -111,9 +116,13 @@ class ColumnTransformer(Union):
         return places.tolist() if names is None else names[places].tolist()
 
     @property
-    def named_transformers_(self) -> dict[str, Any]:
+    def named_transformers_(self) -> ByName:
         """The fitted transformers by name; 'drop' and 'passthrough' where there are none."""
-        return self._fitted_by_name()
+        return ByName(self._fitted_by_name())
+
+    @property
+    def sparse_below(self) -> float:  # type: ignore[override]
+        return float(self.sparse_threshold)
 
     @property
     def transformers_(self) -> list[tuple[str, Any, Any]]:
@@ -129,11 +138,16 @@ class ColumnTransformer(Union):
     def output_indices_(self) -> dict[str, slice]:
         """The new columns of each transformer."""
         out, start = {name: slice(0, 0) for name, _, _ in self._entries()}, 0
-        for name, one, places in self._parts():
-            width = len(places) if one is None else len(one.get_feature_names_out())
+        parts = self._parts()
+        widths = vars(self)["_widths"] if self._ordinary else [_width(one, places) for _, one, places in parts]
+        for (name, _, _), width in zip(parts, widths, strict=True):
             out[name] = slice(start, start + width)
             start += width
         return out
+
+
+def _width(one: Any, places: Array) -> int:
+    return len(places) if one is None else len(one.get_feature_names_out())
 
 
 def make_column_transformer(

@@ -39,8 +39,13 @@ def splits_of(learner: Estimator, rows: Arrays, *, whole: bool) -> SplitPlan:
 
 def folds_by_content(rows: Arrays, folds: int) -> Array:
     """Folds that depend on what the rows hold, not on their order: within each class rows are sorted by a hash, equal rows
-    are one, and every `folds`-th is of the same fold.
+    are one, and every `folds`-th is of the same fold. Rows as the user gave them may hold anything: they are taken in their order.
     """
+    if isinstance(rows, AsGiven):
+        kind, fold = (KFold if rows.target.classes is None else StratifiedKFold), np.empty(rows.n_rows, dtype=np.int64)
+        for k, (_, test) in enumerate(kind(folds).split(fold, target_of(rows))):
+            fold[test] = k
+        return fold
     hashes = np.concatenate(
         [ops.hash_rows(rows.load(part).X, 0) for part in rows.parts()]
     )  # what may not be there is told

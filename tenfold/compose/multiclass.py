@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold.base.available import available
 from tenfold.base.estimator import Classifier, Estimator, log_softmax
+from tenfold.base.foreign import own_of
 from tenfold.base.members import choices_of
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh, same
@@ -21,6 +22,7 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Keyed, merge
+from tenfold.gate.inputs import AsGiven
 
 TWO = np.array([0, 1])  # the classes of a member: the second one is the one that it stands for
 Key = tuple[int, ...]
@@ -71,8 +73,8 @@ class TwoClassMembers(Classifier, OfOne):
                 fits = (dict(stats_=one, **template._solve(one)) for one in stats.values())
                 return {"estimators_": [template._fitted_copy(fit) for fit in fits]}
         views = {key: viewed(source, partial(self._only, key), Target("label", TWO), facts) for key in keys}
-        fitted = yield from side_by_side({key: fresh(member) for key in keys}, views, self._only)
-        return {"estimators_": list(fitted.values())}
+        fitted = yield from side_by_side({key: fresh(member) for key in keys}, views, None if isinstance(source, AsGiven) else self._only)
+        return {"estimators_": [own_of(one) for one in fitted.values()]}
 
     def _statistics(self, template: Estimator, keys: list[Key]) -> Learner[dict[Key, Any]]:
         """The statistics of each member, from those of the classes."""
@@ -81,9 +83,19 @@ class TwoClassMembers(Classifier, OfOne):
         return {key: merge(by_class[part] for part in self._classes_of(key)) for key in keys}
 
     def _leads(self, X: Any) -> Array:
-        """(rows, members): how much the second class leads in each member."""
-        scores = (np.asarray(one._decisions(X), dtype=np.float64) for one in self.estimators_)
-        return np.column_stack([one[:, 1] - one[:, 0] for one in scores])
+        """(rows, members): how much the second class leads in each member; its probability where a member knows no decisions."""
+        leads = []
+        for one in self._asked():
+            if hasattr(one, "decision_function"):
+                scores = np.asarray(one._decisions(X), dtype=np.float64)
+                leads.append(scores[:, 1] - scores[:, 0])
+            else:
+                leads.append(np.asarray(one._probabilities(X), dtype=np.float64)[:, 1])
+        return np.column_stack(leads)
+
+    def _asked(self) -> list[Any]:
+        """The members as learners of ours."""
+        return self._as_ours(self.estimators_, {"classes_": TWO})
 
     def _objection(self) -> str | None:
         if len(self.estimators_) != len(self._keys()):
@@ -149,8 +161,23 @@ class OneVsRestClassifier(TwoClassMembers):
 
     def _scores(self, X: Any) -> Array:
         """log pₖ, whose largest is that of the largest lead; softmax gives pₖ / Σ pⱼ."""
-        said = [log_softmax(np.asarray(one._scores(X), dtype=np.float64)) for one in self.estimators_]
+        said = [log_softmax(np.asarray(one._scores(X), dtype=np.float64)) for one in self._asked()]
         return said[0] if len(said) == 1 else np.column_stack([one[:, 1] for one in said])
+
+    @available(lambda model: hasattr(model._member, "predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, in the order of `classes_`."""
+        return super().predict_proba(X)
+
+    @available(lambda model: hasattr(model._member, "predict_proba"))
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithm of `predict_proba`."""
+        return super().predict_log_proba(X)
+
+    @available(lambda model: hasattr(model._member, "decision_function"))
+    def decision_function(self, X: Any) -> Array:
+        """How much each class leads over the rest; for two classes, how much the second one leads."""
+        return np.asarray(super().decision_function(X))
 
     def _decisions(self, X: Any) -> Array:
         leads = self._leads(X)
@@ -202,13 +229,13 @@ class OneVsOneClassifier(TwoClassMembers):
 
     def _scores(self, X: Any) -> Array:
         """Votes, and leads squeezed below half a vote, so that they decide between classes with as many votes."""
-        K, leads = len(self.classes_), self._leads(X)
+        K, leads, members = len(self.classes_), self._leads(X), self._asked()
         votes, sums = np.zeros((len(leads), K)), np.zeros((len(leads), K))
         rows = np.arange(len(leads))
         for m, (i, j) in enumerate(self._keys()):
             sums[:, i] -= leads[:, m]
             sums[:, j] += leads[:, m]
-            votes[rows, np.where(choices_of(self.estimators_[m], X) == 1, j, i)] += 1
+            votes[rows, np.where(choices_of(members[m], X) == 1, j, i)] += 1
         scores = votes + sums / (3 * (np.abs(sums) + 1))
         if K == 2:
             scores[:, 0] = 0.0  # the second one has a vote, or less than nothing

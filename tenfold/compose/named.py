@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
+from tenfold.base.foreign import as_ours, learner_of, objection_to, takes_anything
 from tenfold.base.sklearn_api import same
 from tenfold.core.errors import BadParameter
 
@@ -30,30 +31,49 @@ class Named(Estimator):
         check_names(here, names, list(self._domains))
         return [(one[0], one[1]) for one in given]
 
-    def _refusal(self, learner: Estimator) -> str | None:
+    def _refusal(self, learner: Any) -> str | None:
         """Why a learner cannot be one of the list, or None if it can."""
-        return None if learner.role == self.role else f"is a {learner.role}, and a {self.role} is needed"
+        return None if learner.role == self.role else f"The estimator {learner} should be a {self.role}, and is a {learner.role}"
 
-    def _looked_at(self, name: str, learner: Any) -> Estimator:
+    def _looked_at(self, name: str, learner: Any) -> Any:
         here = f"{type(self).__name__}: {name!r} ({type(learner).__name__})"
-        if not isinstance(learner, Estimator):
-            raise BadParameter(f"{here} is no learner of Tenfold; scikit-learn's {type(self).__name__} takes both kinds")
-        if (reason := self._refusal(learner)) is not None:
+        reason = None if isinstance(learner, Estimator) else objection_to(learner, "predict", "transform")
+        if reason is None:
+            reason = self._refusal(learner_of(learner, name))
+        if reason is not None:
             raise BadParameter(f"{here} {reason}")
         return learner
 
-    def _learners(self) -> list[tuple[str, Estimator]]:
-        """Those that take part."""
+    def _learners(self) -> list[tuple[str, Any]]:
+        """Those that take part, as learners of ours; where one is not, all are asked by their verbs."""
         taking = [(name, self._looked_at(name, one)) for name, one in self._pairs() if not is_out(one)]
         if not taking:
-            raise BadParameter(f"{type(self).__name__}({self.listed}): all are dropped, at least one is needed")
-        return taking
+            here = f"{type(self).__name__}({self.listed})"
+            raise BadParameter(f"{here}: All estimators are dropped. At least one is required to be an estimator.")
+        anything = takes_anything(one for _, one in taking)
+        return [(name, learner_of(one, name, by_verbs=anything)) for name, one in taking]
 
     @property
-    def named_estimators_(self) -> dict[str, Any]:
+    def accepts(self) -> str:
+        return "anything" if takes_anything(one for _, one in self._pairs() if not is_out(one)) else "rows"
+
+    def _asked(self) -> list[Any]:
+        """The fitted learners as ours."""
+        if self.accepts == "rows":
+            fitted: list[Any] = self.estimators_
+            return fitted
+        return as_ours(self.estimators_, True, {key: vars(self)[key] for key in ("classes_",) if key in vars(self)})
+
+    @property
+    def named_estimators_(self) -> ByName:
         """The fitted learners by name."""
         check.check_fitted(self)
-        return {name: one for (name, _), one in zip(self._learners(), self.estimators_, strict=True)}
+        return ByName({name: one for (name, _), one in zip(self._learners(), self.estimators_, strict=True)})
+
+    @property
+    def named_estimators(self) -> ByName:
+        """The learners of the list by name."""
+        return ByName(self._pairs())
 
     def _objection(self) -> str | None:
         if len(self.estimators_) != len(self._learners()):
@@ -82,7 +102,7 @@ class Named(Estimator):
 
     @property
     def least_rows(self) -> int:
-        return max(one.least_rows for _, one in self._learners())
+        return max(int(one.least_rows) for _, one in self._learners())
 
     @property
     def kind(self) -> str:

@@ -118,9 +118,7 @@ class Ordinary(Steps):
         began = time.perf_counter()
         yield
         if self.verbose:
-            words = f"(step {place + 1} of {len(self.steps)}) Processing {self.steps[place][0]}"
-            end = f"{words}, total={time.perf_counter() - began:5.1f}s"
-            print(f"[Pipeline] {'.' * max(1, 70 - len(end) - 11)} {end}")
+            tell("[Pipeline]", f"(step {place + 1} of {len(self.steps)}) Processing {self.steps[place][0]}", began)
 
     # --- fitted ---
 
@@ -171,6 +169,12 @@ class Ordinary(Steps):
             own = [(verb, verb) for verb in ("fit", "fit_predict", "inverse_transform", *asked)]
             inside.append((name, last, [("fit_transform", callee) for callee in whole] + own))
         return router(self, inside)
+
+
+def tell(front: str, words: str, began: float) -> None:
+    """One line: what was done, and how long it took."""
+    end = f"{words}, total={time.perf_counter() - began:5.1f}s"
+    print(f"{front} {'.' * max(1, 70 - len(front) - len(end) - 2)} {end}")
 
 
 def fit_transform_step(step: Any, X: Any, y: Any, more: Received) -> tuple[Any, Any]:

@@ -105,7 +105,9 @@ def places_of(columns: Any, source: Source, where: str) -> Array:
     try:
         given = list(given)
     except TypeError:
-        raise BadParameter(f"{where}: columns are names, places, a slice, a mask or a function, not {check.short(columns)}") from None
+        raise BadParameter(
+            f"{where}: No valid specification of the columns: names, places, a slice, a mask or a function, not {check.short(columns)}"
+        ) from None
     if given and all(isinstance(one, (bool, np.bool_)) for one in given):
         if len(given) != width:
             raise BadParameter(f"{where}: the mask has {len(given)} entries, and X has {width} columns")
@@ -141,7 +143,7 @@ def _place(one: Any, listed: list[str] | None, width: int, where: str) -> int:
             raise BadInput(f"{where}: there is no column {one!r} in X: its columns are {check.listed(listed)}")
         return listed.index(one)
     if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, np.integer)):
-        raise BadParameter(f"{where}: columns are names or places, not {check.short(one)}")
+        raise BadParameter(f"{where}: No valid specification of the columns: names or places, not {check.short(one)}")
     if not -width <= one < width:
         raise BadInput(f"{where}: there is no column {one} in X, which has {width} columns")
     return int(one) % width

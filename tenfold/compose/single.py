@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tenfold.base.foreign import checked_learner
+from tenfold.base.foreign import as_ours, checked_learner
 from tenfold.base.members import Composite
 
 
@@ -25,6 +25,10 @@ class OfOne(Composite):
     @property
     def accepts(self) -> str:
         return str(self._member.accepts)
+
+    def _as_ours(self, members: list[Any], facts: dict[str, Any]) -> list[Any]:
+        """Fitted members as learners of ours."""
+        return members if self.accepts == "rows" else as_ours(members, True, facts)
 
     @property
     def sparse(self) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, map_rows
+from tenfold.base.foreign import as_ours, checked_learner, float_of, own_of
 from tenfold.base.members import takes_numbers
 from tenfold.base.sklearn_api import fresh, same
 from tenfold.compose.fitting import side_by_side
@@ -24,6 +25,7 @@ from tenfold.core.stats import Rows
 from tenfold.evaluate.split.plan import SplitPlan, truth_of
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.memory import table_of
+from tenfold.gate.inputs import AsGiven
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -57,11 +59,7 @@ class Stacking(Named):
     @property
     def _final(self) -> Any:
         given = self._default() if self.final_estimator is None else self.final_estimator
-        if not isinstance(given, Estimator) or given.role != self.role:
-            raise BadParameter(
-                f"{type(self).__name__}(final_estimator={type(given).__name__}): must be a {self.role} of Tenfold, or None"
-            )
-        return given
+        return checked_learner(given, self.role, f"{type(self).__name__}(final_estimator): `final_estimator` parameter")
 
     @property
     def least_rows(self) -> int:
@@ -83,7 +81,12 @@ class Stacking(Named):
             )
             fitted = list(found.values())
         final._fit(self._stacked(rows, fitted, outside))
-        return {"estimators_": fitted, "final_estimator_": final}
+        return {"estimators_": [own_of(one) for one in fitted], "final_estimator_": own_of(final)}
+
+    def _last(self) -> Any:
+        """The fitted last learner as one of ours."""
+        known = {key: vars(self)[key] for key in ("classes_",) if key in vars(self)}
+        return as_ours([self.final_estimator_], False, known)[0]
 
     def _prefit(self, rows: Arrays) -> list[Any]:
         """The learners of the list, which were fitted before."""
@@ -108,8 +111,10 @@ class Stacking(Named):
             tests = [outside.test_rows(k) for k in range(len(outside))]
             parts = np.concatenate(outputs_of(models, rows, tests, self._said))
             said.append(parts[np.argsort(np.concatenate(tests))])
-        X = Threads().run(_whole, rows).whole() if self.passthrough else None
-        dtype = np.float64 if X is None else X.dtype
+        X = None
+        if self.passthrough:
+            X = _plain(rows.given()[0]) if isinstance(rows, AsGiven) else Threads().run(_whole, rows).whole()
+        dtype = float_of(X)
         Z = self._beside([one.astype(dtype, copy=False) for one in said], X)
         facts = {key: fact for key, fact in rows.facts.items() if key in ("classes_", "_flat")}
         facts["n_features_in_"] = Z.shape[1]
@@ -126,7 +131,7 @@ class Stacking(Named):
     def stack_method_(self) -> list[str]:
         """How each learner is asked."""
         check.check_fitted(self)
-        return [self._method(one) for one in self.estimators_]
+        return [self._method(one) for one in self._asked()]
 
     def _said(self, learner: Estimator, X: Any) -> Array:
         """(rows, columns): what a fitted learner says of rows, as columns for the last one."""
@@ -142,8 +147,8 @@ class Stacking(Named):
         return hstack([*(csr_matrix(one) for one in said), X], format="csr")
 
     def _transform(self, X: Any) -> Any:
-        said = [self._said(one, X).astype(X.dtype, copy=False) for one in self.estimators_]
-        return self._beside(said, X if self.passthrough else None)
+        said = [self._said(one, X).astype(float_of(X), copy=False) for one in self._asked()]
+        return self._beside(said, _plain(X) if self.passthrough else None)
 
     def transform(self, X: Any) -> Any:
         """What the learners say of each row, as the last one sees it."""
@@ -178,6 +183,11 @@ class Stacking(Named):
         suits = final.role == self.role and final.n_features_in_ == width
         suits = suits and (self.role != "classifier" or same(final.classes_, self.classes_))
         return None if suits else "the last learner takes other columns or classes"
+
+
+def _plain(X: Any) -> Any:
+    """Rows as an array or a sparse matrix."""
+    return X if ops.is_sparse(X) else np.asarray(X)
 
 
 def _whole(block: Any) -> Rows:

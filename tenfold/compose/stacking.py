@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import Classifier, Estimator, Regressor, map_rows
+from tenfold.base.foreign import float_of
 from tenfold.base.members import choices_of
 from tenfold.compose.stack import Stacking
 from tenfold.core.data import Array
@@ -89,10 +90,10 @@ class StackingClassifier(Classifier, Stacking):
         return 1 if K == 2 or self._method(learner) == "predict" else K
 
     def _scores(self, X: Any) -> Array:
-        return np.asarray(self.final_estimator_._scores(self._transform(X)))
+        return np.asarray(self._last()._scores(self._transform(X)))
 
     def _choice(self, X: Any) -> Array | None:
-        chosen: Array | None = self.final_estimator_._choice(self._transform(X))
+        chosen: Array | None = self._last()._choice(self._transform(X))
         return chosen
 
     def predict(self, X: Any) -> Array:
@@ -100,16 +101,16 @@ class StackingClassifier(Classifier, Stacking):
         return np.asarray(self.classes_[map_rows(self._codes, check.check_predict(self, X))])
 
     def _codes(self, X: Any) -> Array:
-        return choices_of(self.final_estimator_, self._transform(X))
+        return choices_of(self._last(), self._transform(X))
 
     def _decisions(self, X: Any) -> Array:
-        return np.asarray(self.final_estimator_._decisions(self._transform(X)))
+        return np.asarray(self._last()._decisions(self._transform(X)))
 
     def _probabilities(self, X: Any) -> Array:
-        return np.asarray(self.final_estimator_._probabilities(self._transform(X)))
+        return np.asarray(self._last()._probabilities(self._transform(X)))
 
     def _log_probabilities(self, X: Any) -> Array:
-        return np.asarray(self.final_estimator_._log_probabilities(self._transform(X)))
+        return np.asarray(self._last()._log_probabilities(self._transform(X)))
 
     @available(lambda model: hasattr(model._final, "predict_proba"))
     def predict_proba(self, X: Any) -> Array:
@@ -167,7 +168,8 @@ class StackingRegressor(Regressor, Stacking):
         return RidgeCV()
 
     def _said(self, learner: Estimator, X: Any) -> Array:
-        return np.asarray(learner._predict(X)).reshape(X.shape[0], -1)
+        said = np.asarray(learner._predict(X))
+        return said.reshape(len(said), -1)
 
     def _predict(self, X: Any) -> Array:
-        return np.asarray(self.final_estimator_._predict(self._transform(X)), dtype=X.dtype)
+        return np.asarray(self._last()._predict(self._transform(X)), dtype=float_of(X))

@@ -116,7 +116,7 @@ class Steps(Estimator):
             if isinstance(step, type):
                 kind = step.__name__
                 raise BadType(
-                    f"Expected an estimator instance ({kind}()), got estimator class instead ({kind}): step {name!r} of Pipeline"
+                    f"Expected an estimator instance ({kind}()), got estimator class instead ({kind}). Step {name!r} is a class"
                 )
             if not last and (objection_to(step) is not None or not hasattr(step, "transform")):
                 raise BadType(

@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Regressor
+from tenfold.base.foreign import as_ours, float_of, learner_of, objection_to, own_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import Viewed, fit_inside, side_by_side, viewed, with_target
 from tenfold.compose.single import OfOne
@@ -20,6 +21,7 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, through
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts
+from tenfold.gate.inputs import AsGiven
 from tenfold.prepare.function import FunctionTransformer
 
 SAMPLE = 10  # rows of a block whose targets are sent through the transformation and back
@@ -63,11 +65,12 @@ class MultiOutputRegressor(Regressor, OfOne):
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         keys, facts = range(source.n_targets), {**source.facts, "_flat": True}
         views = {j: viewed(source, partial(_one_target, j), Target("real"), facts) for j in keys}
-        fitted = yield from side_by_side({j: fresh(self._member) for j in keys}, views, _one_target)
-        return {"estimators_": list(fitted.values())}
+        only = None if isinstance(source, AsGiven) else _one_target
+        fitted = yield from side_by_side({j: fresh(self._member) for j in keys}, views, only)
+        return {"estimators_": [own_of(one) for one in fitted.values()]}
 
     def _predict(self, X: Any) -> Array:
-        values = [one._predict(X) for one in self.estimators_]
+        values = [one._predict(X) for one in self._as_ours(self.estimators_, {})]
         return np.asarray(values[0] if self._flat else np.column_stack(values))
 
     def _objection(self) -> str | None:
@@ -147,13 +150,13 @@ class TransformedTargetRegressor(Regressor, OfOne):
             return FunctionTransformer(*functions, validate=True)
         if any(one is not None for one in functions):
             raise BadParameter("TransformedTargetRegressor: give a transformer, or func and inverse_func, not both")
-        there = isinstance(self.transformer, Estimator) and self.transformer.invertible
-        if not there or self.transformer.target != "none":
+        given = self.transformer if objection_to(self.transformer, "transform") is None else None
+        if given is None or not learner_of(given).invertible or (isinstance(given, Estimator) and given.target != "none"):
             raise BadParameter(
-                f"TransformedTargetRegressor(transformer={type(self.transformer).__name__}): must be a transformer of Tenfold "
-                "with an inverse, such as StandardScaler"
+                f"TransformedTargetRegressor(transformer={type(self.transformer).__name__}): must be a transformer with an inverse, "
+                "such as StandardScaler"
             )
-        return fresh(self.transformer)
+        return fresh(learner_of(given))
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         transformer, q = self._transformer(), source.n_targets
@@ -169,16 +172,18 @@ class TransformedTargetRegressor(Regressor, OfOne):
                     stacklevel=2,
                 )
         change = partial(_transformed_target, transformer._transform)
-        width = len(transformer.get_feature_names_out())
+        named = own_of(transformer)
+        width = len(named.get_feature_names_out()) if hasattr(named, "get_feature_names_out") else q
         target = replace(source.target, width=width, flat=source.target.flat and width == 1)
         seen = viewed(source, change, target, {**source.facts, "_flat": target.flat})
-        regressor = yield from through(change, fit_inside(fresh(self._member), seen))
-        return {"regressor_": regressor, "transformer_": transformer}
+        inside = fit_inside(fresh(self._member), seen)
+        regressor = yield from (inside if isinstance(source, AsGiven) else through(change, inside))
+        return {"regressor_": own_of(regressor), "transformer_": own_of(transformer)}
 
     def _predict(self, X: Any) -> Array:
-        said = self.regressor_._predict(X)
-        values = self.transformer_._inverse(np.asarray(said, dtype=np.float64).reshape(len(said), -1))
-        return np.asarray(values[:, 0] if self._flat else values, dtype=X.dtype)
+        said = self._as_ours([self.regressor_], {})[0]._predict(X)
+        values = as_ours([self.transformer_], False)[0]._inverse(np.asarray(said, dtype=np.float64).reshape(len(said), -1))
+        return np.asarray(values[:, 0] if self._flat else values, dtype=float_of(X))
 
     def _objection(self) -> str | None:
         regressor, transformer = self.regressor_, self.transformer_

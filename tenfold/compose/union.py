@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Transformer, map_rows
+from tenfold.base.estimator import map_rows
+from tenfold.base.foreign import learner_of
+from tenfold.base.routing import refuse_unrouted
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import Viewed, side_by_side
-from tenfold.compose.named import Named, is_out, is_word, kind_of
+from tenfold.compose.named import is_out, is_word, kind_of
+from tenfold.compose.ordinary_union import OrdinaryUnion
 from tenfold.compose.seen_columns import SeenColumns, columns_of, marked
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
@@ -21,17 +24,22 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, group, param
+from tenfold.gate.inputs import AsGiven
 from tenfold.solve.columns import Distinct
 
 ROW_FACTS = ("feature_names_in_", "categories_", "n_features_in_")
 
 
 @group
-class Union(Transformer, Named):
-    """Abstract: each entry is a transformer of some columns, or lets them pass; what they make stands side by side."""
+class Union(OrdinaryUnion):
+    """Abstract: each entry is a transformer of some columns, or lets them pass; what they make stands side by side.
+
+    Ours are fitted in one reading of the rows; where one is anybody else's, they take the ordinary route (`compose.ordinary_union`).
+    """
 
     _members: list[Any] = learned("[part](t)", "the fitted transformers")
     _columns: list[Array] = learned("[int(*)<p](e)", "the columns of each entry")
+    _by_verbs: bool = learned("bool", "whether the transformers are asked by their public verbs", optional=True)
 
     _: KW_ONLY
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
@@ -60,11 +68,31 @@ class Union(Transformer, Named):
         """The columns of each entry."""
         raise NotImplementedError
 
-    def _refusal(self, learner: Any) -> str | None:
-        return None if hasattr(learner, "transform") else "cannot transform"
+    @property
+    def _ordinary(self) -> bool:
+        """Whether the transformers are asked by their verbs."""
+        return bool(vars(self).get("_by_verbs")) or self._foreign()
 
     def _learners(self) -> list[tuple[str, Any]]:
-        return [(name, self._looked_at(name, one)) for name, one, _ in self._entries() if not _is_word(one)]
+        taking = [(name, self._looked_at(name, one)) for name, one, _ in self._entries() if not _is_word(one)]
+        return [(name, learner_of(one, name)) for name, one in taking]
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit each transformer to its columns; `params` are for the fits of the transformers."""
+        if not self._goes_by_verbs(params):
+            vars(self).pop("_by_verbs", None)
+            return super().fit(X, y, sample_weight)
+        self._fit_members("fit", X, y, _with_weights(sample_weight, params))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
+        """Fit, then transform the same rows."""
+        if not self._goes_by_verbs(params):
+            return self.fit(X, y, sample_weight).transform(X)
+        return self._fit_members("fit_transform", X, y, _with_weights(sample_weight, params))
+
+    def _goes_by_verbs(self, params: dict[str, Any]) -> bool:
+        return bool(params) or self._foreign()
 
     @property
     def passes_gaps(self) -> bool:
@@ -90,6 +118,10 @@ class Union(Transformer, Named):
         return wanted.pop() if wanted else "none"
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        if isinstance(source, AsGiven):
+            X, y, w = source.given()
+            self._fit_members("fit", X, y, _with_weights(w, {}))
+            return {}
         self._weights()  # looked at before the work
         columns = self._places(source)
         working = [
@@ -126,7 +158,9 @@ class Union(Transformer, Named):
         for name, weight in given.items():
             here = f"{type(self).__name__}(transformer_weights={check.short(given)})"
             if name not in names:
-                raise BadParameter(f"{here}: there is no transformer {name!r}, only {names}")
+                raise BadParameter(
+                    f'{here}: Attempting to weight transformer "{name}", but it is not present in {self.listed}. There are only {names}'
+                )
             if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):
                 raise BadParameter(f"{here}: the weight of {name!r} must be a finite number")
         return dict(given)
@@ -143,6 +177,8 @@ class Union(Transformer, Named):
         return parts
 
     def _transform(self, X: Any) -> Any:
+        if self._ordinary:
+            return self._ask_members(X, {})
         facts = {key: vars(self)[key] for key in ROW_FACTS if key in vars(self)}
         weights, made = self._weights(), []
         for name, one, places in self._parts():
@@ -159,8 +195,11 @@ class Union(Transformer, Named):
 
         return hstack([Z if ops.is_sparse(Z) else csr_matrix(Z) for Z in made], format="csr")
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, **params: Any) -> Any:
         """What the transformers make of the rows, side by side; objects where columns of text pass."""
+        if params or self._ordinary:
+            refuse_unrouted(self, "transform", params)
+            return self._ask_members(X, params)
         return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
 
     def _undressed(self, X: Any) -> Any:
@@ -194,11 +233,11 @@ class Union(Transformer, Named):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns."""
         old = super().get_feature_names_out(input_features)
-        pairs = [
-            (name, str(new))
-            for name, one, places in self._parts()
-            for new in (old[places] if one is None else one.get_feature_names_out(old[places]))
-        ]
+        pairs = [(part.name, new) for part in self._fitted_parts() for new in self._names_made(part, old[part.places])]
+        return self._prefixed(pairs)
+
+    def _prefixed(self, pairs: list[tuple[str, str]]) -> Array:
+        """Names of new columns, of the entry and the column, as `verbose_feature_names_out` wants them."""
         how = self.verbose_feature_names_out
         if callable(how):
             return np.array([how(name, new) for name, new in pairs], dtype=object)
@@ -208,14 +247,15 @@ class Union(Transformer, Named):
         names = [new for _, new in pairs]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
+            shown = "[" + ", ".join(map(repr, twice[:5])) + (", ...]" if len(twice) > 5 else "]")
             raise BadInput(
-                f"Output feature names: {twice[:5]} are not unique. Please set verbose_feature_names_out=True to add prefixes"
+                f"Output feature names: {shown} are not unique. Please set verbose_feature_names_out=True to add prefixes to feature names"
             )
         return np.array(names, dtype=object)
 
     def _fitted_by_name(self) -> dict[str, Any]:
         made = {name: "passthrough" if one is None else one for name, one, _ in self._parts()}
-        return {name: made.get(name, one if is_word(one, "passthrough") else "drop") for name, one, _ in self._entries()}
+        return {name: made.get(name, "drop" if is_out(one) else one) for name, one, _ in self._entries()}
 
     def _objection(self) -> str | None:
         entries = self._entries()
@@ -225,6 +265,10 @@ class Union(Transformer, Named):
         if [one.n_features_in_ for one in self._members] != [len(where) for where in working]:
             return "a transformer takes another number of columns than are there for it"
         return None if all(hasattr(one, "transform") for one in self._members) else "a learner inside cannot transform"
+
+
+def _with_weights(sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    return params if sample_weight is None else {"sample_weight": sample_weight, **params}
 
 
 def _is_word(one: Any) -> bool:

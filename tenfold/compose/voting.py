@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import Regressor, map_rows
+from tenfold.base.foreign import float_of, own_of
 from tenfold.base.members import choices_of
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import side_by_side
@@ -44,7 +45,7 @@ class Voting(Named):
         self._weights()  # looked at before the work
         members = {name: fresh(one) for name, one in self._learners()}
         fitted = yield from side_by_side(members, dict.fromkeys(members, source), named=True)
-        return {"estimators_": list(fitted.values())}
+        return {"estimators_": [own_of(one) for one in fitted.values()]}
 
     def _weights(self) -> Array:
         """The weights of those that take part, which sum to one."""
@@ -127,8 +128,8 @@ class VotingClassifier(ShareClassifier, Voting):
         """(learners, rows, classes): probabilities, or 1 for the class that is predicted."""
         K = len(self.classes_)
         if self.voting == "soft":
-            return np.stack([np.asarray(one._probabilities(X), dtype=np.float64) for one in self.estimators_])
-        return np.stack([np.eye(K)[choices_of(one, X)] for one in self.estimators_])
+            return np.stack([np.asarray(one._probabilities(X), dtype=np.float64) for one in self._asked()])
+        return np.stack([np.eye(K)[choices_of(one, X)] for one in self._asked()])
 
     def _class_shares(self, X: Any) -> Array:
         return np.asarray(np.tensordot(self._weights(), self._votes(X), axes=1))
@@ -154,7 +155,7 @@ class VotingClassifier(ShareClassifier, Voting):
         votes = self._votes(X)
         if self.voting == "hard":
             return np.asarray(votes.argmax(axis=2).T)
-        return np.concatenate(list(votes), axis=1).astype(X.dtype, copy=False)
+        return np.concatenate(list(votes), axis=1).astype(float_of(X), copy=False)
 
     def _names_out(self) -> list[str]:
         names = list(self.named_estimators_)
@@ -195,15 +196,15 @@ class VotingRegressor(Regressor, Voting):
         ]
 
     def _predict(self, X: Any) -> Array:
-        values = np.stack([one._predict(X) for one in self.estimators_])
-        return np.tensordot(self._weights(), values, axes=1).astype(X.dtype, copy=False)
+        values = np.stack([one._predict(X) for one in self._asked()])
+        return np.tensordot(self._weights(), values, axes=1).astype(float_of(X), copy=False)
 
     def transform(self, X: Any) -> Any:
         """(rows, learners): what each learner predicts."""
         return self._dressed(map_rows(self._transform, check.check_predict(self, X)), X)
 
     def _transform(self, X: Any) -> Array:
-        return np.stack([one._predict(X) for one in self.estimators_], axis=1)
+        return np.stack([one._predict(X) for one in self._asked()], axis=1)
 
     def _names_out(self) -> list[str]:
         return [f"votingregressor_{name}" for name in self.named_estimators_]
