@@ -97,7 +97,7 @@ def test_categories_and_missing_values_pass_through(tmp_path: Path) -> None:
     [
         (dict(cv=1), "must be at least 2"),
         (dict(cv=ShuffleSplit(2)), "test sets must make up all rows once"),
-        (dict(final_estimator=tenfold.GaussianNB()), "final_estimator=GaussianNB.: must be a regressor"),
+        (dict(final_estimator=tenfold.GaussianNB()), "final_estimator. parameter is a GaussianNB, a classifier"),
         (dict(final_estimator=tenfold.Ridge(alpha=-1)), "alpha=-1"),
     ],
 )

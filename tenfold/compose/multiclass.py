@@ -237,9 +237,15 @@ class OneVsOneClassifier(TwoClassMembers):
             sums[:, j] += leads[:, m]
             votes[rows, np.where(choices_of(members[m], X) == 1, j, i)] += 1
         scores = votes + sums / (3 * (np.abs(sums) + 1))
-        if K == 2:
-            scores[:, 0] = 0.0  # the second one has a vote, or less than nothing
+        if K == 2:  # the second one has a vote, or less than nothing; a probability is below half a vote
+            scores[:, 0] = 0.0 if hasattr(members[0], "decision_function") else 0.5
         return np.asarray(scores)
+
+    def _decisions(self, X: Any) -> Array:
+        scores = self._scores(X)
+        if scores.shape[1] == 2:
+            scores[:, 0] = 0.0
+        return scores
 
     @available(lambda model: False)
     def predict_proba(self, X: Any) -> Array:
