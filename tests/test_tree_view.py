@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn.inspection
 import sklearn.tree
 
 import tenfold
@@ -90,3 +91,42 @@ def test_a_single_leaf() -> None:
     tree = tenfold.DecisionTreeClassifier().fit([[1.0], [2.0]], ["a", "a"]).tree_
     assert (tree.node_count, tree.max_depth, tree.n_leaves, tree.value.tolist()) == (1, 0, 1, [[[1.0]]])
     assert tree.compute_feature_importances(normalize=False).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("kind", ["DecisionTreeRegressor", "RandomForestRegressor", "HistGradientBoostingRegressor"])
+def test_partial_dependence_by_recursion(kind: str) -> None:
+    """The definition: the mean over the leaves, by weights of training rows at splits on other columns; near that over rows here."""
+    X, y, _ = rows()
+    settings = {"max_depth": 3, "min_samples_leaf": 20, **({} if kind.startswith("Decision") else {"random_state": 0})}
+    model = getattr(tenfold, kind)(**settings).fit(X, y)
+    found = tenfold.evaluate.partial_dependence(model, X, [0, 2], grid_resolution=5, method="recursion")
+    brute = tenfold.evaluate.partial_dependence(model, X, [0, 2], grid_resolution=5)
+    assert found.average.shape == brute.average.shape == (1, 5, 5)
+    assert np.corrcoef(found.average.ravel(), brute.average.ravel())[0, 1] > 0.9  # columns are independent
+    if kind.startswith("Decision"):
+        theirs = sklearn.tree.DecisionTreeRegressor(max_depth=3, min_samples_leaf=20, random_state=0).fit(X, y)
+        expected = sklearn.inspection.partial_dependence(theirs, X, [0, 2], grid_resolution=5, method="recursion")
+        np.testing.assert_allclose(found.average, expected["average"], rtol=1e-6)
+
+
+def test_recursion_for_classes() -> None:
+    X, y, _ = rows()
+    for target, outputs in ((y > 0, 1), (np.digitize(y, [-1, 1]), 3)):
+        forest = tenfold.RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, target)
+        found, brute = (tenfold.evaluate.partial_dependence(forest, X, 0, method=how) for how in ("recursion", "brute"))
+        assert found.outputs == brute.outputs and found.average.shape == brute.average.shape == (outputs, 100)
+        assert np.abs(found.average - brute.average).max() < 0.2
+    boosted = tenfold.HistGradientBoostingClassifier(max_iter=5).fit(X, y > 0)
+    assert tenfold.evaluate.partial_dependence(boosted, X, 0, method="recursion").outputs == ["log-odds"]
+
+
+def test_recursion_needs_trees() -> None:
+    X, y, w = rows()
+    tree = tenfold.DecisionTreeRegressor(max_depth=2).fit(X, y)
+    for bad, words in (
+        (lambda: tenfold.evaluate.partial_dependence(tenfold.Ridge().fit(X, y), X, 0, method="recursion"), "not Ridge"),
+        (lambda: tenfold.evaluate.partial_dependence(tree, X, 0, method="exact"), "method='exact'"),
+        (lambda: tenfold.evaluate.partial_dependence(tree, X, 0, method="recursion", sample_weight=w), "knows no rows"),
+    ):
+        with pytest.raises(tenfold.BadParameter, match=words):
+            bad()

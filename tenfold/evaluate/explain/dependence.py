@@ -47,6 +47,7 @@ def partial_dependence(
     percentiles: tuple[float, float] = (0.05, 0.95),
     grid_resolution: int = 100,
     individual: bool = False,
+    method: str = "brute",
 ) -> Dependence:
     """The mean prediction if all rows had one value in some columns (Friedman 2001):  PD(v) = Σ w f(v, rest) / Σ w.
 
@@ -55,6 +56,9 @@ def partial_dependence(
     count as the others do. individual=True keeps the curve of every row (Goldstein et al. 2015). model: fitted, of
     Tenfold or of another library, or a function of rows. Where columns are correlated it is asked about rows that
     cannot be: use `accumulated_effects`.
+
+    method="recursion" asks the trees themselves (trees, forests, boosting): splits on other columns send a point both ways, by the
+    weights of the training rows at the nodes. It is quicker, X serves the grid alone, and boosted classifiers answer in log-odds.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import partial_dependence
@@ -68,6 +72,13 @@ def partial_dependence(
     grids = [_grid(response, j, percentiles, grid_resolution) for j in columns]
     points = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, len(columns))
     shape = tuple(len(grid) for grid in grids)
+    if method != "brute":
+        unit, mean = _by_trees(model, columns, points, method, sample_weight is not None or individual)
+        if mean.shape[1] == 2 and len(response.outputs) == 1:  # shares of two classes: that of the second
+            mean = mean[:, 1:]
+        if mean.shape[1] != len(response.outputs) or unit not in ("probability", "prediction"):
+            response = replace(response, outputs=[unit] if mean.shape[1] == 1 else [f"{unit} {k}" for k in range(mean.shape[1])])
+        return _dressed("partial", response, columns, grids, mean.T.reshape(-1, *shape), None)
     if individual:
         every = altered(response, columns, points)  # (points, n, outputs)
         mean = np.tensordot(every, w, axes=([1], [0]))
@@ -75,6 +86,19 @@ def partial_dependence(
     else:
         mean, rows = altered(response, columns, points, w), None
     return _dressed("partial", response, columns, grids, mean.T.reshape(-1, *shape), rows)
+
+
+def _by_trees(model: Any, columns: list[int], points: Array, method: str, more: bool) -> tuple[str, Array]:
+    """What the trees of a model say where only these columns are known, (points, outputs), and its unit."""
+    if method != "recursion":
+        raise BadParameter(f"method={method!r}: must be 'brute' or 'recursion'")
+    explained = model._explained() if isinstance(model, Estimator) else None
+    if explained is None:
+        raise BadParameter(f"method='recursion' is for trees, forests and boosted trees, not {type(model).__name__}: use 'brute'")
+    if more:
+        raise BadParameter("method='recursion' knows no rows: use 'brute' with sample_weight or individual=True")
+    parts, scale, offset, unit = explained
+    return unit, offset + scale * np.hstack([trees.dependence(np.array(columns), points) for trees in parts])
 
 
 def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any = None, bins: int = 20) -> Dependence:

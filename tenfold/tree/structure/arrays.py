@@ -15,6 +15,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.stats import Storable
+from tenfold.tree.structure.dependence import dependence
 
 LEAF, NO_FEATURE, NUMERIC = -1, -2, -1
 # A node as rows walk down it: without gaps, because forests have millions of them.
@@ -197,6 +198,10 @@ class Trees(Storable):
             share[below] = share[above] * part
         leaves = self.leaves()
         return share[leaves] @ self.value[leaves]
+
+    def dependence(self, columns: Array, points: Array) -> Array:
+        """(points, outputs): the prediction of the trees where only these columns are known (`structure.dependence`)."""
+        return dependence(self, columns, points)
 
     def leaves(self) -> Array:
         """Which nodes are leaves."""

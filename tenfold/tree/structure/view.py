@@ -19,8 +19,6 @@ from tenfold.core import ops
 from tenfold.core.data import Array, as_floats
 from tenfold.tree.structure.arrays import Trees
 
-GRID_AT_ONCE = 1 << 20  # points times nodes
-
 
 class TreeView:
     """One tree, node by node; the names and their meaning are those of scikit-learn's `tree_`."""
@@ -139,31 +137,7 @@ class TreeView:
     def compute_partial_dependence(self, X: Any, target_features: Any, out: Array) -> None:
         """Add to `out` (points) the first value of the leaves where the columns `target_features` have the values X (points,
         columns) and every other column is unknown: its splits send a row both ways, by the weight of the training rows."""
-        grid, columns = np.asarray(X, dtype=np.float64), np.asarray(target_features)
-        step = max(1, GRID_AT_ONCE // self.node_count)
-        for start in range(0, len(grid), step):
-            some = slice(start, start + step)
-            out[some] += self._dependence(grid[some], columns)
-
-    def _dependence(self, grid: Array, columns: Array) -> Array:
-        tree, leaf = self.packed, self.packed.leaves()
-        weight = tree.weighted_n_node_samples.astype(np.float64)
-        share = np.zeros((len(grid), self.node_count))
-        share[:, 0] = 1.0
-        place = {int(j): k for k, j in enumerate(columns)}
-        for above, below in tree.levels():
-            half = len(above) // 2  # the left children, then the right ones
-            left = np.tile(weight[below[:half]] / weight[above[:half]], (len(grid), 1))
-            for i, node in enumerate(above[:half].tolist()):
-                if int(tree.feature[node]) in place:
-                    left[:, i] = self._goes_left(node, grid[:, place[int(tree.feature[node])]])
-            share[:, below] = share[:, above] * np.hstack([left, 1 - left])
-        return np.asarray(share[:, leaf] @ tree.value[leaf, 0])
-
-    def _goes_left(self, node: int, x: Array) -> Array:
-        tree = self.packed
-        known = np.isin(x, tree.categories_left(node)) if tree.subset[node] >= 0 else x <= tree.threshold[node]
-        return np.where(np.isnan(x), tree.missing_go_to_left[node] != 0, known)
+        out += self.packed.dependence(np.asarray(target_features), np.asarray(X))[:, 0]
 
     def _by_target(self, values: Array) -> Array:
         """(m, values side by side) as (m, targets, classes)."""
