@@ -7,10 +7,12 @@ import re
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn import linear_model, svm
 from sklearn.metrics import get_scorer as their_scorer
 from sklearn.metrics import get_scorer_names as their_names
 from sklearn.metrics import make_scorer as their_make_scorer
+from sklearn.model_selection import GridSearchCV, cross_validate
 
 import tenfold
 from tenfold import evaluate
@@ -142,3 +144,30 @@ def test_scorers_are_scores_of_the_registry_where_they_can_be():
     assert find_score(make_scorer(evaluate.fbeta_score, beta=2), "classifier").weighted
     assert not find_score(make_scorer(lambda y, p: 0.0), "classifier").weighted
     assert pickle.loads(pickle.dumps(get_scorer("roc_auc"))).name == "roc_auc"
+
+
+def test_weights_by_metadata_routing():
+    scorer = make_scorer(evaluate.accuracy_score)
+    with pytest.raises(RuntimeError, match="only available when metadata routing is enabled"):
+        scorer.set_score_request(sample_weight=True)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer.set_score_request(sample_weight="w")
+        assert scorer.get_metadata_routing().score.requests == {"sample_weight": "w"}
+        assert make_scorer(evaluate.accuracy_score).get_metadata_routing().score.requests == {
+            "normalize": None,
+            "sample_weight": None,
+        }
+        model = linear_model.LogisticRegression().set_fit_request(sample_weight=False)
+        got = cross_validate(model, X, TWO, scoring=scorer, params={"w": WEIGHTS}, cv=3)["test_score"]
+        theirs = their_make_scorer(evaluate.accuracy_score).set_score_request(sample_weight="w")
+        expected = cross_validate(model, X, TWO, scoring=theirs, params={"w": WEIGHTS}, cv=3)["test_score"]
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+    assert not np.allclose(got, cross_validate(model, X, TWO, scoring=scorer, cv=3)["test_score"])
+
+
+def test_scorers_inside_scikit_learns_search():
+    model = GridSearchCV(
+        linear_model.LogisticRegression(), {"C": [0.01, 1.0]}, scoring={"area": get_scorer("roc_auc"), "f": "f1"}, refit="area", cv=3
+    ).fit(X, TWO)
+    other = GridSearchCV(linear_model.LogisticRegression(), {"C": [0.01, 1.0]}, scoring="roc_auc", cv=3).fit(X, TWO)
+    np.testing.assert_allclose(model.cv_results_["mean_test_area"], other.cv_results_["mean_test_score"], rtol=1e-12)

@@ -6,10 +6,11 @@ They take any model with `predict`, Tenfold's, scikit-learn's or the user's own.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from traceback import format_exc
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class Scorer:
         self._sign = sign
         self._kwargs = kwargs
         self._response_method = response_method
+        self._metadata_request: Any = None
         self.name = name  # in the registry of scores; "" for one of a user's function
 
     def __call__(self, estimator: Any, X: Any, y_true: Any, *, sample_weight: Any = None, **more: Any) -> Any:
@@ -71,11 +73,40 @@ class Scorer:
     def _accept_sample_weight(self) -> bool:  # scikit-learn's word for it
         return self.weighted
 
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Which metadata (weights, ...) a composite of scikit-learn's routing is to hand on: True, False, or their name there."""
+        made = _routing("set_score_request").MetadataRequest(owner=self)
+        for name, request in requests.items():
+            made.score.add_request(param=name, alias=request)
+        self._metadata_request = made
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """The metadata that the function takes, and what was asked for, as scikit-learn's object."""
+        if self._metadata_request is not None:
+            return self._metadata_request
+        made = _routing("get_metadata_routing", enabled=False).MetadataRequest(owner=self)
+        for name in list(_parameters(self._score_func))[2:]:
+            if name not in self._kwargs:
+                made.score.add_request(param=name, alias=None)
+        return made
+
     def __repr__(self) -> str:
         name = repr(self._score_func) if isinstance(self._score_func, partial) else self._score_func.__name__
         sign = "" if self._sign > 0 else ", greater_is_better=False"
         more = "".join(f", {key}={value}" for key, value in self._kwargs.items())
         return f"make_scorer({name}{sign}, response_method={self._response_method!r}{more})"
+
+
+def _routing(method: str, enabled: bool = True) -> Any:
+    """scikit-learn's routing of metadata, where it is loaded and, if need be, enabled."""
+    theirs = sys.modules.get("sklearn.utils.metadata_routing")
+    if theirs is None or (enabled and not sys.modules["sklearn"].get_config()["enable_metadata_routing"]):
+        raise RuntimeError(
+            f"{method}: This method is only available when metadata routing is enabled: use "
+            "sklearn.set_config(enable_metadata_routing=True)"
+        )
+    return theirs
 
 
 class ModelScorer:
