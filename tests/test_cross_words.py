@@ -128,8 +128,27 @@ def test_groups_reach_the_splitter() -> None:
     for train, test in zip(found["indices"]["train"], found["indices"]["test"], strict=True):
         assert not set(GROUPS[train]) & set(GROUPS[test])
     for model in (tenfold.Ridge(), sklearn.linear_model.Ridge()):
+        words = dict(cv=GroupKFold(3), groups=GROUPS)
+        expected = theirs.cross_val_score(sklearn.linear_model.Ridge(), X, Y, **words)
+        np.testing.assert_allclose(tenfold.cross_val_score(model, X, Y, **words), expected, rtol=1e-9)
+        given = GroupKFold(3).split(X, Y, GROUPS)
+        np.testing.assert_allclose(tenfold.cross_val_score(model, X, Y, cv=given), expected, rtol=1e-9)
         with pytest.raises(ValueError, match="The 'groups' parameter should not be None"):
             tenfold.cross_val_score(model, X, Y, cv=GroupKFold(3))
+
+
+def test_indices_are_those_of_the_users_table() -> None:
+    w = np.where(np.arange(len(Y)) % 3, 1.0, 0.0)
+    found = tenfold.cross_validate(tenfold.Ridge(), X, Y, folds=3, sample_weight=w, return_indices=True)
+    assert sorted(np.concatenate(found["indices"]["test"])) == np.flatnonzero(w).tolist()
+
+
+def test_a_class_of_one_row_is_held_out_by_a_splitter() -> None:
+    rows, y = np.arange(1.0, 6)[:, None], [0, 0, 0, 0, 1]
+    search = tenfold.GridSearchCV(tenfold.DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=KFold(5)).fit(rows, y)
+    assert search.cv_results_["mean_test_score"].tolist() == [0.8, 0.8]
+    with pytest.raises(tenfold.BadInput, match="class 1 has 1 row"):
+        tenfold.GridSearchCV(tenfold.DecisionTreeClassifier(), {"max_depth": [1, 2]}).fit(rows, y)
 
 
 def test_a_fit_that_fails_is_told_and_has_the_error_score() -> None:

@@ -115,11 +115,7 @@ class ByVerbs:
         accepts = {name: takes_weights(one) for name, one in named.items()}
         for name, one in named.items():
             if not accepts[name]:
-                warn(
-                    f"The scoring {name + '=' if name else ''}{one} does not support sample_weight, which may lead to statistically "
-                    f"incorrect results when fitting {self.search!r} with sample_weight.",
-                    DataWarning,
-                )
+                tell_of_weights(self.search, f"{name}={one}" if name else str(one))
         return any(accepts.values())
 
     def run(self, settings: list[Setting], rounds: list[Any], done: Callable[[Any], None]) -> Scores:
@@ -156,6 +152,15 @@ class ByVerbs:
             np.array([one.score_time for one in outcomes]).reshape(shape),
             np.ones(len(settings), dtype=bool),
         )  # fmt: skip
+
+
+def tell_of_weights(search: Any, scorer: str) -> None:
+    """Fits are weighted, and a score is not."""
+    warn(
+        f"The scoring {scorer} does not support sample_weight, which may lead to statistically incorrect results when fitting "
+        f"{search!r} with sample_weight.",
+        DataWarning,
+    )
 
 
 def takes_weights(scorer: Any) -> bool:

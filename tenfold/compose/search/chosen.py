@@ -19,7 +19,7 @@ from tenfold.compose.search.parameters import Setting
 from tenfold.compose.search.results import results_table
 from tenfold.compose.search.sharing import with_setting
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, NotFitted
+from tenfold.core.errors import BadParameter, NotFitted
 from tenfold.core.learned import learned
 from tenfold.core.params import group, param
 from tenfold.evaluate.validate.routing import routing_is_on
@@ -29,7 +29,7 @@ NO_REFIT = "was searched with refit=False: there is no model of all rows; set re
 
 
 def _model_has(verb: str) -> Callable[[Any], bool]:
-    return lambda search: hasattr(search.estimator, verb)
+    return lambda search: hasattr(vars(search).get("best_estimator_", search.estimator), verb)
 
 
 @group
@@ -124,6 +124,8 @@ class Chosen(OfMember, Estimator):
         rows = check.check_predict(best, X)
         output = map_rows(best._outputs, rows)
         classes = vars(self).get("classes_")
+        if classes is not None and not np.isin(y, classes).all():  # labels that no model can say
+            return self._score_by_verbs(X, y, {} if sample_weight is None else {"sample_weight": sample_weight})
         truth = check.real_target(y, len(output)) if classes is None else _codes(y, classes)
         check.check_length("y", len(truth), len(output))
         w = check.as_weights(sample_weight, len(truth))
@@ -289,9 +291,6 @@ class Chosen(OfMember, Estimator):
 
 
 def _codes(y: Array, classes: Array) -> Array:
-    """The number of the class of each row."""
+    """The number of the class of each row, all of which are known."""
     place = {label: code for code, label in enumerate(classes.tolist())}
-    unknown = [label for label in y.reshape(-1).tolist() if label not in place]
-    if unknown:
-        raise BadInput(f"y holds {unknown[0]!r}, which is none of the classes of fit: {check.listed(classes)}")
     return np.array([place[label] for label in y.reshape(-1).tolist()], dtype=np.int64)

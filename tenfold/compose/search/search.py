@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
-from tenfold.compose.search.by_verbs import ByVerbs, NoCorrection, goes_by_verbs
+from tenfold.compose.search.by_verbs import ByVerbs, NoCorrection, goes_by_verbs, tell_of_weights
 from tenfold.compose.search.chosen import Chosen
 from tenfold.compose.search.correction import HeldOut, units_of
 from tenfold.compose.search.evaluation import Evaluation, Judges, Scores
@@ -25,9 +25,11 @@ from tenfold.core.errors import BadParameter, BadType
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, group, param
+from tenfold.evaluate.split.folds import RareClass
 from tenfold.evaluate.split.plan import SplitPlan
 from tenfold.evaluate.validate.memory import table_of
 from tenfold.gate.inputs import Given
+from tenfold.score.functions import FunctionScore
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 from tenfold.score.scorer import Scorers
@@ -75,11 +77,19 @@ class Search(Chosen):
         if goes_by_verbs(self.estimator, self.scoring, params, y):
             return self._fit_by_verbs(X, y, groups, params if sample_weight is None else {**params, "sample_weight": sample_weight})
         source = check.check_fit(self, X, y, sample_weight)
+        if sample_weight is not None:
+            for judge in self._judges(None).values():
+                if isinstance(judge, FunctionScore) and not judge.weighted:
+                    tell_of_weights(self, judge.name)
         vars(self)["_groups"] = groups
         try:
             return self._fit(source)
+        except RareClass:  # a splitter of the user's may hold it out all the same
+            if not hasattr(self.cv, "split"):
+                raise
         finally:
             vars(self).pop("_groups", None)
+        return self._fit_by_verbs(X, y, groups, {} if sample_weight is None else {"sample_weight": sample_weight})
 
     def _fit_by_verbs(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Self:
         """The ordinary route: every setting is fitted to every split, and asked by its own verbs."""

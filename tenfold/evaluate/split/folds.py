@@ -173,13 +173,17 @@ def refuse_several_labels(classes: Any) -> None:
         )
 
 
+class RareClass(BadInput):
+    """A class of one row."""
+
+
 def check_class_sizes(codes: Array, classes: Array) -> None:
     """A class of one row is absent from training whenever that row is held out."""
     refuse_several_labels(classes)
     counts = np.bincount(codes, minlength=len(classes))
     if counts.min() < 2:
         rare = classes.tolist()[int(counts.argmin())]
-        raise BadInput(
+        raise RareClass(
             f"class {rare!r} has {counts.min()} row(s): cross-validation needs at least 2 rows of each "
             "class; drop the class or join it with another"
         )

@@ -74,6 +74,8 @@ def takes_splitting(*but: str) -> Callable[[Callable[..., Any]], Any]:
                 raise BadParameter("folds= and cv= both say how rows are split: give one of them")
             if chosen.keys().isdisjoint(("cv", "folds", "repeats", "kind")) and not THEIRS.isdisjoint(given):
                 chosen["cv"] = None
+            if hasattr(chosen.get("cv"), "__next__"):
+                chosen["cv"] = list(chosen["cv"])  # it may be asked twice
             if "estimator" in given:
                 args = (given.pop("estimator"), *args)
             for name in NO_EFFECT:

@@ -92,7 +92,8 @@ def cross_validate(
     wanted = Wanted(return_train_score, return_estimator, return_indices, np.nan if error_score is UNSAID else error_score)
     judges = judges_of(model, scoring if score is None else score, scoring is None, y) if not params else None
     if judges is None:
-        return cross_validate_by_verbs(model, X, y, splitting, scoring if score is None else score, params, wanted)
+        asked = {**(params or {}), **_weights(sample_weight)}
+        return cross_validate_by_verbs(model, X, y, splitting, scoring if score is None else score, asked, wanted)
     judge, source = next(iter(judges.values())), check.check_fit(model, X, y, sample_weight)
     if not isinstance(source, Arrays) and not wanted.models and len(judges) == 1:
         began, stream = time.perf_counter(), folds_of_stream(model, source, judge, splitting)
@@ -129,7 +130,7 @@ def cross_val_score(
     """
     check_one_scoring(scoring)
     words = {} if splitting.cv is UNSAID and splitting.folds != Splitting.folds else dict(cv=None)
-    chosen = {f.name: getattr(splitting, f.name) for f in fields(splitting) if getattr(splitting, f.name) != f.default}
+    chosen = {f.name: getattr(splitting, f.name) for f in fields(splitting) if getattr(splitting, f.name) is not f.default}
     found = cross_validate(
         model, X, y, scoring=scoring, params=params, sample_weight=sample_weight, error_score=error_score, **(words | chosen)
     )
@@ -193,7 +194,7 @@ def cross_val_predict(
     """
     direct = method == "predict" or (method == "predict_proba" and hasattr(model, "predict_proba"))
     if judges_of(model, None, y=y) is None or params or not direct:
-        return predict_by_verbs(model, X, y, splitting, method, params)
+        return predict_by_verbs(model, X, y, splitting, method, {**(params or {}), **_weights(sample_weight)})
     source = in_memory(check.check_fit(model, X, y, sample_weight), model.missing)
     try:
         result = _in_rounds(model, source, {SCORE: find_score(None, model.role)}, splitting)

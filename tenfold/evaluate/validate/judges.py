@@ -176,9 +176,10 @@ class Made:
             for name, judge in judges.items():
                 found = [judge.sign * score_of(judge, source, rows, output) for rows, output in zip(parts, outputs, strict=True)]
                 self.train.setdefault(name, []).extend(found)
-        if self.wanted.indices:
-            self.indices["train"] += [one.train_rows(k) for k in range(len(one))]
-            self.indices["test"] += [one.test_rows(k) for k in range(len(one))]
+        if self.wanted.indices:  # numbers of the user's table, of which rows of weight zero have dropped out
+            given = np.arange(source.n_rows or 0) if source.rows is None else source.rows
+            self.indices["train"] += [given[one.train_rows(k)] for k in range(len(one))]
+            self.indices["test"] += [given[one.test_rows(k)] for k in range(len(one))]
 
     def table(self, scores: dict[str, Array], seconds: float) -> dict[str, Any]:
         """A result in scikit-learn's words."""
