@@ -49,3 +49,13 @@ def test_learning_on_keeps_it_and_loses_nothing() -> None:
     for one in (parts, merged):
         assert one.coef_.dtype == np.float32 and np.abs(one.coef_ - whole.coef_).max() <= 1e-6
     assert np.isfinite(tenfold.Ridge().fit(single, 1e60 * y).coef_).all(), "beyond the range of float32: it stays double"
+
+
+def test_lists_of_paths_and_covariances() -> None:
+    X, y = table()
+    path = tenfold.Lars().fit(X.astype(np.float32), np.column_stack([y, -y]))
+    assert [one.dtype for one in path.coef_path_] == [np.float32] * 2
+    bayes = tenfold.BayesianRidge(compute_score=True).fit(X.astype(np.float32), y)
+    assert bayes.sigma_.dtype == np.float32 and len(bayes.scores_) == bayes.n_iter_ + 1
+    mean, deviation = bayes.predict(X.astype(np.float32), return_std=True)
+    assert mean.dtype == deviation.dtype == np.float32

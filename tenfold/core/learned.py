@@ -56,8 +56,16 @@ def learned(
 def in_single(cls: type, fitted: dict[str, Any]) -> dict[str, Any]:
     """Those of the fitted attributes that have the precision of X, as float32 where its range holds them."""
     with np.errstate(over="ignore"):
-        found = {name: np.float32(fitted[name]) for name in _like_x(cls) if name in fitted}
-    return {name: value for name, value in found.items() if np.isfinite(value).all()}
+        found = {name: _rounded(fitted[name]) for name in _like_x(cls) if name in fitted}
+    return {name: value for name, value in found.items() if all(map(_is_finite, value if isinstance(value, list) else [value]))}
+
+
+def _rounded(value: Any) -> Any:
+    return [np.float32(one) for one in value] if isinstance(value, list) else np.float32(value)
+
+
+def _is_finite(value: Any) -> bool:
+    return bool(np.isfinite(value).all())
 
 
 def is_single(cls: type, fitted: dict[str, Any]) -> bool:

@@ -49,12 +49,12 @@ class BayesianRidge(AffineRegressor, OnePass):
 
     alpha_: float = learned("float", "precision of the noise")
     lambda_: float = learned("float", "precision of the weights")
-    sigma_: Array = learned("float(p,p)", "covariance of the weights; of few rows made when it is asked for", optional=True)
+    sigma_: Array = learned("float(p,p)", "covariance of the weights; of few rows made when it is asked for", optional=True, like_x=True)
     axes_: Array = learned("float(p,r)", "few rows: the directions that they determine, orthonormal", optional=True)
     axis_variances_: Array = learned(
         "float(r)", "few rows: variance of the weights along the axes; in all other directions 1 / lambda_", optional=True
     )
-    scores_: Array = learned("float(*)", "evidence after each update, with compute_score", optional=True)
+    scores_: Array = learned("float(*)", "evidence before each update and at the end, with compute_score", optional=True)
     n_iter_: int = learned("int", "updates")
     X_offset_: Array = learned("float(p)", "mean of each column")
     X_scale_: Array = learned("float(p)", "ones: columns are not scaled")
@@ -117,6 +117,9 @@ class BayesianRidge(AffineRegressor, OnePass):
             alpha = (max(n - gamma, 0.0) + 2 * float(self.alpha_1)) / (rest + 2 * float(self.alpha_2))
             weight, alpha = min(max(weight, SMALL), LARGE), min(max(alpha, SMALL), LARGE)
         w = alpha * right / (weight + alpha * values)
+        if self.compute_score:
+            rest = max(Syy + float(w @ (values * w - 2 * right)), floor)
+            scores.append(self._evidence(n, alpha, weight, values, w, rest))
         if not settled:
             self._warn(w, before)
         along = 1 / (weight + alpha * values)
@@ -168,7 +171,7 @@ class BayesianRidge(AffineRegressor, OnePass):
             doubt = (D * D).sum(axis=1) / self.lambda_ + (along * along) @ self.axis_variances_
         else:
             doubt = ((D @ self.sigma_) * D).sum(axis=1)
-        return np.asarray(np.sqrt(doubt + 1 / self.alpha_))
+        return np.asarray(np.sqrt(doubt + 1 / self.alpha_)).astype(X.dtype, copy=False)
 
     def _objection(self) -> str | None:
         if ("sigma_" in vars(self)) != ("axes_" in vars(self) and "axis_variances_" in vars(self)):

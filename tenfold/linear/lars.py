@@ -23,8 +23,8 @@ class PathRegressor(AffineRegressor):
     """Mixin: a path of solutions from moments, of which the last is used."""
 
     n_iter_: Any = learned("int|[int](q)", "steps; of several targets, as what follows, a list")
-    alphas_: Any = learned("float(k)|[float(*)](q)", "penalties, or correlations, at the knots")
-    coef_path_: Any = learned("float(p,k)|[float(p,*)](q)", "coefficients at the knots")
+    alphas_: Any = learned("float(k)|[float(*)](q)", "penalties, or correlations, at the knots", like_x=True)
+    coef_path_: Any = learned("float(p,k)|[float(p,*)](q)", "coefficients at the knots", like_x=True)
     active_: Any = learned("int(*)<p|[int(*)](q)", "columns with a coefficient, in the order in which they entered")
     events_: Any = learned("int(k)|[int(*)](q)", "the column that enters (j + 1) or leaves (−j − 1) at each knot")
     stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)

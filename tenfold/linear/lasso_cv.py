@@ -43,7 +43,7 @@ class CrossValidated(SweepOptions, SparseRegressor):
     """Mixin: a grid of penalties, the held-out error of each, and the exact fit of the best."""
 
     alpha_: float = learned("float", "the penalty chosen")
-    alphas_: Array = learned("float(a)|float(r,a)", "penalties tried; for several l1_ratio a row for each")
+    alphas_: Array = learned("float(a)|float(r,a)", "penalties tried; where they were not given, for several l1_ratio a row for each")
     mse_path_: Array = learned("float(a,f)|float(r,a,f)", "mean squared error for each penalty and fold")
 
     _: KW_ONLY
@@ -331,4 +331,6 @@ class ElasticNetCV(CrossValidated, Estimator):
 
     def _searched(self, alphas: Array, errors: Array, ratio: float) -> dict[str, Any]:
         one = super()._searched(alphas, errors, ratio)
-        return dict(one if np.ndim(self.l1_ratio) == 0 else dict(alphas_=alphas, mse_path_=errors), l1_ratio_=ratio)
+        if np.ndim(self.l1_ratio):
+            one = dict(alphas_=alphas if given_alphas(self) is None else alphas[0], mse_path_=errors)
+        return dict(one, l1_ratio_=ratio)
