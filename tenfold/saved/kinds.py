@@ -89,5 +89,6 @@ LEARNERS: dict[int, str] = {
     114: "ExtraTreeClassifier",
     115: "ExtraTreeRegressor",
     116: "MissingIndicator",
+    117: "RandomTreesEmbedding",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -14,6 +14,7 @@ PUBLIC = {
     "RandomForestRegressor": "forest.forest",
     "ExtraTreesClassifier": "forest.forest",
     "ExtraTreesRegressor": "forest.forest",
+    "RandomTreesEmbedding": "forest.embedding",
     "ID3Classifier": "single.id3",
     "C45Classifier": "single.c45",
     "export_graphviz": "structure.export",

@@ -29,8 +29,10 @@ class BinnedTable:
 
 def code_block(block: Block, bins: Bins) -> Block:
     """Codes of bins instead of values."""
-    y = block.y[:, 0] if block.y.ndim == 2 and block.y.shape[1] == 1 else block.y
-    return Block(bins.code(ops.dense(block.X)), np.asarray(y, dtype=np.float64), block.w)
+    y = block.y
+    if y is not None:
+        y = np.asarray(y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y, dtype=np.float64)
+    return Block(bins.code(ops.dense(block.X)), y, block.w)
 
 
 def values_of(codes: Array, bins: Bins) -> Array:

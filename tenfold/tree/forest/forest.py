@@ -21,6 +21,7 @@ from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_
 from tenfold.tree.options import GAINS, ForestOptions
 from tenfold.tree.settings import chosen_oob_score, refuse
 from tenfold.tree.single.decision import DecisionTreeClassifier, DecisionTreeRegressor
+from tenfold.tree.single.extra import ExtraTreeClassifier, ExtraTreeRegressor
 from tenfold.tree.structure.arrays import Trees
 from tenfold.tree.structure.shares import TreeClassifier, log_shares
 
@@ -87,7 +88,7 @@ class ForestClassifier(ForestOptions, TreeClassifier, Forest):
         return np.stack([np.pad(part, ((0, 0), (0, most - part.shape[1]))) for part in parts], axis=2)
 
     def _tree_class(self) -> Any:
-        return DecisionTreeClassifier
+        return ExtraTreeClassifier if self.random_thresholds else DecisionTreeClassifier
 
     def _errors(self, outputs: Array, y: Any) -> Array:
         y = np.asarray(y)
@@ -173,7 +174,7 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _tree_class(self) -> Any:
-        return DecisionTreeRegressor
+        return ExtraTreeRegressor if self.random_thresholds else DecisionTreeRegressor
 
     def _errors(self, outputs: Array, y: Any) -> Array:
         return np.ravel(outputs - check.real_target(check.as_column(y), len(outputs)))
