@@ -108,6 +108,16 @@ def test_texts_are_filled(blank: Any, strategy: str) -> None:
         np.testing.assert_array_equal(found, theirs.transform(X))
 
 
+@pytest.mark.parametrize("blank", ["?", None])
+def test_texts_are_filled_in_a_pipeline(blank: Any) -> None:
+    X = pd.DataFrame({"t": ["a", "a", "b", blank]}, dtype=object)
+    new = pd.DataFrame({"t": ["c", "b", blank]}, dtype=object)
+    fill = tenfold.SimpleImputer(missing_values=blank, strategy="most_frequent")
+    model = tenfold.make_pipeline(fill, tenfold.OneHotEncoder(handle_unknown="ignore", sparse_output=False)).fit(X)
+    assert model.transform(new).tolist() == [[0, 0], [0, 1], [1, 0]]
+    assert model[-1].categories_[0].tolist() == ["a", "b"]
+
+
 def test_a_missing_text_of_a_list_is_no_text() -> None:
     X = [["a", 1], [np.nan, 1], ["b", 2], ["b", np.nan]]
     assert tenfold.SimpleImputer(strategy="most_frequent").fit_transform(X).tolist() == [["a", 1], ["b", 1], ["b", 2], ["b", 1]]

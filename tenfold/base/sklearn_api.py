@@ -101,7 +101,7 @@ class SklearnApi(MetadataRequests, Traits):
         tags = Tags(
             estimator_type=None if self.role == "transformer" else self.role,
             target_tags=TargetTags(required=self.target != "none", multi_output=self.multi_output, single_output=True),
-            input_tags=InputTags(sparse=self.sparse, allow_nan=self.missing, categorical=self.categorical),
+            input_tags=InputTags(sparse=bool(self.sparse), allow_nan=self.missing, categorical=self.categorical),
         )
         if self.role == "classifier":
             tags.classifier_tags = ClassifierTags()

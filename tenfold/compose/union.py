@@ -24,6 +24,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, group, param
+from tenfold.gate.categories import whole_numbers
 from tenfold.gate.inputs import AsGiven
 from tenfold.solve.columns import Distinct
 
@@ -150,7 +151,7 @@ class Union(OrdinaryUnion):
         for name, (known, ks) in found.items():
             out[name] = None if known is None else list(known)
             for k in ks:
-                out[name][k] = values[int(places[name][k])]
+                out[name][k] = whole_numbers(values[int(places[name][k])])
         return out
 
     def _weights(self) -> dict[str, float]:

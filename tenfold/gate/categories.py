@@ -19,7 +19,7 @@ from tenfold.core.numbers import column_name
 Categories = list[Array | None]
 TRUTH = np.array([False, True])
 UNSEEN = -1.0
-WORDS = {"O": "text", "b": "true and false", "f": "numbers"}  # what the kinds of categories are called
+WORDS = {"O": "text", "b": "true and false", "f": "numbers", "i": "numbers"}  # what the kinds of categories are called
 
 
 class Coder:
@@ -47,18 +47,21 @@ class Coder:
             return j < len(self.known) and self.known[j] is not None
         return native if self.marked is None else self.marked[j]
 
-    def numbers(self, j: int, values: Array) -> Array:
-        """Column j, which holds numbers: they stay what they are, unless the column was marked."""
+    def numbers(self, j: int, values: Array, whole: bool = False) -> Array:
+        """Column j, which holds numbers: they stay what they are, unless the column was marked. Categories are whole numbers where the
+        type of the column is, or all its values are (`whole`)."""
         if not self.wants(j):
             return values
+        whole = whole or values.dtype.kind in "iu"
         values = np.asarray(values, dtype=np.float64)
         categories = self.found[j]
         if self.known is None or categories is None:
             different = np.unique(values)
-            self.found[j] = categories = different[np.isfinite(different)]
+            categories = different[np.isfinite(different)]
+            self.found[j] = categories = whole_numbers(categories) if whole else categories
         if np.isnan(values).all():
             return np.full(len(values), np.nan)
-        if len(categories) and categories.dtype.kind != "f":
+        if len(categories) and categories.dtype.kind not in "fi":
             raise self._changed(j, "numbers")
         place = np.searchsorted(categories, values)
         known = np.append(categories, np.nan)[place] == values
@@ -73,17 +76,21 @@ class Coder:
         different = [one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one for one in different]
         kind, first = self._kind(j, codes, different)
         if kind == "f" and not native:
-            return self.numbers(j, _spread(codes, [np.nan if is_missing(one) else float(one) for one in different]))
+            whole = all(isinstance(one, (int, np.integer)) for one in different if not is_missing(one))
+            return self.numbers(j, _spread(codes, [np.nan if is_missing(one) else float(one) for one in different]), whole)
         if not self.wants(j, native=True):
             if kind == "O":
                 raise self._changed(j, "text", codes, different, first)
             return _spread(codes, [np.nan if is_missing(one) else float(one) for one in different])
         if self.known is None:
             occurring = sorted(value for value in different if not is_missing(value))
-            self.found[j] = TRUTH if kind == "b" else np.array(occurring, dtype=np.float64 if kind == "f" else object)
+            different_ones = np.array(occurring, dtype=np.float64 if kind == "f" else object)
+            if kind == "f" and all(isinstance(one, (int, np.integer)) for one in occurring):
+                different_ones = whole_numbers(different_ones)
+            self.found[j] = TRUTH if kind == "b" else different_ones
         categories = self.found[j]
         assert categories is not None
-        if kind is not None and len(categories) and categories.dtype.kind != kind:
+        if kind is not None and len(categories) and WORDS[categories.dtype.kind] != WORDS[kind]:
             raise self._changed(j, WORDS[kind], codes, different, first)
         if j not in self.places:
             self.places[j] = {value: i for i, value in enumerate(categories.tolist())}
@@ -138,6 +145,12 @@ class Coder:
             X[coded, j] = place[codes]
             self.found[j] = categories[present]
         return X
+
+
+def whole_numbers(values: Array) -> Array:
+    """Categories that are numbers, as whole ones where all of them are and floats hold them exactly."""
+    whole = (values == np.floor(values)).all() and (np.abs(values) <= 2.0**53).all()
+    return values.astype(np.int64) if whole else values
 
 
 def _spread(codes: Array, numbers: list[float]) -> Array:
@@ -211,7 +224,7 @@ def _joined(found: list[Array | None], where: str) -> Array | None:
         raise BadInput(f"{where} holds {kinds[0]} in one block and {kinds[1]} in another: make them all alike")
     if not arrays:
         return found[0] if not kinds else None
-    if arrays[0].dtype.kind == "f":
+    if arrays[0].dtype.kind in "fi":
         return np.unique(np.concatenate(arrays))
     return np.array(sorted({value for one in arrays for value in one.tolist()}), dtype=arrays[0].dtype)
 

@@ -176,10 +176,10 @@ def _coded_array(X: Any, coder: Coder) -> Any:
             return X
         if ops.is_sparse(X):
             raise BadType("sparse data hold no categories, but categorical_features marks some: use X.toarray()")
-        X = X.astype(X.dtype if X.dtype.kind == "f" else np.float64)
+        table = X.astype(X.dtype if X.dtype.kind == "f" else np.float64)
         for j in marked:
-            X[:, j] = coder.numbers(j, X[:, j])
-        return X
+            table[:, j] = coder.numbers(j, X[:, j])
+        return table
     if X.dtype.kind not in "OUTS" or p == 0:
         return X
     X = np.char.decode(X, "utf-8") if X.dtype.kind == "S" else X

@@ -216,10 +216,9 @@ class OneHotEncoder(Encoder):
         return np.array(out, dtype=object)
 
     def _name(self, column: str, category: Any) -> str:
-        """The name of the new column of a category; whole numbers stand without their point where their type is not known."""
+        """The name of the new column of a category."""
         if not callable(self.feature_name_combiner):
-            whole = "types_" not in vars(self) and isinstance(category, float) and category.is_integer()
-            return f"{column}_{int(category) if whole else category}"
+            return f"{column}_{category}"
         name = self.feature_name_combiner(column, category)
         if not isinstance(name, str):
             raise BadType(

@@ -22,12 +22,15 @@ WHICH = "columns of categories: 'all', 'from_dtype' for text, categories and tru
 CATEGORIES = "'auto', or a list with the categories of each column in their order, None for a column of numbers"
 
 
+COMMON = ("float64", "float32", "int64")  # types that categories have without being told
+
+
 class Encoder(Transformer, Estimator):
     """Abstract: gives each category of a column, and its missing values, the number of a level."""
 
     levels_: list[Array] = learned("[int(*)](p)", "the column or number of each category, and of a missing value")
     rare_: Array = learned("int(p)", "the column or number of rare categories taken together, −1 for none")
-    types_: Array = learned("text(p)", "the types of the columns as they were given, where they are not all floats", optional=True)
+    types_: Array = learned("text(p)", "the types of the columns as they were given, where they are others than usual", optional=True)
     marks_: Array = learned("text(p)", "what stood for a missing value in each column, where it was not nan alone", optional=True)
 
     missing: ClassVar[bool] = True
@@ -61,7 +64,7 @@ class Encoder(Transformer, Estimator):
         if types is None:
             return {}
         marks = marks_of(table)
-        known = dict(types_=types) if any(not kind.startswith("float") for kind in types) else {}
+        known = dict(types_=types) if any(kind not in COMMON for kind in types) else {}
         return known | (dict(marks_=marks) if (marks == "None").any() else {})
 
     @property
@@ -75,9 +78,9 @@ class Encoder(Transformer, Estimator):
         known, kind = vars(self)["categories_"][j], self._type(j)
         if kind == "bytes":
             known = np.char.encode(known.astype(str), "utf-8")
-        elif known.dtype.kind == "f" and kind == "object":
-            known = np.array([int(one) if one.is_integer() else one for one in known.tolist()], dtype=object)
-        elif known.dtype.kind in "fO" and kind not in (None, "object"):
+        elif known.dtype.kind in "fi" and kind == "object":
+            known = known.astype(object)
+        elif known.dtype.kind in "fiO" and kind not in (None, "object"):
             known = known.astype(str if kind == "str" else np.dtype(kind))
         there, place = self.levels_[j][-1], self._place_of_missing(j)
         if there < 0:
@@ -249,12 +252,13 @@ def _listed(categories: Any, here: str, j: int) -> Array:
     given = list(categories) if isinstance(categories, (list, tuple, np.ndarray)) else []
     values = [one.decode() if isinstance(one, bytes) else one for one in given if not is_missing(one)]
     kinds = {str if isinstance(one, str) else bool if isinstance(one, (bool, np.bool_)) else float for one in values}
+    whole = all(isinstance(one, (int, np.integer)) for one in values)
     if len(set(values)) < len(values):
         raise BadParameter(f"{here}: In column {j}, the predefined categories contain duplicate elements.")
     if len(kinds) > 1 or not given:
         raise BadParameter(f"{here}: the categories of a column must be different, and all text or all numbers")
     kind = kinds.pop() if kinds else float
-    array = np.array(values, dtype=object if kind is str else kind)
+    array = np.array(values, dtype=object if kind is str else np.int64 if kind is float and whole and values else kind)
     if kind is not str and len(values) < len(given) and not is_missing(given[-1]):
         raise BadParameter(f"{here}: Nan should be the last element in user provided categories of numbers (column {j})")
     if kind is not str and (np.diff(array.astype(float)) <= 0).any():
@@ -273,6 +277,7 @@ def types_of(table: Any) -> Array | None:
         return np.array([str(one).lower() if one.is_numeric() and not one.is_decimal() else "object" for one in kinds], dtype=object)
     if isinstance(table, (list, tuple)):
         table = check.as_objects(table)
+        table = table.astype(object) if table.dtype.kind == "U" else table
     if not isinstance(table, np.ndarray) or table.ndim != 2:
         return None
     kind = {"U": "str", "T": "str", "S": "bytes", "O": "object"}.get(table.dtype.kind, table.dtype.name)

@@ -83,7 +83,7 @@ class FunctionTransformer(Transformer, OnePass):
                 self._publish(fresh(self).set_params(validate=True, check_inverse=False).fit(X, y, sample_weight))
         else:
             self._forget_fit()
-            shape, names = np.shape(X), check.frame_names(X)
+            shape, names = getattr(X, "shape", None) or np.asarray(X).shape, check.frame_names(X)
             facts = dict(n_features_in_=int(shape[1]) if len(shape) == 2 else 1, feature_names_in_=names)
             vars(self).update({key: fact for key, fact in facts.items() if fact is not None})
             width = self._width(X)
@@ -136,7 +136,8 @@ class FunctionTransformer(Transformer, OnePass):
 
     def transform(self, X: Any) -> Any:
         """What the function makes of X; `set_output` chooses the container."""
-        if self._by_blocks(X):
+        unfitted = "n_features_in_" not in vars(self) and not self.validate  # nothing is asked of a fit then
+        if self._by_blocks(X) and not (unfitted and self.func is None):
             if self.accepts == "rows":
                 return super().transform(X)
             return self._fitted_copy(self._fitted_state(), validate=True).transform(X)
@@ -158,7 +159,7 @@ class FunctionTransformer(Transformer, OnePass):
         container = self._container()
         if container == "default" or type(rows).__module__.partition(".")[0] == container:
             return rows
-        if self.feature_names_out is None:
+        if self.feature_names_out is None and self.func is not None:
             warn(
                 f"When `set_output` is configured to be '{container}', `func` should return a {container} DataFrame to follow the "
                 "`set_output` API or `feature_names_out` should be defined.",
@@ -227,6 +228,11 @@ class FunctionTransformer(Transformer, OnePass):
             row = "" if ops.is_sparse(out) else f" for row {int(np.argwhere(~np.isfinite(out))[0][0])}"
             raise BadInput(f"{name} gave values that are not finite{row}: drop such rows, or change it")
         return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.no_validation, tags.requires_fit = not self.validate, False
+        return tags
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns."""

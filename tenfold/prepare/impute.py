@@ -11,9 +11,10 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
+from tenfold.base.sklearn_api import fresh
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, as_floats
-from tenfold.core.errors import BadInput, DataWarning, warn
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -91,6 +92,11 @@ class SimpleImputer(Imputer):
         return "one pass" if self.strategy in ("mean", "constant") else "keeps rows"
 
     @property
+    def accepts(self) -> str:
+        """A text that stands for a missing value is looked for in the table as it was given, in a pipeline too."""
+        return "anything" if isinstance(self.missing_values, str) else "rows"
+
+    @property
     def categorical(self) -> bool:
         """The most frequent category is one, and a constant may be; categories have no mean."""
         return self.strategy in ("most_frequent", "constant")
@@ -166,6 +172,15 @@ class SimpleImputer(Imputer):
                 "Please provide either a numeric array, or text in an array of objects or a frame"
             )
         self._check_cast(X)
+        if self.accepts == "anything":
+            check.check_params(self)
+            if check.elsewhere(X):
+                raise BadParameter(
+                    f"SimpleImputer(missing_values={self.missing_values!r}): a text is looked for in tables in memory alone: read the rows "
+                    "first, or let the file leave such cells empty"
+                )
+            self._publish(fresh(self).set_params(missing_values=np.nan).fit(self._with_nan(X), y, sample_weight))
+            return self
         try:
             return super().fit(self._with_nan(X), y, sample_weight)
         except BadInput as wrong:
@@ -210,8 +225,10 @@ class SimpleImputer(Imputer):
         check.check_fitted(self)
         check_kinds(X, self.missing_values)
         table = as_objects(X) if self.categorical else None
-        if table is None:
+        if table is None and self.accepts == "rows":
             return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+        if table is None:  # no text in it
+            return self._fitted_copy(self._fitted_state(), missing_values=np.nan).transform(X)
         check.check_names(self, check.frame_names(X))
         check.check_width(self, table.shape[1], self.n_features_in_)
         return self._dressed(self._filled(table), X)

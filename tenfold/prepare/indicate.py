@@ -104,6 +104,11 @@ class MissingIndicator(Transformer, OnePass):
             return sparse.csc_matrix(rows)
         return self._dressed(rows, X)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.transformer_tags.preserves_dtype = True, []  # text has gaps too, and truth values tell of them
+        return tags
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns."""
         names = super().get_feature_names_out(input_features)

@@ -160,7 +160,7 @@ def _different(labels: Any) -> bool:
 
 def _are_categories(value: Any) -> bool:
     """Different texts, truth values or numbers; numbers in rising order."""
-    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "Obf":
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "Obfi":
         return False
     if value.dtype.kind == "O":
         return len(set(value.tolist())) == len(value)
