@@ -134,3 +134,11 @@ def test_files_and_bad_arguments(tmp_path: Path) -> None:
         tenfold.plot_tree(tree, label="some")
     with pytest.raises(BadParameter, match="precision=-1"):
         tenfold.export_graphviz(tree, precision=-1)
+
+
+def test_the_module_of_trees_has_the_names_of_scikit_learn() -> None:
+    from tenfold import tree
+
+    for name in sklearn.tree.__all__:
+        if name != "BaseDecisionTree":
+            assert getattr(tree, name) is getattr(tenfold, name)

@@ -1,4 +1,8 @@
-"""Trees, forests and boosted trees."""
+"""Trees, forests and boosted trees. `from tenfold import tree` has their names too, for who wrote `from sklearn import tree`."""
+
+from __future__ import annotations
+
+from tenfold.core.lazy import lazy_names
 
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
@@ -21,3 +25,5 @@ PUBLIC = {
     "export_text": "structure.export",
     "plot_tree": "structure.export",
 }
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, PUBLIC)
