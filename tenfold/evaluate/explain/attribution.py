@@ -86,8 +86,6 @@ def attributions(model: Any, X: Any, background: Any = None) -> Attributions:
     """
     if not isinstance(model, Estimator) or model.role not in ("classifier", "regressor"):
         raise BadType(f"{type(model).__name__} predicts no target: give a fitted classifier or regressor of Tenfold")
-    if isinstance(vars(model).get("classes_"), list):
-        raise BadType(f"{type(model).__name__} predicts several columns of labels: attributions explain one, so fit one model for each")
     rows = _table(model, X, "X")
     known = None if background is None else _table(model, background, "background")
     explained = model._explained()
