@@ -97,6 +97,7 @@ def test_silhouettes_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> N
             BadInput,
             "non-zero elements on the diagonal",
         ),
+        (lambda: ours.silhouette_score(np.eye(3), [0, 1, 1], metric="nope"), BadParameter, "metric='nope'"),
         (lambda: ours.silhouette_score(np.eye(3), [0, 1, 1], sample_size=9), BadParameter, "sample_size=9"),
     ],
 )

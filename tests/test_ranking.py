@@ -187,6 +187,7 @@ def test_weight_zero_is_no_row() -> None:
     [
         (lambda: ours.roc_auc_score([0, 1], [0.1]), BadInput, "y_true has 2 rows, y_score has 1"),
         (lambda: ours.roc_auc_score([0, 1], [0.1, np.nan]), BadInput, "Input y_score contains NaN in row 1"),
+        (lambda: ours.roc_auc_score([0, 1], None), BadInput, "y_score has shape"),
         (lambda: ours.roc_auc_score([0, 1], ["a", "b"]), BadInput, "does not hold numbers"),
         (lambda: ours.roc_auc_score([0, 1, 2], [0.1, 0.2, 0.3]), BadInput, "needs to be of shape .*: the truth holds 3 classes"),
         (lambda: ours.roc_auc_score([0, 1, 2], np.eye(3)), BadParameter, "multi_class must be in"),

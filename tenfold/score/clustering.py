@@ -282,7 +282,10 @@ def _distances(X: Any, rows: Array, metric: Any, more: dict[str, Any]) -> Array:
     at_once = max(1, DISTANCES_AT_ONCE // X.shape[1]) if ops.is_sparse(X) else X.shape[0]
     parts = [slice(start, start + at_once) for start in range(0, X.shape[0], at_once)]
     one = ops.dense(X[rows])
-    return np.concatenate([cdist(one, ops.dense(X[part]), metric=name, **more) for part in parts], axis=1)
+    try:
+        return np.concatenate([cdist(one, ops.dense(X[part]), metric=name, **more) for part in parts], axis=1)
+    except ValueError as reason:
+        raise BadParameter(f"metric={metric!r}: {reason}") from reason
 
 
 def _sparse_distances(X: Any, rows: Array) -> Array:

@@ -18,6 +18,7 @@ from tenfold.score.kinds import (
     as_labels,
     check_finite,
     check_same_type,
+    encoded,
     is_text,
     kind_of,
     same_kind,
@@ -69,7 +70,7 @@ def truth_and_labels(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Lab
         return _sets(columns[0], columns[1] != 0, w)
     check_same_type(columns[0], columns[1], ("y_true", "y_pred"))
     columns, w = counted(columns, w)
-    return Labels(*check.encode(columns[0]), *check.encode(columns[1]), w)
+    return Labels(*encoded(columns[0], "y_true"), *encoded(columns[1], "y_pred"), w)
 
 
 def _sets(truth: Array, other: Array, w: Array | None) -> Sets:
@@ -97,7 +98,7 @@ def truth_and_groups(labels_true: Any, labels_pred: Any, sample_weight: Any = No
             DataWarning, stacklevel=5,
         )  # fmt: skip
     columns, w = counted(columns, w)
-    return Labels(*check.encode(columns[0]), *check.encode(columns[1]), w)
+    return Labels(*encoded(columns[0], "labels_true"), *encoded(columns[1], "labels_pred"), w)
 
 
 def truth_and_scores(
@@ -178,9 +179,9 @@ def as_table(values: Any, name: str) -> Array:
             table = table.astype(np.float64)
     except (TypeError, ValueError):
         raise BadInput(f"{name} does not hold numbers: {str(values)[:40]}") from None
-    check_finite(table, name, "values")
     if table.ndim not in (1, 2) or 0 in table.shape:
         raise BadInput(f"{name} has shape {table.shape}: give a column, or a table with a row for each row of data")
+    check_finite(table, name, "values")
     return np.ascontiguousarray(table.reshape(len(table), -1))
 
 
@@ -209,7 +210,7 @@ def coded(truth: Array, labels: Any) -> tuple[Array, Array]:
     if labels is None:
         if truth.dtype == np.int64 and truth.min() == 0 and truth.max() == 1:
             return np.array([0, 1]), np.ascontiguousarray(truth)  # already codes: the usual case, without copies
-        return check.encode(truth)
+        return encoded(truth, "y_true")
     given = np.asarray(labels).reshape(-1)
     if len(np.unique(given)) < len(given):
         raise BadParameter(f"Parameter 'labels' must be unique: {_listed(given)}")

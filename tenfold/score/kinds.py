@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base import check
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
@@ -49,7 +50,33 @@ def as_labels(values: Any, name: str) -> Array:
         raise BadType(f"Support for labels represented as bytes is not supported: make {name} text")
     elif labels.dtype.kind == "O":
         return _from_objects(labels, name)
+    elif labels.dtype.kind == "U" and isinstance(values, (list, tuple)) and labels.ndim == 1:
+        _check_texts(values, name)  # NumPy makes text of whatever stands beside a text
     return labels
+
+
+def _check_texts(values: Any, name: str) -> None:
+    for row, value in enumerate(values):
+        if not isinstance(value, str):
+            if is_missing(value):
+                raise BadInput(f"Input {name} contains NaN in row {row}: fill or drop missing labels first")
+            raise BadInput(f"{name} holds labels of mixed type, see {value!r} in row {row}: make them all text or all numbers")
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN or pandas' NA, which is equal to nothing, not even in a way that could be asked."""
+    return value is None or (isinstance(value, (float, np.floating)) and value != value) or type(value).__name__ == "NAType"
+
+
+def encoded(labels: Array, name: str) -> tuple[Array, Array]:
+    """Sorted distinct labels, and a code for each row."""
+    try:
+        return check.encode(labels)
+    except BadInput:
+        missing = [row for row, label in enumerate(labels.tolist()) if is_missing(label)]
+        if not missing:
+            raise
+        raise BadInput(f"Input {name} contains NaN in row {missing[0]}: fill or drop missing labels first") from None
 
 
 def _from_sparse(values: Any) -> Array:
