@@ -195,6 +195,7 @@ def test_a_cascade_that_is_stopped_keeps_its_stages(monkeypatch, y):
     assert set(model.predict(X)) == set(y.tolist())
 
 
+@pytest.mark.filterwarnings("ignore:.*do not have OOB scores")  # ten trees leave some rows without one
 @pytest.mark.parametrize("name", ["RandomForest", "Bagging"])
 def test_a_score_of_ones_own_out_of_bag(name):
     def worst(truth, predicted):
