@@ -328,3 +328,44 @@ def test_a_search_tells_of_settings_that_fail() -> None:
     assert search.best_params_ == {"on": ()} and np.isnan(search.cv_results_["mean_test_score"][1])
     words = " ".join(str(one.message) for one in told)
     assert "3 fits failed out of a total of 6" in words and "scores are non-finite" in words
+
+
+# --- metadata routing -------------------------------------------------------------------------------------------
+
+
+def test_metadata_is_routed_as_by_scikit_learn() -> None:
+    w = np.random.default_rng(0).uniform(0.1, 2, size=len(Y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        expected = theirs.cross_val_score(
+            sklearn.linear_model.Ridge().set_fit_request(sample_weight=True).set_score_request(sample_weight=False), X, Y,
+            cv=theirs.GroupKFold(3), params={"sample_weight": w, "groups": GROUPS},
+        )  # fmt: skip
+        for kind in (tenfold.Ridge, sklearn.linear_model.Ridge):
+            model = kind().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+            params = {"sample_weight": w, "groups": GROUPS}
+            found = tenfold.cross_val_score(model, X, Y, cv=GroupKFold(3), params=params)
+            np.testing.assert_allclose(found, expected, rtol=1e-8)
+            search = tenfold.GridSearchCV(model, {"alpha": [0.1, 1.0]}, cv=GroupKFold(3)).fit(X, Y, **params)
+            assert search.n_splits_ == 3
+            asked = search.get_metadata_routing()
+            assert asked.consumes("fit", ["sample_weight", "groups"]) == {"sample_weight", "groups"}
+        with pytest.raises(ValueError, match="`groups` can only be passed if metadata routing is not enabled"):
+            tenfold.cross_val_score(sklearn.linear_model.Ridge(), X, Y, cv=GroupKFold(3), groups=GROUPS)
+        with pytest.raises(ValueError, match=r"\[sample_weight\] are passed but are not explicitly set as requested"):
+            tenfold.cross_val_score(tenfold.Ridge(), X, Y, params={"sample_weight": w})
+
+
+def test_what_predicts_no_target_is_judged_by_its_own_score_in_scikit_learns_words() -> None:
+    assert tenfold.cross_val_score(tenfold.KMeans(2, random_state=0), X, cv=3).shape == (3,)
+    assert tenfold.cross_val_predict(tenfold.KMeans(2, random_state=0), X, cv=3).shape == Y.shape
+    with pytest.raises(tenfold.BadInput, match="predicts no target"):
+        tenfold.cross_validate(tenfold.KMeans(2), X, Y)
+
+
+def test_a_search_scores_labels_it_has_not_met_and_tells_of_scores_without_weights() -> None:
+    iris, y = load_iris(return_X_y=True)
+    search = tenfold.GridSearchCV(tenfold.GaussianNB(), {"var_smoothing": [1e-9]}).fit(iris[:100], y[:100])
+    assert search.score(iris, y) == pytest.approx(2 / 3)
+    with pytest.warns(UserWarning, match="does not support sample_weight"):
+        search = tenfold.GridSearchCV(tenfold.Ridge(), {"alpha": [1.0]}, scoring=lambda truth, said: -abs(truth - said).max())
+        search.fit(X, Y, np.ones(len(Y)))

@@ -13,6 +13,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import takes
+from tenfold.base.routing import routing_enabled
 from tenfold.compose.search.evaluation import Scores
 from tenfold.compose.search.folds import rounds_of_search
 from tenfold.compose.search.parameters import Setting
@@ -24,7 +25,7 @@ from tenfold.evaluate.split.strata import STRATA, target_kind
 from tenfold.evaluate.validate.by_verbs import splits_by_verbs
 from tenfold.evaluate.validate.judges import changed_by_user, judges_of, several_labels
 from tenfold.evaluate.validate.ordinary import Job, Outcome, columns_of, fit_and_score, tell_of_failures
-from tenfold.evaluate.validate.routing import RoutedScorers, routed, routing_is_on
+from tenfold.evaluate.validate.routing import RoutedScorers, routed
 from tenfold.score.functions import METRIC, form_of
 from tenfold.score.scorer import Scorers
 from tenfold.score.scoring import check_scoring
@@ -89,7 +90,7 @@ class ByVerbs:
             PairPlan(splits_by_verbs(self.learner, X, y, splitting, self.asked.split))
         ]
         self._check_pairs()
-        if params.get("sample_weight") is not None and not routing_is_on() and self._takes_weights():
+        if params.get("sample_weight") is not None and not routing_enabled() and self._takes_weights():
             self.asked = self.asked._replace(score={"sample_weight": params["sample_weight"]})
         self.names: list[str] = []
 
@@ -123,7 +124,7 @@ class ByVerbs:
         if not settings:
             raise BadInput("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         search, scorer = self.search, self.scorer
-        if self.asked.score and isinstance(scorer, Scorers) and routing_is_on():
+        if self.asked.score and isinstance(scorer, Scorers) and routing_enabled():
             scorer = RoutedScorers(scorer)
         job = Job(
             self.rows.X, self.rows.y, scorer, self.asked.fit, self.asked.score, search.error_score, search.return_train_score

@@ -13,6 +13,7 @@ from tenfold.base.available import available
 from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.foreign import learner_of, objection_to
 from tenfold.base.member import OfMember
+from tenfold.base.routing import refuse_unrouted, routed, routing_enabled
 from tenfold.base.scored import rows_and_truth
 from tenfold.base.sklearn_api import same
 from tenfold.compose.search.parameters import Setting
@@ -22,7 +23,6 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, NotFitted
 from tenfold.core.learned import learned
 from tenfold.core.params import group, param
-from tenfold.evaluate.validate.routing import routing_is_on
 from tenfold.score.record import Score, judged_output
 
 NO_REFIT = "was searched with refit=False: there is no model of all rows; set refit=True, or fit best_params_ yourself"
@@ -111,11 +111,7 @@ class Chosen(OfMember, Estimator):
         """The score that has chosen, of the best model on these rows; greater is better. `params` are handed to the scorer by
         scikit-learn's metadata routing.
         """
-        if params and not routing_is_on():
-            raise BadParameter(
-                f"[{', '.join(params)}]: Passing extra keyword arguments to {type(self).__name__}.score is only supported if "
-                "enable_metadata_routing=True, which you can set using `sklearn.set_config`."
-            )
+        refuse_unrouted(self, "score", params)
         best = self._model()
         if "_way" in vars(self) or params:
             return self._score_by_verbs(X, y, params if sample_weight is None else {**params, "sample_weight": sample_weight})
@@ -134,6 +130,8 @@ class Chosen(OfMember, Estimator):
     def _score_by_verbs(self, X: Any, y: Any, params: dict[str, Any]) -> float:
         """The score that the scorer itself finds for the best model."""
         scorer = self.scorer_
+        if routing_enabled():
+            params = routed(self, "score", params).scorer["score"]
         if isinstance(scorer, dict):
             scorer = scorer[self.refit if isinstance(self.refit, str) else next(iter(scorer))]
         said = scorer(self._model(), *((X,) if y is None else (X, y)), **params)

@@ -282,4 +282,6 @@ class HalvingRandomSearchCV(Halving):
                 "n_candidates and min_resources cannot be both set to 'exhaust': one follows from the other; give a number"
             )
         number = max(1, most // least) if self.n_candidates == "exhaust" else int(self.n_candidates)
+        if self.n_candidates == "exhaust":  # nobody asked for more settings than there are
+            number = len(ParameterSampler(self.param_distributions, number))
         return list(ParameterSampler(self.param_distributions, number, random_state=rng))

@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
+from tenfold.base.routing import router, routing_enabled
 from tenfold.compose.search.by_verbs import ByVerbs, NoCorrection, goes_by_verbs, tell_of_weights
 from tenfold.compose.search.chosen import Chosen
 from tenfold.compose.search.correction import HeldOut, units_of
@@ -27,7 +28,10 @@ from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.evaluate.split.folds import RareClass
 from tenfold.evaluate.split.plan import SplitPlan
+from tenfold.evaluate.split.splitting import check_cv
 from tenfold.evaluate.validate.memory import table_of
+from tenfold.evaluate.validate.ordinary import is_classifier
+from tenfold.evaluate.validate.routing import asked_of
 from tenfold.gate.inputs import Given
 from tenfold.score.functions import FunctionScore
 from tenfold.score.record import Score
@@ -95,6 +99,8 @@ class Search(Chosen):
         """The ordinary route: every setting is fitted to every split, and asked by its own verbs."""
         check.check_params(self)
         self._forget_fit()
+        if groups is not None and routing_enabled():
+            params, groups = {**params, "groups": groups}, None
         way, tables, passes = ByVerbs(self, X, y, groups, params), list[Scores](), Passes(type(self).__name__)
         self._chosen_by(dict.fromkeys(way.scorer.scorers if isinstance(way.scorer, Scorers) else ("score",)))
 
@@ -275,6 +281,16 @@ class Search(Chosen):
                 f"({', '.join(judges)})"
             )
         return self.refit
+
+    def get_metadata_routing(self) -> Any:
+        """What is handed on to the learner, the scorer and the splitter (`sklearn.utils.metadata_routing.MetadataRouter`)."""
+        scorer = asked_of(self.estimator, check_scoring(self.estimator, self.scoring))
+        inside = [
+            ("estimator", self.estimator, [("fit", "fit")]),
+            ("scorer", scorer, [("score", "score"), ("fit", "score")]),
+            ("splitter", check_cv(self.cv, classifier=is_classifier(self.estimator)), [("fit", "split")]),
+        ]
+        return router(self, inside)
 
     @property
     def scorer_(self) -> Any:

@@ -90,7 +90,8 @@ def cross_validate(
     1.0
     """
     wanted = Wanted(return_train_score, return_estimator, return_indices, np.nan if error_score is UNSAID else error_score)
-    judges = judges_of(model, scoring if score is None else score, scoring is None, y) if not params else None
+    own_word = score is not None or (scoring is None and splitting.cv is UNSAID)
+    judges = judges_of(model, scoring if score is None else score, own_word, y) if not params else None
     if judges is None:
         asked = {**(params or {}), **_weights(sample_weight)}
         return cross_validate_by_verbs(model, X, y, splitting, scoring if score is None else score, asked, wanted)

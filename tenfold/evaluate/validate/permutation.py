@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tenfold.base.routing import routing_enabled
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.random import legacy_generator
@@ -14,7 +15,6 @@ from tenfold.evaluate.split.splitting import UNSAID, Splitting, takes_splitting
 from tenfold.evaluate.validate.cross import cross_validate
 from tenfold.evaluate.validate.judges import check_one_scoring
 from tenfold.evaluate.validate.ordinary import rows_of
-from tenfold.evaluate.validate.routing import routing_is_on
 
 
 class PermutationTest(NamedTuple):
@@ -57,7 +57,7 @@ def permutation_test_score(
     def score(target: Any) -> float:
         return float(np.mean(cross_validate(model, X, target, **words)["test_score"]))
 
-    groups = (params or {}).get("groups") if routing_is_on() else splitting.groups
+    groups = (params or {}).get("groups") if routing_enabled() else splitting.groups
     found, rng = score(y), legacy_generator(splitting.random_state)
     orders = [_order(n_rows(y), groups, rng) for _ in range(n_permutations)]
     permuted = np.array([score(rows_of(y, order)) for order in orders])
