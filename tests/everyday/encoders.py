@@ -11,7 +11,7 @@ result = {
     "names": list(one.get_feature_names_out()),
     "back": one.inverse_transform(one.transform(frame))[:, 0].tolist(),
     "order": order.transform(pd.DataFrame({"size": ["m", "xxl", "s"]})),
-    "mixed": [list(c) for c in mixed.categories_],
+    "mixed": [repr(value) for column in mixed.categories_ for value in column.tolist()],
     "row": mixed.transform([["Female", 1]]).toarray(),
     "few": np.asarray(OneHotEncoder(min_frequency=2, sparse_output=False).fit_transform(frame[["size"]])),
 }

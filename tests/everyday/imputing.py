@@ -1,9 +1,8 @@
 import numpy as np
-import pandas as pd
 from sklearn.impute import SimpleImputer
 
 X = np.array([[1.0, np.nan], [3.0, 4.0], [np.nan, 8.0], [5.0, 4.0]])
-texts = pd.DataFrame({"c": ["a", None, "b", "a"]})
+texts = np.array([["a"], [None], ["b"], ["a"]], dtype=object)
 marked = SimpleImputer(strategy="mean", add_indicator=True).fit_transform(X)
 result = {
     "marked": marked,
