@@ -126,7 +126,7 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
     )
     cv: Any = param(
         default=None,
-        doc="number of folds (None: 5), each with its share of every class and without copies in others; or a splitter. "
+        doc="None: 5 folds by what the rows hold, copies together; a number of folds of neighbouring rows; or a splitter. "
         "A classifier that is fitted already: CalibratedClassifierCV(FrozenEstimator(model))",
     )
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
@@ -141,8 +141,8 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
         from tenfold.generative.naive_bayes import GaussianNB
 
         return [
-            {"estimator": GaussianNB(), "cv": 3},
-            {"estimator": GaussianNB(), "method": "temperature", "cv": 3, "ensemble": False},
+            {"estimator": GaussianNB()},
+            {"estimator": GaussianNB(), "method": "temperature", "ensemble": False},
         ]
 
     @property

@@ -42,7 +42,7 @@ class Stacking(Named):
     _: KW_ONLY
     cv: Any = param(
         default=None,
-        doc="number of folds (None: 5), the same for all learners and without copies of a row in others; a splitter; or 'prefit'",
+        doc="None: 5 folds by what the rows hold, copies together; a number of folds of neighbouring rows; a splitter; or 'prefit'",
     )
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
     passthrough: bool = param(default=False, doc="let the last learner see the columns of X too")

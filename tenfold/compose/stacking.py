@@ -53,11 +53,10 @@ class StackingClassifier(Classifier, Stacking):
         from tenfold.tree.single.decision import DecisionTreeClassifier
 
         return [
-            {"estimators": [("nb", GaussianNB()), ("lda", LinearDiscriminantAnalysis())], "final_estimator": GaussianNB(), "cv": 3},
+            {"estimators": [("nb", GaussianNB()), ("lda", LinearDiscriminantAnalysis())], "final_estimator": GaussianNB()},
             {
                 "estimators": [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=1))],
                 "final_estimator": GaussianNB(),
-                "cv": 2,
                 "passthrough": True,
             },
         ]
@@ -158,7 +157,7 @@ class StackingRegressor(Regressor, Stacking):
         from tenfold.tree.single.decision import DecisionTreeRegressor
 
         return [
-            {"estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=2))], "cv": 3},
+            {"estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=1))]},
             {"estimators": [("line", LinearRegression()), ("off", "drop")], "final_estimator": Ridge(), "passthrough": True},
         ]
 

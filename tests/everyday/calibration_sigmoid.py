@@ -7,4 +7,4 @@ X, y = make_classification(1000, 10, random_state=3)
 model = CalibratedClassifierCV(LogisticRegression(C=0.01, tol=1e-8), method="sigmoid", cv=3).fit(X[:600], y[:600])
 shares = model.predict_proba(X[600:])
 result = {"shares": shares, "brier": brier_score_loss(y[600:], shares[:, 1]), "members": len(model.calibrated_classifiers_)}
-atol = 0.02  # folds are drawn by the content of rows
+atol = 2e-3

@@ -48,8 +48,8 @@ class GridSearchCV(Search):
         from tenfold.linear.ridge import Ridge
 
         return [
-            {"estimator": Ridge(), "param_grid": {"alpha": [0.1, 10.0], "fit_intercept": [True, False]}, "cv": 3},
-            {"estimator": GaussianNB(), "param_grid": {"var_smoothing": [1e-09, 0.1]}, "cv": 3, "scoring": "neg_log_loss"},
+            {"estimator": Ridge(), "param_grid": {"alpha": [0.1, 10.0], "fit_intercept": [True, False]}},
+            {"estimator": GaussianNB(), "param_grid": {"var_smoothing": [1e-09, 0.1]}, "scoring": "neg_log_loss"},
         ]
 
     def _candidates(self) -> list[Setting]:
@@ -89,7 +89,7 @@ class RandomizedSearchCV(Search):
         from tenfold.linear.ridge import Ridge
 
         return [
-            {"estimator": Ridge(), "param_distributions": {"alpha": [0.1, 0.5, 1.0, 5.0, 10.0]}, "n_iter": 4, "cv": 3, "random_state": 0},
+            {"estimator": Ridge(), "param_distributions": {"alpha": [0.1, 0.5, 1.0, 5.0, 10.0]}, "n_iter": 4, "random_state": 0},
         ]
 
     def _candidates(self) -> list[Setting]:

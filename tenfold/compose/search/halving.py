@@ -50,7 +50,9 @@ class Halving(Search):
     aggressive_elimination: bool = param(
         default=False, doc="repeat the first step until as few settings are left as the last step can hold"
     )
-    cv: Any = param(default=5, doc="number of folds, made by what the rows hold; or a splitter, or pairs of row numbers")
+    cv: Any = param(
+        default=5, doc="number of folds of neighbouring rows; a splitter; pairs of row numbers; None: 5 folds by what the rows hold"
+    )
     return_train_score: bool = param(default=True, doc="scores on the training rows in cv_results_ too")
     random_state: int | RandomState | None = param(default=None, doc="seed of the rows (and settings) that are drawn")
 
@@ -230,7 +232,7 @@ class HalvingGridSearchCV(Halving):
     def _examples(cls) -> list[dict[str, Any]]:
         from tenfold.linear.ridge import Ridge
 
-        return [{"estimator": Ridge(), "param_grid": {"alpha": [0.1, 1.0, 10.0]}, "cv": 3, "random_state": 0}]
+        return [{"estimator": Ridge(), "param_grid": {"alpha": [0.1, 1.0, 10.0]}, "cv": None, "random_state": 0}]
 
     def _drawn(self, least: int, most: int, rng: RandomState) -> list[Setting]:
         return list(ParameterGrid(self.param_grid))
@@ -274,7 +276,7 @@ class HalvingRandomSearchCV(Halving):
     def _examples(cls) -> list[dict[str, Any]]:
         from tenfold.linear.ridge import Ridge
 
-        return [{"estimator": Ridge(), "param_distributions": {"alpha": [0.1, 1.0, 10.0]}, "cv": 3, "random_state": 0}]
+        return [{"estimator": Ridge(), "param_distributions": {"alpha": [0.1, 1.0, 10.0]}, "cv": None, "random_state": 0}]
 
     def _drawn(self, least: int, most: int, rng: RandomState) -> list[Setting]:
         if self.n_candidates == self.min_resources == "exhaust":

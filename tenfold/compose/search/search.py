@@ -64,7 +64,7 @@ class Search(Chosen):
     )
     cv: Any = param(
         default=None,
-        doc="number of folds (None: 5), made by what the rows hold, copies together; or a splitter, or pairs of row numbers",
+        doc="None: 5 folds by what the rows hold, copies together; a number of folds of neighbouring rows; a splitter; pairs (train, test)",
     )
     verbose: int | bool = param(default=0, doc="no effect: use tenfold.progress()")
     error_score: float | str = param(
