@@ -157,7 +157,7 @@ class StackingRegressor(Regressor, Stacking):
         from tenfold.tree.single.decision import DecisionTreeRegressor
 
         return [
-            {"estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=1))]},
+            {"estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=2))], "final_estimator": Ridge()},
             {"estimators": [("line", LinearRegression()), ("off", "drop")], "final_estimator": Ridge(), "passthrough": True},
         ]
 
