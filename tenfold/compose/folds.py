@@ -11,6 +11,7 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.split.folds import check_class_sizes, refuse_several_labels
 from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, target_of
+from tenfold.evaluate.split.splitters import KFold, StratifiedKFold
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.gate.inputs import AsGiven
 
@@ -24,10 +25,10 @@ def splits_of(learner: Estimator, rows: Arrays, *, whole: bool) -> SplitPlan:
     number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
     if (number and cv < 2) or isinstance(cv, (bool, float)):
         raise BadParameter(f"{here}: must be at least 2, or None for {DEFAULT_FOLDS}")
-    if cv is None and not isinstance(rows, AsGiven):  # of what is taken as given nothing is known
+    if cv is None:
         return folds_plan(folds_by_content(rows, DEFAULT_FOLDS))
     try:
-        found = plan(learner, rows, Splitting(cv=DEFAULT_FOLDS if cv is None else int(cv) if number else cv))
+        found = plan(learner, rows, Splitting(cv=int(cv) if number else cv))
     except (BadInput, BadParameter) as failure:
         raise BadParameter(f"{here}: {failure}") from None
     if len(found) > 1 or (whole and found[0].kind != "folds"):
