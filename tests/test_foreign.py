@@ -243,3 +243,98 @@ def test_the_fast_route_of_our_own_reads_the_rows_once() -> None:
         assert found.method == "merged statistics"
         passes[folds] = len(read)
     assert passes[3] == passes[10] == 1
+
+
+# --- unions, votes, stacks ---
+
+
+def test_columns_and_unions_of_anybodys_transformers_equal_scikit_learns() -> None:
+    from sklearn import compose, pipeline
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.preprocessing import MinMaxScaler
+
+    frame = FRAME.assign(words=["red leaf", "green", "blue red"] * 30)
+    entries = [("scaled", StandardScaler(), ["a", "b"]), ("words", CountVectorizer(), "words")]
+    for remainder in ("drop", "passthrough"):
+        ours = tenfold.ColumnTransformer(entries, remainder=remainder)
+        theirs = compose.ColumnTransformer(entries, remainder=remainder)
+        np.testing.assert_array_equal(ours.fit_transform(frame), theirs.fit_transform(frame))
+        assert list(ours.get_feature_names_out()) == list(theirs.get_feature_names_out())
+        np.testing.assert_array_equal(ours.transform(frame[:5]), theirs.transform(frame[:5]))
+    assert isinstance(ours.named_transformers_.words, CountVectorizer) and not hasattr(entries[1][1], "vocabulary_")
+    made = ours.set_output(transform="pandas").set_params(words="drop").fit_transform(frame)
+    assert list(made.columns) == ["scaled__a", "scaled__b", "remainder__c"]
+    both = [("s", StandardScaler()), ("m", MinMaxScaler()), ("ours", tenfold.StandardScaler())]
+    joined = tenfold.FeatureUnion(both).fit_transform(X)
+    np.testing.assert_allclose(joined, pipeline.FeatureUnion(both).fit_transform(X), atol=1e-15)
+    with pytest.raises(BadInput, match=r"'bad' has made 89 rows of 90"):
+        tenfold.FeatureUnion([("s", StandardScaler()), ("bad", Rowless())]).fit_transform(X)
+    with pytest.raises(TypeError, match="'no' cannot transform"):
+        tenfold.FeatureUnion([("s", StandardScaler()), ("no", SVR())]).fit(X)
+
+
+@pytest.mark.parametrize("name", ["VotingRegressor", "StackingRegressor"])
+def test_regressors_of_regressors_equal_scikit_learns(name: str) -> None:
+    from sklearn import ensemble
+    from sklearn.linear_model import Ridge
+    from sklearn.tree import DecisionTreeRegressor
+
+    members = [("svr", SVR()), ("ours", tenfold.Ridge()), ("tree", DecisionTreeRegressor(max_depth=2, random_state=0))]
+    more = dict(final_estimator=Ridge()) if name.startswith("Stacking") else {}
+    ours = getattr(tenfold, name)(members, **more).fit(FRAME, X[:, 0] ** 2)
+    theirs = getattr(ensemble, name)(members, **more).fit(FRAME, X[:, 0] ** 2)
+    np.testing.assert_allclose(ours.predict(FRAME), theirs.predict(FRAME), rtol=1e-12)
+    np.testing.assert_allclose(ours.transform(FRAME), theirs.transform(FRAME), rtol=1e-12)
+    assert [type(one).__module__.split(".")[0] for one in ours.estimators_] == ["sklearn", "tenfold", "sklearn"]
+    assert isinstance(ours.named_estimators_.svr, SVR) and ours.set_params(svr__C=3.0).named_estimators.svr.C == 3.0
+
+
+@pytest.mark.parametrize("name", ["VotingClassifier", "StackingClassifier"])
+def test_classifiers_of_classifiers_equal_scikit_learns(name: str) -> None:
+    from sklearn import ensemble
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+
+    members = [("knn", KNeighborsClassifier()), ("lr", LogisticRegression())]
+    more: dict[str, Any] = dict(final_estimator=LogisticRegression()) if name.startswith("Stacking") else dict(voting="soft")
+    ours = getattr(tenfold, name)(members, **more).fit(FRAME, LABELS)
+    theirs = getattr(ensemble, name)(members, **more).fit(FRAME, LABELS)
+    np.testing.assert_allclose(ours.predict_proba(FRAME), theirs.predict_proba(FRAME), rtol=1e-9)
+    assert (ours.predict(FRAME) == theirs.predict(FRAME)).all()
+    with pytest.raises(BadInput, match="KNeighborsClassifier does not support sample weights"):
+        ours.fit(FRAME, LABELS, sample_weight=np.ones(90) * 2)
+
+
+def test_a_stack_of_learners_that_were_fitted_before() -> None:
+    from sklearn import ensemble
+
+    members = [("svc", SVC().fit(X, LABELS)), ("rbf", SVC(gamma=0.1).fit(X, LABELS))]
+    final = tenfold.LogisticRegression(tol=1e-12)
+    ours = tenfold.StackingClassifier(members, final, cv="prefit").fit(X, LABELS)
+    theirs = ensemble.StackingClassifier(members, final, cv="prefit").fit(X, LABELS)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    assert ours.estimators_[0] is members[0][1]
+    with pytest.raises(tenfold.NotFitted, match="SVC"):
+        tenfold.StackingClassifier([("svc", SVC())], final, cv="prefit").fit(X, LABELS)
+
+
+def test_a_target_transformed_by_another_librarys_transformer() -> None:
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.preprocessing import MinMaxScaler
+
+    ours = tenfold.TransformedTargetRegressor(SVR(), transformer=MinMaxScaler()).fit(X, X[:, 0] * 3)
+    theirs = TransformedTargetRegressor(SVR(), transformer=MinMaxScaler()).fit(X, X[:, 0] * 3)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
+    assert isinstance(ours.regressor_, SVR) and isinstance(ours.transformer_, MinMaxScaler)
+
+
+def test_several_targets_and_pairs_of_classes() -> None:
+    from sklearn.multiclass import OneVsOneClassifier
+    from sklearn.multioutput import MultiOutputRegressor
+
+    Y = np.column_stack([X[:, 0], X[:, 1] ** 2])
+    said = tenfold.MultiOutputRegressor(SVR()).fit(FRAME, Y).predict(FRAME), MultiOutputRegressor(SVR()).fit(FRAME, Y).predict(FRAME)
+    np.testing.assert_allclose(*said, rtol=1e-12)
+    ours, theirs = tenfold.OneVsOneClassifier(SVC()).fit(X, LABELS), OneVsOneClassifier(SVC()).fit(X, LABELS)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-12)
+    assert all(isinstance(one, SVC) for one in ours.estimators_)

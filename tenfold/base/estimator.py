@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from inspect import getattr_static
 from typing import Any, ClassVar, Self, TypeVar
 
 from tenfold.base import check
+from tenfold.base.available import Available
 from tenfold.base.roles import (
     Classifier,
     Clusterer,
@@ -219,7 +221,10 @@ class Estimator(SklearnApi):
             raise NotFitted(
                 vars(self).get("absent_", {}).get(name, f"{type(self).__name__} has no fitted attribute {name!r}")
             )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        kind = type(self).__name__
+        if isinstance(getattr_static(type(self), name, None), Available):
+            raise AttributeError(f"This {kind!r} has no attribute {name!r}: as it is set up, it cannot offer it")
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
 
 

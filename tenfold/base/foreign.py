@@ -202,7 +202,8 @@ class ByVerbs(Estimator):
         """The fit of the learner inside, with weights where it takes them."""
         if w is not None:
             if not takes(self.learner.fit, "sample_weight"):
-                raise BadType(f"Underlying estimator {self} does not support sample weights: its fit has no sample_weight")
+                kind = type(self.learner).__name__
+                raise BadType(f"Underlying estimator {kind} does not support sample weights. The fit of {self} has no sample_weight")
             more["sample_weight"] = w
         self.learner.fit(X, y, **more)
 

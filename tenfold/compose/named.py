@@ -23,10 +23,16 @@ class Named(Estimator):
         """The names and learners of the list, looked at."""
         given, here = getattr(self, self.listed), f"{type(self).__name__}({self.listed})"
         if not isinstance(given, (list, tuple)) or not given:
-            raise BadParameter(f"{here}: must be a list of (name, learner) pairs with at least one learner in it")
+            raise BadParameter(
+                f"Invalid {self.listed!r} attribute, {self.listed!r} should be a non-empty list of (string, estimator) tuples: "
+                f"{here} must be a list of (name, learner) pairs"
+            )
         for one in given:
             if not isinstance(one, (tuple, list)) or len(one) < 2 or not isinstance(one[0], str):
-                raise BadParameter(f"{here}: {one!r} is not a pair of a name and a learner")
+                raise BadParameter(
+                    f"Invalid {self.listed!r} attribute, {self.listed!r} should be a non-empty list of (string, estimator) tuples: "
+                    f"{here}: {one!r} is not a pair of a name and a learner"
+                )
         names = [one[0] for one in given]
         check_names(here, names, list(self._domains))
         return [(one[0], one[1]) for one in given]
@@ -37,7 +43,7 @@ class Named(Estimator):
 
     def _looked_at(self, name: str, learner: Any) -> Any:
         here = f"{type(self).__name__}: {name!r} ({type(learner).__name__})"
-        reason = None if isinstance(learner, Estimator) else objection_to(learner, "predict", "transform")
+        reason = None if isinstance(learner, Estimator) else objection_to(learner)
         if reason is None:
             reason = self._refusal(learner_of(learner, name))
         if reason is not None:

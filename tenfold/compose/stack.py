@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, map_rows
-from tenfold.base.foreign import as_ours, checked_learner, float_of, own_of
+from tenfold.base.foreign import as_ours, checked_learner, float_of, is_fitted_learner, own_of
 from tenfold.base.members import takes_numbers
 from tenfold.base.sklearn_api import fresh, same
 from tenfold.compose.fitting import side_by_side
@@ -17,7 +17,7 @@ from tenfold.compose.named import Named, is_word
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.engine import Threads, current_engine
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, not_fitted
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner, drive
 from tenfold.core.params import KW_ONLY, group, param
@@ -90,6 +90,11 @@ class Stacking(Named):
 
     def _prefit(self, rows: Arrays) -> list[Any]:
         """The learners of the list, which were fitted before."""
+        if isinstance(rows, AsGiven):
+            given = [own_of(one) for _, one in self._learners()]
+            if not all(map(is_fitted_learner, given)):
+                raise not_fitted(type(given[[is_fitted_learner(one) for one in given].index(False)]).__name__)
+            return as_ours(given, True, rows.facts)
         for name, one in self._learners():
             check.check_fitted(one)
             known = "classes_" not in rows.facts or same(one.classes_, rows.facts["classes_"])

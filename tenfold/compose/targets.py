@@ -149,7 +149,9 @@ class TransformedTargetRegressor(Regressor, OfOne):
                     raise BadParameter(f"TransformedTargetRegressor({name}={check.short(one)}): must be a function or None")
             return FunctionTransformer(*functions, validate=True)
         if any(one is not None for one in functions):
-            raise BadParameter("TransformedTargetRegressor: give a transformer, or func and inverse_func, not both")
+            raise BadParameter(
+                "'transformer' and functions 'func'/'inverse_func' cannot both be set. Give TransformedTargetRegressor one of them, not both"
+            )
         given = self.transformer if objection_to(self.transformer, "transform") is None else None
         if given is None or not learner_of(given).invertible or (isinstance(given, Estimator) and given.target != "none"):
             raise BadParameter(
@@ -166,8 +168,8 @@ class TransformedTargetRegressor(Regressor, OfOne):
             lost = yield partial(_not_back, transformer)
             if lost.weight[0] > 0:
                 warn(
-                    "TransformedTargetRegressor: targets that pass through func and inverse_func do not come back: "
-                    "correct one of them, or set check_inverse=False",
+                    "The provided functions or transformer are not strictly inverse of each other: targets do not come back from "
+                    "func and inverse_func; correct one of them, or set check_inverse=False",
                     DataWarning,
                     stacklevel=2,
                 )

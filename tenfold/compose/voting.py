@@ -55,7 +55,9 @@ class Voting(Named):
         here = f"{type(self).__name__}(weights={check.short(self.weights)})"
         w = np.asarray(self.weights)
         if w.shape != (len(pairs),) or w.dtype.kind not in "fiub":
-            raise BadParameter(f"{here}: must be {len(pairs)} numbers, one for each learner of the list")
+            raise BadParameter(
+                f"Number of `estimators` and weights must be equal: {here}: must be {len(pairs)} numbers, one for each learner of the list"
+            )
         if not np.isfinite(w).all() or (w < 0).any():
             raise BadParameter(f"{here}: must be finite, and none of them negative")
         w = np.array([one for one, (name, _) in zip(w, pairs, strict=True) if name in taking], dtype=np.float64)
