@@ -2,6 +2,7 @@ from tenfold.tree.boosting.gradient import GradientBoostingClassifier as Gradien
 from tenfold.tree.boosting.gradient import GradientBoostingRegressor as GradientBoostingRegressor
 from tenfold.tree.boosting.hist_boosting import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from tenfold.tree.boosting.hist_boosting import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+from tenfold.tree.forest.embedding import RandomTreesEmbedding as RandomTreesEmbedding
 from tenfold.tree.forest.forest import ExtraTreesClassifier as ExtraTreesClassifier
 from tenfold.tree.forest.forest import ExtraTreesRegressor as ExtraTreesRegressor
 from tenfold.tree.forest.forest import RandomForestClassifier as RandomForestClassifier
