@@ -150,7 +150,7 @@ class TransformedTargetRegressor(Regressor, OfOne):
             return FunctionTransformer(*functions, validate=True)
         if any(one is not None for one in functions):
             raise BadParameter(
-                "'transformer' and functions 'func'/'inverse_func' cannot both be set. Give TransformedTargetRegressor one of them, not both"
+                "'transformer' and functions 'func'/'inverse_func' cannot both be set. Give one of them, not both"
             )
         given = self.transformer if objection_to(self.transformer, "transform") is None else None
         if given is None or not learner_of(given).invertible or (isinstance(given, Estimator) and given.target != "none"):
