@@ -104,6 +104,7 @@ def test_categories_missing_values_and_several_labels() -> None:
     x = np.where(np.arange(24) < 12, np.nan, np.arange(24.0))[:, None]
     known = tenfold.DecisionTreeClassifier(max_depth=1).fit(x, np.isnan(x[:, 0]))
     assert "feature_0 is known" in tenfold.export_text(known) and "feature_0 is missing" in tenfold.export_text(known)
+    assert "x[0] is known" in tenfold.export_graphviz(known)
     both = tenfold.DecisionTreeClassifier(max_depth=1).fit(x, np.column_stack([np.isnan(x[:, 0]), np.isnan(x[:, 0])]))
     assert "class: False, False" in tenfold.export_text(both)
 

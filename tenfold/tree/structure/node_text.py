@@ -143,5 +143,5 @@ def _blend(colour: Any, share: float) -> str:
 
 
 def rounded(value: Any, precision: int) -> float:
-    """As NumPy rounds."""
-    return float(np.around(float(value), precision))
+    """As NumPy rounds; a number too large for decimals stays as it is."""
+    return float(value) if abs(value) >= 1e15 else float(np.around(float(value), precision))
