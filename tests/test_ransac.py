@@ -218,3 +218,55 @@ def test_refused(more: dict[str, Any], error: type[Exception], words: str) -> No
     X, y, _ = spoiled(0.3)
     with pytest.raises(error, match=words):
         tenfold.RANSACRegressor(random_state=0, **more).fit(X, y)
+
+
+def line(n: int = 120) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    y = X @ [1.0, 2.0] + 0.01 * rng.normal(size=n)
+    y[::4] += 50
+    return X, y
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array"])
+@pytest.mark.parametrize("ridge", [False, True])
+def test_sparse_rows(kind: str, ridge: bool) -> None:
+    import scipy.sparse
+
+    X, y = line()
+    model = tenfold.RANSACRegressor(tenfold.Ridge(1e-6) if ridge else None, residual_threshold=1.0, random_state=0)
+    expected = model.fit(X, y).predict(X)
+    sparse = getattr(scipy.sparse, kind)(X)
+    np.testing.assert_allclose(model.fit(sparse, y).predict(sparse), expected, rtol=1e-9)
+    np.testing.assert_array_equal(model.inlier_mask_, np.arange(120) % 4 != 0)
+
+
+def test_several_targets_agree_together() -> None:
+    X, y = line()
+    two = np.column_stack([y, -X[:, 0]])
+    two[1::4, 1] -= 40
+    model = tenfold.RANSACRegressor(residual_threshold=1.0, random_state=0).fit(X, two)
+    np.testing.assert_array_equal(model.inlier_mask_, np.arange(120) % 4 > 1)
+    np.testing.assert_allclose(model.predict(X)[2::4], two[2::4], atol=0.1)
+    np.testing.assert_array_equal(model.inliers(X, two), model.inlier_mask_)
+
+
+def test_skips_are_counted_also_of_a_fit_that_fails() -> None:
+    X, y = line()
+    model = tenfold.RANSACRegressor(is_data_valid=lambda X, y: False, max_trials=5)
+    with pytest.raises(tenfold.BadInput, match="could not find a valid consensus set"):
+        model.fit(X, y)
+    assert (model.n_skips_no_inliers_, model.n_skips_invalid_data_, model.n_skips_invalid_model_) == (0, 5, 0)
+    asked: list[int] = []
+    first = tenfold.RANSACRegressor(is_model_valid=lambda m, X, y: asked.append(1) or len(asked) == 1, max_skips=3)  # type: ignore[func-returns-value]
+    with pytest.warns(tenfold.NotConverged, match="exited early due to skipping more iterations than `max_skips`"):
+        first.fit(X, y)
+    assert first.n_skips_invalid_model_ == 4
+    with pytest.raises(AttributeError):
+        tenfold.RANSACRegressor().n_skips_no_inliers_  # noqa: B018
+
+
+def test_stop_score() -> None:
+    X, y = line()
+    model = tenfold.RANSACRegressor(residual_threshold=60.0, stop_score=0.0, random_state=0).fit(X, y)
+    assert model.n_trials_ == 1

@@ -14,9 +14,10 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.base.sklearn_api import SklearnApi, fresh
+from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Local, engine
-from tenfold.core.errors import BadInput, BadParameter, TenfoldError, TenfoldWarning
+from tenfold.core.errors import BadInput, BadParameter, NotConverged, TenfoldError, TenfoldWarning, warn
 from tenfold.core.learning import Keep, Learner, through
 from tenfold.core.stats import Stats
 
@@ -46,18 +47,21 @@ class Rule(NamedTuple):
 
     def distance(self, model: Any, X: Any, y: Array | None) -> Array:
         """How far each row lies from the model."""
+        X = ops.dense(X)
         if y is None:
             return self.far(np.zeros(X.shape[0]), model._distances(X))
         return self.far(y, model._predict(X) if isinstance(model, Estimator) else model.predict(X))
 
     def far(self, y: Array, guess: Array) -> Array:
-        """The loss of each row."""
+        """The loss of each row, summed over its targets."""
+        guess = np.asarray(guess, dtype=np.float64).reshape(y.shape)
         if callable(self.loss):
-            values = np.asarray(self.loss(y, np.asarray(guess, dtype=np.float64)), dtype=np.float64)
-            if values.shape != y.shape:
+            values = np.asarray(self.loss(y, guess), dtype=np.float64)
+            if values.shape != y.shape[:1]:
                 raise BadParameter(f"RANSACRegressor(loss): must give one number a row, gave shape {values.shape}")
             return values
-        return np.abs(y - guess) if self.loss == "absolute_error" else (y - guess) ** 2
+        loss = np.abs(y - guess) if self.loss == "absolute_error" else (y - guess) ** 2
+        return loss if y.ndim == 1 else np.asarray(loss.sum(axis=1))
 
     def free(self, found: list[Any], X: Any, y: Array | None) -> Array:
         """Rows that no model found so far explains."""
@@ -77,6 +81,15 @@ class Draws(NamedTuple):
     needed: Callable[[float], float]  # draws for a share of inliers
     data_valid: Any = None
     model_valid: Any = None
+    good: float = np.inf  # R² of inliers at which drawing stops
+    skips_by_reason: Any = None  # (3,) counted here: no inliers, invalid data, invalid model
+
+
+def target_of(block: Block) -> Array | None:
+    """(n) or, of several targets, (n, q)."""
+    if block.y is None:
+        return None
+    return np.asarray(block.y[:, 0] if block.y.shape[1] == 1 else block.y)
 
 
 def copy_of(model: Any) -> Any:
@@ -128,32 +141,58 @@ def candidates(
     best: list[tuple[float, int, Any]] = []
     needed, drawn, skipped, trouble = float(draws.most), 0, 0, ""
     chance, weight = w / w.sum(), float(w.sum())
+    counts = np.zeros(3, dtype=np.int64) if draws.skips_by_reason is None else draws.skips_by_reason
     while drawn < needed and skipped <= draws.skips:
         drawn += 1
         rows = rng.choice(len(X), draws.size, replace=False, p=chance)
         some = X[rows], None if y is None else y[rows]
         if draws.data_valid is not None and not draws.data_valid(*some):
-            skipped += 1
+            skipped, counts[1] = skipped + 1, counts[1] + 1
             continue
         try:
             one = _fit_few(copy_of(model), *some)
         except TenfoldError as refusal:
-            trouble, skipped = f" ({refusal})", skipped + 1
+            trouble, skipped, counts[2] = f" ({refusal})", skipped + 1, counts[2] + 1
             continue
         if draws.model_valid is not None and not draws.model_valid(one, *some):
-            skipped += 1
+            skipped, counts[2] = skipped + 1, counts[2] + 1
             continue
-        inside = float(w[rule.distance(one, X, y) <= rule.threshold].sum())
+        near = rule.distance(one, X, y) <= rule.threshold
+        inside = float(w[near].sum())
+        counts[0] += not near.any()
         best = sorted([*best, (-inside, drawn, one)], key=lambda entry: entry[:2])[:FINALISTS]
         if -inside <= best[0][0]:
             needed = min(needed, draws.needed(inside / weight))
             if inside / weight * total >= draws.enough:
                 break
+            if draws.good < np.inf and y is not None and _fits(one, X[near], y[near], w[near]) >= draws.good:
+                break
+    if skipped > draws.skips and not best:
+        raise BadInput(
+            f"RANSAC skipped more iterations than `max_skips` without finding a valid consensus set: none of {drawn} subsets gave a model, "
+            f"{counts[1]} were no valid data and {counts[2]} gave no valid one{trouble[:300]}"
+        )
+    if skipped > draws.skips:
+        warn(
+            "RANSAC found a valid consensus set but exited early due to skipping more iterations than `max_skips`. See estimator "
+            "attributes for diagnostics.",
+            NotConverged,
+        )
     if not best:
         raise BadInput(
             f"RANSAC could not find a valid consensus set: none of {drawn} subsets gave a model{trouble[:300]}"
         )
     return [one for _, _, one in best], drawn
+
+
+def _fits(model: Any, X: Array, y: Array, w: Array) -> float:
+    """R² of these rows, averaged over several targets; a constant target that is met is 1."""
+    if not len(y):
+        return -np.inf
+    guess = model._predict(X) if isinstance(model, Estimator) else model.predict(X)
+    y, guess = y.reshape(len(y), -1), np.asarray(guess, dtype=np.float64).reshape(len(y), -1)
+    rest, spread = w @ (y - guess) ** 2, w @ (y - np.average(y, axis=0, weights=w)) ** 2
+    return float(np.mean(np.where(rest == 0, 1.0, 1 - rest / np.where(spread > 0, spread, np.inf))))
 
 
 def _fit_few(model: Any, X: Array, y: Array | None) -> Any:
@@ -164,7 +203,7 @@ def _fit_few(model: Any, X: Array, y: Array | None) -> Any:
 
 def agreement(block: Block, models: list[Any], rule: Rule, found: list[Any]) -> Agreement:
     """`Agreement` of one block, among the rows that are not explained yet."""
-    y = None if block.y is None else block.y[:, 0]
+    y = target_of(block)
     w = block.w * rule.free(found, block.X, y)
     far = np.column_stack([rule.distance(one, block.X, y) for one in models])
     near = (far <= rule.threshold) & (w > 0)[:, None]
@@ -189,7 +228,7 @@ def settle(
 
 def inliers(block: Block, model: Any, rule: Rule, found: list[Any]) -> Block | None:
     """The rows of a block that agree with the model and with none found before."""
-    y = None if block.y is None else block.y[:, 0]
+    y = target_of(block)
     near = (rule.distance(model, block.X, y) <= rule.threshold) & rule.free(found, block.X, y)
     if not near.any():
         return None
@@ -228,5 +267,5 @@ def _learned(model: Any, source: Source, near: Any) -> Learner[Any]:
 def _gathered(model: Any, near: Any) -> Learner[Any]:
     """For a model that wants its rows in memory."""
     X, y, w = yield Keep(change=near)
-    X = np.asarray(X, dtype=np.float64)
-    return model.fit(X, y[:, 0]) if (w == 1).all() else model.fit(X, y[:, 0], sample_weight=w)
+    X, y = np.asarray(ops.dense(X), dtype=np.float64), y[:, 0] if y.shape[1] == 1 else y
+    return model.fit(X, y) if (w == 1).all() else model.fit(X, y, sample_weight=w)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,8 @@ def candidates(
         models.append(model)
         scores.append(inside)
         drawn += 1
+        if draws.skips_by_reason is not None:
+            draws.skips_by_reason[0] += not near.any()
         if inside >= max(scores):
             needed = min(needed, draws.needed(inside / weight))
             if inside / weight * total >= draws.enough:
@@ -50,7 +53,7 @@ def settle(model: Array, threshold: float, found: list[Array]) -> Learner[tuple[
     return best, most
 
 
-def unexplained(Z: Array, y: Array, found: list[Array], threshold: float) -> Array:
+def unexplained(Z: Any, y: Array, found: list[Array], threshold: float) -> Array:
     """Rows that no model found so far explains."""
     free = np.ones(len(y), dtype=bool)
     for model in found:
@@ -73,7 +76,7 @@ def _inliers(block: Block, model: Array, threshold: float, found: list[Array]) -
     near &= unexplained(block.X, y, found, threshold)
     if not near.any():
         return Keyed()
-    return Keyed(inliers=Moments.of(block.X[near], block.y[near], block.w[near]))
+    return Keyed(inliers=Moments.of(ops.dense(block.X[near]), block.y[near], block.w[near]))
 
 
 def _least_squares(stats: Moments) -> Array:

@@ -12,6 +12,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, Regressor, map_rows
 from tenfold.compose import consensus, planes
 from tenfold.compose.consensus import Draws, Rule
+from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
@@ -66,10 +67,13 @@ class RANSACRegressor(Regressor, Estimator):
     models_: Array = learned("float(*,*)", "w and b of each of the n_models, without `estimator`", optional=True)
     _estimators: list[Any] = learned("[learner](k)", "the fitted models, where `estimator` was given", optional=True)
     _mask: Array = learned("bool(n)", "inliers among the rows of a table in memory", optional=True)
+    _skips: Array = learned("int(3)", "subsets without inliers, of invalid data, of invalid models", optional=True)
 
+    sparse: ClassVar[bool] = True  # made dense, block by block
     least_rows: ClassVar[int] = 2
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "subsets are drawn by a hash of the row, which reads the columns in their order",
+        "several_targets": "a row agrees with a model in all targets together, and subsets are drawn by a hash that reads them all",
     }
 
     estimator: object = param(
@@ -97,7 +101,7 @@ class RANSACRegressor(Regressor, Estimator):
         default=np.inf, at_least=0, at_most=np.inf, doc="most subsets that may be invalid before the drawing stops"
     )
     stop_n_inliers: float = param(default=np.inf, at_least=0, at_most=np.inf, doc="stop at this weight of inliers")
-    stop_score: float = param(default=np.inf, at_most=np.inf, doc="no effect: models compete by their inliers")
+    stop_score: float = param(default=np.inf, at_most=np.inf, doc="stop at this R² of the inliers of the best subset so far")
     stop_probability: float = param(
         default=0.99, at_least=0, at_most=1, doc="probability with which one subset should be free of outliers"
     )
@@ -120,19 +124,25 @@ class RANSACRegressor(Regressor, Estimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """As `fit` of every learner; with a CircleFit there is no y."""
+        vars(self)["_counted"] = np.zeros(3, dtype=np.int64)  # told also of a fit that fails
         if getattr(self.estimator, "target", "real") != "none":
-            return super().fit(X, y, sample_weight)
-        check.check_params(self)
-        consensus.check_model(self.estimator)
-        return self._fit(check.check_fit(self.estimator, X, None, sample_weight))
+            super().fit(X, y, sample_weight)
+        else:
+            check.check_params(self)
+            consensus.check_model(self.estimator)
+            self._fit(check.check_fit(self.estimator, X, None, sample_weight))
+        vars(self).pop("_counted", None)
+        return self
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         for name in ("_estimators", "_mask"):
             vars(self).pop(name, None)
+        vars(self).setdefault("_counted", np.zeros(3, dtype=np.int64))
         consensus.check_parts(self)
         rng = generator_of(self)
         sample = yield partial(_sample, k=SAMPLED, seed=seed_of(rng))
         hooks = self.is_data_valid is not None or self.is_model_valid is not None or callable(self.loss)
+        hooks = hooks or self.stop_score < np.inf or not source.target.flat
         given = self.estimator
         plain = given is None or (isinstance(given, LinearRegression) and repr(given) == "LinearRegression()")
         if plain and not hooks:
@@ -180,6 +190,8 @@ class RANSACRegressor(Regressor, Estimator):
             lambda share: n_draws(self.stop_probability, share, size),
             self.is_data_valid,
             self.is_model_valid,
+            float(self.stop_score),
+            vars(self)["_counted"],
         )
 
     def _first(self, found: list[Any], trials: int, threshold: float) -> Any:
@@ -195,7 +207,8 @@ class RANSACRegressor(Regressor, Estimator):
     def _models(self, source: Source, sample: Sample, rng: Any) -> Learner[dict[str, Any]]:
         model = LinearRegression() if self.estimator is None else self.estimator
         p, w = source.n_features, sample.weight
-        Z, y = sample.rows[:, :p], sample.rows[:, p] if sample.rows.shape[1] > p else None
+        more = sample.rows.shape[1] - p
+        Z, y = np.ascontiguousarray(sample.rows[:, :p]), None if not more else sample.rows[:, p] if more == 1 else sample.rows[:, p:]
         size = self._subset_size(consensus.own_size(model, p), len(Z), sample.total)
         rule = Rule(self._threshold(y, w), self.loss)
         draws = self._draws(size)
@@ -239,6 +252,31 @@ class RANSACRegressor(Regressor, Estimator):
         return self.estimators_[0]
 
     @property
+    def multi_output(self) -> bool:
+        return self.estimator is None or bool(getattr(self.estimator, "multi_output", True))
+
+    def _skipped(self, place: int) -> int:
+        counts = vars(self).get("_skips", vars(self).get("_counted"))
+        if counts is None:
+            raise AttributeError  # the base tells why
+        return int(counts[place])
+
+    @property
+    def n_skips_no_inliers_(self) -> int:
+        """Subsets whose model no row agrees with; known also of a fit that fails."""
+        return self._skipped(0)
+
+    @property
+    def n_skips_invalid_data_(self) -> int:
+        """Subsets that is_data_valid has refused."""
+        return self._skipped(1)
+
+    @property
+    def n_skips_invalid_model_(self) -> int:
+        """Subsets whose model is_model_valid has refused, or that could not be fitted."""
+        return self._skipped(2)
+
+    @property
     def inlier_mask_(self) -> Array:
         """Which rows of the table it was fitted on agree with the model."""
         check.check_fitted(self)
@@ -254,9 +292,10 @@ class RANSACRegressor(Regressor, Estimator):
             points = check.check_predict(self, X)
             return map_rows(lambda X: rule.distance(self.estimator_, X, None), points) <= rule.threshold
         guess = self.predict(X)
-        return rule.far(check.real_target(check.as_column(y), len(guess))[:, 0], guess) <= rule.threshold
+        return rule.far(check.real_target(check.as_column(y), len(guess)).reshape(np.shape(guess)), guess) <= rule.threshold
 
     def _finish(self, source: Source) -> None:
+        vars(self)["_skips"] = vars(self).pop("_counted")
         why = "inlier_mask_ is absent, as rows are not kept: call inliers(X, y), which uses residual_threshold_"
         vars(self)["absent_"] = {"inlier_mask_": why}
         if not isinstance(source, Arrays):
@@ -265,7 +304,8 @@ class RANSACRegressor(Regressor, Estimator):
         if source.y is None:
             far = map_rows(lambda X: rule.distance(self.estimator_, X, None), whole)
         else:
-            far = rule.far(source.y[:, 0], map_rows(self._predict, whole))
+            guess = map_rows(self._predict, whole)
+            far = rule.far(source.y.reshape(guess.shape), guess)
         vars(self)["_mask"] = far <= rule.threshold
 
     def _objection(self) -> str | None:
@@ -280,7 +320,8 @@ class RANSACRegressor(Regressor, Estimator):
         model = self.estimator_
         if not hasattr(model, "predict"):
             raise BadInput(f"a {type(model).__name__} predicts no y: ask estimator_, or inliers(X)")
-        values: Array = model._predict(X) if isinstance(model, Estimator) else model.predict(X)
+        rows = ops.dense(X)
+        values: Array = model._predict(rows) if isinstance(model, Estimator) else model.predict(rows)
         return values.astype(X.dtype, copy=False)
 
     def _subset_size(self, parameters: int | None, distinct: int, total: float) -> int:
@@ -306,11 +347,12 @@ class RANSACRegressor(Regressor, Estimator):
             raise BadParameter(
                 "RANSACRegressor(residual_threshold=None): tell how far from the model an inlier may lie"
             )
+        y, w = y.ravel(), np.repeat(w, y.size // len(w))
         return _median(np.abs(y - _median(y, w)), w)
 
 
 def _sample(block: Block, k: int, seed: int) -> Sample:
-    X = np.asarray(block.X, dtype=np.float64)
+    X = np.asarray(ops.dense(block.X), dtype=np.float64)
     return Sample.of(X if block.y is None else np.column_stack([X, block.y]), block.w, k, seed)
 
 

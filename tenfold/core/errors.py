@@ -137,7 +137,7 @@ def _also_theirs(ours: Any) -> Any:
 @cache
 def _both(ours: Any, theirs: Any) -> Any:
     as_ours = {"__reduce__": lambda raised: (ours, raised.args)}  # a class made here cannot be pickled by name
-    return type(ours.__name__, (ours, theirs), as_ours)
+    return type(theirs.__name__, (ours, theirs), as_ours)  # by the name that others look for
 
 
 def too_large(name: str, n: int | None, p: int, reason: MemoryError) -> TooLarge:
