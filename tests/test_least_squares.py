@@ -202,3 +202,17 @@ def test_a_constant_column_with_weights_is_no_column(model: tenfold.Ridge) -> No
         model.fit(constant, y, w)
     np.testing.assert_allclose(model.coef_[:3], tenfold.LinearRegression().fit(X, y, w).coef_, rtol=1e-9)
     assert model.coef_[3] == 0
+
+
+@pytest.mark.parametrize("name", ["Ridge", "RidgeCV", "Lasso", "ElasticNet", "Lars", "LassoLars", "OrthogonalMatchingPursuit"])
+def test_a_target_of_one_column_as_in_scikit_learn(name: str) -> None:
+    """(n, 1) is (n,) to all but ordinary least squares, which keeps the shape."""
+    from sklearn import linear_model
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    y = X @ [1.0, 2.0, 0.0, -1.0] + 0.1 * rng.normal(size=30)
+    ours, theirs = (getattr(space, name)().fit(X, y[:, None]) for space in (tenfold, linear_model))
+    assert ours.coef_.shape == theirs.coef_.shape == (4,) and ours.predict(X).shape == theirs.predict(X).shape
+    np.testing.assert_array_equal(ours.coef_, getattr(tenfold, name)().fit(X, y).coef_)
+    assert tenfold.LinearRegression().fit(X, y[:, None]).coef_.shape == (1, 4)

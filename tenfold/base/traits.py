@@ -48,6 +48,8 @@ class Traits:
         @property
         def multi_output(self) -> bool: ...
         @property
+        def flattens(self) -> bool: ...
+        @property
         def least_rows(self) -> int: ...
         @property
         def least_classes(self) -> int: ...
@@ -80,6 +82,7 @@ class Traits:
         given_categories = None  # the categories of each column where the user has given them
         unseen = "missing"  # what the gate makes of categories that fit has not seen: missing values, "mark" them, "refuse" them
         multi_output = False  # takes several targets
+        flattens = False  # and a target (n, 1) is to it the one of (n,), as in scikit-learn where that is so
         least_rows = 1
         least_classes = 2
 

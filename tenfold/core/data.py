@@ -111,6 +111,7 @@ class Target:
     classes: Any = None  # of labels: the classes; of several columns of them a list, one array for each
     flat: bool = True  # y was 1-D: coefficients and predictions are too
     width: int = 1  # number of columns
+    column: bool = False  # y was (n, 1)
 
 
 class Source:

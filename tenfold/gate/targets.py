@@ -42,7 +42,9 @@ def as_target(learner: Any, y: Any, n: int, classes: Any = None, index: Any = AL
             f"y should be a 1d array, got an array of shape {y.shape} instead: "
             f"{type(learner).__name__} predicts one column"
         )
-    return Target("real", flat=flat or not learner.multi_output, width=values.shape[1]), values
+    column = not flat and values.shape[1] == 1
+    flat = flat or not learner.multi_output or (column and learner.flattens)
+    return Target("real", flat=flat, width=values.shape[1], column=column), values
 
 
 def several_labels(learner: Any, y: Array, n: int, classes: Any, index: Any) -> tuple[Target, Array]:

@@ -94,6 +94,7 @@ class LassoLars(PathRegressor, OnePass):
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    flattens: ClassVar[bool] = True
 
     alpha: float = param(default=1.0, at_least=0, doc="penalty strength at which the path ends", before="fit_intercept")
     _: KW_ONLY
@@ -129,6 +130,7 @@ class Lars(PathRegressor, OnePass):
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    flattens: ClassVar[bool] = True
 
     _: KW_ONLY
     n_nonzero_coefs: int = param(default=500, at_least=1, doc="columns at most", before="eps")

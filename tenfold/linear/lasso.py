@@ -199,6 +199,7 @@ class Lasso(PenaltyOptions, SparseRegressor, OnePass):
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    flattens: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
 
     _: KW_ONLY
@@ -231,6 +232,7 @@ class ElasticNet(PenaltyOptions, SparseRegressor, OnePass):
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    flattens: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
 
     _: KW_ONLY

@@ -54,6 +54,7 @@ class OrthogonalMatchingPursuit(AffineRegressor, OnePass):
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    flattens: ClassVar[bool] = True
     path: ClassVar[str | None] = "n_nonzero_coefs"
 
     _: KW_ONLY

@@ -53,6 +53,7 @@ class Ridge(Operable, LinearSmoother, OnePass):
     summary_reads: ClassVar[tuple[str, ...] | None] = ("positive",)
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    flattens: ClassVar[bool] = True
     path: ClassVar[str | None] = "alpha"
 
     alpha: float | Sequence[float] | Array = param(default=1.0, at_least=0, doc="penalty strength, or one for each target")

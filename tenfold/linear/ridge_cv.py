@@ -126,13 +126,14 @@ class RidgeCV(AffineRegressor, Estimator):
         "float|float(q)", "minus the mean squared error, or the score asked for, of the penalty chosen"
     )
     cv_results_: Array = learned(
-        "float(n,q,a)",
+        "float(n,q,a)|float(n,1,a)",
         "s times the squared error (with scoring: the prediction) of each row left out, where they are stored",
         optional=True,
     )
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    flattens: ClassVar[bool] = True
     least_rows: ClassVar[int] = 2
     exempt: ClassVar[dict[str, str]] = {
         "several_targets": "one penalty is chosen for all targets, unless alpha_per_target=True",
@@ -211,7 +212,7 @@ class RidgeCV(AffineRegressor, Estimator):
             found = np.full((source.X.shape[0], *kept.shape[1:]), 0.0 if self.scoring is None else np.nan)
             found[rows] = kept
             kept = found
-        return dict(cv_results_=kept[:, 0] if self._flat else kept)
+        return dict(cv_results_=kept[:, 0] if self._flat and not source.target.column else kept)
 
     def _fold(self, X: Array, y: Array, w: Array, train: Array, test: Array, alphas: Array, score: Score) -> Array:
         """The score on the test rows for each penalty."""
