@@ -432,3 +432,18 @@ def test_bad_requests_are_told(call: Any, words: str) -> None:
     with warnings.catch_warnings(), pytest.raises(tenfold.TenfoldError, match=words):
         warnings.simplefilter("error")
         call()
+
+
+def test_dependence_reads_as_scikit_learns() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    model = tenfold.LinearRegression().fit(X, X @ [1.0, 2.0, 0.0])
+    found = partial_dependence(model, X, [1], kind="both", grid_resolution=5)
+    expected = sklearn_partial_dependence(model, X, [1], kind="both", grid_resolution=5)
+    assert list(found.keys()) == ["grid_values", "average", "individual"]
+    for name in found.keys():  # noqa: SIM118
+        np.testing.assert_allclose(np.asarray(found[name]), np.asarray(expected[name]), rtol=1e-12)
+    with pytest.raises(KeyError, match="there are grid_values, average"):
+        partial_dependence(model, X, [1])["individual"]
+    with pytest.raises(tenfold.BadParameter, match="kind='all'"):
+        partial_dependence(model, X, [1], kind="all")

@@ -31,6 +31,15 @@ class Dependence:
     individual: Array | None = field(repr=False)
     spread: list[Array] = field(repr=False)  # deciles of the columns, to see where rows are; of categories none
 
+    def keys(self) -> list[str]:
+        """What can be read by its name, as from scikit-learn's result."""
+        return ["grid_values", "average", *(["individual"] if self.individual is not None else [])]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(f"{name!r}: there are {', '.join(self.keys())}")
+        return getattr(self, name)
+
     def plot(self, ax: Any = None, output: int = -1) -> Any:
         """The curve, or the map of two columns; returns the axes."""
         from tenfold.draw.dependence import draw_dependence
@@ -48,13 +57,14 @@ def partial_dependence(
     grid_resolution: int = 100,
     individual: bool = False,
     method: str = "brute",
+    kind: str = "average",
 ) -> Dependence:
     """The mean prediction if all rows had one value in some columns (Friedman 2001):  PD(v) = Σ w f(v, rest) / Σ w.
 
     features: one column or a pair, by number or name. The grid holds the distinct values of a column, or
     `grid_resolution` values between its percentiles; of categories the most frequent ones. Rows whose value is missing
-    count as the others do. individual=True keeps the curve of every row (Goldstein et al. 2015). model: fitted, of
-    Tenfold or of another library, or a function of rows. Where columns are correlated it is asked about rows that
+    count as the others do. individual=True (or kind "individual" or "both") keeps the curve of every row (Goldstein et al.
+    2015). model: fitted, of Tenfold or of another library, or a function of rows. Where columns are correlated it is asked about rows that
     cannot be: use `accumulated_effects`.
 
     method="recursion" asks the trees themselves (trees, forests, boosting): splits on other columns send a point both ways, by the
@@ -68,11 +78,14 @@ def partial_dependence(
     >>> bool(np.allclose(slopes, 3, rtol=1e-9))
     True
     """
+    if kind not in ("average", "individual", "both"):
+        raise BadParameter(f"kind={kind!r}: must be 'average', 'individual' or 'both'")
+    individual = individual or kind != "average"
     response, columns, w = _begin(model, X, features, sample_weight)
     grids = [_grid(response, j, percentiles, grid_resolution) for j in columns]
     points = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, len(columns))
     shape = tuple(len(grid) for grid in grids)
-    if method != "brute":
+    if method not in ("brute", "auto"):
         unit, mean = _by_trees(model, columns, points, method, sample_weight is not None or individual)
         if mean.shape[1] == 2 and len(response.outputs) == 1:  # shares of two classes: that of the second
             mean = mean[:, 1:]
