@@ -85,10 +85,10 @@ from tenfold.nonlinear.kernel_regression import KernelRegressor as KernelRegress
 from tenfold.prepare.anscombe import AnscombeTransformer as AnscombeTransformer
 from tenfold.prepare.basis import PolynomialFeatures as PolynomialFeatures
 from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder
-from tenfold.prepare.encode import OrdinalEncoder as OrdinalEncoder
 from tenfold.prepare.function import FunctionTransformer as FunctionTransformer
 from tenfold.prepare.impute import SimpleImputer as SimpleImputer
 from tenfold.prepare.indicate import MissingIndicator as MissingIndicator
+from tenfold.prepare.ordinal import OrdinalEncoder as OrdinalEncoder
 from tenfold.prepare.radial import RadialBasisFeatures as RadialBasisFeatures
 from tenfold.prepare.scale import StandardScaler as StandardScaler
 from tenfold.prepare.spline import SplineTransformer as SplineTransformer

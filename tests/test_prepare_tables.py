@@ -73,9 +73,11 @@ def test_what_was_dropped_stays_dropped() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float32])
-def test_encoders_give_the_type_that_is_asked_for(kind: Any) -> None:
-    assert tenfold.OneHotEncoder(dtype=kind).fit_transform(MIXED).dtype == kind
-    assert tenfold.OrdinalEncoder(dtype=kind).fit_transform(MIXED).dtype == kind
+def test_encoders_give_the_type_that_is_asked_for(kind: Any, tmp_path: Any) -> None:
+    for encoder in (tenfold.OneHotEncoder(dtype=kind), tenfold.OrdinalEncoder(dtype=kind)):
+        assert encoder.fit_transform(MIXED).dtype == kind
+        tenfold.save(encoder, tmp_path / "model")
+        assert tenfold.load(tmp_path / "model").transform(MIXED).dtype == kind
     with pytest.raises(tenfold.BadParameter, match=r"missing values in features .0."):
         tenfold.OrdinalEncoder(dtype=np.int32).fit([[np.nan], [1.0]])
 
@@ -116,6 +118,9 @@ def test_texts_are_filled_in_a_pipeline(blank: Any) -> None:
     model = tenfold.make_pipeline(fill, tenfold.OneHotEncoder(handle_unknown="ignore", sparse_output=False)).fit(X)
     assert model.transform(new).tolist() == [[0, 0], [0, 1], [1, 0]]
     assert model[-1].categories_[0].tolist() == ["a", "b"]
+    if blank == "?":
+        with pytest.raises(tenfold.BadParameter, match="learns all rows at once"):
+            fill.partial_fit(X)
 
 
 def test_a_missing_text_of_a_list_is_no_text() -> None:

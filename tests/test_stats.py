@@ -34,7 +34,7 @@ from tenfold.generative.class_rows import ClassRows
 from tenfold.linear.ridge_cv import Errors
 from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed
-from tenfold.prepare.impute import Filled
+from tenfold.prepare.imputer import Filled
 from tenfold.prepare.spline import Range
 from tenfold.reduce.table import Table, Triangular
 from tenfold.solve import sketch

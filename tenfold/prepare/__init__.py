@@ -4,7 +4,7 @@
 PUBLIC = {
     "StandardScaler": "scale",
     "OneHotEncoder": "encode",
-    "OrdinalEncoder": "encode",
+    "OrdinalEncoder": "ordinal",
     "SimpleImputer": "impute",
     "MissingIndicator": "indicate",
     "PolynomialFeatures": "basis",

@@ -239,6 +239,9 @@ class Encoder(Transformer, Estimator):
         """Transformed rows in the type that the parameter `dtype` asks for."""
         return rows if np.dtype(self.dtype) == np.float64 else rows.astype(self.dtype)
 
+    def _saved_params(self) -> dict[str, Any]:
+        return super()._saved_params() | {"dtype": np.dtype(self.dtype).name}
+
     def _in_type(self, names: list[Any], places: Array, j: int) -> Array:
         """names[places] in the type of the categories of column j where all of them are categories."""
         values = np.array([*names, None], dtype=object)[places]

@@ -27,7 +27,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     3: ("tenfold.core.stats", "Counts", "weight=float(g)>=0"),
     4: ("tenfold.solve.columns", "Distinct", "values=[real(*)](n) weights=[float(*)>=0](n)"),
     5: ("tenfold.reduce.table", "Table", "moments=Moments(m) rows=pieces ; moments=none rows=pieces"),
-    6: ("tenfold.prepare.impute", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
+    6: ("tenfold.prepare.imputer", "Filled", "values=Spread(m,1)|Distinct(m) missing=Counts(m)"),
     7: (
         "tenfold.tree.structure.arrays",
         "Trees",
