@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_
 from typing import Any, ClassVar
 
 from tenfold.base import check
@@ -20,8 +21,11 @@ class Named(Estimator):
     listed: ClassVar[str] = "estimators"  # the parameter that is the list
 
     def _pairs(self) -> list[tuple[str, Any]]:
-        """The names and learners of the list, looked at."""
-        given, here = getattr(self, self.listed), f"{type(self).__name__}({self.listed})"
+        """The names and learners of the list, looked at; the same list is looked at once."""
+        given, seen = getattr(self, self.listed), vars(self).get("_looked_at_pairs")
+        if seen is not None and isinstance(given, (list, tuple)) and len(given) == len(seen[0]) and all(map(is_, given, seen[0])):
+            return seen[1]  # type: ignore[no-any-return]
+        here = f"{type(self).__name__}({self.listed})"
         if not isinstance(given, (list, tuple)) or not given:
             raise BadParameter(
                 f"Invalid {self.listed!r} attribute, {self.listed!r} should be a non-empty list of (string, estimator) tuples: "
@@ -35,19 +39,21 @@ class Named(Estimator):
                 )
         names = [one[0] for one in given]
         check_names(here, names, list(self._domains))
-        return [(one[0], one[1]) for one in given]
+        pairs = [(one[0], one[1]) for one in given]
+        if all(type(one) is tuple for one in given):
+            vars(self)["_looked_at_pairs"] = tuple(given), pairs
+        return pairs
 
     def _refusal(self, learner: Any) -> str | None:
         """Why a learner cannot be one of the list, or None if it can."""
         return None if learner.role == self.role else f"The estimator {learner} should be a {self.role}, and is a {learner.role}"
 
     def _looked_at(self, name: str, learner: Any) -> Any:
-        here = f"{type(self).__name__}: {name!r} ({type(learner).__name__})"
         reason = None if isinstance(learner, Estimator) else objection_to(learner)
         if reason is None:
             reason = self._refusal(learner_of(learner, name))
         if reason is not None:
-            raise BadParameter(f"{here} {reason}")
+            raise BadParameter(f"{type(self).__name__}: {name!r} ({type(learner).__name__}) {reason}")
         return learner
 
     def _learners(self) -> list[tuple[str, Any]]:
@@ -56,12 +62,13 @@ class Named(Estimator):
         if not taking:
             here = f"{type(self).__name__}({self.listed})"
             raise BadParameter(f"{here}: All estimators are dropped. At least one is required to be an estimator.")
-        anything = takes_anything(one for _, one in taking)
-        return [(name, learner_of(one, name, by_verbs=anything)) for name, one in taking]
+        if not takes_anything([one for _, one in taking]):
+            return taking
+        return [(name, learner_of(one, name, by_verbs=True)) for name, one in taking]
 
     @property
     def accepts(self) -> str:
-        return "anything" if takes_anything(one for _, one in self._pairs() if not is_out(one)) else "rows"
+        return "anything" if takes_anything([one for _, one in self._pairs() if not is_out(one)]) else "rows"
 
     def _asked(self) -> list[Any]:
         """The fitted learners as ours."""

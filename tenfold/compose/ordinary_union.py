@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Transformer
+from tenfold.base.estimator import Estimator, Transformer
 from tenfold.base.foreign import objection_to, takes_anything
 from tenfold.base.routing import routed, router, routing_enabled
 from tenfold.base.sklearn_api import fresh
@@ -55,13 +55,15 @@ class OrdinaryUnion(Transformer, Named):
 
     def _foreign(self) -> bool:
         """Whether one of the transformers is not ours."""
-        return takes_anything(one for _, one, _ in self._entries() if not is_word_or_out(one))
+        return takes_anything([one for _, one, _ in self._entries() if not is_word_or_out(one)])
 
     @property
     def accepts(self) -> str:
         return "anything" if self._foreign() else "rows"
 
     def _looked_at(self, name: str, learner: Any) -> Any:
+        if isinstance(learner, Estimator) and hasattr(learner, "transform"):
+            return learner
         here = f"{type(self).__name__}: {name!r}"
         if isinstance(learner, type):
             kind = learner.__name__

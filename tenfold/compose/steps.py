@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.base.estimator import Estimator
-from tenfold.base.foreign import learner_of, objection_to, takes_anything
-from tenfold.compose.named import check_names, is_word, kind_of
+from tenfold.base.foreign import learner_of, objection_to
+from tenfold.compose.named import check_names, kind_of
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, BadType
 
@@ -100,7 +100,9 @@ class Steps(Estimator):
         return max(int(step.least_rows) for _, step in self._active())
 
     def _look_at_steps(self) -> None:
-        """Refuse steps that do not fit together."""
+        """Refuse steps that do not fit together; the same steps are looked at once."""
+        if isinstance(self.steps, list) and tuple(self.steps) == vars(self).get("_looked_at_steps"):
+            return
         if not isinstance(self.steps, (list, tuple)):
             raise BadParameter("Pipeline(steps): must be a list of (name, learner) pairs")
         if not self.steps:
@@ -129,19 +131,30 @@ class Steps(Estimator):
                     f"Step {name!r}, {step!r} (type {type(step).__name__}), doesn't: it has no fit"
                 )
 
+        if all(type(pair) is tuple for pair in self.steps):
+            vars(self)["_looked_at_steps"] = tuple(self.steps)
+
     def _active(self) -> list[tuple[str, Any]]:
         """The steps that do something, after a look at whether they fit together; where they are asked by their verbs, as `ByVerbs`."""
         self._look_at_steps()
-        plain, known = self._foreign(), vars(self).get("classes_")
-        active = [(name, learner_of(step, name, by_verbs=plain)) for name, step in self.steps if not is_through(step)]
-        if plain and known is not None:
+        active = [pair for pair in self.steps if not is_through(pair[1])]
+        if not self._foreign():
+            return active
+        active = [(name, learner_of(step, name, by_verbs=True)) for name, step in active]
+        known = vars(self).get("classes_")
+        if known is not None and active:
             vars(active[-1][1])["classes_"] = known
         return active
 
     def _foreign(self) -> bool:
         """Whether the steps have to be asked by their verbs: one is not ours, or there is none."""
-        steps = [step for _, step in self.steps if not is_through(step)]
-        return not steps or takes_anything(steps)
+        none = True
+        for _, step in self.steps:
+            if not is_through(step):
+                none = False
+                if not isinstance(step, Estimator) or step.accepts == "anything":
+                    return True
+        return none
 
     @property
     def accepts(self) -> str:
@@ -166,4 +179,4 @@ class Steps(Estimator):
 
 def is_through(step: Any) -> bool:
     """Whether rows pass this step as they are."""
-    return step is None or is_word(step, "passthrough")
+    return step is None or (isinstance(step, str) and step == "passthrough")
