@@ -464,7 +464,7 @@ def test_pooled_scores_of_single_rows_functions_and_streams(tmp_path: Path) -> N
     result = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=4, score=lambda truth, prediction: float(len(truth)))
     assert result.pooled == len(y)
     pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).write_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(BadInput, match="outputs of a stream are not kept"):
+    with pytest.raises(BadInput, match=r"outputs of a stream.* are not kept"):
         _ = tenfold.cross_validate(tenfold.Ridge(), tmp_path / "rows.parquet", "y", folds=3).pooled
 
 

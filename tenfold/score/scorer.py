@@ -98,11 +98,15 @@ class Scorer:
         return f"make_scorer({name}{sign}, response_method={self._response_method!r}{more})"
 
 
+class NoRouting(BadParameter, RuntimeError):
+    """Metadata are asked for where nobody hands them on."""
+
+
 def _routing(method: str, enabled: bool = True) -> Any:
     """scikit-learn's routing of metadata, where it is loaded and, if need be, enabled."""
     theirs = sys.modules.get("sklearn.utils.metadata_routing")
     if theirs is None or (enabled and not sys.modules["sklearn"].get_config()["enable_metadata_routing"]):
-        raise RuntimeError(
+        raise NoRouting(
             f"{method}: This method is only available when metadata routing is enabled: use "
             "sklearn.set_config(enable_metadata_routing=True)"
         )
