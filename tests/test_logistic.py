@@ -280,3 +280,16 @@ def test_l1_of_many_columns_chooses_few() -> None:
     named = LogisticRegression("l1", C=0.1).fit(X, y)
     np.testing.assert_array_equal(named.coef_, model.coef_)
     np.testing.assert_array_equal(LogisticRegression("elasticnet", C=0.1, l1_ratio=1.0).fit(X, y).coef_, model.coef_)
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"zebra": 1.0, "ant": 5.0, "moth": 2.0}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_class_weights_of_text_labels_are_scikit_learns(weighted: bool, weights: Any) -> None:
+    """At the optimum: with its default tolerance scikit-learn's probabilities are off by some hundredths on unscaled columns."""
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(0)
+    keep = rng.random(len(y)) < np.where(y == 1, 1.0, 0.4)
+    X, names, w = X[keep], np.array(["zebra", "ant", "moth"])[y[keep]], rng.uniform(0.5, 2.0, keep.sum()) if weighted else None
+    ours = LogisticRegression(class_weight=weights).fit(X, names, w)
+    peer = Peer(class_weight=weights, tol=1e-10, max_iter=10_000).fit(X, names, w)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-5)
