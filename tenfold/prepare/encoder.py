@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import is_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -146,7 +147,8 @@ class Encoder(Transformer, Estimator):
                 raise self._unknown_missing(j)
             met = False
         there = np.append(np.ones(len(counts) - 1, dtype=bool), self.missing_is_category and (met or place is not None))
-        order = np.insert(np.arange(len(counts) - 1), len(counts) - 1 if place is None else place, len(counts) - 1)
+        order = np.arange(len(counts))  # missing values last, unless the user has given another place
+        order = order if place is None else np.insert(order[:-1], place, len(counts) - 1)
         rare = np.zeros(len(counts), dtype=bool)
         rare[there] = self._infrequent(counts[there])
         kept = order[(there & ~rare)[order]]
@@ -291,12 +293,14 @@ def marks_of(table: Any) -> Array:
     """What stands for a missing value in each column: "None" for a None among objects, else "nan"."""
     if isinstance(table, (list, tuple)):
         table = check.as_objects(table)
-    columns: Any = [[]] * table.shape[1]
+    empty = np.empty(0)
+    columns: Any = [empty] * table.shape[1]
     if isinstance(table, np.ndarray) and table.dtype == object:
         columns = table.T
     elif hasattr(table, "iloc"):  # of pandas; elsewhere a missing value is none of the values
-        columns = [table.iloc[:, j] if str(kind) == "object" else [] for j, kind in enumerate(table.dtypes)]
-    return np.array(["None" if any(value is None for value in column) else "nan" for column in columns], dtype=object)
+        columns = [table.iloc[:, j] if str(kind) == "object" else empty for j, kind in enumerate(table.dtypes)]
+    none = partial(is_, None)
+    return np.array(["None" if any(map(none, column.tolist())) else "nan" for column in columns], dtype=object)
 
 
 def _count(block: Block, sizes: tuple[int, ...]) -> Counts:
