@@ -127,8 +127,9 @@ def test_limits_hold_in_every_tree(criterion: str) -> None:
     assert len(fit(ccp_alpha=0.01).feature) < len(fit().feature)
 
 
-def test_gains_and_impurities_add_up() -> None:
-    """weight · impurity of a node = that of its children + gain, for every criterion."""
+@pytest.mark.parametrize("leaves", [None, 12])
+def test_gains_and_impurities_add_up(leaves: int | None) -> None:
+    """weight · impurity of a node = that of its children + gain, for every criterion; also where the best leaf is split first."""
     X, y = friedman(400)
     w = np.random.default_rng(1).random(400) + 0.5
     for name, criterion, target in (
@@ -138,8 +139,10 @@ def test_gains_and_impurities_add_up() -> None:
         ("RandomForestClassifier", "gini", y > 14),
         ("RandomForestClassifier", "gini", np.digitize(y, [10, 18])),
         ("RandomForestClassifier", "entropy", np.digitize(y, [10, 18])),
+        ("RandomForestRegressor", "squared_error", np.column_stack([y, -(y**2)])),
+        ("RandomForestClassifier", "gini", np.column_stack([y > 14, np.digitize(y, [10, 18])])),
     ):
-        model = getattr(tenfold, name)(1, criterion=criterion, random_state=0, min_samples_leaf=5)
+        model = getattr(tenfold, name)(1, criterion=criterion, random_state=0, min_samples_leaf=5, max_leaf_nodes=leaves)
         for weight in (None, w):
             tree = model.fit(X, target, weight).trees_
             inner, total = np.flatnonzero(~tree.leaves()), tree.weighted_n_node_samples * tree.impurity

@@ -164,7 +164,7 @@ private:
                 finish_leaf(frames[level], part, node);
                 continue;
             }
-            const auto [left, right] = divide(frames[level], part, node, split);
+            const auto [left, right] = divide(frames[level], part, node, split, targets.gain(split.score));
             stack.push_back(right);
             stack.push_back(left);
         }
@@ -197,7 +197,7 @@ private:
         for (std::int64_t leaves = 1; leaves < by.max_leaves && !open.empty() && !stopped(); ++leaves) {
             const Open next = open.top();
             open.pop();
-            const auto [left, right] = divide(frames[0], next.part, next.node, next.split);
+            const auto [left, right] = divide(frames[0], next.part, next.node, next.split, next.gain);
             consider(left);
             consider(right);
         }
@@ -237,11 +237,11 @@ private:
         part.start = 0;
     }
 
-    // Two children; rows drawn and rows not drawn are parted alike.
-    std::pair<Part, Part> divide(Here& frame, const Part& part, std::int32_t number, BestSplit split) {
+    // Two children; rows drawn and rows not drawn are parted alike. `gain` was told when the targets were those of this node.
+    std::pair<Part, Part> divide(Here& frame, const Part& part, std::int32_t number, BestSplit split, double gain) {
         Node& node = values.grown.nodes[static_cast<size_t>(number)];
         node.feature = static_cast<std::int32_t>(split.column);
-        node.gain = targets.gain(split.score);
+        node.gain = gain;
         const bool category = table.categorical[split.column];
         const auto part_both = [&](const auto* column, const auto* whole, auto goes_left) {
             const std::uint32_t* rows = rows_of(frame, part);
