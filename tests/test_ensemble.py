@@ -224,3 +224,29 @@ def test_members_without_weights_or_probabilities() -> None:
     assert model.score(X[400:], labels[400:]) > 0.9 and 0.85 < model.oob_score_ < 1
     np.testing.assert_allclose(model.predict_proba(X) * 20 % 1, 0, atol=1e-12)
     assert not hasattr(model, "decision_function")
+
+
+def test_pipelines_of_anybodys_steps() -> None:
+    """Their fit takes no weights by that name, or hands them to a step that takes none: they are fitted to the rows drawn."""
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = CANCER
+    for made in (make_pipeline, tenfold.make_pipeline):
+        member = made(StandardScaler(), KNeighborsClassifier())
+        model = tenfold.BaggingClassifier(member, n_estimators=3, random_state=0).fit(np.asfortranarray(X), y)
+        assert model.score(X, y) > 0.95
+        rows = model.estimators_samples_[1]
+        again = tenfold.base.sklearn_api.fresh(member).fit(X[rows], y[rows])
+        np.testing.assert_array_equal(model.estimators_[1].predict(X), again.predict(X))
+
+
+def test_weights_reach_a_member_in_one_piece() -> None:
+    """Without draws a member is fitted with the weights as they are, which some want contiguous."""
+    from sklearn.svm import SVR
+
+    X, y = DIABETES
+    w = 1.0 + np.arange(60) % 3
+    model = tenfold.BaggingRegressor(SVR(), n_estimators=1, bootstrap=False).fit(X[:60], y[:60], w)
+    np.testing.assert_allclose(model.predict(X), SVR().fit(X[:60], y[:60], w).predict(X), rtol=1e-9)

@@ -183,7 +183,7 @@ class _Members:
     def __init__(self, model: AdaBoostRegressor, X: Any, y: Array, category: Array) -> None:
         self.model, self.X, self.y, self.category = model, X, y, category
         self.rng, self.kept = generator_of(model), list[Any]()
-        self.draws = not takes(own_of(model._member).fit, "sample_weight")  # rows by their weights, where it takes none
+        self.draws = not takes(own_of(model._member).fit, "sample_weight", by_name=True)  # rows by their weights, where it takes none
 
     def fit(self, w: Array) -> Array:
         seed = seed_of(self.rng) % 2**31

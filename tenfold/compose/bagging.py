@@ -187,7 +187,7 @@ def matrix_of(bag: Bag, X: Any) -> Any:
     if ops.is_sparse(X):
         X = X if X.format in ("csr", "csc") else X.tocsr()
     else:
-        X = np.asarray(X)
+        X = np.ascontiguousarray(X)
         if X.ndim != 2:
             raise BadInput(f"Expected 2D array, got {X.ndim}D array instead: {type(bag).__name__} draws rows and columns of a table")
     check.check_width(bag, X.shape[1], vars(bag).get("n_features_in_", X.shape[1]))

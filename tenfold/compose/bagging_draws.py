@@ -77,7 +77,7 @@ class Drawn:
     """The distinct rows of a fit as far as draws depend on them: the same draws can be made again."""
 
     def __init__(self, table: Array) -> None:
-        self.table, self.weight, self.code = table, table[:, 0], table[:, 3]
+        self.table, self.weight, self.code = table, np.ascontiguousarray(table[:, 0]), table[:, 3]
         self.copies, self.first = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)  # how many rows they are, where the first is
         there = (self.weight / self.copies)[self.weight > 0]
         self.alike = bool(np.allclose(there, there[0], rtol=1e-12, atol=0.0))  # no row weighs more than another
@@ -219,7 +219,7 @@ class Bagging:
         seed = int(np.random.default_rng([self.seed, t, 1]).integers(2**31))
         member = self.bag._copy(seed)
         target = self.bag._target(self.rows.y)
-        if self.foreign and not takes(own_of(member).fit, "sample_weight"):
+        if self.foreign and not takes_weights(own_of(member)):
             chosen = self.draws.samples(t)
             fit_member(member, columns_of(self.X[chosen], columns), target[chosen], None, self.category[columns])
         else:
@@ -235,6 +235,11 @@ class Bagging:
         if not len(rows) or (self.foreign and self.bag.oob_score is False):
             return rows, None
         return rows, self.bag._say(self.bag._as_member(member), columns_of(self.X[rows], columns))
+
+
+def takes_weights(given: Any) -> bool:
+    """Whether anybody's learner is fitted to weights; to the rows drawn elsewhere. What the steps of a pipeline take, only they know."""
+    return takes(given.fit, "sample_weight", by_name=True) and not hasattr(given, "steps")
 
 
 def columns_of(X: Any, columns: Array) -> Any:

@@ -137,7 +137,7 @@ class WeakLearners:
 
     def __init__(self, model: Any, X: Any, y: Array, total: float, category: Array) -> None:
         given = own_of(model._member)
-        if not takes(given.fit, "sample_weight"):
+        if not takes(given.fit, "sample_weight", by_name=True):
             raise BadParameter(
                 f"{type(given).__name__} doesn't support sample_weight: its fit has no such argument, which AdaBoostClassifier needs"
             )
