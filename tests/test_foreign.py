@@ -245,6 +245,21 @@ def test_the_fast_route_of_our_own_reads_the_rows_once() -> None:
     assert passes[3] == passes[10] == 1
 
 
+class Doubled(tenfold.StandardScaler):  # type: ignore[name-defined, misc]
+    """A class of the user's, made from one of ours, with a verb of its own."""
+
+    def transform(self, X: Any) -> Any:
+        return 2 * super().transform(X)
+
+
+def test_a_class_made_from_ours_is_asked_by_its_own_verbs() -> None:
+    model = tenfold.make_pipeline(Doubled(), tenfold.Ridge()).fit(X, X[:, 0])
+    np.testing.assert_allclose(model[:-1].transform(X), 2 * tenfold.StandardScaler().fit_transform(X))
+    np.testing.assert_allclose(model.predict(X), tenfold.Ridge().fit(Doubled().fit_transform(X), X[:, 0]).predict(Doubled().fit_transform(X)))
+    both = tenfold.FeatureUnion([("a", Doubled()), ("b", tenfold.StandardScaler())]).fit_transform(X)
+    np.testing.assert_allclose(both[:, :3], 2 * both[:, 3:])
+
+
 # --- unions, votes, stacks ---
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -46,10 +47,13 @@ def learner_of(given: Any, name: str = "", *, by_verbs: bool = False) -> Any:
 
 def is_own(given: Any) -> bool:
     """Whether it is a learner of Tenfold's; a class made from one of those with verbs of its own is the user's."""
-    if not isinstance(given, Estimator):
-        return False
-    verbs = (getattr(type(given), verb, None) for verb in VERBS)
-    return all(verb is None or verb.__module__.startswith("tenfold.") for verb in verbs)
+    return _is_own_class(type(given))
+
+
+@lru_cache(maxsize=1024)  # small fits ask often
+def _is_own_class(kind: type) -> bool:
+    verbs = (getattr(kind, verb, None) for verb in VERBS)
+    return issubclass(kind, Estimator) and all(verb is None or verb.__module__.startswith("tenfold.") for verb in verbs)
 
 
 def own_of(learner: Any) -> Any:

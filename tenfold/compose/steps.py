@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.base.estimator import Estimator
-from tenfold.base.foreign import learner_of, objection_to
+from tenfold.base.foreign import is_own, learner_of, objection_to
 from tenfold.compose.named import check_names, kind_of
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, BadType
@@ -152,7 +152,7 @@ class Steps(Estimator):
         for _, step in self.steps:
             if not is_through(step):
                 none = False
-                if not isinstance(step, Estimator) or step.accepts == "anything":
+                if not is_own(step) or step.accepts == "anything":
                     return True
         return none
 
