@@ -59,3 +59,8 @@ def test_lists_of_paths_and_covariances() -> None:
     assert bayes.sigma_.dtype == np.float32 and len(bayes.scores_) == bayes.n_iter_ + 1
     mean, deviation = bayes.predict(X.astype(np.float32), return_std=True)
     assert mean.dtype == deviation.dtype == np.float32
+
+
+def test_isotonic_regression_of_float32() -> None:
+    found = tenfold.evaluate.isotonic_regression(np.array([1.0, 3.0, 2.0], dtype=np.float32))
+    assert found.dtype == np.float32 and found.tolist() == [1.0, 2.5, 2.5]

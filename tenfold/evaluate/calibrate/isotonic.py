@@ -41,7 +41,8 @@ def isotonic_regression(
     whole = _pooled(values, w)
     if y_min is not None or y_max is not None:
         whole = np.clip(whole, y_min, y_max)
-    return whole if increasing else whole[::-1]
+    whole = whole if increasing else whole[::-1]
+    return whole.astype(np.float32) if getattr(y, "dtype", None) == np.float32 else whole
 
 
 def _pooled(values: Array, w: Array | None) -> Array:
