@@ -176,6 +176,30 @@ def test_a_scorer_that_fails_or_says_nan_is_named() -> None:
         tenfold.cross_val_score(tenfold.Ridge(), X, Y, cv=3, scoring=lambda model, X, y: "good")
 
 
+def test_what_is_no_learner_is_refused_in_a_sentence() -> None:
+    class Short(Stubborn):
+        def predict(self, X: Any) -> Any:
+            return super().predict(X)[1:]
+
+    labels = YC[:60]
+    for call, words in (
+        (lambda: tenfold.cross_validate(object(), XC, YC), "is a object, which has no fit"),
+        (lambda: tenfold.cross_val_score(GaussianNB, XC, YC), "is the class GaussianNB, and an instance is needed"),
+        (lambda: tenfold.cross_val_predict(Stubborn(), XC, YC, method="predict_proba"), "has no predict_proba"),
+        (lambda: tenfold.cross_val_predict(Short(), XC[:60], labels, cv=3), "Short: predict has returned 19 of 20 rows"),
+    ):
+        with pytest.raises(tenfold.BadInput, match=words):
+            call()
+    rows = np.arange(len(Y))
+    assert "1 folds" in str(tenfold.cross_validate(tenfold.Ridge(), X, Y, cv=[(rows, rows)]))
+
+
+def test_a_search_by_the_ordinary_route_is_saved_with_a_learner_of_ours(tmp_path: Any) -> None:
+    search = tenfold.RandomizedSearchCV(tenfold.KMeans(random_state=0), {"n_clusters": [2, 3]}, n_iter=2, random_state=0).fit(X)
+    tenfold.save(search, tmp_path / "model")
+    np.testing.assert_array_equal(tenfold.load(tmp_path / "model").predict(X), search.predict(X))
+
+
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
 def test_predictions_of_rows_that_were_not_seen(method: str) -> None:
     expected = theirs.cross_val_predict(GaussianNB(), XC, YC, cv=3, method=method)

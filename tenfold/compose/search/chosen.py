@@ -49,7 +49,7 @@ class Chosen(OfMember, Estimator):
     _train_scores: Array | None = learned("real(m,s,f)|none", "the same on the rows of training")
     _times: Array = learned("float(2,s,f)", "seconds for fits and for scores")
     _refit_time: float = learned("float", "seconds for the fit to all rows")
-    _way: str = learned("text", "that the ordinary route was taken", optional=True)
+    _by_verbs: bool = learned("bool", "that the ordinary route was taken", optional=True)
 
     estimator: Any = param(doc="the learner whose parameters are searched, Tenfold's or anybody's")
 
@@ -113,7 +113,7 @@ class Chosen(OfMember, Estimator):
         """
         refuse_unrouted(self, "score", params)
         best = self._model()
-        if "_way" in vars(self) or params:
+        if "_by_verbs" in vars(self) or params:
             return self._score_by_verbs(X, y, params if sample_weight is None else {**params, "sample_weight": sample_weight})
         judge = self._judge()
         X, y = rows_and_truth(self, X, y)

@@ -112,7 +112,7 @@ class Search(Chosen):
         more = self._run(evaluate, way.rows, way.rounds)
         fitted = self._table_of(tables, way.names, more)
         several = way.names != ["score"] or self._several
-        fitted.update(n_splits_=tables[-1].test.shape[2], multimetric_=several, _way="ordinary")
+        fitted.update(n_splits_=tables[-1].test.shape[2], multimetric_=several, _by_verbs=True)
         vars(self).update(fitted, n_features_in_=Given(X).shape[1] if hasattr(X, "shape") or hasattr(X, "__len__") else 1)
         chosen_by = self._chosen_by(dict.fromkeys(way.names), several)
         if chosen_by is not None:
@@ -303,7 +303,7 @@ class Search(Chosen):
         return self._judges(None)[self._deciding()]
 
     def _deciding(self) -> str:
-        if "_way" in vars(self):
+        if "_by_verbs" in vars(self):
             return self._chosen_by(dict.fromkeys(self._score_names), self.multimetric_) or str(self._score_names[0])
         judges = self._judges(None)
         return self._chosen_by(judges) or next(iter(judges))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tenfold.base.foreign import objection_to
 from tenfold.base.sklearn_api import fresh
 from tenfold.core import ops
 from tenfold.core.data import Array
@@ -52,6 +53,13 @@ def splits_by_verbs(model: Any, X: Any, y: Any, splitting: Splitting, asked: Map
     return [(as_numbers(train, rows), as_numbers(test, rows)) for train, test in cv.split(rows, y, **more)]
 
 
+def check_learner(model: Any, *verbs: str) -> None:
+    """Refuse what cannot be fitted, or not be asked."""
+    objection = objection_to(model, *verbs)
+    if objection is not None:
+        raise BadType(f"the model {objection}")
+
+
 def as_numbers(rows: Any, X: Any) -> Array:
     """Row numbers of a mask, a slice or a list."""
     if isinstance(rows, slice):
@@ -65,6 +73,7 @@ def cross_validate_by_verbs(
 ) -> CrossValidation:
     """The scores of copies of a learner, each fitted to the training rows of a split."""
     began = time.perf_counter()
+    check_learner(model)
     scorer = check_scoring(model, scoring, raise_exc=wanted.error_score == "raise")
     asked = routed(function, model, scorer, splitting, params)
     if asked.score and isinstance(scorer, Scorers):  # metadata routing is on
@@ -123,6 +132,7 @@ def tell_of_nan(scores: dict[str, Array], scoring: Any) -> None:
 
 def predict_by_verbs(model: Any, X: Any, y: Any, splitting: Splitting, method: str, params: Any) -> Any:
     """What a method of copies of a learner says of every row, each fitted without it."""
+    check_learner(model, method)
     asked: Routed = routed("cross_val_predict", model, None, splitting, params)
     pairs = splits_by_verbs(model, X, y, splitting, asked.split)
     order = np.concatenate([test for _, test in pairs])
@@ -134,9 +144,9 @@ def predict_by_verbs(model: Any, X: Any, y: Any, splitting: Splitting, method: s
         one, held = fresh(model), rows_of(y, train)
         given = (rows_of(X, train, one),) if y is None else (rows_of(X, train, one), held)
         one.fit(*given, **params_of(asked.fit, X, train))
-        if not hasattr(one, method):
-            raise BadType(f"{type(one).__name__} has no method {method!r}")
         response = getattr(one, method)(rows_of(X, test, one, train))
+        if not isinstance(response, list) and (n := n_rows(response)) != len(test):
+            raise BadInput(f"{type(one).__name__}: {method} has returned {n} of {len(test)} rows: it must return one for each")
         said.append(response if classes is None else _by_class(one, response, classes, method))
     place = np.argsort(order, kind="stable")
     if isinstance(said[0], list):  # several targets

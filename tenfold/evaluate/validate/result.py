@@ -104,7 +104,7 @@ class CrossValidation(dict[str, Any]):
         error = self.standard_error
         spread = "" if np.isnan(error) else f" ± {error:.4f}"
         what = "held-out rows" + ("; ± one corrected standard error" if spread else " judged together")
-        count = int(self.fold[0].max()) + 1 if folds == 1 else folds
+        count = int(self.fold[0].max()) + 1 if folds == 1 and self.fold[0].size else folds
         lines = [
             f"{self.model}   {count} folds{times}, {kind}{self.method}, {self.seconds:.3g} s",
             f"{self.score.name:>10}  {self.mean:.4f}{spread}   ({what})",
