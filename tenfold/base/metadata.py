@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, Self
 
 from tenfold.base.available import available
+from tenfold.core.errors import BadType, NotRouted
 
 # What every one of these methods takes by itself: no metadata.
 GIVEN = {"self", "X", "y", "Y", "Xt", "copy"}
@@ -68,14 +69,14 @@ class MetadataRequests:
     def _request(self, method: str, requests: dict[str, Any]) -> Self:
         theirs = sys.modules.get("sklearn")
         if theirs is None or not theirs.get_config()["enable_metadata_routing"]:
-            raise RuntimeError(
+            raise NotRouted(
                 "This method is only available when metadata routing is enabled: use "
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
         known = metadata_of(type(self), method)
         unknown = set(requests) - set(known)
         if unknown:
-            raise TypeError(f"Unexpected args: {unknown} in {method}. Accepted arguments are: {set(known)}")
+            raise BadType(f"Unexpected args: {unknown} in {method}. Accepted arguments are: {set(known)}")
         found = self.get_metadata_routing()
         for name, request in requests.items():
             getattr(found, method).add_request(param=name, alias=request)

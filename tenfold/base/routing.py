@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from tenfold.core.errors import NotRouted
+
 Pairs = Iterable[tuple[str, str]]  # what is called of the outer learner, and what that calls of the inner one
 
 
@@ -43,7 +45,7 @@ def routed(owner: Any, verb: str, given: dict[str, Any]) -> Any:
 def refuse_unrouted(owner: Any, verb: str, given: dict[str, Any]) -> None:
     """What is given beside X where only routing says whom it is for."""
     if given and not routing_enabled():
-        raise ValueError(
+        raise NotRouted(
             f"Passing extra keyword arguments to {type(owner).__name__}.{verb} is only supported if enable_metadata_routing=True, "
             "which you can set using `sklearn.set_config`: " + ", ".join(sorted(given))
         )

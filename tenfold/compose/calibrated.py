@@ -16,7 +16,7 @@ from tenfold.base.member import OfMember
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.folds import splits_of
 from tenfold.core.data import Array, Arrays, Source
-from tenfold.core.errors import BadParameter, DataWarning, warn
+from tenfold.core.errors import BadParameter, BadType, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -175,7 +175,7 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
             return super().fit(X, y, sample_weight)
         source = check.check_fit(self, X, y, sample_weight)
         if not isinstance(source, AsGiven):
-            raise TypeError(f"fit of {type(self._member).__name__} takes no {', '.join(fit_params)}")
+            raise BadType(f"fit of {type(self._member).__name__} takes no {', '.join(fit_params)}")
         source.fit_params = fit_params
         return self._fit(source)
 

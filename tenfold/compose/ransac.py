@@ -174,7 +174,7 @@ class RANSACRegressor(Regressor, Estimator):
         first = self._first(found, trials, threshold)
         return dict(
             coef_=first[:-1].copy(),
-            intercept_=float(first[-1]),
+            intercept_=first[-1],
             residual_threshold_=threshold,
             inlier_share_=share,
             n_trials_=trials,
@@ -243,7 +243,7 @@ class RANSACRegressor(Regressor, Estimator):
         facts = {name: vars(self)[name] for name in names if name in vars(self)}
         found = [LinearRegression() for _ in self.models_]
         for one, numbers in zip(found, self.models_, strict=True):
-            vars(one).update(facts, coef_=numbers[:-1].copy(), intercept_=float(numbers[-1]))
+            vars(one).update(facts, coef_=numbers[:-1].copy(), intercept_=numbers[-1])
         return found
 
     @property

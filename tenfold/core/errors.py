@@ -6,6 +6,7 @@ TenfoldError (ValueError)
 ├── NotFitted           predict before fit
 ├── ReadOnce            a second pass was asked of rows that can be read only once
 ├── CannotForget        rows cannot be un-learned exactly
+├── NotRouted           metadata for a learner inside another one, while routing is off (also a RuntimeError)
 ├── TooLarge            a fit that needs more memory than there is (also a MemoryError)
 └── BadFile             a saved model or a table that cannot be read
 
@@ -62,6 +63,10 @@ class ReadOnce(TenfoldError):
 
 class CannotForget(TenfoldError):
     """Rows that cannot be un-learned exactly."""
+
+
+class NotRouted(TenfoldError, RuntimeError):
+    """Metadata for a learner inside another one, where scikit-learn's routing of metadata is off."""
 
 
 class TooLarge(TenfoldError, MemoryError):

@@ -35,7 +35,7 @@ def needs_rows(learner: Estimator) -> bool:
 def estimated(learner: Estimator, K: int) -> Learner[Estimated]:
     """The rows are kept, and asked class by class."""
     X, y, w = yield Keep()
-    X = np.asarray(X, dtype=np.float64)
+    X = X.astype(np.float64, copy=False)
     if learner.covariance_estimator is not None and len(w) and (w != w[0]).any():
         raise BadInput(f"{type(learner).__name__}(covariance_estimator=...): takes no sample_weight, as its fit(X) does not")
     p = X.shape[1]
