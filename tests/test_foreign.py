@@ -354,3 +354,34 @@ def test_several_targets_and_pairs_of_classes() -> None:
     ours, theirs = tenfold.OneVsOneClassifier(SVC()).fit(X, LABELS), OneVsOneClassifier(SVC()).fit(X, LABELS)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-12)
     assert all(isinstance(one, SVC) for one in ours.estimators_)
+
+
+def test_metadata_go_where_they_are_requested() -> None:
+    import sklearn
+
+    w = RNG.uniform(0.5, 2.0, size=90)
+    Z = StandardScaler().fit_transform(X)
+    weighted = tenfold.LogisticRegression(tol=1e-12).fit(Z, LABELS, w).predict_proba(Z)
+    with sklearn.config_context(enable_metadata_routing=True):
+        for scaler in (StandardScaler(), tenfold.StandardScaler()):
+            last = tenfold.LogisticRegression(tol=1e-12).set_fit_request(sample_weight=True)
+            model = tenfold.make_pipeline(scaler.set_fit_request(sample_weight=False), last)
+            np.testing.assert_allclose(model.fit(X, LABELS, sample_weight=w).predict_proba(X), weighted, atol=1e-9)
+        with pytest.raises(ValueError, match=r"sample_weight. are passed but are not explicitly set as requested"):
+            tenfold.make_pipeline(StandardScaler(), SVC()).fit(X, LABELS, sample_weight=w)
+
+
+def test_a_pipeline_in_scikit_learns_tools_around_a_classifier() -> None:
+    """What reads the names of methods: tuned thresholds, calibration, stacks and importances."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.ensemble import StackingClassifier
+    from sklearn.inspection import permutation_importance
+    from sklearn.model_selection import TunedThresholdClassifierCV
+
+    y = (LABELS == "a").astype(int)
+    model = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.LogisticRegression())
+    assert TunedThresholdClassifierCV(model, cv=3).fit(X, y).score(X, y) > 0.8
+    assert CalibratedClassifierCV(model, cv=3).fit(X, y).score(X, y) > 0.8
+    assert StackingClassifier([("model", model)], cv=3).fit(X, y).score(X, y) > 0.8
+    drops = permutation_importance(model.fit(X, y), X, y, scoring="roc_auc", n_repeats=2, random_state=0).importances_mean
+    assert drops[0] > drops[2]
