@@ -236,7 +236,8 @@ class RandomForestClassifier(ForestClassifier):
     """RandomForestClassifier: the mean of many trees, each grown on rows and columns drawn for it.
 
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
-    Objective   that of DecisionTreeClassifier at each node, over max_features columns drawn for the node
+    Objective   that of DecisionTreeClassifier at each node, over max_features columns drawn for the node; of several
+                targets the mean of theirs
     Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter), the best of
                 the drawn columns' thresholds; weights are shares: of means and impurities, while every row counts as one where
@@ -277,7 +278,8 @@ class RandomForestRegressor(ForestRegressor):
     """RandomForestRegressor: the mean of many trees, each grown on rows drawn for it.
 
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
-    Objective   that of DecisionTreeRegressor at each node, over max_features columns drawn for the node
+    Objective   that of DecisionTreeRegressor at each node, over max_features columns drawn for the node; of several
+                targets the mean of theirs
     Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter), the best of
                 the drawn columns' thresholds; weights are shares: of means and impurities, while every row counts as one where
@@ -317,7 +319,8 @@ class ExtraTreesClassifier(ForestClassifier):
     """ExtraTreesClassifier: the mean of many trees whose thresholds are drawn at random.
 
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
-    Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
+    Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value;
+                of several targets by the mean of their criteria
     Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter), only with
                 bootstrap=True; thresholds are drawn among the bins; weights are shares: of means and impurities, while every
@@ -356,7 +359,8 @@ class ExtraTreesRegressor(ForestRegressor):
     """ExtraTreesRegressor: the mean of many trees whose thresholds are drawn at random.
 
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
-    Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value
+    Objective   at each node the best of max_features columns, each with one threshold drawn between its least and largest value;
+                of several targets by the mean of their criteria
     Algorithm   columns are cut into at most max_bins bins, a value kept as one byte, or two; each tree grows on rows drawn with
                 replacement (Poisson counts keyed by the content of a row: neither order nor blocks of rows matter), only with
                 bootstrap=True; thresholds are drawn among the bins; weights are shares: of means and impurities, while every
