@@ -119,6 +119,7 @@ def test_fits_are_given_what_params_hold() -> None:
     w = np.random.default_rng(0).uniform(0.1, 2, size=len(Y))
     for model in (tenfold.Ridge(), sklearn.linear_model.Ridge()):
         found = tenfold.cross_val_score(model, X, Y, cv=3, params={"sample_weight": w})
+        np.testing.assert_array_equal(found, tenfold.cross_val_score(model, X, Y, cv=3, fit_params={"sample_weight": w}))
         expected = theirs.cross_val_score(sklearn.linear_model.Ridge(), X, Y, cv=3, params={"sample_weight": w})
         np.testing.assert_allclose(found, expected, rtol=1e-8)
 

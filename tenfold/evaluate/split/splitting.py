@@ -17,7 +17,7 @@ from tenfold.evaluate.split.strata import STRATA, target_kind
 KINDS = ("k-fold", "reversed", "corrected")
 NO_EFFECT = ("n_jobs", "verbose", "pre_dispatch")  # of scikit-learn's words: threads and progress have their own
 RETURNS = ("return_train_score", "return_estimator", "return_indices", "return_times")
-THEIRS = frozenset(("scoring", "params", "error_score", "train_sizes", "param_name", *RETURNS, *NO_EFFECT))
+THEIRS = frozenset(("scoring", "params", "fit_params", "error_score", "train_sizes", "param_name", *RETURNS, *NO_EFFECT))
 
 
 class Unsaid:
@@ -80,6 +80,8 @@ def takes_splitting(*but: str) -> Callable[[Callable[..., Any]], Any]:
                 args = (given.pop("estimator"), *args)
             for name in NO_EFFECT:
                 given.pop(name, None)
+            if "fit_params" in given:  # what `params` was called before
+                given["params"] = given.pop("fit_params")
             return function(*args, splitting=Splitting(**chosen), **given)
 
         own = signature(function)
