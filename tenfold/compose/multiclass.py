@@ -241,12 +241,6 @@ class OneVsOneClassifier(TwoClassMembers):
             scores[:, 0] = 0.0 if hasattr(members[0], "decision_function") else 0.5
         return np.asarray(scores)
 
-    def _decisions(self, X: Any) -> Array:
-        scores = self._scores(X)
-        if scores.shape[1] == 2:
-            scores[:, 0] = 0.0
-        return scores
-
     @available(lambda model: False)
     def predict_proba(self, X: Any) -> Array:
         """Votes are no probabilities: there are none."""
