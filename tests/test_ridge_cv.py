@@ -188,3 +188,11 @@ def test_a_penalty_for_each_target_of_ridge(p: int, fit_intercept: bool) -> None
     with pytest.raises(tenfold.BadParameter, match="Number of targets and number of penalties do not correspond: 2 != 3"):
         tenfold.Ridge([1.0, 2.0]).fit(X, Y)
     assert np.isfinite(tenfold.cross_validate(tenfold.Ridge(np.array([0.5, 1.0, 20.0])), X, Y, folds=3).mean)
+
+
+@pytest.mark.parametrize("alphas", [[1.0, [2.0]], [True, 1.0], "x", None, np.array([[1.0]])], ids=str)
+def test_penalties_of_another_type(alphas: Any) -> None:
+    X, y, _ = table()
+    for model in (tenfold.RidgeCV(alphas), tenfold.LassoCV(alphas=alphas)):
+        with pytest.raises(TypeError, match="must be an instance of float"):
+            model.fit(X, y)

@@ -18,7 +18,7 @@ from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
 from tenfold.linear.leave_one_out import LinearSmoother
 from tenfold.linear.operator import Operable
-from tenfold.linear.penalties import positive_numbers
+from tenfold.linear.penalties import are_several, positive_numbers
 from tenfold.solve.few_rows import FewRows, ridge_from_rows, rows_or_moments
 from tenfold.solve.linalg import nonnegative, solve_spd
 
@@ -87,7 +87,7 @@ class Ridge(Operable, LinearSmoother, OnePass):
         return moments
 
     def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
-        if np.ndim(self.alpha) > 0:
+        if are_several(self.alpha):
             return self._by_target(stats)
         alpha: Any = self.alpha
         if isinstance(stats, FewRows):

@@ -115,7 +115,8 @@ class HuberRegressor(WarmStart, AffineRegressor, Estimator):
         if not isinstance(source, Arrays) or source.y is None:
             vars(self)["absent_"] = {"outliers_": "outliers_ is absent, as these rows are not kept: call outliers(X, y)"}
             return
-        rest = source.y[:, 0] - map_rows(self._predict, source.whole())  # rows of weight zero have a place too
+        whole = source.load(0).X if source.n_parts == 1 and source.rows is None else source.whole()  # also rows of weight zero
+        rest = source.y[:, 0] - (map_rows(self._predict, whole) if isinstance(whole, Arrays) else self._predict(whole))
         vars(self)["outliers_"] = np.abs(rest) > self.epsilon * self.scale_
 
     def weights(self, X: Any, y: Any) -> Array:
