@@ -254,11 +254,11 @@ class Doubled(tenfold.StandardScaler):  # type: ignore[name-defined, misc]
 
 def test_a_class_made_from_ours_is_asked_by_its_own_verbs() -> None:
     model = tenfold.make_pipeline(Doubled(), tenfold.Ridge()).fit(X, X[:, 0])
-    np.testing.assert_allclose(model[:-1].transform(X), 2 * tenfold.StandardScaler().fit_transform(X))
+    np.testing.assert_allclose(model[:-1].transform(X), 2 * tenfold.StandardScaler().fit_transform(X), rtol=1e-9)
     Z = Doubled().fit_transform(X)
-    np.testing.assert_allclose(model.predict(X), tenfold.Ridge().fit(Z, X[:, 0]).predict(Z))
+    np.testing.assert_allclose(model.predict(X), tenfold.Ridge().fit(Z, X[:, 0]).predict(Z), rtol=1e-9)
     both = tenfold.FeatureUnion([("a", Doubled()), ("b", tenfold.StandardScaler())]).fit_transform(X)
-    np.testing.assert_allclose(both[:, :3], 2 * both[:, 3:])
+    np.testing.assert_allclose(both[:, :3], 2 * both[:, 3:], rtol=1e-9)
 
 
 # --- unions, votes, stacks ---
