@@ -46,7 +46,7 @@ class AdaBoost(Composite):
 
     @property
     def accepts(self) -> str:
-        return str(self._member.accepts)
+        return "rows" if self.estimator is None else str(self._member.accepts)
 
     @property
     def sparse(self) -> bool:

@@ -69,7 +69,7 @@ class Bag(Composite):
 
     @property
     def accepts(self) -> str:
-        return str(self._member.accepts)
+        return "rows" if self.estimator is None else str(self._member.accepts)
 
     @property
     def sparse(self) -> bool:
