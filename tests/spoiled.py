@@ -100,13 +100,17 @@ def learning(*targets: str) -> dict[str, type]:
     return {name: cls for name, cls in CLASSES.items() if cls.target in targets}
 
 
+AS_GIVEN = ("FunctionTransformer",)  # hands tables on as they are: whether they are good is for the function to say
+
+
 def judge(case: Case, verdict: Verdict = lambda learner, error: None, classes: dict[str, type] | None = None) -> None:
     """Fit and predict with every learner, or with those given; collect what must not be."""
     wrong = {}
     for name in classes or CLASSES:
         learner = case.learner(name)
         try:
-            objection = verdict(learner, outcome(learner, case))
+            error = outcome(learner, case)
+            objection = None if name in AS_GIVEN else verdict(learner, error)
         except AssertionError as failure:
             objection = str(failure)
         if objection:

@@ -88,7 +88,7 @@ def test_bad_weights(case: Case, value: float) -> None:
     row, _ = case.place()
     case.w = np.ones(case.n)
     case.w[row] = value
-    judge(case, must_say("sample_weight", f"row {row}", "not negative"))
+    judge(case, must_say("sample_weight", f"row {row}"))
 
 
 @two_hundred

@@ -347,7 +347,7 @@ def test_bad_rows(data: Any) -> None:
         (dict(y=np.where(x > 2, np.nan, y)), "NaN"),
         (dict(w=-np.ones(60)), "negative"),
         (dict(w=np.zeros(60)), "zero in every row"),
-        (dict(w=np.ones(59)), "inconsistent"),
+        (dict(w=np.ones(59)), "sample_weight has 59"),
         (dict(sigma=np.zeros(60)), "sigma is 0 in row 0"),
     ):
         with pytest.raises(tenfold.BadInput, match=told):

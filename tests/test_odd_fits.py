@@ -21,6 +21,7 @@ from sklearn.utils import get_tags
 import tenfold
 from tenfold.base.estimator import Estimator, Regressor
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
 from tenfold.core.params import estimator
 
 
@@ -89,6 +90,9 @@ def test_no_rows_of_categories(make: Any, values: str) -> None:
 class Met(Regressor, Estimator):
     """A learner whose fits wait for one another in their middle."""
 
+    for width in range(1, 9):
+        vars()[f"only_{width}_"] = learned("bool", "left by the fit to so many columns", optional=True)
+    del width
     barrier: ClassVar[threading.Barrier]
 
     def _learn(self, source: Any) -> Generator[Any, Any, dict[str, Any]]:

@@ -463,7 +463,7 @@ BAD_BLOCKS: dict[str, tuple[Callable[[np.ndarray, np.ndarray], Any], str]] = {
     ),
     "length": (lambda X, y: [(X, y), (X, y[:3])], "block 1: Found input variables with inconsistent"),
     "targets": (lambda X, y: [(X, y), (X, np.c_[y, y])], "block 1: y has 2 columns here and 1 in the first"),
-    "weights": (lambda X, y: [(X, y), (X, y, -np.ones(len(y)))], "block 1: sample_weight is -1 in row 0"),
+    "weights": (lambda X, y: [(X, y), (X, y, -np.ones(len(y)))], "block 1: .*sample_weight is -1 in row 0"),
     "no weight": (lambda X, y: [(X, y, 0 * y), (X, y, 0 * y)], "Found 0 sample"),
     "nan": (
         lambda X, y: [(X, y), (np.where(np.arange(len(X))[:, None] == 7, np.nan, X), y)],

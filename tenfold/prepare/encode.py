@@ -104,7 +104,7 @@ class OneHotEncoder(Encoder):
             if self.drop not in ("first", "if_binary"):
                 raise BadParameter(f"OneHotEncoder(drop={self.drop!r}): must be None, 'first', 'if_binary', or a list")
             return int(np.argmax(levels == 0)) if self.drop == "first" or levels.max() == 1 else -1
-        if not isinstance(self.drop, (list, tuple, np.ndarray)) or len(self.drop) != len(self.levels_):
+        if not isinstance(self.drop, (list, tuple, np.ndarray)) or np.shape(self.drop)[:1] != (len(self.levels_),):
             raise BadParameter(
                 f"OneHotEncoder(drop={check.short(self.drop)}): must be None, 'first', 'if_binary', or a list: `drop` should have "
                 f"length equal to the number of features, {len(self.levels_)}, with one category for each"

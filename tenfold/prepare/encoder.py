@@ -49,10 +49,15 @@ class Encoder(Transformer, Estimator):
     @property
     def given_categories(self) -> list[Array | None] | None:
         """The categories that the user has given, for the gate."""
+        try:
+            np.dtype(self.dtype)
+        except TypeError:
+            raise BadParameter(f"{type(self).__name__}(dtype={check.short(self.dtype)}): must be a type of NumPy") from None
         if isinstance(self.categories, str) and self.categories == "auto":
             return None
         here = f"{type(self).__name__}(categories={check.short(self.categories)})"
-        if not isinstance(self.categories, (list, tuple, np.ndarray)) or any(isinstance(one, str) for one in self.categories):
+        several = isinstance(self.categories, (list, tuple, np.ndarray)) and np.ndim(self.categories) != 0
+        if not several or any(isinstance(one, str) for one in self.categories):
             raise BadParameter(
                 f"{here}: Shape mismatch: if categories is an array, it has to be of shape (n_features,): must be 'auto', or a list "
                 "with the categories of each column"

@@ -31,6 +31,7 @@ def as_objects(X: Any) -> Array | None:
     if check.is_frame(X):
         import narwhals as nw
 
+        check.frame_names(X)  # refuses names that occur twice
         frame = nw.from_native(X, eager_only=True)
         if all(kind.is_numeric() for kind in frame.schema.dtypes()):
             return None
@@ -38,7 +39,10 @@ def as_objects(X: Any) -> Array | None:
         for j, column in enumerate(frame.iter_columns()):
             table[:, j] = column.to_list()
         return table
-    table = X if type(X) is np.ndarray else np.asarray(X)
+    try:
+        table = X if type(X) is np.ndarray else np.asarray(X)
+    except ValueError:
+        return None  # no table at all: the gate says why
     if table.dtype.kind in "US" and type(X) is not np.ndarray:
         table = np.asarray(X, dtype=object)
     return table if table.dtype == object and table.ndim == 2 else None

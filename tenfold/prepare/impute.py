@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.available import available
 from tenfold.base.estimator import map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core import ops
@@ -59,10 +60,13 @@ class SimpleImputer(Imputer):
     def _examples(cls) -> list[dict[str, Any]]:
         return [{}, {"strategy": "median"}]
 
+    def _fills_by(self, *strategies: str) -> bool:
+        return isinstance(self.strategy, str) and self.strategy in strategies
+
     @property
     def kind(self) -> str:
         """Medians, modes and functions need every distinct value."""
-        return "one pass" if self.strategy in ("mean", "constant") else "keeps rows"
+        return "one pass" if self._fills_by("mean", "constant") else "keeps rows"
 
     @property
     def accepts(self) -> str:
@@ -72,7 +76,7 @@ class SimpleImputer(Imputer):
     @property
     def categorical(self) -> bool:
         """The most frequent category is one, and a constant may be; categories have no mean."""
-        return self.strategy in ("most_frequent", "constant")
+        return self._fills_by("most_frequent", "constant")
 
     @property
     def sparse(self) -> bool:
@@ -82,7 +86,7 @@ class SimpleImputer(Imputer):
     @property
     def by_column(self) -> bool:
         """Means and constants are; medians and modes need the values, an indicator is a column more."""
-        return self.strategy in ("mean", "constant") and not is_number(self.missing_values) and not self.add_indicator
+        return self._fills_by("mean", "constant") and not is_number(self.missing_values) and not self.add_indicator
 
     @property
     def statistics_(self) -> Array:
@@ -110,6 +114,10 @@ class SimpleImputer(Imputer):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn what fills each column."""
+        if not isinstance(self.strategy, str) and not callable(self.strategy):
+            raise BadParameter(
+                f"SimpleImputer(strategy={check.short(self.strategy)}): must be 'mean', 'median', 'most_frequent', 'constant' or a function"
+            )
         check_kinds(X, self.missing_values)
         if type(X) is np.ndarray and X.dtype.kind in "USb" and self.categorical:
             raise BadInput(
@@ -129,7 +137,7 @@ class SimpleImputer(Imputer):
         try:
             return super().fit(self._with_nan(X), y, sample_weight)
         except BadInput as wrong:
-            if self.strategy in ("mean", "median") and "could not convert" in str(wrong):
+            if self._fills_by("mean", "median") and "could not convert" in str(wrong):
                 raise BadInput(f"Cannot use {self.strategy} strategy with non-numeric data:\n{wrong}") from None
             raise
 
@@ -140,7 +148,7 @@ class SimpleImputer(Imputer):
 
     def _check_cast(self, X: Any) -> None:
         kind, value = getattr(X, "dtype", None), self.fill_value
-        if self.strategy != "constant" or value is None or kind is None or kind.kind not in "fiu":
+        if not self._fills_by("constant") or value is None or kind is None or kind.kind not in "fiu":
             return
         if not np.can_cast(type(value), kind, casting="same_kind"):
             raise BadInput(
@@ -251,14 +259,10 @@ class SimpleImputer(Imputer):
         marks = [f"missingindicator_{names[j]}" for j in self.missing_features_] if self.add_indicator else []
         return np.array([*names[~np.isnan(vars(self)["statistics_"])], *marks], dtype=object)
 
+    @available(lambda self: bool(self.add_indicator))
     def inverse_transform(self, X: Any) -> Array:
         """Imputed rows with their indicator columns back as they were, missing values missing again."""
         check.check_fitted(self)
-        if not self.add_indicator:
-            raise BadInput(
-                "'inverse_transform' works only when 'SimpleImputer' is instantiated with 'add_indicator=True'. "
-                f"Got 'add_indicator={self.add_indicator}' instead."
-            )
         kept = np.flatnonzero(~np.isnan(vars(self)["statistics_"]))
         objects = self._has_categories() or not isinstance(self.missing_values, NUMBERS)
         Z = np.asarray(X, dtype=object) if objects else check.as_table(self, X)[0]

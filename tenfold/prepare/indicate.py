@@ -11,7 +11,7 @@ from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
-from tenfold.core.errors import BadInput
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts
@@ -58,6 +58,8 @@ class MissingIndicator(Transformer, OnePass):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn which columns have missing values."""
+        if not isinstance(self.sparse, (bool, str)):
+            raise BadParameter(f"MissingIndicator(sparse={check.short(self.sparse)}): must be 'auto', True or False")
         check_kinds(X, self.missing_values)
         super().fit(self._as_numbers(X), y, sample_weight)
         names = None if check.elsewhere(X) else check.frame_names(X)

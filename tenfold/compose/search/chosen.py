@@ -54,6 +54,7 @@ class Chosen(OfMember, Estimator):
     estimator: Any = param(doc="the learner whose parameters are searched, Tenfold's or anybody's")
 
     kind: ClassVar[str] = "keeps rows"
+    folds_by_content: ClassVar[bool] = False  # what a number as `cv` means: folds of neighbouring rows, or by what the rows hold
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "folds are made by a hash of the rows, which reads the columns in their order",
         "several_targets": "one setting is chosen for all targets together",

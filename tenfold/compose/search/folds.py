@@ -22,8 +22,8 @@ def rounds_of_search(search: Any, member: Estimator, rows: Arrays, groups: Any) 
     number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
     if (number and cv < 2) or isinstance(cv, (bool, float)):
         raise BadParameter(f"{name}(cv={cv!r}): must be at least 2 folds, a splitter, or pairs of row numbers")
-    if cv is None and groups is None:
-        return [folds_plan(folds_by_content(rows, DEFAULT_FOLDS))], None
+    if (cv is None or (number and search.folds_by_content)) and groups is None:
+        return [folds_plan(folds_by_content(rows, DEFAULT_FOLDS if cv is None else int(cv)))], None
     try:
         if groups is None:
             return plan(member, rows, Splitting(cv=int(cv) if number else cv)), of_rows

@@ -48,7 +48,7 @@ class GridSearchCV(Search):
         from tenfold.linear.ridge import Ridge
 
         return [
-            {"estimator": Ridge(), "param_grid": {"alpha": [0.1, 10.0], "fit_intercept": [True, False]}},
+            {"estimator": Ridge(), "param_grid": {"alpha": [0.1, 0.5, 1.0, 5.0, 10.0], "fit_intercept": [True, False]}},
             {"estimator": GaussianNB(), "param_grid": {"var_smoothing": [1e-09, 0.1]}, "scoring": "neg_log_loss"},
         ]
 

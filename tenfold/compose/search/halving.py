@@ -38,6 +38,7 @@ class Halving(Search):
     min_resources_: int = learned("int", "resources of the first step")
     max_resources_: int = learned("int", "most resources")
 
+    folds_by_content: ClassVar[bool] = True
     exempt: ClassVar[dict[str, str]] = {
         **Search.exempt,
         "weight_is_copies": "resources are numbers of rows, and copies are rows of their own",
@@ -51,7 +52,7 @@ class Halving(Search):
         default=False, doc="repeat the first step until as few settings are left as the last step can hold"
     )
     cv: Any = param(
-        default=5, doc="number of folds of neighbouring rows; a splitter; pairs of row numbers; None: 5 folds by what the rows hold"
+        default=5, doc="number of folds (None: 5), made by what the rows hold, as those of a step are; a splitter; or pairs (train, test)"
     )
     return_train_score: bool = param(default=True, doc="scores on the training rows in cv_results_ too")
     random_state: int | RandomState | None = param(default=None, doc="seed of the rows (and settings) that are drawn")
@@ -232,7 +233,7 @@ class HalvingGridSearchCV(Halving):
     def _examples(cls) -> list[dict[str, Any]]:
         from tenfold.linear.ridge import Ridge
 
-        return [{"estimator": Ridge(), "param_grid": {"alpha": [0.1, 1.0, 10.0]}, "cv": None, "random_state": 0}]
+        return [{"estimator": Ridge(), "param_grid": {"alpha": [0.1, 1.0, 10.0]}, "cv": 3, "random_state": 0}]
 
     def _drawn(self, least: int, most: int, rng: RandomState) -> list[Setting]:
         return list(ParameterGrid(self.param_grid))
@@ -276,7 +277,7 @@ class HalvingRandomSearchCV(Halving):
     def _examples(cls) -> list[dict[str, Any]]:
         from tenfold.linear.ridge import Ridge
 
-        return [{"estimator": Ridge(), "param_distributions": {"alpha": [0.1, 1.0, 10.0]}, "cv": None, "random_state": 0}]
+        return [{"estimator": Ridge(), "param_distributions": {"alpha": [0.1, 1.0, 10.0]}, "cv": 3, "random_state": 0}]
 
     def _drawn(self, least: int, most: int, rng: RandomState) -> list[Setting]:
         if self.n_candidates == self.min_resources == "exhaust":

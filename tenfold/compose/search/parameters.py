@@ -130,7 +130,7 @@ def _mappings(owner: str, given: Any) -> list[Mapping[str, Any]]:
     many = [given] if isinstance(given, Mapping) else list(given)
     for one in many:
         if not isinstance(one, Mapping):
-            raise BadType(f"{what} is not a dict ({one!r})")
+            raise BadType(f"{what} is not a dict ({one!r}): {owner} holds dicts of values by parameter")
         if not all(isinstance(name, str) for name in one):
             raise BadType(f"{what} {short(one)}: the names of parameters must be texts")
     return many
@@ -146,8 +146,8 @@ def _listed(owner: str, name: str, values: Any) -> list[Any]:
     if isinstance(values, (str, bytes, Mapping)) or not np.iterable(values):
         kinds = "a list or a numpy array" if owner == "param_grid" else "iterable or a distribution, a list of values"
         raise BadType(
-            f"{what} needs to be {kinds}, but got {values!r} (of type {type(values).__name__}) instead. Single values need to be "
-            f"wrapped in a list with one element. It must be a list of values: [{short(values)}]"
+            f"{owner}: {what} needs to be {kinds}, but got {values!r} (of type {type(values).__name__}) instead. Single values need to "
+            f"be wrapped in a list with one element: [{short(values)}]"
         )
     found = [one.item() if isinstance(one, np.generic) else one for one in values]
     if not found:

@@ -131,7 +131,7 @@ def check_cv(
         return (StratifiedKFold if strata else KFold)(int(cv), shuffle=shuffle, random_state=random_state)
     if hasattr(cv, "split") and not isinstance(cv, str):
         return cv
-    if not isinstance(cv, Iterable) or isinstance(cv, str):
+    if not isinstance(cv, Iterable) or isinstance(cv, str) or getattr(cv, "ndim", 1) == 0:
         raise BadParameter(
             "Expected `cv` as an integer, a cross-validation object (from sklearn.model_selection or tenfold.evaluate), or an "
             f"iterable yielding (train, test) splits as arrays of indices. Got {cv}."
