@@ -321,7 +321,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (dict(estimator="Ridge", param_grid={"C": [1]}), "implementing 'fit' method"),
     (dict(estimator=SVC, param_grid={"C": [1]}), "implementing 'fit' method"),
     (dict(estimator=tenfold.Ridge(), param_grid={"alpa": [1]}), "Invalid parameter 'alpa'"),
-    (dict(estimator=tenfold.Ridge(), param_grid={"alpha": "1"}), "must be a list of values"),
+    (dict(estimator=tenfold.Ridge(), param_grid={"alpha": "1"}), "needs to be a list or a numpy array"),
     (dict(estimator=tenfold.Ridge(), param_grid={"alpha": []}), "is an empty list"),
     (dict(estimator=tenfold.Ridge(), param_grid=[]), "must be a dict of values"),
     (dict(estimator=tenfold.Ridge(), param_grid={"alpha": [1]}, cv=1), "at least 2 folds"),

@@ -83,7 +83,7 @@ class FunctionTransformer(Transformer, OnePass):
                 self._publish(fresh(self).set_params(validate=True, check_inverse=False).fit(X, y, sample_weight))
         else:
             self._forget_fit()
-            shape, names = np.shape(X) if hasattr(X, "shape") else _shape(X), check.frame_names(X)
+            shape, names = getattr(X, "shape", None) or _shape(X), check.frame_names(X)
             facts = dict(n_features_in_=int(shape[1]) if len(shape) == 2 else 1, feature_names_in_=names)
             vars(self).update({key: fact for key, fact in facts.items() if fact is not None})
             width = self._width(X)
@@ -256,6 +256,6 @@ def _is_number(kind: Any) -> bool:
 def _shape(X: Any) -> tuple[int, ...]:
     """Of lists, which may be ragged: those have rows alone."""
     try:
-        return np.shape(X)
+        return np.asarray(X).shape
     except ValueError:
         return (len(X),)
