@@ -394,3 +394,14 @@ def test_a_search_scores_labels_it_has_not_met_and_tells_of_scores_without_weigh
     with pytest.warns(UserWarning, match="does not support sample_weight"):
         search = tenfold.GridSearchCV(tenfold.Ridge(), {"alpha": [1.0]}, scoring=lambda truth, said: -abs(truth - said).max())
         search.fit(X, Y, np.ones(len(Y)))
+
+
+def test_all_scores_are_printed() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    found = tenfold.cross_validate(tenfold.GaussianNB(), X, y, cv=3, scoring=["accuracy", "roc_auc", "f1"])
+    lines = str(found).splitlines()
+    assert lines[-2].split() == ["roc_auc", f"{found['test_roc_auc'].mean():.4f}"]
+    assert lines[-1].split() == ["f1", f"{found['test_f1'].mean():.4f}"]
+    one = tenfold.cross_validate(tenfold.GaussianNB(), X, y, cv=3)
+    assert len(str(one).splitlines()) == len(lines) - 2

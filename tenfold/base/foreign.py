@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, ClassVar, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -47,16 +47,14 @@ def learner_of(given: Any, name: str = "", *, by_verbs: bool = False) -> Any:
 
 def is_own(given: Any) -> bool:
     """Whether it is a learner of Tenfold's; a class made from one of those with verbs of its own is the user's."""
-    kind = type(given)
-    own = _own.get(kind)
-    if own is None:
-        verbs = (getattr(kind, verb, None) for verb in VERBS)
-        own = issubclass(kind, Estimator) and all(verb is None or verb.__module__.startswith("tenfold.") for verb in verbs)
-        _own[kind] = own
-    return own
+    kind: Any = type(given)
+    return _is_own(kind)
 
 
-_own: WeakKeyDictionary[type, bool] = WeakKeyDictionary()  # small fits ask often
+@lru_cache(maxsize=4096)  # small fits and predictions of one row ask often
+def _is_own(kind: Any) -> bool:
+    verbs = (getattr(kind, verb, None) for verb in VERBS)
+    return issubclass(kind, Estimator) and all(verb is None or verb.__module__.startswith("tenfold.") for verb in verbs)
 
 
 def own_of(learner: Any) -> Any:

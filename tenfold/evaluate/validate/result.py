@@ -111,6 +111,8 @@ class CrossValidation(dict[str, Any]):
         ]
         if 1 < folds <= SHOWN:
             lines += [f"{'fold ' + str(k + 1):>10}  {self.scores[:, k].mean():.4f}" for k in range(folds)]
+        for name in [key for key in self if key.startswith("test_")][1:]:  # of several scores those after the first
+            lines.append(f"{name.removeprefix('test_'):>10}  {np.mean(self[name]):.4f}")
         return "\n".join(lines)
 
     __repr__ = __str__
