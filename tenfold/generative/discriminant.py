@@ -8,13 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base.estimator import Classifier, Estimator, Transformer
-from tenfold.base.one_pass import OnePass
-from tenfold.base.sums import Sums
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, Source
+from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
-from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.params import estimator, param
 from tenfold.core.stats import Moments
@@ -23,11 +20,10 @@ from tenfold.generative.class_rows import (
     ClassRows,
     Covariance,
     basis_of,
-    rows_or_moments,
     whitening_of,
 )
 from tenfold.generative.classes import class_priors, log_priors, not_yet, refuse_if_not_yet
-from tenfold.generative.estimated import Estimated, estimated, needs_rows
+from tenfold.generative.estimated import ByMoments, Estimated, needs_rows
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import eigh
 
@@ -39,7 +35,7 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 @estimator
-class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
+class LinearDiscriminantAnalysis(Classifier, Transformer, ByMoments):
     """LinearDiscriminantAnalysis: Gaussian classes with one covariance; a projection that separates them.
 
     Model       log P(k | x) = const + xᵀ W⁻¹ mₖ − ½ mₖᵀ W⁻¹ mₖ + log πₖ,  W the covariance within classes
@@ -100,20 +96,6 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, OnePass):
         from tenfold.generative.leave_one_out_discriminant import linear_discriminant
 
         return linear_discriminant(self) if isinstance(vars(self).get("stats_"), Moments) else None
-
-    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        if needs_rows(self):
-            return self._solve((yield from estimated(self, len(self.classes_))))
-        return (yield from super()._learn(source))
-
-    def _from_sums(self, source: Source) -> Sums | None:
-        return None if needs_rows(self) else super()._from_sums(source)
-
-    def _summarize(self, block: Block) -> ClassRows | Moments:
-        return rows_or_moments(block, len(self.classes_))
-
-    def _from_moments(self, moments: Moments) -> Moments:
-        return moments
 
     def _solve(self, stats: ClassRows | Moments | Estimated) -> dict[str, Any]:
         weight, means = stats.weight, stats.mean

@@ -1,16 +1,20 @@
-"""Covariances of classes that need the rows themselves: by the rule of Ledoit and Wolf, or by an estimator of the user's own."""
+"""Covariances of classes: from merged moments, or from the rows by the rule of Ledoit and Wolf or an estimator of the user."""
 
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tenfold.base.estimator import Estimator
-from tenfold.core.data import Array
+from tenfold.base.one_pass import OnePass
+from tenfold.base.sums import Sums
+from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learning import Keep, Learner
+from tenfold.core.stats import Moments
+from tenfold.generative.class_rows import ClassRows, rows_or_moments
 
 
 class Estimated(NamedTuple):
@@ -87,3 +91,21 @@ def standardised_ledoit_wolf(X: Array, w: Array) -> Array:
         C = (1 - share) * C
         C.flat[:: p + 1] += share * level
     return np.asarray(scale[:, None] * C * scale)
+
+
+class ByMoments(OnePass):
+    """Abstract: a discriminant, solved from the moments of the classes; from the rows where those do not tell its covariances."""
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        if needs_rows(self):
+            return self._solve((yield from estimated(self, len(self.classes_))))
+        return (yield from super()._learn(source))
+
+    def _from_sums(self, source: Source) -> Sums | None:
+        return None if needs_rows(self) else super()._from_sums(source)
+
+    def _summarize(self, block: Block) -> ClassRows | Moments:
+        return rows_or_moments(block, len(self.classes_))
+
+    def _from_moments(self, moments: Moments) -> Moments:
+        return moments

@@ -8,13 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base.estimator import Classifier
-from tenfold.base.one_pass import OnePass
-from tenfold.base.sums import Sums
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, Source
+from tenfold.core.data import Array, Source
 from tenfold.core.errors import Degenerate, warn
 from tenfold.core.learned import learned
-from tenfold.core.learning import Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
@@ -23,7 +20,6 @@ from tenfold.generative.class_rows import (
     ClassRows,
     Covariance,
     axes_of,
-    rows_or_moments,
 )
 from tenfold.generative.classes import class_priors, log_priors
 from tenfold.generative.discriminant import (
@@ -34,14 +30,14 @@ from tenfold.generative.discriminant import (
     shrunk,
     variances_of,
 )
-from tenfold.generative.estimated import Estimated, estimated, needs_rows
+from tenfold.generative.estimated import ByMoments, Estimated
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.few_rows import principal
 from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
 
 
 @estimator
-class QuadraticDiscriminantAnalysis(Classifier, OnePass):
+class QuadraticDiscriminantAnalysis(Classifier, ByMoments):
     """QuadraticDiscriminantAnalysis: Gaussian classes, each with its own covariance.
 
     Model       log P(k | x) = const − ½ (x − mₖ)ᵀ Cₖ⁻¹ (x − mₖ) − ½ log det Cₖ + log πₖ
@@ -112,20 +108,6 @@ class QuadraticDiscriminantAnalysis(Classifier, OnePass):
         from tenfold.generative.leave_one_out_discriminant import quadratic_discriminant
 
         return quadratic_discriminant(self) if isinstance(vars(self).get("stats_"), Moments) else None
-
-    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        if needs_rows(self):
-            return self._solve((yield from estimated(self, len(self.classes_))))
-        return (yield from super()._learn(source))
-
-    def _from_sums(self, source: Source) -> Sums | None:
-        return None if needs_rows(self) else super()._from_sums(source)
-
-    def _summarize(self, block: Block) -> ClassRows | Moments:
-        return rows_or_moments(block, len(self.classes_))
-
-    def _from_moments(self, moments: Moments) -> Moments:
-        return moments
 
     def _solve(self, stats: ClassRows | Moments | Estimated) -> dict[str, Any]:
         weight, means, squares = stats.weight, stats.mean, variances_of(stats)
