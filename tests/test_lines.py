@@ -11,8 +11,8 @@ import pytest
 
 import tenfold
 from tenfold.app.commands import run
-from tenfold.selection.reading import read_table
-from tenfold.sources.lines import bad_line, check_header, header_of, separator_of
+from tenfold.table.lines import bad_line, check_header, header_of, separator_of
+from tenfold.table.reading import read_table
 
 TWICE = "a,b,a,y\n" + "".join(f"{i},{i % 3},{i * i},{2 * i}\n" for i in range(12))
 

@@ -19,18 +19,18 @@ from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
 from tenfold.score.registry import SCORES
 from tenfold.selection import candidates, run, store
 from tenfold.selection.candidates import Family, families_for, settings_of
-from tenfold.selection.cells import as_numbers
-from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate, reaches_of
 from tenfold.selection.coder import TableCoder
-from tenfold.selection.columns import Asked, look_at_columns
 from tenfold.selection.guess import MeanGuess
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.race import Race, make_folds
-from tenfold.selection.reading import read_table
-from tenfold.selection.task import find_task
-from tenfold.selection.written_numbers import COMMAS, DOTS, writes_commas
+from tenfold.table.cells import as_numbers
+from tenfold.table.checks import duplicate_groups, leak_suspects
+from tenfold.table.columns import Asked, look_at_columns
+from tenfold.table.reading import read_table
+from tenfold.table.task import find_task
+from tenfold.table.written_numbers import COMMAS, DOTS, writes_commas
 
 PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.app.words import AsItIs, clean, figure, metric_name, seconds, short
-from tenfold.selection.reading import cut_after_word
+from tenfold.table.reading import cut_after_word
 
 BAR = 21  # characters for the interval of a score
 LONGEST_MODEL, SHORTEST_MODEL = 44, 20

@@ -19,7 +19,6 @@ from tenfold.app.words import clean, counted, file_size, short
 from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.core.threads import thread_budget
 from tenfold.selection.predictions import check_format, write_predictions
-from tenfold.selection.reading import place_of, read_table
 from tenfold.selection.run import MOST_FOLDS, checked_settings, coded_regression, select
 from tenfold.selection.store import (
     MODEL,
@@ -30,7 +29,8 @@ from tenfold.selection.store import (
     stopped_folder,
     usual_folder,
 )
-from tenfold.selection.task import NotANumber
+from tenfold.table.reading import place_of, read_table
+from tenfold.table.task import NotANumber
 
 MOST_NAMES = 20
 

@@ -1,11 +1,10 @@
 """Choosing a model for a table: read, code, race, choose, and an honest estimate of the whole procedure.
 
-    reading      a file or frame -> polars frame        columns      what each column is, and which are used
-    task         classes or a number                    coder        frame -> matrix of numbers
-    figures      numbers as people write them           dates        days
+    coder        frame -> matrix of numbers             model        coder and pipeline as one learner
     candidates   the learners and settings of a race    race         all of them on all folds and pairs
     choice       leader, "as good", nested estimate     run          select(): all of it, and its result
 
+What a table is, and what its columns are, is read in `table/`.
 The folder is not called `select`, so that `tenfold.select` is the function whatever was imported before.
 """
 

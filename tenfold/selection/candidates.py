@@ -9,8 +9,8 @@ import numpy as np
 
 import tenfold
 from tenfold.base.sklearn_api import fresh
-from tenfold.selection.columns import LEAST_LEVEL_ROWS
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
+from tenfold.table.columns import LEAST_LEVEL_ROWS
 
 # Penalties are in units of the number of rows, so that the same grid serves tables of any length.
 LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows

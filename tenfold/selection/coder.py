@@ -12,11 +12,11 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
-from tenfold.selection.cells import as_texts, finite
-from tenfold.selection.columns import LEAST_LEVEL_ROWS
-from tenfold.selection.dates import FORMS, days
-from tenfold.selection.reading import pl
-from tenfold.selection.written_numbers import PATTERNS, read_number
+from tenfold.table.cells import as_texts, finite
+from tenfold.table.columns import LEAST_LEVEL_ROWS
+from tenfold.table.dates import FORMS, days
+from tenfold.table.reading import pl
+from tenfold.table.written_numbers import PATTERNS, read_number
 
 OTHER = "(other)"
 WHOLE = re.compile(r"-?\d+(\.0)?")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tenfold.core.errors import BadInput, DataWarning, warn
-from tenfold.selection.cells import MISSING_IN_NUMBERS, as_texts, counted_cells
-from tenfold.selection.columns import MOST_NAMES
-from tenfold.selection.reading import pl
+from tenfold.table.cells import MISSING_IN_NUMBERS, as_texts, counted_cells
+from tenfold.table.columns import MOST_NAMES
+from tenfold.table.reading import pl
 
 if TYPE_CHECKING:
     from tenfold.selection.coder import TableCoder

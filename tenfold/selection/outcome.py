@@ -13,7 +13,7 @@ from tenfold.score.record import Score
 from tenfold.selection import choice as choices
 from tenfold.selection.choice import Choice, Estimate, Nested, Place
 from tenfold.selection.race import Race
-from tenfold.selection.task import Task
+from tenfold.table.task import Task
 
 
 class NothingFitted(TenfoldError):

@@ -11,7 +11,7 @@ from typing import Any
 from tenfold.core.errors import BadParameter
 from tenfold.saved.writing import is_stream, replacing
 from tenfold.selection.model import TableModel
-from tenfold.selection.reading import pl
+from tenfold.table.reading import pl
 
 FORMULA = r"^[=+\-@\t\r\x00]"  # a spreadsheet would run a cell that starts so
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl")

@@ -29,7 +29,7 @@ from tenfold.score.record import ALL_OUTPUTS, LABELS, Score, judged_output, spli
 from tenfold.score.statistics import squared, zero_one
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.prepared import Prepared
-from tenfold.selection.reading import first_line, pl
+from tenfold.table.reading import first_line, pl
 
 SMALL_ROWS, SMALL_WORK = 2000, 300_000  # up to so many rows, and rows × columns × classes, 10 folds; beyond 5
 ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # of a setting that cannot be fitted

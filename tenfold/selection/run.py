@@ -20,19 +20,19 @@ from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score, known_score, score_names
 from tenfold.selection.candidates import families_for
-from tenfold.selection.checks import duplicate_groups, leak_suspects
 from tenfold.selection.choice import Estimate, Nested
 from tenfold.selection.coder import TableCoder
-from tenfold.selection.columns import Asked, Column, check_name, look_at_columns
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.prepared import front
 from tenfold.selection.race import Race, count_folds, make_folds
-from tenfold.selection.reading import Raw, pl, read_table
 from tenfold.selection.store import MARK, write_run
-from tenfold.selection.task import Task, find_task, task_name
-from tenfold.selection.written_numbers import writes_commas
-from tenfold.sources.lines import refuse_repeated
+from tenfold.table.checks import duplicate_groups, leak_suspects
+from tenfold.table.columns import Asked, Column, check_name, look_at_columns
+from tenfold.table.lines import refuse_repeated
+from tenfold.table.reading import Raw, pl, read_table
+from tenfold.table.task import Task, find_task, task_name
+from tenfold.table.written_numbers import writes_commas
 
 Listener = Callable[..., None]
 # The judge, and a score beside it.

@@ -16,7 +16,7 @@ from tenfold.core.errors import BadFile, BadInput, BadType
 from tenfold.gate import check
 from tenfold.sources.files import Files
 from tenfold.sources.formats import Table
-from tenfold.sources.lines import refuse_repeated
+from tenfold.table.lines import refuse_repeated
 
 
 def is_path(X: Any) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
-from tenfold.selection.cells import Odd, as_numbers, as_texts, finite, odd_cells
-from tenfold.selection.dates import ISO, days, form_of, looks_like_dates, other_form
-from tenfold.selection.reading import pl
+from tenfold.table.cells import Odd, as_numbers, as_texts, finite, odd_cells
+from tenfold.table.dates import ISO, days, form_of, looks_like_dates, other_form
+from tenfold.table.reading import pl
 
 FREE_TEXT = 0.5  # a column of texts with more different values than this share of its rows is not a category
 LEAST_LEVEL_ROWS = 5  # a level of fewer rows is not kept, so that no single row can be read off a model

@@ -8,8 +8,8 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.selection.cells import FEW_INTEGERS, Odd, as_numbers, as_texts, finite, without_missing_words
-from tenfold.selection.reading import pl
+from tenfold.table.cells import FEW_INTEGERS, Odd, as_numbers, as_texts, finite, without_missing_words
+from tenfold.table.reading import pl
 
 TASKS = ("classes", "number")
 SYNONYMS = {

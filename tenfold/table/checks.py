@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.selection.reading import pl
-from tenfold.selection.task import LEAST_CLASS_ROWS, Task
+from tenfold.table.reading import pl
+from tenfold.table.task import LEAST_CLASS_ROWS, Task
 
 ALMOST_PERFECT = 0.998  # AUC or |rank correlation| of one column alone
 LEAK_ROWS = 20_000  # rows looked at for leaks

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tenfold.selection.cells import mostly_values
-from tenfold.selection.reading import pl
+from tenfold.table.cells import mostly_values
+from tenfold.table.reading import pl
 
 DATE = r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?$|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?$"
 CLOCK = r"[ T](\d{1,2}):(\d{2})(?::(\d{2}))?"

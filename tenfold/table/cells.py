@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tenfold.selection.reading import pl
-from tenfold.selection.written_numbers import forms_of, read_number
+from tenfold.table.reading import pl
+from tenfold.table.written_numbers import forms_of, read_number
 
 # Compared in lower case. What no class is called: a missing value also where the other cells are texts.
 MISSING = (

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import BadFile, BadInput, BadType, DataWarning, warn
-from tenfold.sources.lines import SEPARATORS, bad_line, check_header, separator_in, warn_of_short_lines
+from tenfold.table.lines import SEPARATORS, bad_line, check_header, separator_in, warn_of_short_lines
 
 try:
     import polars as pl

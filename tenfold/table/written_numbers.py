@@ -6,7 +6,7 @@ and a sign of currency or per cent before or after the digits. A column has one 
 
 from __future__ import annotations
 
-from tenfold.selection.reading import pl
+from tenfold.table.reading import pl
 
 COMMAS, DOTS = "1,234.5", "1.234,5"
 SIGNS = "$€£¥%"
