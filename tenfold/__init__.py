@@ -54,7 +54,7 @@ PUBLIC = {name: module for family in FAMILIES for name, module in _learners(fami
     "Degenerate": "tenfold.core.errors",
     "DataWarning": "tenfold.core.errors",
 }
-INSIDE = _learners("selection", "INSIDE")
+INSIDE = _learners("prepare", "INSIDE") | _learners("selection", "INSIDE")
 
 # Namespaces of their own: tenfold.evaluate.roc_auc_score, tenfold.draw.draw_roc.
 NAMESPACES = ("evaluate", "score", "draw")

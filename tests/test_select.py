@@ -16,11 +16,11 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import tenfold
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
+from tenfold.prepare.coder import TableCoder
 from tenfold.score.registry import SCORES
 from tenfold.selection import candidates, run, store
 from tenfold.selection.candidates import Family, families_for, settings_of
 from tenfold.selection.choice import choose, estimated, honest_range, nested_estimate, reaches_of
-from tenfold.selection.coder import TableCoder
 from tenfold.selection.guess import MeanGuess
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import NothingFitted

@@ -15,7 +15,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 import tenfold
 from tenfold.core.errors import BadFile, BadInput
 from tenfold.evaluate import attributions, partial_dependence, permutation_importance
-from tenfold.selection.indicators import folded, unfolded
+from tenfold.prepare.indicators import folded, unfolded
 from tenfold.selection.model import TableModel
 from tenfold.selection.run import coder_for
 from tenfold.table.columns import look_at_columns

@@ -1,6 +1,6 @@
 """Choosing a model for a table: read, code, race, choose, and an honest estimate of the whole procedure.
 
-    coder        frame -> matrix of numbers             model        coder and pipeline as one learner
+    prepared     the transformers before a learner      model        coder and pipeline as one learner
     candidates   the learners and settings of a race    race         all of them on all folds and pairs
     choice       leader, "as good", nested estimate     run          select(): all of it, and its result
 
@@ -11,7 +11,6 @@ The folder is not called `select`, so that `tenfold.select` is the function what
 # Learners that saved runs are made of: found by name when a file is loaded, but not offered.
 INSIDE = {
     "TableModel": "model",
-    "TableCoder": "coder",
     "FrequencyGuess": "guess",
     "MeanGuess": "guess",
 }

@@ -15,9 +15,9 @@ from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
 from tenfold.gate.categories import Categories
-from tenfold.selection.coder import TableCoder
-from tenfold.selection.indicators import folded, kept_levels, levels_of, unfolded
-from tenfold.selection.new_rows import check_new_rows
+from tenfold.prepare.coder import TableCoder
+from tenfold.prepare.indicators import folded, kept_levels, levels_of, unfolded
+from tenfold.prepare.new_rows import check_new_rows
 from tenfold.table.cells import as_numbers, as_texts, finite
 from tenfold.table.columns import check_name
 from tenfold.table.reading import pl, read_table

@@ -17,11 +17,11 @@ import numpy as np
 import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
+from tenfold.prepare.coder import TableCoder
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score, known_score, score_names
 from tenfold.selection.candidates import families_for
 from tenfold.selection.choice import Estimate, Nested
-from tenfold.selection.coder import TableCoder
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.prepared import front

@@ -48,7 +48,7 @@ def golden(name: str) -> Any:
     """A small fitted model of a kind."""
     X, y, label = table()
     if name in ("TableModel", "TableCoder"):
-        from tenfold.selection.coder import TableCoder
+        from tenfold.prepare.coder import TableCoder
         from tenfold.selection.model import TableModel
 
         coder = TableCoder(least_rows=1).fit(frame())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.selection.coder import OTHER, TableCoder
+from tenfold.prepare.coder import OTHER, TableCoder
 
 MISSING = "(missing)"
 

@@ -10,7 +10,7 @@ from tenfold.table.columns import MOST_NAMES
 from tenfold.table.reading import pl
 
 if TYPE_CHECKING:
-    from tenfold.selection.coder import TableCoder
+    from tenfold.prepare.coder import TableCoder
 
 
 def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
