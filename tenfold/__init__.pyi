@@ -88,8 +88,14 @@ from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder
 from tenfold.prepare.function import FunctionTransformer as FunctionTransformer
 from tenfold.prepare.impute import SimpleImputer as SimpleImputer
 from tenfold.prepare.indicate import MissingIndicator as MissingIndicator
+from tenfold.prepare.logarithm import LogTransformer as LogTransformer
+from tenfold.prepare.minmax import DecimalScaler as DecimalScaler
+from tenfold.prepare.minmax import MaxAbsScaler as MaxAbsScaler
+from tenfold.prepare.minmax import MinMaxScaler as MinMaxScaler
 from tenfold.prepare.ordinal import OrdinalEncoder as OrdinalEncoder
 from tenfold.prepare.radial import RadialBasisFeatures as RadialBasisFeatures
+from tenfold.prepare.rows import Binarizer as Binarizer
+from tenfold.prepare.rows import Normalizer as Normalizer
 from tenfold.prepare.scale import StandardScaler as StandardScaler
 from tenfold.prepare.spline import SplineTransformer as SplineTransformer
 from tenfold.reduce.pca import PCA as PCA

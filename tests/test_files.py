@@ -163,6 +163,10 @@ def test_resumable_files_go_on_where_they_were(tmp_path: Path) -> None:
     np.testing.assert_array_equal(resumed.coef_, model.partial_fit(X[30:], y[30:]).coef_)
 
 
+# Knots end at the least and the largest value of a column, scalers know extremes, categories are values: single ones, no rows.
+SINGLE_VALUES = ("SplineTransformer", "OneHotEncoder", "OrdinalEncoder", "MinMaxScaler", "MaxAbsScaler", "DecimalScaler", "LogTransformer")
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_file_holds_no_training_rows_unless_it_says_so(case: tuple[str, int, int], tmp_path: Path) -> None:
     """A value of the training table is looked for in the bytes of the file."""
@@ -170,8 +174,8 @@ def test_a_file_holds_no_training_rows_unless_it_says_so(case: tuple[str, int, i
     resumable = hasattr(model, "stats_")
     tenfold.save(model, tmp_path / "lean")
     assert tenfold.inspect(tmp_path / "lean").holds_training_rows == (case[0] == "KernelRegressor")
-    if case[0] in ("SplineTransformer", "OneHotEncoder", "OrdinalEncoder"):
-        return  # knots end at the least and the largest value of a column, categories are values: single ones, no rows
+    if case[0] in SINGLE_VALUES:
+        return
     tenfold.save(model, tmp_path / "full", resumable=resumable)
     data = (tmp_path / "full").read_bytes()
     found = any(value.tobytes() in data for value in rows().ravel())

@@ -11,6 +11,7 @@ Detector      _normality(X): the higher, the more usual; offset_ is where outlie
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +21,7 @@ from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.scored import rows_and_truth
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
-from tenfold.core.engine import Threads, current_engine
+from tenfold.core.engine import Threads, current_engine, each
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.random import generator
@@ -265,9 +266,37 @@ def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
     else:
         source = X
     with single_blas:
-        on = Threads() if isinstance(source, Arrays) else current_engine(source)
-        whole: Array = on.run(lambda block: Rows.of(function(block.X)), source).whole()
+        if isinstance(source, Arrays):
+            return _in_place(function, source)
+        whole: Array = current_engine(source).run(lambda block: Rows.of(function(block.X)), source).whole()
     return whole
+
+
+def _in_place(function: Callable[[Any], Array], source: Arrays) -> Array:
+    """function(X) of every block of a table in memory. Rows of numbers are written where they belong in one array: appending them in
+    the end would cost as much again, and twice the memory."""
+    whole: Array | None = None
+    begun = threading.Lock()
+
+    def place(part: int) -> Any:
+        nonlocal whole
+        rows, (_, start, stop) = function(source.load(part).X), source.cuts[part]
+        if type(rows) is not np.ndarray or rows.dtype.kind != "f":
+            return rows
+        with begun:
+            whole = np.empty((source.n_rows, *rows.shape[1:]), rows.dtype) if whole is None else whole
+        if rows.dtype != whole.dtype or rows.shape != (stop - start, *whole.shape[1:]):
+            return rows
+        whole[start:stop] = rows
+        return None
+
+    left = each(place, list(source.parts()), on=Threads())
+    if whole is not None:
+        if all(rows is None for rows in left):
+            return whole
+        left = [whole[start:stop] if rows is None else rows for rows, (_, start, stop) in zip(left, source.cuts, strict=True)]
+    found: Array = Rows(left).whole()
+    return found
 
 
 def first_largest(scores: Array) -> Array:

@@ -3,6 +3,12 @@
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
     "StandardScaler": "scale",
+    "MinMaxScaler": "minmax",
+    "MaxAbsScaler": "minmax",
+    "DecimalScaler": "minmax",
+    "LogTransformer": "logarithm",
+    "Normalizer": "rows",
+    "Binarizer": "rows",
     "OneHotEncoder": "encode",
     "OrdinalEncoder": "ordinal",
     "SimpleImputer": "impute",

@@ -7,14 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base import check
-from tenfold.base.estimator import Transformer, map_rows
+from tenfold.base.estimator import Transformer
 from tenfold.base.one_pass import OnePass
-from tenfold.core.data import Array, Block, as_floats
+from tenfold.core.data import Array, Block
 from tenfold.core.learned import learned
-from tenfold.core.numbers import check_finite
 from tenfold.core.params import estimator, param
 from tenfold.core.stats import Counts
+from tenfold.prepare.scaler import brought_back
 
 SHIFT = 3 / 8
 MOST_ROOT = 8.0  # √λ up to which the mean of the transform is tabulated
@@ -61,14 +60,9 @@ class AnscombeTransformer(Transformer, OnePass):
     def _transform(self, X: Array) -> Array:
         return (2 * np.sqrt(np.maximum(X.astype(np.float64) + SHIFT, 0.0))).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Any) -> Any:
         """From (smoothed) transformed values back to expected counts."""
-        check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        check.check_width(self, Z.shape[1], self.n_features_in_)
-        Z = as_floats(Z)
-        check_finite(Z, slice(0, None), vars(self).get("feature_names_in_"), False)
-        return map_rows(self._inverse, Z)
+        return brought_back(self, X)
 
     def _inverse(self, Z: Array) -> Array:
         z = np.maximum(Z.astype(np.float64), 0.0)

@@ -6,15 +6,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.base import check
-from tenfold.base.estimator import Transformer, map_rows
+from tenfold.base.estimator import Transformer
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, as_floats
+from tenfold.core.data import Array, Block
 from tenfold.core.learned import learned
-from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
+from tenfold.prepare.scaler import brought_back, over
 from tenfold.solve.columns import check_magnitude
 
 EPS = float(np.finfo(float).eps)
@@ -135,16 +134,11 @@ class StandardScaler(Transformer, OnePass):
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
         """The rows in units of their deviations; copy=False writes them over X where it is an array of floats."""
-        return _over(X, super().transform(X), self.copy if copy is None else copy)
+        return over(X, super().transform(X), self.copy if copy is None else copy)
 
     def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
         """Rows back in their original units; copy=False writes them over X where it is an array of floats."""
-        check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        check.check_width(self, Z.shape[1], self.n_features_in_)
-        Z = as_floats(Z)
-        check_finite(Z, slice(0, None), vars(self).get("feature_names_in_"), missing=True, double=True)
-        return _over(X, self._in_format(map_rows(self._inverse, Z), X), self.copy if copy is None else copy)
+        return over(X, brought_back(self, X), self.copy if copy is None else copy)
 
     def _inverse(self, Z: Any) -> Any:
         if ops.is_sparse(Z):
@@ -154,12 +148,3 @@ class StandardScaler(Transformer, OnePass):
             X += self.mean_
         return X.astype(Z.dtype, copy=False)
 
-
-def _over(X: Any, rows: Any, copy: bool) -> Any:
-    """Rows in half precision where X is; written over X where no copy is wanted and X can hold them."""
-    if type(X) is not np.ndarray or type(rows) is not np.ndarray or X.dtype.kind != "f":
-        return rows
-    if copy or not X.flags.writeable or X.dtype.itemsize < rows.dtype.itemsize:
-        return rows.astype(X.dtype, copy=False) if X.dtype == np.float16 else rows
-    X[...] = rows
-    return X

@@ -90,5 +90,11 @@ LEARNERS: dict[int, str] = {
     115: "ExtraTreeRegressor",
     116: "MissingIndicator",
     117: "RandomTreesEmbedding",
+    118: "MinMaxScaler",
+    119: "MaxAbsScaler",
+    120: "DecimalScaler",
+    121: "LogTransformer",
+    122: "Normalizer",
+    123: "Binarizer",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

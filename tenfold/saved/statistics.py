@@ -45,6 +45,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     11: ("tenfold.linear.weighted", "Weighed", "moments=Moments(m)|FewRows(m) rows=float>0 log_variance=float"),
     12: ("tenfold.solve.few_rows", "FewRows", "X=float(n,m) y=float(n,q) w=float(n)>=0"),
     13: ("tenfold.generative.class_rows", "ClassRows", "classes=int:k X=float(n,m) y=int(n)<k w=float(n)>0"),
+    14: ("tenfold.prepare.scaler", "Extremes", "weight=float(1)>0 low=real(m) high=real(m)"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -57,6 +58,7 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "FewRows": lambda s: np.concatenate([s.X[0], s.y[0]]),
     "ClassRows": lambda s: np.broadcast_to(0.0, (s.classes, s.X.shape[1])),
     "Weighed": lambda s: s.moments.center,
+    "Extremes": lambda s: s.low,
     "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
     "ManyWay": lambda s: s.counts,
 }

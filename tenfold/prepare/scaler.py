@@ -1,0 +1,150 @@
+"""What scalers of columns have in common: rows that may be written over, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.available import available
+from tenfold.base.estimator import Transformer, map_rows
+from tenfold.base.one_pass import OnePass
+from tenfold.core import ops
+from tenfold.core.data import Array, Block, as_floats
+from tenfold.core.errors import BadInput
+from tenfold.core.numbers import check_finite
+from tenfold.core.stats import Counts, Stats
+
+TINY = float(np.finfo(float).tiny)  # a number below it has no reciprocal
+
+
+class Scaler(Transformer, OnePass):
+    """Abstract: columns changed one by one and back, missing values passed on. With `copy=False` X is written over."""
+
+    missing = True
+    double: ClassVar[bool] = True
+    invertible: ClassVar[bool] = True
+
+    def transform(self, X: Any) -> Any:
+        """The rows in their new form; copy=False writes them over X where it is an array of floats."""
+        return over(X, super().transform(X), self._copies())
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Transformed rows as they were; copy=False writes them over X where it is an array of floats."""
+        return over(X, brought_back(self, X), self._copies())
+
+    def _copies(self) -> bool:
+        return bool(getattr(self, "copy", True))
+
+
+class Extreme(Scaler):
+    """Abstract: a scaler by the least and the largest value of each column."""
+
+    def _summarize(self, block: Block) -> Extremes:
+        return Extremes.of(block)
+
+    @available(lambda self: False)
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Absent: what the extremes are without some rows is not known from the extremes."""
+
+
+class Stateless(Transformer, OnePass):
+    """Abstract: what it does to rows depends on its parameters alone, so that `transform` needs no fit."""
+
+    stateless: ClassVar[bool] = True
+    sparse = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+    def _summarize(self, block: Block) -> Counts:
+        return Counts.of_rows(block)
+
+    def _solve(self, stats: Counts) -> dict[str, Any]:
+        return {}
+
+    def transform(self, X: Any, copy: bool | None = None) -> Any:
+        """The rows in their new form; copy=False writes them over X where it is an array of floats."""
+        fitted = self if "n_features_in_" in vars(self) else self._fitted_copy({}).fit(X)
+        return over(X, Transformer.transform(fitted, X), self._copies() if copy is None else copy)
+
+    def _copies(self) -> bool:
+        return bool(getattr(self, "copy", True))
+
+
+@dataclass(slots=True)
+class Extremes(Stats):
+    """The weight of the rows, and the least and the largest value of each column: inf and −inf of one without values."""
+
+    weight: Array  # (1,)
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, block: Block) -> Extremes:
+        X, weight = block.X, np.array([block.w.sum()])
+        if ops.is_sparse(X):
+            ends = [np.ravel(getattr(X, name)(axis=0).toarray()).astype(np.float64) for name in ("min", "max")]
+            if np.isnan(ends[0]).any():
+                X = ops.dense(X)
+            else:
+                return cls(weight, *ends)
+        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        if np.isnan(low).any():
+            some = np.isnan(low)
+            part = X[:, some]
+            gone = np.isnan(part)
+            low[some], high[some] = np.where(gone, np.inf, part).min(axis=0), np.where(gone, -np.inf, part).max(axis=0)
+        return cls(weight, low, high)
+
+    def __add__(self, other: Extremes) -> Extremes:
+        return Extremes(self.weight + other.weight, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+    def ends(self) -> tuple[Array, Array]:
+        """The least and the largest values, NaN of a column without any."""
+        empty = self.low > self.high
+        return np.where(empty, np.nan, self.low), np.where(empty, np.nan, self.high)
+
+    def seen(self) -> Any:
+        """The number of rows; a weight where weights are not whole numbers."""
+        weight = self.weight[0]
+        return int(weight) if weight == np.floor(weight) else float(weight)
+
+
+def brought_back(learner: Any, X: Any, width: int | None = None) -> Any:
+    """`_inverse` of rows that have passed the gate: as many columns as `transform` gives, missing values where it takes them."""
+    check.check_fitted(learner)
+    Z, _ = check.as_table(learner, X)
+    check.check_width(learner, Z.shape[1], learner.n_features_in_ if width is None else width)
+    Z = as_floats(Z)
+    check_finite(Z, slice(0, None), vars(learner).get("feature_names_in_"), missing=learner.missing, double=learner.double)
+    return learner._in_format(map_rows(learner._inverse, Z), X)
+
+
+def over(X: Any, rows: Any, copy: bool) -> Any:
+    """Rows in half precision where X is; written over X where no copy is wanted and X can hold them."""
+    if ops.is_sparse(X) and ops.is_sparse(rows) and not copy:
+        if X.format == rows.format and X.dtype == rows.dtype and len(X.data) == len(rows.data):
+            X.data[...] = rows.data
+            return X
+        return rows
+    if type(X) is not np.ndarray or type(rows) is not np.ndarray or X.dtype.kind != "f":
+        return rows
+    if copy or not X.flags.writeable or X.dtype.itemsize < rows.dtype.itemsize:
+        return rows.astype(X.dtype, copy=False) if X.dtype == np.float16 else rows
+    X[...] = rows
+    return X
+
+
+def refuse_at(learner: Any, bad: Array, X: Array, what: str, remedy: str) -> None:
+    """Name the first value of a block that a transform has no value for."""
+    if bad.any():
+        from tenfold.core.numbers import column_name
+
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        where = column_name(vars(learner).get("feature_names_in_"), column)
+        raise BadInput(f"{type(learner).__name__}: {X[row, column]:g} in {where} of X {what}: {remedy}")
