@@ -1,109 +1,102 @@
-"""Run by tests/test_native_memory.py with failing_malloc preloaded: fits learners while allocation 1, 2, 3, ... of C++ fails.
+"""Run by tests/test_native_memory.py with failing_new preloaded: fits learners while allocation 1, 2, 3, ... of C++ fails.
 
-    python out_of_memory.py FAMILY       prints for each learner how many failed, and in how many of them the fit went on without
+    python out_of_memory.py FAMILY          prints for each fit how many failed, in how many of them the fit went on without, and
+                                            how many of the failures were in threads other than the main one
+    python out_of_memory.py FAMILY --all    each of them, also where fits have thousands
+    python out_of_memory.py entry-points    prints the native entry points that no fit calls
 
-Each failure must be a MemoryError, or be borne; the process must be sound after it, and give the same bits.
+Each failure must be a MemoryError, or be borne; the process must be sound after it, give the same bits, and lose no memory.
 """
 
 from __future__ import annotations
 
 import ctypes
 import faulthandler
+import gc
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import tenfold
+sys.path.append(str(Path(__file__).parents[1]))
 
-rng = np.random.default_rng(0)
-X = rng.normal(size=(9000, 6))  # enough for threads in every grower
-Y = X @ np.arange(1.0, 7.0) + rng.normal(size=len(X))
-LABEL, MANY = (Y > 0).astype(int), np.digitize(Y, [-3, 0, 3])
-SMALL, SHORT, FEW = X[:400], Y[:400], MANY[:400]
-WIDE = rng.normal(size=(300, 60))
-CATEGORIES = np.where(rng.random((9000, 1)) < 0.1, np.nan, rng.integers(0, 9, (9000, 1)))
-TALL, LONG = np.tile(np.hstack([X, CATEGORIES]), (2, 1)), np.tile(Y, 2)
-LITTLE = dict(max_iter=2, early_stopping=False, max_leaf_nodes=7)
-
-FITS: dict[str, dict[str, Callable[[], Any]]] = {
-    "blocks": {
-        "Ridge": lambda: tenfold.Ridge().fit(SMALL, SHORT).coef_,
-        "LinearRegression": lambda: tenfold.LinearRegression().fit(SMALL, SHORT).coef_,
-        "Lasso": lambda: tenfold.Lasso(0.1).fit(SMALL, SHORT).coef_,
-        "LogisticRegression": lambda: tenfold.LogisticRegression().fit(SMALL, FEW).coef_,
-        "LogisticRegression of two classes": lambda: tenfold.LogisticRegression().fit(SMALL, LABEL[:400]).coef_,
-        "KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
-        "GaussianNB": lambda: tenfold.GaussianNB().fit(SMALL, FEW).predict_proba(SMALL),
-        "LinearDiscriminantAnalysis": lambda: tenfold.LinearDiscriminantAnalysis().fit(SMALL, FEW).predict_proba(SMALL),
-        "QuadraticDiscriminantAnalysis": lambda: tenfold.QuadraticDiscriminantAnalysis().fit(SMALL, FEW).predict(SMALL),
-        "PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
-        "KernelRegressor": lambda: tenfold.KernelRegressor().fit(SMALL, SHORT).predict(SMALL[:50]),
-        "cross_validate": lambda: tenfold.cross_validate(tenfold.GaussianNB(), SMALL, FEW, folds=5).scores,
-        "leave-one-out": lambda: tenfold.cross_validate(tenfold.GaussianNB(), SMALL, FEW, folds=len(SMALL)).scores,
-        "roc_auc_score": lambda: tenfold.evaluate.roc_auc_score(LABEL, Y + X[:, 5]),
-    },
-    "trees": {
-        "DecisionTreeRegressor": lambda: tenfold.DecisionTreeRegressor(min_samples_leaf=9).fit(X, Y).predict(X),
-        "DecisionTreeClassifier": lambda: (
-            tenfold.DecisionTreeClassifier(criterion="entropy", max_depth=7).fit(X, MANY).predict(X)
-        ),
-        "several targets": lambda: tenfold.DecisionTreeRegressor(max_depth=4).fit(X, X[:, :2]).predict(X),
-        "best-first tree": lambda: tenfold.DecisionTreeRegressor(max_leaf_nodes=20).fit(X, Y).predict(X),
-        "AdaBoostClassifier": lambda: tenfold.AdaBoostClassifier(n_estimators=3).fit(X, MANY).predict(X),
-    },
-    "forests": {
-        "RandomForestClassifier": lambda: tenfold.RandomForestClassifier(2, random_state=0).fit(SMALL, FEW).predict(X),
-        "RandomForestRegressor": lambda: tenfold.RandomForestRegressor(2, random_state=0).fit(SMALL, SHORT).predict(X),
-        "attributions": lambda: (
-            tenfold.evaluate.attributions(
-                tenfold.RandomForestRegressor(2, max_depth=3, random_state=0).fit(SMALL, SHORT), SMALL[:20]
-            ).values
-        ),
-    },
-    "boosting": {
-        "HistGradientBoostingRegressor": lambda: (
-            tenfold.HistGradientBoostingRegressor(**LITTLE).fit(TALL, LONG).predict(TALL)
-        ),
-        "HistGradientBoostingClassifier": lambda: (
-            tenfold.HistGradientBoostingClassifier(**LITTLE).fit(X, MANY).predict(X)
-        ),
-        "GradientBoostingRegressor": lambda: (
-            tenfold.GradientBoostingRegressor(n_estimators=2).fit(SMALL, SHORT).predict(X)
-        ),
-    },
-}
+FEW = 400  # allocations of which each fails; of more, those at the beginning, and some
+LIBRARY = ctypes.CDLL(None)
 
 
-def survive(fit: Callable[[], Any], fail_at: Any) -> tuple[int, int]:
+def attempt(fit: Callable[[], Any]) -> Any:
+    """What it gives; None where there was no memory."""
+    try:
+        return fit()
+    except MemoryError:
+        return None
+
+
+def lost(fit: Callable[[], Any], k: int, helpers: bool) -> int:
+    """How many more blocks are alive after a fit whose k-th allocation fails."""
+    gc.collect()
+    before = LIBRARY.blocks_alive()
+    LIBRARY.fail_at(k, helpers)
+    attempt(fit)
+    LIBRARY.fail_at(0, 0)
+    gc.collect()
+    return int(LIBRARY.blocks_alive() - before)
+
+
+def survive(fit: Callable[[], Any], helpers: bool, all_of_them: bool) -> tuple[int, int]:
     """How many allocations failed, and in how many of them the fit went on without."""
     expected = fit()
-    failures, borne, k = 0, 0, 1
-    while True:
-        fail_at(k)
-        try:
-            found = fit()
-        except MemoryError:
-            found = None
-        if not fail_at(0):
-            return failures, borne
-        failures += 1
-        borne += found is not None
-        for one in (found, fit()):
-            assert one is None or np.array_equal(one, expected), f"other bits after failure {k}"
-        k += max(1, k // 4)  # each of the first ones, then some of thousands
+    failures = borne = missed = 0
+    k = 1
+    while missed < 3:  # threads do not allocate as much in every run
+        gc.collect()
+        before = LIBRARY.blocks_alive()
+        LIBRARY.fail_at(k, helpers)
+        found = attempt(fit)
+        failed = LIBRARY.fail_at(0, 0)
+        missed = 0 if failed else missed + 1
+        failures += failed
+        borne += failed and found is not None
+        assert found is None or np.array_equal(found, expected, equal_nan=True), f"other bits at failure {k}"
+        del found
+        gc.collect()
+        # What is kept for the next time is kept once; what is lost is lost each time.
+        if LIBRARY.blocks_alive() > before:
+            assert min(lost(fit, k, helpers) for _ in range(4)) <= 0, f"memory is lost at failure {k}"
+        assert np.array_equal(fit(), expected, equal_nan=True), f"other bits after failure {k}"
+        k += 1 if all_of_them or k < FEW else k // 40
+    return failures, borne
 
 
-def main(family: str) -> None:
+def main(family: str, *options: str) -> None:
+    from entry_points import entry_points, watched
+
     faulthandler.enable()
-    fail_at = ctypes.CDLL(None).fail_at
-    fail_at.argtypes = [ctypes.c_long]
+    seen = watched() if family == "entry-points" else set()
+    from fits import FITS
+
+    import tenfold
+
     with tenfold.threads(3):
+        if family == "entry-points":
+            for fits in FITS.values():
+                for fit in fits.values():
+                    fit()
+            print(*sorted(entry_points() - seen), sep="\n")
+            return
+        LIBRARY.fail_at.argtypes = [ctypes.c_long, ctypes.c_int]
+        LIBRARY.blocks_alive.restype = ctypes.c_long
+        for fit in FITS[family].values():
+            fit()  # what is imported at the first use
+        gc.freeze()
         for name, fit in FITS[family].items():
             print(name, end=": ", flush=True)
-            print(*survive(fit, fail_at), flush=True)
+            failures, borne = survive(fit, False, "--all" in options)
+            of_helpers, _ = survive(fit, True, "--all" in options) if "in threads" in name else (0, 0)
+            print(failures, borne, of_helpers, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

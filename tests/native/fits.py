@@ -1,0 +1,211 @@
+"""Fits that together call every native entry point, on tables so small that each of their allocations can be made to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+import tenfold
+from tenfold.core import data
+from tenfold.evaluate import attributions, calibration_curve, isotonic_regression, roc_auc_score
+from tenfold.tree.boosting import training
+
+Fits = dict[str, Callable[[], Any]]
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(9000, 6))  # enough for threads in every grower
+Y = X @ np.arange(1.0, 7.0) + rng.normal(size=len(X))
+NARROW = X[:, 3:].copy()
+LABEL, MANY = (Y > 0).astype(int), np.digitize(Y, [-3, 0, 3])
+SMALL, SHORT, FEW, TWO = X[:200], Y[:200], MANY[:200], LABEL[:200]
+BOTH, CODES = np.column_stack([Y, X[:, 0]])[:200], np.column_stack([FEW, TWO])
+WEIGHTS = rng.uniform(0.5, 2, 200)
+COUNTS = np.round(np.exp(np.column_stack([SHORT, SMALL[:, 1]]) / 8))
+SPARSE = scipy.sparse.csr_array(np.where(np.abs(SMALL) < 0.7, 0.0, SMALL))
+WIDE = rng.normal(size=(300, 60))
+CATEGORIES = np.where(rng.random((9000, 1)) < 0.1, np.nan, rng.integers(0, 9, (9000, 1)))
+MIXED = np.hstack([X, CATEGORIES])
+TABLE = MIXED[:400]
+TILTED = np.vander(np.linspace(1, 2, 200), 13)[:, :-1]  # so badly conditioned that sums need thirty digits
+SHALLOW: dict[str, Any] = dict(max_depth=3, random_state=0)
+LITTLE: dict[str, Any] = dict(max_iter=2, early_stopping=False, max_leaf_nodes=5)
+ONCE: dict[str, Any] = dict(LITTLE, max_iter=1)
+CUTS: dict[str, Any] = dict(LITTLE, categorical_features=[6])
+
+
+@contextmanager
+def many_blocks() -> Iterator[None]:
+    """Tables in blocks so small that several threads have some."""
+    before, data.BLOCK_BYTES = data.BLOCK_BYTES, 1 << 11
+    try:
+        yield
+    finally:
+        data.BLOCK_BYTES = before
+
+
+def in_blocks(fit: Callable[[], Any]) -> Callable[[], Any]:
+    def whole() -> Any:
+        with many_blocks():
+            return fit()
+
+    return whole
+
+
+def in_parts(learner: Any, X: Any, y: Any) -> Any:
+    """The nodes of a model whose rows stay where they are, as on a cluster."""
+    from test_boosting_parts import InParts
+
+    before, training.FEW_BYTES = training.FEW_BYTES, 0
+    try:
+        with tenfold.engine(InParts()):
+            return learner.fit(X, y).predict(X)
+    finally:
+        training.FEW_BYTES = before
+
+
+def tree(y: Any, X: Any = SMALL, regress: bool = True, **options: Any) -> Callable[[], Any]:
+    kind = tenfold.DecisionTreeRegressor if regress else tenfold.DecisionTreeClassifier
+    return lambda: np.asarray(kind(**{**SHALLOW, **options}).fit(X, y).predict(X))
+
+
+def forest(y: Any, X: Any = SMALL, regress: bool = True, weights: Any = None, **options: Any) -> Callable[[], Any]:
+    kind = tenfold.RandomForestRegressor if regress else tenfold.RandomForestClassifier
+    return lambda: np.asarray(kind(2, **{**SHALLOW, **options}).fit(X, y, weights).predict(X))
+
+
+def left_out(learner: Any, y: Any) -> Callable[[], Any]:
+    return lambda: tenfold.cross_validate(learner, SMALL, y, folds=len(SMALL)).scores
+
+
+BLOCKS: Fits = {
+    "Ridge": lambda: tenfold.Ridge().fit(SMALL, SHORT).coef_,
+    "LinearRegression": lambda: tenfold.LinearRegression().fit(SMALL, SHORT).coef_,
+    "LinearRegression, badly conditioned": lambda: tenfold.LinearRegression().fit(TILTED, SHORT).coef_,
+    "Lasso": lambda: tenfold.Lasso(0.1).fit(SMALL, SHORT).coef_,
+    "HuberRegressor": lambda: tenfold.HuberRegressor().fit(SMALL, SHORT).coef_,
+    "LogisticRegression": lambda: tenfold.LogisticRegression().fit(SMALL, FEW).coef_,
+    "LogisticRegression of two classes": lambda: tenfold.LogisticRegression().fit(SMALL, TWO).coef_,
+    "KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
+    "KMeans on columns of float32": lambda: (
+        tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL.astype(np.float32)).predict(SMALL.astype(np.float32))
+    ),
+    "GaussianNB": lambda: tenfold.GaussianNB().fit(SMALL, FEW).predict_proba(SMALL),
+    "LinearDiscriminantAnalysis": lambda: tenfold.LinearDiscriminantAnalysis().fit(SMALL, FEW).predict_proba(SMALL),
+    "QuadraticDiscriminantAnalysis": lambda: tenfold.QuadraticDiscriminantAnalysis().fit(SMALL, FEW).predict(SMALL),
+    "PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
+    "KernelRegressor": lambda: tenfold.KernelRegressor().fit(SMALL, SHORT).predict(SMALL[:50]),
+    "in threads": in_blocks(lambda: tenfold.LogisticRegression().fit(SMALL, FEW).coef_),
+    "in threads, PCA": in_blocks(lambda: tenfold.PCA(3).fit(X[:600]).components_),
+    "in threads, KMeans": in_blocks(
+        lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_
+    ),
+}
+EVALUATION: Fits = {
+    "cross_validate": lambda: tenfold.cross_validate(tenfold.GaussianNB(), SMALL, FEW, folds=5).scores,
+    "cross_validate, merged": lambda: tenfold.cross_validate(tenfold.Ridge(), SMALL, SHORT, folds=5).scores,
+    "cross_validate, fitted again": lambda: (
+        tenfold.cross_validate(tenfold.DecisionTreeRegressor(**SHALLOW), SMALL, SHORT, folds=2).scores
+    ),
+    "leave-one-out of naive Bayes": left_out(tenfold.GaussianNB(), FEW),
+    "leave-one-out of centroids": left_out(tenfold.NearestCentroid(), FEW),
+    "leave-one-out of linear discriminants": left_out(tenfold.LinearDiscriminantAnalysis(), FEW),
+    "leave-one-out of quadratic discriminants": left_out(tenfold.QuadraticDiscriminantAnalysis(), FEW),
+    "leave-one-out of Ridge": left_out(tenfold.Ridge(), SHORT),
+    "bagged": lambda: tenfold.BaggingRegressor(tenfold.Ridge(), 3, random_state=0).fit(SMALL, SHORT).predict(SMALL),
+    "roc_auc_score": lambda: roc_auc_score(LABEL, Y + X[:, 5]),
+    "isotonic_regression": lambda: isotonic_regression(SHORT),
+    "calibration_curve": lambda: calibration_curve(TWO, logistic(SHORT)).prob_true,
+}
+TREES: Fits = {
+    "DecisionTreeRegressor": tree(SHORT),
+    "weighted": lambda: tenfold.DecisionTreeRegressor(**SHALLOW).fit(SMALL, SHORT, WEIGHTS).predict(SMALL),
+    "absolute error": tree(SHORT, criterion="absolute_error"),
+    "poisson": tree(COUNTS[:, 0], criterion="poisson"),
+    "DecisionTreeClassifier": tree(FEW, regress=False),
+    "entropy": tree(FEW, regress=False, criterion="entropy"),
+    "gain ratio": tree(FEW, regress=False, criterion="gain_ratio"),
+    "two classes": tree(TWO, regress=False),
+    "monotone": tree(SHORT, monotonic_cst=[1, 0, 0, -1, 0, 0]),
+    "missing values": tree(Y[:400], TABLE),
+    "best first": tree(SHORT, max_leaf_nodes=6),
+    "sparse": tree(SHORT, SPARSE),
+    "several targets": tree(BOTH),
+    "several targets, absolute error": tree(BOTH, criterion="absolute_error"),
+    "several targets, poisson": tree(COUNTS, criterion="poisson"),
+    "several targets of classes": tree(CODES, regress=False),
+    "several targets of classes, entropy": tree(CODES, regress=False, criterion="entropy"),
+    "several targets, sparse": tree(BOTH, SPARSE),
+    "ExtraTreeRegressor": lambda: tenfold.ExtraTreeRegressor(**SHALLOW).fit(SMALL, SHORT).predict(SMALL),
+    "AdaBoostClassifier": lambda: tenfold.AdaBoostClassifier(n_estimators=3).fit(SMALL, FEW).predict(SMALL),
+    "AdaBoostClassifier of two classes": lambda: (
+        tenfold.AdaBoostClassifier(n_estimators=3).fit(SMALL, TWO).predict(SMALL)
+    ),
+    "in threads": tree(Y, NARROW, max_depth=5),
+    "in threads, several targets": tree(X[:, :2], NARROW, max_depth=5),
+    "in threads, AdaBoostClassifier": lambda: tenfold.AdaBoostClassifier(n_estimators=2).fit(X, MANY).predict(X[:9]),
+}
+FORESTS: Fits = {
+    "RandomForestRegressor": forest(SHORT),
+    "RandomForestClassifier": forest(FEW, regress=False),
+    "two classes": forest(TWO, regress=False),
+    "entropy": forest(FEW, regress=False, criterion="entropy"),
+    "absolute error": forest(SHORT, criterion="absolute_error"),
+    "poisson": forest(COUNTS[:, 0], criterion="poisson"),
+    "weighted": forest(SHORT, weights=WEIGHTS),
+    "monotone": forest(SHORT, monotonic_cst=[1, 0, 0, -1, 0, 0]),
+    "best first": forest(SHORT, max_leaf_nodes=6),
+    "missing values": forest(Y[:400], TABLE),
+    "many bins": forest(Y[:400], X[:400], max_bins=1000),
+    "sparse": forest(SHORT, SPARSE),
+    "several targets": forest(BOTH),
+    "several targets, many bins": forest(np.column_stack([Y, Y])[:400], X[:400], max_bins=1000),
+    "several targets, absolute error": forest(BOTH, criterion="absolute_error"),
+    "several targets, poisson": forest(COUNTS, criterion="poisson"),
+    "several targets, sparse": forest(BOTH, SPARSE),
+    "ExtraTreesRegressor": lambda: tenfold.ExtraTreesRegressor(2, **SHALLOW).fit(SMALL, SHORT).predict(SMALL),
+    "out-of-bag": lambda: tenfold.RandomForestRegressor(25, oob_score=True, **SHALLOW).fit(SMALL, SHORT).oob_score_,
+    "leaves": lambda: tenfold.RandomForestRegressor(2, **SHALLOW).fit(SMALL, SHORT).apply(SMALL),
+    "attributions": lambda: attributions(tenfold.RandomForestRegressor(2, **SHALLOW).fit(SMALL, SHORT), SMALL[:9]).values,
+}
+BOOSTING: Fits = {
+    "HistGradientBoostingRegressor": lambda: (
+        tenfold.HistGradientBoostingRegressor(**CUTS).fit(TABLE, Y[:400]).predict(TABLE)
+    ),
+    "weighted": lambda: tenfold.HistGradientBoostingRegressor(**LITTLE).fit(SMALL, SHORT, WEIGHTS).predict(SMALL),
+    "absolute error": lambda: (
+        tenfold.HistGradientBoostingRegressor("absolute_error", **LITTLE).fit(SMALL, SHORT).predict(SMALL)
+    ),
+    "many bins": lambda: (
+        tenfold.HistGradientBoostingRegressor(max_bins=1000, **LITTLE).fit(X[:400], Y[:400]).predict(SMALL)
+    ),
+    "HistGradientBoostingClassifier": lambda: (
+        tenfold.HistGradientBoostingClassifier(**LITTLE).fit(SMALL, FEW).predict_proba(SMALL)
+    ),
+    "GradientBoostingRegressor": lambda: (
+        tenfold.GradientBoostingRegressor(n_estimators=2, subsample=0.5, random_state=0).fit(SMALL, SHORT).predict(SMALL)
+    ),
+    "sparse": lambda: tenfold.GradientBoostingClassifier(n_estimators=2).fit(SPARSE, TWO).predict(SPARSE),
+    "rows in parts": lambda: in_parts(tenfold.HistGradientBoostingRegressor(**CUTS), TABLE, Y[:400]),
+    "rows in parts, classes": lambda: in_parts(
+        tenfold.HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=4, early_stopping=True, random_state=0), SMALL, FEW
+    ),
+    "in threads": lambda: tenfold.HistGradientBoostingRegressor(**ONCE).fit(MIXED, Y).predict(TABLE),
+    "in threads, classes": lambda: tenfold.HistGradientBoostingClassifier(**ONCE).fit(X, MANY).predict(SMALL),
+}
+
+
+def logistic(scores: Any) -> Any:
+    return 1 / (1 + np.exp(-scores))
+
+
+FITS: dict[str, Fits] = {
+    "blocks": BLOCKS,
+    "evaluation": EVALUATION,
+    "trees": TREES,
+    "forests": FORESTS,
+    "boosting": BOOSTING,
+}
