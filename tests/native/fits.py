@@ -145,7 +145,7 @@ TREES: Fits = {
         tenfold.AdaBoostClassifier(n_estimators=3).fit(SMALL, TWO).predict(SMALL)
     ),
     "in threads": tree(Y, NARROW, max_depth=5),
-    "in threads, several targets": tree(X[:, :2], NARROW, max_depth=5),
+    "in threads, several targets": tree(X[:, :2], NARROW, max_depth=4),
     "in threads, AdaBoostClassifier": lambda: tenfold.AdaBoostClassifier(n_estimators=2).fit(X, MANY).predict(X[:9]),
 }
 FORESTS: Fits = {
