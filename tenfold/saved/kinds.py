@@ -96,5 +96,13 @@ LEARNERS: dict[int, str] = {
     121: "LogTransformer",
     122: "Normalizer",
     123: "Binarizer",
+    124: "SelectKBest",
+    125: "SelectPercentile",
+    126: "SelectFpr",
+    127: "SelectFdr",
+    128: "SelectFwe",
+    129: "GenericUnivariateSelect",
+    130: "VarianceThreshold",
+    131: "CorrelationFilter",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

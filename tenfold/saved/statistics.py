@@ -46,6 +46,8 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     12: ("tenfold.solve.few_rows", "FewRows", "X=float(n,m) y=float(n,q) w=float(n)>=0"),
     13: ("tenfold.generative.class_rows", "ClassRows", "classes=int:k X=float(n,m) y=int(n)<k w=float(n)>0"),
     14: ("tenfold.prepare.scaler", "Extremes", "weight=float(1)>0 low=real(m) high=real(m)"),
+    20: ("tenfold.features.scores", "Joint", "weight=float>0 center=float(m) offset=float(m) scatter=float(2,m)"),
+    21: ("tenfold.features.variance", "Ranges", "spread=Spread(m,1) low=real(m) high=real(m)"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -61,8 +63,10 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Extremes": lambda s: s.low,
     "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
     "ManyWay": lambda s: s.counts,
+    "Joint": lambda s: s.center,
+    "Ranges": lambda s: s.low,
 }
-ROWS_IN = {"Distinct": "values", "Table": "rows", "FewRows": "X", "ClassRows": "X"}
+ROWS_IN = {"Distinct": "values", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low"}
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
 
 

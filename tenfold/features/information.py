@@ -1,0 +1,119 @@
+"""Information gain and gain ratio of columns against classes; numbers are cut into bins first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.core import ops
+from tenfold.core.data import Array
+from tenfold.core.engine import current_engine
+from tenfold.core.errors import BadParameter
+from tenfold.core.learning import Keep
+from tenfold.features.mutual_info import discrete_columns, exact_information
+from tenfold.features.scores import gate_of
+
+BIT = float(np.log(2.0))
+
+
+def information_gain(
+    X: Any, y: Any, *, discrete_features: Any = "auto", bins: str = "mdl", n_bins: int = 10, sample_weight: Any = None
+) -> Array:
+    """Information gain of each column about the classes, H(y) − H(y | x), in bits.
+
+    Text, categories and truth values are discrete, and so are the columns that `discrete_features` says (a mask, places, True for all;
+    "auto": those of sparse X). Numbers are cut into bins first: bins="mdl" where the cut pays for its own description (Fayyad & Irani
+    1993; a column with no such cut gains 0), "quantile" into n_bins of equal weight. Missing values are a level of their own.
+
+    >>> import tenfold
+    >>> tenfold.information_gain([[0, 1], [0, 0], [1, 1], [1, 0]], ["a", "a", "b", "b"], discrete_features=True).tolist()
+    [1.0, 0.0]
+    """
+    return np.array([gain for gain, _ in _gains("information_gain", X, y, discrete_features, bins, n_bins, sample_weight)])
+
+
+def gain_ratio(
+    X: Any, y: Any, *, discrete_features: Any = "auto", bins: str = "mdl", n_bins: int = 10, sample_weight: Any = None
+) -> Array:
+    """Gain ratio of each column (Quinlan 1993): its information gain divided by its own entropy, [H(y) − H(y | x)] / H(x).
+
+    So that a column of many levels is not preferred for their number alone; 0 for a column of one level. Arguments as in
+    `information_gain`.
+
+    >>> import tenfold
+    >>> tenfold.gain_ratio([[0, 1], [1, 0], [2, 1], [3, 0]], ["a", "a", "b", "b"], discrete_features=True).tolist()
+    [0.5, 0.0]
+    """
+    found = _gains("gain_ratio", X, y, discrete_features, bins, n_bins, sample_weight)
+    return np.array([gain / own if own > 0 else 0.0 for gain, own in found])
+
+
+def _gains(name: str, X: Any, y: Any, discrete: Any, bins: str, n_bins: int, sample_weight: Any) -> list[tuple[float, float]]:
+    """The gain of each column and its entropy, both in bits."""
+    if bins not in ("mdl", "quantile"):
+        raise BadParameter(f"{name}(bins={check.short(bins)}): must be 'mdl' or 'quantile'")
+    if not isinstance(n_bins, (int, np.integer)) or n_bins < 2:
+        raise BadParameter(f"{name}(n_bins={check.short(n_bins)}): must be a whole number of at least 2")
+    learner = gate_of(name, "label", missing=True, categorical=True, least_classes=1)
+    source = check.check_fit(learner, X, y, sample_weight)
+    X, y, w = Keep(sparse=True).answer(source, current_engine(source))
+    levels = discrete_columns(name, discrete, X) | check.categorical_columns(learner, source)
+    X = X.tocsc() if ops.is_sparse(X) else X
+    found = []
+    for j, level in enumerate(levels):
+        x = ops.dense(X[:, [j]])[:, 0].astype(np.float64)
+        codes = np.unique(x, return_inverse=True)[1] if level else np.searchsorted(_cuts(x, y, w, bins, n_bins), x, side="right")
+        codes[np.isnan(x)] = codes.max() + 1
+        codes = np.unique(codes, return_inverse=True)[1]
+        found.append((exact_information(codes, y, w) / BIT, float(entropy(np.bincount(codes, weights=w)))))
+    return found
+
+
+def entropy(counts: Array) -> Array:
+    """−Σ p log₂ p over the last axis of weights; 0 where there are none."""
+    total = counts.sum(axis=-1, keepdims=True)
+    p = counts / np.where(total > 0, total, 1.0)
+    return np.asarray(-(p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1))
+
+
+def _cuts(x: Array, y: Array, w: Array, bins: str, n_bins: int) -> Array:
+    """Where a column of numbers is cut: a value that is a cut belongs to the bin above it."""
+    here = ~np.isnan(x)
+    values, place = np.unique(x[here], return_inverse=True)
+    if len(values) < 2:
+        return np.empty(0)
+    if bins == "mdl":
+        counts = np.zeros((len(values), int(y.max()) + 1))
+        np.add.at(counts, (place, y[here]), w[here])
+        return values[mdl_cuts(counts)]
+    share = np.cumsum(np.bincount(place, weights=w[here])) / w[here].sum()
+    cut = np.searchsorted(share, np.arange(1, n_bins) / n_bins * (1 - 1e-12)) + 1
+    return values[np.unique(cut[cut < len(values)])]
+
+
+def mdl_cuts(counts: Array) -> list[int]:
+    """Places where rows of class counts, one for each distinct value in rising order, are cut: as long as a cut pays, by
+
+    gain > [log₂(n − 1) + log₂(3^K − 2) − (K H − K₁ H₁ − K₂ H₂)] / n      (Fayyad & Irani 1993).
+    """
+    sums = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
+    found, open_ = [], [(0, len(counts))]
+    while open_:
+        start, stop = open_.pop()
+        if stop - start < 2:
+            continue
+        whole = sums[stop] - sums[start]
+        left = sums[start + 1 : stop] - sums[start]
+        right = whole - left
+        n, H, H1, H2 = whole.sum(), entropy(whole), entropy(left), entropy(right)
+        rest = (left.sum(axis=1) * H1 + right.sum(axis=1) * H2) / n
+        best = int(rest.argmin())
+        K, K1, K2 = (int((one > 0).sum()) for one in (whole, left[best], right[best]))
+        cost = np.log2(max(n - 1, 1)) + K * np.log2(3.0) + np.log2(1 - 2 * 3.0**-K) - (K * H - K1 * H1[best] - K2 * H2[best])
+        if H - rest[best] > cost / n:
+            cut = start + 1 + best
+            found.append(cut)
+            open_ += [(start, cut), (cut, stop)]
+    return sorted(found)
