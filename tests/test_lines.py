@@ -11,7 +11,7 @@ import pytest
 
 import tenfold
 from tenfold.app.commands import run
-from tenfold.table.lines import bad_line, check_header, header_of, separator_of
+from tenfold.table.lines import Layout, bad_line, check_header, header_of, separator_of
 from tenfold.table.reading import read_table
 
 TWICE = "a,b,a,y\n" + "".join(f"{i},{i % 3},{i * i},{2 * i}\n" for i in range(12))
@@ -65,7 +65,7 @@ def test_a_name_that_only_looks_renamed(tmp_path: Path) -> None:
 def test_a_bad_line_is_named(text: str, told: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(text)
     separator = ";" if ";" in text else ","
-    assert f"'t.csv', {told}" in str(bad_line(tmp_path / "t.csv", separator))
+    assert f"'t.csv', {told}" in str(bad_line(tmp_path / "t.csv", Layout(separator)))
     with pytest.raises(tenfold.BadFile, match=told[:40]):
         read_table(tmp_path / "t.csv")
 
@@ -102,10 +102,12 @@ def test_other_encodings(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     assert read_table(tmp_path / "t.csv").about == "semicolon, header row"
     (tmp_path / "t.csv").write_bytes(b"a,b\nx\x81,1\n")  # neither
-    assert read_table(tmp_path / "t.csv").frame.row(0) == ("x\N{REPLACEMENT CHARACTER}", "1")
-    (tmp_path / "t.csv").write_text(text, encoding="utf-16")
-    with pytest.raises(tenfold.BadFile, match="UTF-16: save it again as CSV in UTF-8"):
-        read_table(tmp_path / "t.csv")
+    with pytest.warns(tenfold.DataWarning, match="line 2: bytes that are no text"):
+        assert read_table(tmp_path / "t.csv").frame.row(0) == ("x\N{REPLACEMENT CHARACTER}", "1")
+    for encoding in ("utf-16", "utf-32"):
+        (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+        assert read_table(tmp_path / "t.csv").about == f"semicolon, header row, {encoding.upper()}"
+        assert read_table(tmp_path / "t.csv").frame["ä"].to_list() == ["ü", "ß"]
 
 
 def test_other_separators(tmp_path: Path) -> None:

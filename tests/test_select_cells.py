@@ -13,7 +13,8 @@ from tenfold.core.errors import BadInput, BadParameter, DataWarning
 from tenfold.selection import candidates
 from tenfold.table.cells import MISSING, MISSING_IN_NUMBERS, as_texts
 from tenfold.table.columns import Asked, Column, look_at_columns
-from tenfold.table.reading import cut_after_word, first_line, looks_like_header, read_table
+from tenfold.table.delimited import looks_like_header
+from tenfold.table.reading import cut_after_word, first_line, read_table
 from tenfold.table.task import find_task
 
 N = 120

@@ -15,7 +15,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
-from tenfold.table.lines import bad_line, check_header, separator_of
+from tenfold.table.lines import Layout, bad_line, check_header, separator_of
 
 SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
 READ_BYTES = 1 << 16  # of each column at a time
@@ -36,7 +36,7 @@ class Table:
         self.separator = "," if self.typed else separator_of(path)
         with _reported(self):
             self.types: dict[str, Any] = dict(self._scan().collect_schema())
-        self.repeated = set[str]() if self.typed else check_header(path, list(self.types), self.separator)
+        self.repeated = set[str]() if self.typed else check_header(path, list(self.types), Layout(self.separator))
 
     def __str__(self) -> str:
         return repr(os.path.basename(self.path))
@@ -203,7 +203,7 @@ class _reported:
             "pyarrow"
         ):
             return
-        text = None if self.table.typed else self._text() or bad_line(self.table.path, self.table.separator)
+        text = None if self.table.typed else self._text() or bad_line(self.table.path, Layout(self.table.separator))
         reason = str(error).strip().partition("\n")[0][:200]
         raise text or BadFile(
             f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind of its name"

@@ -7,37 +7,96 @@ out is found here, by reading the file again, a line at a time.
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+
+from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, DataWarning, warn
+from tenfold.table.packed import encoding_of, open_bytes
 
 RENAMED = re.compile(r"(.*)_duplicated_\d+$", re.DOTALL)  # what the reader calls a column whose name is there already
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 LONGEST = 1 << 16  # characters of a line that are looked at
+LARGEST_CELL = 1 << 27  # characters
 MOST_SHOWN = 8
 
 
+Tell = Callable[[str], None]  # what is done with a note about a file
+
+
+def tell_by_warning(note: str) -> None:
+    """Notes as warnings, for readers that keep none."""
+    warn(note, DataWarning, stacklevel=3)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What parts the cells, the lines above the header, and what surrounds cells that hold a separator."""
+
+    separator: str = ","
+    skip: int = 0
+    quote: str = '"'
+
+
+PLAIN = Layout()
+
+
 def _open(path: Any) -> TextIO:
-    opener = gzip.open if str(path).lower().endswith(".gz") else open
-    return opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+    """The text of a file, lines ended as they are; single carriage returns end lines where nothing else does."""
+    file = open_bytes(Path(path))
+    start = file.read(1 << 16)
+    file.seek(0)
+    bare = b"\r" in start and b"\n" not in start
+    return io.TextIOWrapper(
+        file, encoding=encoding_of(start) or "utf-8-sig", errors="replace", newline=None if bare else ""
+    )
 
 
-def _records(path: Any, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The number of the line where each record begins, and its fields; lines with nothing in them are passed over."""
-    with _open(path) as file:
-        reader = csv.reader(file, delimiter=separator, strict=True)
-        line = 1
-        try:
-            for fields in reader:
-                if fields:
-                    yield line, fields
-                line = reader.line_num + 1
-        except csv.Error as reason:
-            raise csv.Error(str(reason), line) from None
+def _records(path: Any, layout: Layout, empty: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """The number of the line where each record begins, and its fields; `empty`: also lines with nothing in them."""
+    before = csv.field_size_limit(LARGEST_CELL)
+    try:
+        with _open(path) as file:
+            for _ in range(layout.skip):
+                file.readline()
+            reader = csv.reader(file, delimiter=layout.separator, quotechar=layout.quote, strict=True)
+            line = layout.skip + 1
+            try:
+                for fields in reader:
+                    if fields or empty:
+                        yield line, fields
+                    line = layout.skip + reader.line_num + 1
+            except csv.Error as reason:
+                raise csv.Error(str(reason), line) from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def line_numbers(path: Any, layout: Layout, header: bool) -> Array:
+    """The line on which each record below the header begins; as far as the file can be read so."""
+    return np.array([line for line, _ in _below_header(path, layout, header)], dtype=np.int64)
+
+
+def blank_records(path: Any, layout: Layout, header: bool) -> Array:
+    """The numbers of the records below the header that are lines with nothing in them."""
+    return np.array([i for i, (_, fields) in enumerate(_below_header(path, layout, header)) if not fields], dtype=np.int64)
+
+
+def _below_header(path: Any, layout: Layout, header: bool) -> Iterator[tuple[int, list[str]]]:
+    wanted = not header
+    try:
+        for line, fields in _records(path, layout, empty=True):
+            if wanted:
+                yield line, fields
+            wanted = wanted or bool(fields)  # empty lines above a header are none of its rows
+    except (csv.Error, OSError, EOFError):
+        return
 
 
 def separator_in(header: str) -> str:
@@ -56,37 +115,39 @@ def separator_of(path: Any) -> str:
     return separator_in(line)
 
 
-def header_of(path: Any, separator: str = ",") -> list[str]:
+def header_of(path: Any, layout: Layout = PLAIN) -> list[str]:
     """The names of the first line, as they are written; none where they cannot be read."""
     try:
-        return next((fields for _, fields in _records(path, separator)), [])
+        return next((fields for _, fields in _records(path, layout)), [])
     except (csv.Error, OSError, EOFError):
         return []
 
 
-def bad_line(path: Any, separator: str = ",") -> BadFile | None:
+def bad_line(path: Any, layout: Layout = PLAIN) -> BadFile | None:
     """What is wrong with the first bad line: more fields than the header has, or a quote that is never closed."""
     name, width = Path(path).name, 0
     try:
-        for line, fields in _records(path, separator):
+        for line, fields in _records(path, layout):
             width = width or len(fields)
             if len(fields) > width:
                 more = f"{width} field{'s' if width > 1 else ''} expected as in the header, {len(fields)} found"
-                return BadFile(f"{name!r}, line {line}: {more}: put texts that hold {separator!r} in quotes")
+                return BadFile(f"{name!r}, line {line}: {more}: put texts that hold {layout.separator!r} in quotes")
     except csv.Error as reason:
         problem, line = reason.args
         if "unexpected end" in problem:
             return BadFile(f"{name!r}, line {line}: a quote is opened and never closed: close it")
+        if "expected after" in problem:
+            return BadFile(f"{name!r}, line {line}: text after the quote that closes a cell: double the quotes inside of cells")
     except (OSError, EOFError):
         pass  # the file itself is damaged: the reader has reported it
     return None
 
 
-def warn_of_short_lines(path: Any, separator: str = ",") -> None:
+def warn_of_short_lines(path: Any, layout: Layout = PLAIN, tell: Tell = tell_by_warning) -> None:
     """Lines with fewer fields than the header: readers take what is not there for missing values, without a word."""
     width, short, first = 0, 0, (0, 0)
     try:
-        for line, fields in _records(path, separator):
+        for line, fields in _records(path, layout):
             width = width or len(fields)
             if len(fields) < width:
                 first, short = first if short else (line, len(fields)), short + 1
@@ -95,27 +156,23 @@ def warn_of_short_lines(path: Any, separator: str = ",") -> None:
     if short:
         more = f" ({short:,} such lines)" if short > 1 else ""
         found = f"{first[1]} field{'s' if first[1] > 1 else ''} found, {width} expected as in the header"
-        warn(
-            f"{Path(path).name!r}, line {first[0]}: {found}{more}; what is not there counts as missing",
-            DataWarning,
-            stacklevel=2,
-        )
+        tell(f"{Path(path).name!r}, line {first[0]}: {found}{more}; what is not there counts as missing")
 
 
-def check_header(path: Any, columns: Sequence[str], separator: str = ",") -> set[str]:
+def check_header(
+    path: Any, columns: Sequence[str], layout: Layout = PLAIN, tell: Tell = tell_by_warning
+) -> set[str]:
     """The names that stand more than once in the header; a warning gives the new names of the later ones. Numbers are no names."""
     suspects = [found[1] for found in map(RENAMED.fullmatch, columns) if found and re.search(r"[^\d\s.,+-]", found[1])]
     if not suspects:
         return set()
-    written = header_of(path, separator)
+    written = header_of(path, layout)
     repeated = {name for name in suspects if written.count(name) > 1}
     new = [now for now, was in zip(columns, written, strict=False) if now != was and was in repeated]
     if new:
-        warn(
+        tell(
             f"{Path(path).name!r}: {_quoted(sorted(repeated))} stand{'s' if len(repeated) == 1 else ''} more than once in the "
-            f"header; the later columns are called {_quoted(new)}",
-            DataWarning,
-            stacklevel=2,
+            f"header; the later columns are called {_quoted(new)}"
         )
     return repeated
 

@@ -1,34 +1,56 @@
-"""Reading a table: CSV (also .gz) and Parquet files, and frames in memory, as one polars frame."""
+"""Reading a table: files of many kinds, databases, and frames in memory, as one polars frame.
+
+    CSV, TSV, text                        delimiter, encoding, header are found; cells stay texts (delimited.py)
+    Parquet, Arrow, Feather, JSON lines   with their types
+    Excel                                 if fastexcel or openpyxl is installed
+    SQLite, DuckDB, addresses             a table or a query (database.py)
+    .gz, .zst, .zip                       of all of these (packed.py)
+"""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
+import io
 import os
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tenfold.core.errors import BadFile, BadInput, BadType, DataWarning, warn
-from tenfold.table.lines import SEPARATORS, bad_line, check_header, separator_in, warn_of_short_lines
+from tenfold.core.errors import BadFile, BadInput, BadType
+from tenfold.table.lines import Tell, tell_by_warning
+from tenfold.table.packed import bytes_of, inner_name, is_packed
 
 try:
     import polars as pl
 except ImportError:  # polars belongs to the extra "app"
     raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
 
+from tenfold.table.database import is_address, is_connection, is_database, read_database
+from tenfold.table.delimited import Delimited, read_delimited
+
 __all__ = ["Raw", "pl", "read_table"]
-NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
-REPEATED = re.compile(r"_duplicated_\d+$")  # what polars adds to a name that is there already
-HEAD = 1000  # rows that are looked at to distinguish a header from data
-LARGEST_LOOKED_AT = 1 << 26  # bytes of a file whose lines are counted
 LONGEST_REASON = 1000  # characters of a message that are kept
-UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
+
+
+def _excel(source: Any) -> pl.DataFrame:
+    for engine in ("calamine", "openpyxl"):
+        try:
+            return pl.read_excel(source, engine=engine)  # type: ignore[call-overload, no-any-return]
+        except ImportError:
+            continue
+    raise BadFile("reading Excel files needs fastexcel or openpyxl: pip install fastexcel")
+
+
+READERS: dict[str, tuple[str, Callable[[Any], pl.DataFrame]]] = {  # kinds of files whose columns have types
+    **dict.fromkeys((".parquet", ".pq"), ("Parquet", pl.read_parquet)),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), ("Arrow", pl.read_ipc)),
+    **dict.fromkeys((".jsonl", ".ndjson"), ("JSON lines", lambda source: pl.read_ndjson(source, infer_schema_length=None))),
+    **dict.fromkeys((".xlsx", ".xls", ".xlsb", ".xlsm", ".ods"), ("Excel", _excel)),
+}
 
 
 @dataclass(frozen=True)
@@ -43,32 +65,59 @@ class Raw:
     seconds: float
     place: str | None  # SHA-256 of where the file lies, to distinguish it from another of the same name
     repeated: frozenset[str] = frozenset()  # names that stand more than once in the header of a CSV file
+    notes: tuple[str, ...] = ()  # what was told about the file
+    lines: Delimited | None = None  # where the rows stand in a CSV file
+
+    def where(self, row: int) -> str:
+        """The place of a row of the frame: its line in a CSV file, else its number from 1."""
+        return f"row {row + 1:,}" if self.lines is None else f"line {self.lines.line(row):,}"
 
 
-def read_table(table: Any) -> Raw:
-    """A path to CSV, CSV.gz or Parquet, or a frame that narwhals knows (pandas, polars, Arrow, ...)."""
+def read_table(source: Any, table: str | None = None, query: str | None = None, tell: Tell = tell_by_warning) -> Raw:
+    """A path to a file, a database, or a frame that narwhals knows (pandas, polars, Arrow, ...)."""
     began = time.perf_counter()
-    if isinstance(table, (str, Path)):
-        path = Path(table)
-        frame, typed, about, repeated = _read_file(path)
-        digest = _digest_file(path)
-        name, place = path.name, place_of(path)
+    notes = list[str]()
+    digest, place, repeated, lines = "", None, set[str](), None
+
+    def told(note: str) -> None:
+        notes.append(note)
+        tell(note)
+
+    if is_address(source) or (not isinstance(source, (str, Path, dict)) and is_connection(source)):
+        frame, about = read_database(source, table, query)
+        name = "query" if table is None else table
+    elif isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        frame, about, lines = _read_file(path, table, query, told)
+        repeated = set() if lines is None else lines.repeated
+        digest, name, place = _digest_file(path), path.name, place_of(path)
     else:
-        place = None
-        frame, typed, about, repeated, name = _from_frame(table), True, "in memory", set[str](), "table"
-        digest = hashlib.sha256(frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()).hexdigest()
+        frame, about, name = _from_frame(source), "in memory", "table"
     if frame.width == 0:
         raise BadInput(f"{name} holds no columns: the first line of a CSV file names them")
     if frame.height == 0:
         raise BadInput(f"{name} holds no rows below its header")
-    unnamed = {column: f"column_{i + 1}" for i, column in enumerate(frame.columns) if NO_NAME.fullmatch(column)}
-    return Raw(
-        frame.rename(unnamed), typed, name, about, digest, time.perf_counter() - began, place, frozenset(repeated)
-    )
+    frame = _named(frame)
+    digest = digest or hashlib.sha256(frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()).hexdigest()
+    gone = time.perf_counter() - began
+    return Raw(frame, lines is None, name, about, digest, gone, place, frozenset(repeated), tuple(notes), lines)
 
 
-def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
-    """The frame, whether its columns have types, notes on the file, and the names that its header repeats."""
+def _named(frame: pl.DataFrame) -> pl.DataFrame:
+    """Columns without a name are called column_1, ... by their place."""
+    new, taken = {}, set(frame.columns)
+    for i, column in enumerate(frame.columns):
+        if NO_NAME.fullmatch(column):
+            name = f"column_{i + 1}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            new[column] = name
+    return frame.rename(new)
+
+
+def _read_file(path: Path, table: str | None, query: str | None, tell: Tell) -> tuple[pl.DataFrame, str, Delimited | None]:
+    """The frame, what kind of file it is, and of a CSV file where its rows stand."""
     if path.is_dir():
         raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
     if not path.exists():
@@ -78,106 +127,19 @@ def _read_file(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
             else []
         )
         raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
+    kind = Path(inner_name(path)).suffix.lower()
     try:
-        if path.suffix.lower() in (".parquet", ".pq"):
-            return pl.read_parquet(path), True, "Parquet", set()
-        return _read_csv(path)
+        if is_database(path):
+            return *read_database(path, table, query), None
+        if table is not None or query is not None:
+            raise BadInput(f"{path.name} is no database: table= and query= are for databases")
+        if kind in READERS:
+            about, read = READERS[kind]
+            return read(io.BytesIO(bytes_of(path)) if is_packed(path) else path), about, None
+        found = read_delimited(path, tell)
+        return found.frame, found.about, found
     except (OSError, EOFError, pl.exceptions.PolarsError) as reason:
         raise BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
-
-
-def _read_csv(path: Path) -> tuple[pl.DataFrame, bool, str, set[str]]:
-    """Every cell as text: what a column is, is decided by looking at all of it."""
-    start = _bytes_of(path, 1 << 16)
-    if not start.strip():
-        raise BadInput(f"{path} is empty: a table has a header line and at least one row")
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadFile(f"{path} is text in UTF-16: save it again as CSV in UTF-8")
-    if b"\0" in start:
-        raise BadFile(f"{path} is not a text file: give a CSV or Parquet file")
-    separator = separator_in(start.lstrip().splitlines()[0].decode("utf-8", "replace"))
-    try:
-        frame, encoding = _parsed(path, separator)
-    except pl.exceptions.PolarsError:
-        reason = bad_line(path, separator)
-        if reason is None:
-            raise
-        raise reason from None
-    header = looks_like_header(frame)
-    if header is not True:
-        shown = ", ".join(frame.columns[:3]) + (", ..." if frame.width > 3 else "")
-        _warn_no_header(path.name, shown, frame.width, kept=header is False)
-    if header is False:
-        frame = _parsed(path, separator, header=False)[0]
-        frame.columns = [f"column_{i + 1}" for i in range(frame.width)]
-    if frame.width > 1 and frame.to_series(-1).null_count() and path.stat().st_size < LARGEST_LOOKED_AT:
-        warn_of_short_lines(path, separator)
-    about = f"{SEPARATORS[separator]}, {'no ' if header is False else ''}header row" + (
-        ", Windows-1252" if encoding == "cp1252" else ""
-    )
-    return frame, False, about, set() if header is False else check_header(path, frame.columns, separator)
-
-
-def _warn_no_header(name: str, shown: str, width: int, kept: bool) -> None:
-    if kept:
-        done = f"looks like data, not like names: it is kept as a row, and the columns are called column_1 to column_{width}"
-        remedy = "if these are names, put letters into them"
-    else:
-        done, remedy = "is taken for the names of the columns", "if it is data, put a line of names above it"
-    warn(f"{name!r}: the first line ({shown}) {done}; {remedy}", DataWarning, stacklevel=5)
-
-
-def looks_like_header(frame: pl.DataFrame) -> bool | None:
-    """Whether the names that were read are names, and not the first row of data; None where it cannot be known.
-
-    A first row has a number above every column of numbers, and above a column of texts one of its texts. Numbers that go up
-    in equal steps are names (years, or the numbers of the columns).
-    """
-    if frame.height == 0 or frame.width < 2:
-        return True
-    names = {name: REPEATED.sub("", name).strip() for name in frame.columns}
-    texts: list[str] = []
-    numbers: list[str] = []
-    for column in frame.head(HEAD).iter_columns():
-        cells = column.str.strip_chars()
-        present = cells.filter((cells != "").fill_null(False))
-        numeric = len(present) > 0 and 2 * int(present.str.contains(f"^{NUMBER.pattern}$").sum()) > len(present)
-        (numbers if numeric else texts).append(column.name)
-    above = [names[name] for name in numbers]
-    if not any(above) or not all(NUMBER.fullmatch(name) or not name for name in above):
-        return True
-    steps = {
-        round(float(b.replace(",", ".")) - float(a.replace(",", ".")), 9) for a, b in pairwise(filter(None, above))
-    }
-    if len(steps) == 1 and max(steps) > 0 and len(above) > 2:
-        return True
-    if not texts or any(names[name] and (frame[name].str.strip_chars() == names[name]).any() for name in texts):
-        return False
-    return None
-
-
-def _parsed(path: Path, separator: str, header: bool = True) -> tuple[pl.DataFrame, str]:
-    """The cells, and the encoding of the file: UTF-8, or else what Windows writes in western Europe."""
-    read = partial(pl.read_csv, separator=separator, infer_schema=False, has_header=header)
-    try:
-        frame = read(path)
-        if not any(UNREADABLE in name for name in frame.columns):  # of a header polars does not complain
-            return frame, "utf8"
-    except pl.exceptions.PolarsError as reason:
-        if "utf-8" not in str(reason).lower():
-            raise
-    try:
-        text = _bytes_of(path).decode("cp1252").encode()
-        return read(text), "cp1252"
-    except UnicodeDecodeError:
-        return read(path, encoding="utf8-lossy"), "utf8-lossy"
-
-
-def _bytes_of(path: Path, most: int = -1) -> bytes:
-    """A file, unpacked; or its first bytes."""
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
-    with opener(path, "rb") as file:
-        return bytes(file.read(most))
 
 
 def _digest_file(path: Path) -> str:
