@@ -12,7 +12,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
-from tenfold.table.cells import as_texts, finite
+from tenfold.table.cells import as_texts, class_texts, finite
 from tenfold.table.columns import LEAST_LEVEL_ROWS
 from tenfold.table.dates import FORMS, days
 from tenfold.table.reading import pl
@@ -151,7 +151,8 @@ class TableCoder(Estimator):
         known = {str(level) for level in (self.reference_[i], *self.levels_[i])}
         other = {level.removesuffix(".0") if level.endswith(".0") else f"{level}.0": level for level in known}
         other = {written: level for written, level in other.items() if written not in known and WHOLE.fullmatch(level)}
-        return as_texts(column).replace(list(other), list(other.values())) if other else as_texts(column)
+        texts = class_texts(as_texts(column), known)
+        return texts.replace(list(other), list(other.values())) if other else texts
 
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
         """A category with its kept levels alone, missing values as they are."""

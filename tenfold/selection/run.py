@@ -27,12 +27,12 @@ from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.prepared import front
 from tenfold.selection.race import Race, count_folds, make_folds
 from tenfold.selection.store import MARK, write_run
-from tenfold.table.checks import duplicate_groups, leak_suspects
-from tenfold.table.columns import Asked, Column, check_name, look_at_columns
+from tenfold.table.columns import Asked, Column, check_name, comma_of, look_at_columns
+from tenfold.table.copies import duplicate_groups
+from tenfold.table.leaks import leak_suspects
 from tenfold.table.lines import refuse_repeated
-from tenfold.table.reading import Raw, pl, read_table
+from tenfold.table.reading import pl, read_table
 from tenfold.table.task import Task, find_task, task_name
-from tenfold.table.written_numbers import writes_commas
 
 Listener = Callable[..., None]
 # The judge, and a score beside it.
@@ -168,7 +168,7 @@ class _Job:
         self.emit("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds)
         check_name(target, frame.columns)
         refuse_repeated(raw.name, set(raw.repeated), [target])
-        comma = _comma(raw)
+        comma = comma_of(raw)
         named = Asked(asked["keep"], asked["drop"], asked["category"])
         named.check(frame.columns, target)
         task = find_task(frame[target], raw.typed, asked["task"], comma, target in named.category)
@@ -270,7 +270,7 @@ def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
     raw = read_table(table)
     check_name(target, raw.frame.columns)
     refuse_repeated(raw.name, set(raw.repeated), [target])
-    comma = _comma(raw)
+    comma = comma_of(raw)
     task = find_task(raw.frame[target], raw.typed, "number", comma)
     columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed, comma=comma, rows=task.rows)
     if not used.width:
@@ -328,11 +328,6 @@ def _with_target(frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, str]:
         raise BadInput(f"the target has {len(values)} values, but the table has {frame.height} rows")
     name = "target" if "target" not in frame.columns else "the target"
     return frame.with_columns(pl.Series(name, values, strict=False)), name
-
-
-def _comma(raw: Raw) -> bool:
-    """Whether a CSV file writes commas before decimals; where commas part its cells, it cannot."""
-    return not raw.typed and not raw.about.startswith("comma") and writes_commas(raw.frame)
 
 
 def _task_facts(task: Task, judge: Score) -> dict[str, Any]:

@@ -7,6 +7,8 @@ other text (a remark, a value below the limit of detection) are read as missing 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from tenfold.table.reading import pl
@@ -23,12 +25,15 @@ MISSING_IN_NUMBERS = (
 )  # fmt: skip
 OVERFLOW = r"^[+-]?\d+(\.\d*)?[eE]\+?\d+$"  # 1e400 is a number, but no float
 BOUND = r"^[<>≤≥~≈]=?\s*[+-]?\d"  # "<0.01": a number that is known up to a bound
+CENSOR = re.compile(BOUND)
 MOST_WORDS = 0.5  # of the cells: with more missing values than numbers a column is not one of numbers
 MOST_ODD = 0.1  # of the cells may be texts of any other kind
 FEW_INTEGERS = (
     10  # whole numbers with at most so many different values may be codes, and a text beside them one of the codes
 )
 FLOAT_WHOLE = 2.0**53
+MOST_LISTED = 100  # odd cells of a column
+CENSORED, ODD = "censored", "odd"  # known up to a bound; anything else
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,16 @@ class Odd:
     def __str__(self) -> str:
         shown = self.example if len(self.example) <= 40 else self.example[:39] + "…"
         return f"{counted_cells(self.count)} such as {shown!r} in row {self.row + 1:,} read as missing"
+
+
+@dataclass(frozen=True)
+class OddCell:
+    """One cell that was read as missing although something is written in it."""
+
+    row: int  # from 0
+    place: str  # "line 17" of a CSV file, else "row 16"
+    text: str
+    kind: str  # "censored" (<0.01) or "odd" (anything else)
 
 
 @dataclass(frozen=True)
@@ -70,6 +85,12 @@ def without_missing_words(texts: pl.Series) -> tuple[pl.Series, Odd | None]:
     return texts.set(missing, None), _odd(texts, missing)
 
 
+def class_texts(texts: pl.Series, known: Collection[str] = ()) -> pl.Series:
+    """Texts of a category: null for the words that no class is called, unless one of those is known as a class."""
+    words = [word for word in MISSING if word not in {one.lower() for one in known}]
+    return texts.set(texts.str.to_lowercase().is_in(words).fill_null(False), None)
+
+
 def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
     """The cells as numbers, in the form that most of them have; None where the column holds other texts.
 
@@ -92,6 +113,20 @@ def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
 def odd_cells(texts: pl.Series, values: pl.Series) -> Odd | None:
     """The cells with a text that was not read as a value."""
     return _odd(texts, (values.is_null() & texts.is_not_null()).fill_null(False))
+
+
+def odd_list(texts: pl.Series, values: pl.Series, where: Callable[[int], str]) -> tuple[tuple[OddCell, ...], int]:
+    """The first cells with a text that was read as missing, words that only say so not among them; and how many there are."""
+    unread = (values.is_null() & texts.is_not_null()).fill_null(False)
+    if not unread.any():
+        return (), 0
+    lower = texts.str.to_lowercase()
+    rows = (unread & ~lower.is_in(list(MISSING_IN_NUMBERS)).fill_null(False)).arg_true()
+    cells = tuple(
+        OddCell(row, where(row), str(texts[row]), CENSORED if CENSOR.match(str(texts[row])) else ODD)
+        for row in rows.head(MOST_LISTED).to_list()
+    )
+    return cells, len(rows)
 
 
 def _odd(texts: pl.Series, which: pl.Series) -> Odd | None:

@@ -10,13 +10,16 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
-from tenfold.table.cells import Odd, as_numbers, as_texts, finite, odd_cells
-from tenfold.table.dates import ISO, days, form_of, looks_like_dates, other_form
-from tenfold.table.reading import pl
+from tenfold.table.cells import Odd, as_numbers, as_texts, class_texts, finite, odd_cells
+from tenfold.table.dates import COMPACT, ISO, are_compact, days, form_of, looks_like_dates, other_form
+from tenfold.table.names import TIMES, says, says_key
+from tenfold.table.reading import Raw, pl
+from tenfold.table.written_numbers import writes_commas
 
 FREE_TEXT = 0.5  # a column of texts with more different values than this share of its rows is not a category
 LEAST_LEVEL_ROWS = 5  # a level of fewer rows is not kept, so that no single row can be read off a model
 MOST_NAMES = 8  # of columns in a message
+LEAST_KEYS = 20  # rows, and different values, from which whole numbers may be names of rows
 USED = ("number", "category", "date")
 
 
@@ -70,11 +73,23 @@ def look_at_columns(
     """
     columns, series = [], []
     for one in frame.iter_columns():
-        column, values = _Look(one, typed, asked, comma, rows).found()
+        column, values = look_at(one, typed, asked, comma, rows)
         columns.append(column)
         if column.used:
             series.append(values)
     return columns, pl.DataFrame(series)
+
+
+def look_at(
+    series: pl.Series, typed: bool, asked: Asked = NOTHING, comma: bool = False, rows: Array | None = None
+) -> tuple[Column, pl.Series]:
+    """The kind of one column, and its values: Float64 or String where it is used."""
+    return _Look(series, typed, asked, comma, rows).found()
+
+
+def comma_of(raw: Raw) -> bool:
+    """Whether a CSV file writes commas before decimals; where commas part its cells, it cannot."""
+    return not raw.typed and not raw.about.startswith("comma") and writes_commas(raw.frame)
 
 
 def check_name(name: str, known: Sequence[str], where: str = "") -> None:
@@ -139,6 +154,11 @@ class _Look:
             return Column(self.name, "category", present), as_texts(self.series)
         if missing == 0 and not self.keep and len(values) > 2 and _counts_rows(values.to_numpy()):
             return Column(self.name, "row number", "counts the rows, left out", undo="keep"), values
+        if says(self.name, TIMES) == "date" and are_compact(values):
+            return self._dates(days(values, COMPACT), COMPACT, None, None)
+        key = None if self.keep else _is_key(self.name, values, different)
+        if key is not None:
+            return Column(self.name, "id", f"{key}, left out", undo="keep"), values
         return Column(self.name, "number", note), values
 
     def _dates(self, values: pl.Series, form: str, other: str | None, odd: Odd | None) -> tuple[Column, pl.Series]:
@@ -153,33 +173,65 @@ class _Look:
         return Column(self.name, "date", note, self._undo(odd), form), values
 
     def _texts(self, texts: pl.Series) -> tuple[Column, pl.Series]:
+        asked = self.keep or self.category
+        if not asked and looks_like_dates(texts):
+            form = form_of(texts)
+            if form is None:
+                return Column(self.name, "text", "dates of mixed form, left out", _kept(texts)), texts
+            values = days(texts, form)
+            return self._dates(values, form, other_form(texts, form), odd_cells(texts, values))
+        texts = texts if self.category else class_texts(texts)
         present = texts.drop_nulls()
         different = present.n_unique()
-        asked = self.keep or self.category
         if different == 0:
             return Column(self.name, "empty", "holds no values, left out"), texts
         if different == 1 and texts.null_count() == 0:
             return Column(self.name, "constant", "the same in every row, left out"), texts
-        undo = "keep" if _frequent_enough(texts) else None
-        if not asked and looks_like_dates(texts):
-            form = form_of(texts)
-            if form is None:
-                return Column(self.name, "text", "dates of mixed form, left out", undo), texts
-            values = days(texts, form)
-            return self._dates(values, form, other_form(texts, form), odd_cells(texts, values))
         if different == len(present) and different > 2 and not asked:
-            return Column(self.name, "id", "different in every row, left out", undo), texts
+            what = "different in every row, left out"
+            if _are_sentences(present):
+                return Column(self.name, "text", f"texts of several words, {what}", _kept(texts)), texts
+            return Column(self.name, "id", what, _kept(texts)), texts
         if different > max(FREE_TEXT * len(present), 2) and not asked:
             what = f"{different:,} different texts in {len(present):,} rows, left out"
-            return Column(self.name, "text", what, undo), texts
+            return Column(self.name, "text", what, _kept(texts)), texts
         if not _frequent_enough(texts):
             return Column(self.name, "text", f"no value occurs in {LEAST_LEVEL_ROWS} rows, left out"), texts
         return Column(self.name, "category"), texts
 
 
+def _kept(texts: pl.Series) -> str | None:
+    return "keep" if _frequent_enough(texts) else None
+
+
 def _frequent_enough(texts: pl.Series) -> bool:
     """Whether some level can be kept in a category."""
     return int(texts.fill_null("").value_counts()["count"].max() or 0) >= LEAST_LEVEL_ROWS  # type: ignore[arg-type]
+
+
+def _are_sentences(texts: pl.Series) -> bool:
+    """Whether texts are written words rather than names of rows: three spaces or more, most of them."""
+    return float(texts.str.count_matches(r"\s").median() or 0) >= 3  # type: ignore[arg-type]
+
+
+def _is_key(name: str, values: pl.Series, different: int) -> str | None:
+    """Why whole numbers name the rows, or what these belong to; None where they measure something.
+
+    Certain are numbers that count on from row to row, whatever their name, unless it is one of a time or place, where a series may be
+    measured at equal steps. All different in another order they may be ranks: the name decides. Names alone decide where they repeat.
+    """
+    n, present = len(values), values.drop_nulls()
+    if n < LEAST_KEYS or not _whole(present) or float(present.min() or 0) < 0:  # type: ignore[arg-type]
+        return None
+    key, time = says_key(name), says(name, TIMES)
+    if different == len(present):
+        steps = np.unique(np.diff(present.to_numpy()))
+        if time is None and len(steps) == 1 and abs(steps[0]) == 1:
+            return "whole numbers that count on from row to row"
+        return f"whole numbers, all different, and the name says {key!r}" if key else None
+    if key and different > LEAST_KEYS and different > n / 20:
+        return f"{different:,} different whole numbers in {n:,} rows, and the name says {key!r}"
+    return None
 
 
 def _spelt(form: str) -> str:

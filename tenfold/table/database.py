@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def read_database(source: Any, table: str | None, query: str | None) -> tuple[pl
 def _read_file(path: Path, table: str | None, query: str | None) -> tuple[pl.DataFrame, str]:
     if path.suffix.lower() in DUCKDB:
         try:
-            import duckdb
+            duckdb: Any = import_module("duckdb")
         except ImportError:
             raise BadFile(f"reading {path.name} needs DuckDB: pip install duckdb") from None
         with duckdb.connect(str(path), read_only=True) as connection:
@@ -75,7 +76,7 @@ def _read_address(address: str, query: str) -> tuple[pl.DataFrame, str]:
     except ImportError:
         pass
     try:
-        import sqlalchemy
+        sqlalchemy: Any = import_module("sqlalchemy")
     except ImportError:
         raise BadFile(f"reading from {kind} needs a driver: pip install adbc-driver-{kind}, or sqlalchemy") from None
     with sqlalchemy.create_engine(address).connect() as connection:

@@ -92,8 +92,9 @@ def read_delimited(path: Path, tell: Tell) -> Delimited:
     if layout.skip:
         tell(f"{path.name!r}: {_lines(layout.skip)} above the header left out")
     _without_surroundings(found, tell)
-    if frame.width > 1 and frame.to_series(-1).null_count() and path.stat().st_size < LARGEST_LOOKED_AT:
-        warn_of_short_lines(path, layout, tell)
+    frame = found.frame
+    if frame.width > 1 and frame.height and frame.to_series(-1).null_count() and path.stat().st_size < LARGEST_LOOKED_AT:
+        warn_of_short_lines(path, layout, tell, found.line(frame.height - 1))
     found.repeated = check_header(path, frame.columns, layout, tell) if found.header else set()
     return found
 

@@ -76,7 +76,7 @@ class _Records:
         if at == top or self.width < 2:
             return 0
         line, header = self.records[at]
-        rest = [fields for _, fields in self.records[at:] if any(fields)]
+        rest = [fields for _, fields in self.records[at:] if sum(1 for cell in fields if cell.strip()) > 1]
         plain = len(rest) >= 2 and sum(len(one) == self.width for one in rest) >= CONSISTENT * len(rest)
         named = len(header) == self.width and not any(NUMBER.fullmatch(cell.strip()) for cell in header if cell.strip())
         above = [fields for _, fields in self.records[:at]]

@@ -143,12 +143,14 @@ def bad_line(path: Any, layout: Layout = PLAIN) -> BadFile | None:
     return None
 
 
-def warn_of_short_lines(path: Any, layout: Layout = PLAIN, tell: Tell = tell_by_warning) -> None:
-    """Lines with fewer fields than the header: readers take what is not there for missing values, without a word."""
+def warn_of_short_lines(path: Any, layout: Layout, tell: Tell, last: int) -> None:
+    """Lines up to the last row with fewer fields than the header: readers take what is not there for missing values, without a word."""
     width, short, first = 0, 0, (0, 0)
     try:
         for line, fields in _records(path, layout):
             width = width or len(fields)
+            if line > last:
+                break
             if len(fields) < width:
                 first, short = first if short else (line, len(fields)), short + 1
     except (csv.Error, OSError, EOFError):

@@ -35,7 +35,12 @@ def inner_name(path: Path) -> str:
 def open_bytes(path: Path) -> IO[bytes]:
     """The file for reading, unpacked on the way."""
     opener: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".zip": _member, ".zst": _zstd, ".zstd": _zstd}
-    return opener.get(path.suffix.lower(), lambda path: open(path, "rb"))(path)  # type: ignore[no-any-return]
+    file: IO[bytes] = opener.get(path.suffix.lower(), _plain)(path)
+    return file
+
+
+def _plain(path: Path) -> Any:
+    return open(path, "rb")
 
 
 def bytes_of(path: Path, most: int = -1) -> bytes:

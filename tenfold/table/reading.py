@@ -39,7 +39,7 @@ NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
 def _excel(source: Any) -> pl.DataFrame:
     for engine in ("calamine", "openpyxl"):
         try:
-            return pl.read_excel(source, engine=engine)  # type: ignore[call-overload, no-any-return]
+            return pl.read_excel(source, engine=engine)
         except ImportError:
             continue
     raise BadFile("reading Excel files needs fastexcel or openpyxl: pip install fastexcel")

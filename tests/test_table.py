@@ -1,0 +1,227 @@
+"""`tenfold.read`: what it takes, what a Table says and hands out."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tenfold
+from tenfold.core.errors import BadFile, BadInput, BadParameter, BadType, DataWarning
+
+ROWS = 60
+
+
+def frame(n: int = ROWS) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    return pl.DataFrame(
+        {
+            "key": [f"k{i:04}" for i in range(n)],
+            "height": np.round(rng.normal(170, 10, n), 1),
+            "visits": rng.poisson(3, n),
+            "grade": [["low", "medium", "high"][i] for i in rng.integers(0, 3, n)],
+            "town": [["Bonn", "Köln", "Trier"][i] for i in rng.integers(0, 3, n)],
+            "day": [f"2024-03-{i % 28 + 1:02}" for i in range(n)],
+        }
+    )
+
+
+KINDS = dict(key="id", height="ratio", visits="count", grade="ordinal", town="nominal", day="date")
+
+
+def written(folder: Path, kind: str) -> Path:
+    """The frame as a file of a kind."""
+    table, path = frame(), folder / f"t.{kind}"
+    if kind in ("csv", "tsv"):
+        table.write_csv(path, separator="," if kind == "csv" else "\t")
+    elif kind == "csv.gz":
+        path.write_bytes(gzip.compress(table.write_csv().encode()))
+    elif kind == "csv.zst":
+        with pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd") as out:
+            out.write(table.write_csv().encode())
+    elif kind == "csv.zip":
+        with zipfile.ZipFile(path, "w") as out:
+            out.writestr("t.csv", table.write_csv())
+    elif kind == "sqlite":
+        with sqlite3.connect(path) as connection:
+            connection.execute(f"CREATE TABLE t ({', '.join(table.columns)})")
+            connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * table.width)})", table.rows())
+        connection.close()
+    else:
+        {"parquet": table.write_parquet, "feather": table.write_ipc, "jsonl": table.write_ndjson}[kind](path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "csv.zst", "csv.zip", "sqlite", "parquet", "feather", "jsonl"])
+def test_kinds_of_files(kind: str, tmp_path: Path) -> None:
+    table = tenfold.read(written(tmp_path, kind))
+    assert table.kinds == KINDS and table.shape == (ROWS, 6)
+    assert table["height"].to_list() == frame()["height"].to_list() and table["town"].to_list() == frame()["town"].to_list()
+    assert table.column("grade").order == ("low", "medium", "high")
+
+
+def test_frames() -> None:
+    for source in (frame(), frame().to_pandas(), frame().to_arrow(), frame().to_dict(as_series=False)):
+        assert tenfold.read(source).kinds == KINDS
+    assert tenfold.read(pd.DataFrame({1: [1.5, 2.5, 3.5], "a": ["x", "y", "x"]})).frame.columns == ["1", "a"]
+    with pytest.raises(BadType, match="is not a table"):
+        tenfold.read(object())
+
+
+def test_databases(tmp_path: Path) -> None:
+    path = written(tmp_path, "sqlite")
+    with sqlite3.connect(path) as connection:
+        table = tenfold.read(connection, query="SELECT height, visits FROM t WHERE visits > 2")
+        assert table.width == 2 and (table["visits"] > 2).all()
+        connection.execute("CREATE TABLE other (a)")
+        connection.executemany("INSERT INTO other VALUES (?)", [(1,), ("x",), (None,)])
+    connection.close()
+    with pytest.raises(BadParameter, match="has other, t: give the name of one with table="):
+        tenfold.read(path)
+    assert tenfold.read(path, table="other")["a"].to_list() == ["1", "x", None]  # cells of any type each: texts
+    with pytest.raises(BadParameter, match=r"there is none in t\.sqlite, which has other, t"):
+        tenfold.read(path, table="gone")
+    with pytest.raises(BadParameter, match="no such table: nowhere"):
+        tenfold.read(path, query="SELECT * FROM nowhere")
+    with pytest.raises(BadParameter, match="give one of them"):
+        tenfold.read(path, table="t", query="SELECT 1")
+    with pytest.raises(BadInput, match="is no database"):
+        tenfold.read(written(tmp_path, "csv"), table="t")
+    (tmp_path / "no.sqlite").write_text("a,b\n1,2\n")
+    with pytest.raises(BadFile, match="cannot be read as a SQLite database"):
+        tenfold.read(tmp_path / "no.sqlite")
+    with pytest.raises(BadParameter, match="give table= or query="):
+        tenfold.read("postgresql://nowhere/x")
+
+
+def test_kinds_can_be_given() -> None:
+    table = tenfold.read(pl.DataFrame({"zip": [53111, 53113, 53115] * 20, "x": np.arange(60) / 7}), kinds={"zip": "nominal"})
+    assert table.kinds == {"zip": "nominal", "x": "ratio"} and table.values["zip"].dtype == pl.String
+    assert table.with_kinds(zip="interval").kinds["zip"] == "interval"
+    assert table.with_kinds({"x": "id"}).values.columns == ["zip"]
+    with pytest.raises(BadParameter, match=r"kinds\['zip'\]='category': must be one of nominal, "):
+        table.with_kinds(zip="category")
+    with pytest.raises(BadParameter, match="there is no column 'zap': did you mean 'zip'"):
+        table.with_kinds(zap="nominal")
+    with pytest.raises(BadParameter, match=r"kinds\['a'\]='ratio': 'x' in row 1 is not a number"):
+        _ = tenfold.read(pl.DataFrame({"a": ["x", "y"] * 20}), kinds={"a": "ratio"}).kinds
+
+
+def test_numbers_as_texts_and_odd_cells(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    cells = [f"{x:.2f}".replace(".", ",") for x in rng.gamma(2, 10, 120)]
+    cells[4], cells[7], cells[20], cells[30], cells[33] = "<0,01", "abc", "", "n/a", "unknown"
+    (tmp_path / "t.csv").write_text("lead;other\n" + "".join(f"{c};{i % 3}\n" for i, c in enumerate(cells)))
+    column = tenfold.read(tmp_path / "t.csv").column("lead")
+    assert (column.kind, column.missing, column.n_odd) == ("ratio", 5, 2)
+    assert [(cell.place, cell.text, cell.kind) for cell in column.odd] == [("line 6", "<0,01", "censored"), ("line 9", "abc", "odd")]
+    flags = [flag.text for flag in tenfold.read(tmp_path / "t.csv").flags if flag.what == "odd cells"]
+    bound, odd = "1 cell known up to a bound ('<0,01' in line 6)", "1 cell of other text ('abc' in line 9)"
+    assert flags == [f"'lead': {bound} and {odd} read as missing"]
+
+
+def test_sentinels_are_noticed_and_can_be_missing() -> None:
+    x = np.random.default_rng(2).normal(20, 3, 200)
+    x[[3, 50, 51]] = -999
+    table = tenfold.read(pl.DataFrame({"x": x}))
+    assert table.kinds == {"x": "ratio"} and [flag.what for flag in table.flags] == ["sentinel"]
+    again = tenfold.read(pl.DataFrame({"x": x}), missing=[-999])
+    assert again.column("x").missing == 3 and again.flags == [] and again["x"].null_count() == 3
+    texts = tenfold.read(pl.DataFrame({"x": ["a", "b", "not asked"] * 20}), missing=["Not asked"])
+    assert texts.column("x").missing == 20
+
+
+def test_keys_and_groups() -> None:
+    rng = np.random.default_rng(3)
+    n = 120
+    rows = pl.DataFrame(
+        {
+            "number": np.arange(1000, 1000 + n),
+            "passengerId": rng.permutation(n) * 3,
+            "customer_id": rng.integers(100, 140, n),
+            "year": np.arange(1900, 1900 + n),
+            "rank": rng.permutation(n) + 1,
+            "income": rng.integers(1000, 90000, n),
+        }
+    )
+    table = tenfold.read(rows)
+    assert table.kinds == dict(number="id", passengerId="id", customer_id="id", year="interval", rank="count", income="ratio")
+    assert [(flag.what, flag.warning) for flag in table.flags] == [("id", False), ("id", False), ("groups", False), ("time", False)]
+
+
+def test_copies_and_constants() -> None:
+    rng = np.random.default_rng(4)
+    empty = pl.Series([None] * 50, dtype=pl.Float64)
+    base = pl.DataFrame({"a": rng.normal(size=50), "b": rng.normal(size=50), "c": [1.0] * 50, "d": empty})
+    table = tenfold.read(pl.concat([base, base[:3]]).with_columns(pl.col("a").alias("again")))
+    told = {flag.what: flag.text for flag in table.flags}
+    assert told["constant"] == "'c': the same in every row" and told["empty"] == "'d': holds no values"
+    assert [flag.text for flag in table.flags if flag.what == "copies"] == [
+        "'again' is a copy of 'a'",
+        "3 rows equal to others (the first in row 51): copies in training and test flatter a score",
+    ]
+
+
+def test_a_table_hands_itself_out() -> None:
+    table = tenfold.read(frame(), target="grade")
+    assert len(table) == ROWS and list(table) == frame().columns and "town" in table and "gone" not in table
+    assert table.select(["town", "height"]).kinds == {"town": "nominal", "height": "ratio"}
+    assert table[["town", "grade"]].target == "grade" and table.drop("grade").target is None and table[:2].width == 2
+    assert table.to_pandas().shape == (ROWS, 6) and table.to_arrow().num_rows == ROWS
+    assert pa.table(table).num_columns == 6 and pl.DataFrame(table).equals(table.frame)
+    assert table.with_target("town").target == "town" and tenfold.read(table, target="town").target == "town"
+    assert table.values.columns == ["height", "visits", "grade", "town", "day"]
+    with pytest.raises(BadParameter, match="there is no column 'towm': did you mean 'town'"):
+        table["towm"]
+
+
+def test_words_of_a_table() -> None:
+    table = tenfold.read(frame(), target="grade")
+    lines = table.describe().splitlines()
+    assert lines[0] == "table   60 rows x 6 columns   in memory" and len(lines) == 1 + 6 + len(table.flags)
+    assert "grade   ordinal" in lines[4] and "(target)" in lines[4] and "low, medium, high" in lines[4]
+    nasty = tenfold.read(pl.DataFrame({"<script>alert(1)</script>\u202e": ["<b>x</b>", "y", "z"] * 20}))
+    assert "<script>" not in nasty._repr_html_() and "<b>" not in nasty._repr_html_() and "\u202e" not in repr(nasty)
+
+
+def test_what_surrounds_a_table(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "Report of the station\nprinted by somebody\n\nday,rain,wind\n2024-01-01,1.5,3\n2024-01-02,2.5,4\n"
+        "\nday,rain,wind\n2024-01-03,0.5,5\n\nSource: the station\n"
+    )
+    with pytest.warns(DataWarning) as warned:
+        table = tenfold.read(tmp_path / "t.csv")
+    assert [str(one.message) for one in warned] == [
+        "'t.csv': 3 lines above the header left out",
+        "'t.csv', line 8: the header stands again (1 line), left out",
+        "'t.csv', line 11: left out what stands below the rows ('Source: the station')",
+    ]
+    assert table.frame["rain"].to_list() == [1.5, 2.5, 0.5] and [flag.what for flag in table.flags][:3] == ["file"] * 3
+    assert table.raw.where(2) == "line 9"
+
+
+def test_dates_in_many_forms() -> None:
+    for cells, kind in (
+        (["12 May 2024", "3 March 2023"], pl.Date),
+        (["May 12, 2024", "Mar 3, 2023"], pl.Date),
+        (["12-May-24", "03-Mar-23"], pl.Date),
+        (["12.05.2024 10:30", "03.03.2023 00:00"], pl.Datetime),
+        (["2024-05-12T10:30:00+02:00", "2023-03-03T00:00:00Z"], pl.Datetime),
+        (["05/12/2024 10:30 PM", "03/03/2023 12:00 AM"], pl.Datetime),
+    ):
+        column = tenfold.read(pl.DataFrame({"x": cells * 10}), target=None)
+        assert column.kinds == {"x": "date"} and isinstance(column.frame["x"].dtype, kind), cells
+        assert str(column.frame["x"][1]).startswith("2023-03-03"), cells
+    at = tenfold.read(pl.DataFrame({"x": ["2024-05-12T10:30:00+02:00", "2023-03-03T00:00:00Z"] * 10})).frame["x"]
+    assert str(at[0]) == "2024-05-12 08:30:00"
+    evening = tenfold.read(pl.DataFrame({"x": ["05/13/2024 10:30 PM", "03/03/2023 12:05 AM"] * 10})).frame["x"]
+    assert str(evening[0]) == "2024-05-13 22:30:00" and str(evening[1]) == "2023-03-03 00:05:00"
+    compact = tenfold.read(pl.DataFrame({"date": [20240512, 20230303] * 10, "y": [1.5, 2.5] * 10}))
+    assert compact.kinds["date"] == "date" and str(compact.frame["date"][1]) == "2023-03-03"
