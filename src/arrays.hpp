@@ -80,6 +80,8 @@ struct nb::detail::type_caster<Input<T, N>> {
 
 using Vector = const Input<double, 1>&;
 using Integers = const Input<std::int64_t, 1>&;
+template <class T>
+using Column = const Input<T, 1>&;
 using Matrix = const Input<double, 2>&;
 template <class T>
 using Table = const Input<T, 2>&;

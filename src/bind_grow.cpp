@@ -1,4 +1,4 @@
-// Python binding of the growers of single trees and forests. Every index is checked here, before native loops see it.
+// Python binding of the growers of single trees. Every index is checked here, before native loops see it.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "bind_forest.hpp"
+#include "arrays.hpp"
 #include "kernels/tree/exact_tree.hpp"
 #include "kernels/tree/several_targets.hpp"
 #include "tree_arrays.hpp"
@@ -234,5 +234,4 @@ NB_MODULE(_grow, m) {
     nb::class_<Presorted> presorted(m, "Presorted");
     define<double>(presorted);
     define<float>(presorted);
-    bind_forest(m);
 }

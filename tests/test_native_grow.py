@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold import _grow
+from tenfold import _forest
 from tenfold.tree.bins import Bins
 from tenfold.tree.forest.binned_table import native_forest, with_rare
 from tenfold.tree.single.exact import Growth, Presorted, one_tree
@@ -393,7 +393,7 @@ def test_forests_check_what_they_are_given() -> None:
             factor=np.empty(0), key=np.zeros(6, dtype=np.uint64),
             first=np.zeros(6, dtype=np.int64), rate=1.0, criterion="squared_error",
         )  # fmt: skip
-        return _grow.Forest(**{**given, **changed})
+        return _forest.Forest(**{**given, **changed})
 
     forest()
     for changed, words in (

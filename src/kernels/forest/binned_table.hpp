@@ -40,7 +40,7 @@ struct ForestSettings {
     double min_weight_leaf = 0, min_gain = 0;  // in units of whole weights; in units of impurity times weight
     std::span<const std::int8_t> monotonic;    // by column, or empty
     std::uint64_t seed = 0;
-    const GrowKernels* kernels = nullptr;
+    const ForestKernels* kernels = nullptr;
 };
 
 // What a row adds to the bin it falls into: its weight, and weight times target, or its class.

@@ -46,6 +46,7 @@ struct RankedTargets {
     template <class CellOf>
     void enter(size_t m, CellOf cell) {
         all.resize(m + 2);
+        if (same_bin.size() < m) same_bin.resize(m);
         whole = {};
         for (size_t i = 0; i < m; ++i) whole.W += cell(i).w;
         size_t at = 0;
@@ -69,12 +70,12 @@ struct RankedTargets {
     void begin(Totals) {}
     void make_room(size_t bins) { last_of.resize(std::max(last_of.size(), bins)); }
     void add(size_t bin, const Pair&) {  // in the order of their ranks
-        same_bin.push_back(last_of[bin]);
-        last_of[bin] = static_cast<std::uint32_t>(same_bin.size());
+        same_bin[added] = last_of[bin];
+        last_of[bin] = ++added;
     }
     void clear(size_t bin) {
         last_of[bin] = 0;
-        same_bin.clear();
+        added = 0;
     }
 
     // Both sides of each place between two bins, when they go left in this order. All bins that occur are in it.
@@ -145,7 +146,8 @@ private:
     }
 
     std::vector<Ranked> list;
-    std::vector<std::uint32_t> same_bin;       // by row: the row of the same bin that came before it, or 0
+    std::uint32_t added = 0;                   // rows of the column that is looked at
+    std::vector<std::uint32_t> same_bin;       // by row of it: the row of the same bin that came before it, or 0
     std::vector<std::uint32_t> last_of = std::vector<std::uint32_t>(256);  // by bin: the row that came last, or 0
     std::vector<Told> left, right;             // by the number of bins that have gone left
     std::int64_t base = 0;                     // about the median of the node

@@ -13,10 +13,10 @@ struct SmallNodeSplit {
 };
 constexpr size_t SMALL_NODE_ROWS = 32;
 
-struct GrowKernels {
+struct ForestKernels {
     SmallNodeSplit (*small_node_split)(const std::uint8_t* column, const std::uint32_t* rows, const std::uint64_t* cells, size_t m,
                            unsigned shift, double mean, double weight);
 };
-extern const GrowKernels grow_baseline, grow_avx2, grow_avx512;
+extern const ForestKernels forest_baseline, forest_avx2, forest_avx512;
 
 }  // namespace tenfold

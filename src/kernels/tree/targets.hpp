@@ -6,6 +6,7 @@
 
 #include <cfloat>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "kernels/tree/presorted.hpp"
@@ -85,6 +86,16 @@ struct State {
     std::vector<std::int64_t> sorted_s, sorted_w;  // absolute error: by rank of the target
     std::vector<State> each;                       // of several targets
 };
+
+// Rows in rising order of their targets; of equal targets by `key` where there is one, so that the order of the rows does not matter.
+inline std::vector<std::uint32_t> rows_by_target(std::span<const double> y, std::span<const std::uint64_t> key = {}) {
+    std::vector<std::uint32_t> rows(y.size());
+    std::iota(rows.begin(), rows.end(), 0u);
+    std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) {
+        return y[a] != y[b] || key.empty() ? y[a] < y[b] : key[a] < key[b];
+    });
+    return rows;
+}
 
 template <class Index>
 size_t row_of(Index entry) {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold import _grow
+from tenfold import _forest
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.tree.bins import Bins
@@ -89,7 +89,7 @@ def native_forest(
     for j, values in enumerate(bins.categories):
         if values is not None:
             known[j, : len(values)] = values
-    return _grow.Forest(
+    return _forest.Forest(
         codes,
         bins.n_bins,
         bins.padded,

@@ -1,5 +1,4 @@
-// Binding of forests, on tables of codes.
-#pragma once
+// Python binding of forests, on tables of codes. Every index is checked here, before native loops see it.
 
 #include <nanobind/stl/string.h>
 
@@ -10,20 +9,11 @@
 #include "levels.hpp"
 #include "tree_arrays.hpp"
 
-inline const Levels<GrowKernels> grow_kernels(TENFOLD_LEVELS(grow));
+using namespace nb::literals;
 
-template <class T>
-using Column = const Input<T, 1>&;
+namespace {
 
-// In rising order; of equal targets by `key` where there is one, so that the order of the rows does not matter.
-inline std::vector<std::uint32_t> rows_by_target(std::span<const double> y, std::span<const std::uint64_t> key = {}) {
-    std::vector<std::uint32_t> rows(y.size());
-    std::iota(rows.begin(), rows.end(), 0u);
-    std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) {
-        return y[a] != y[b] || key.empty() ? y[a] < y[b] : key[a] < key[b];
-    });
-    return rows;
-}
+const Levels<ForestKernels> forest_kernels(TENFOLD_LEVELS(forest));
 
 // A binned table with its targets, for any number of trees at once.
 struct Forest {
@@ -64,7 +54,7 @@ void enter_codes(Binned& table, Rows<const Code> codes) {
 }
 
 // Columns of numbers, or of codes of so many classes each; the weights of the sample are there already.
-inline TargetColumns target_columns(Matrix y, Integers classes, const Sample& weights, Vector factor, bool about_zero) {
+TargetColumns target_columns(Matrix y, Integers classes, const Sample& weights, Vector factor, bool about_zero) {
     TargetColumns columns;
     const size_t n = columns.n = y.size(0), q = columns.q = y.size(1);
     columns.classes = classes.data()[0] > 0;
@@ -94,7 +84,7 @@ inline TargetColumns target_columns(Matrix y, Integers classes, const Sample& we
 
 // `codes` (n, width) as Bins make them; `y` (n, q) targets, or codes of `classes` (q) classes (0: numbers); `factor` weights, or
 // empty where all are alike.
-inline void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
+void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
                   Table<std::int64_t> category_codes, Column<std::uint8_t> categorical, Matrix y, Integers classes, Vector factor, Column<std::uint64_t> key,
                   Integers first, double rate, const std::string& criterion) {
     const size_t n = y.size(0), q = y.size(1), p = n_bins.size(0);
@@ -178,29 +168,33 @@ struct Bag {
 };
 
 // The rows of one tree; drawn again where none was.
-inline Bag fill_bag(const Forest& forest, std::uint64_t seed) {
+Bag fill_bag(const Forest& forest, std::uint64_t seed) {
     const Sample& sample = forest.sample;
+    const bool sums = sample.classes == 2 && forest.criterion == "gini";  // of the second class
     Bag bag;
     bag.pairs.resize(sample.n);
     for (std::uint64_t attempt = 0; bag.drawn.empty(); ++attempt) {
-        bag.out.clear();
+        bag.drawn.resize(sample.n), bag.out.resize(sample.n);
+        size_t drawn = 0, out = 0;
         const bool all = !forest.bootstrap || attempt == 100;
         for (size_t place = 0; place < sample.n; ++place) {
             const size_t i = forest.by_target.empty() ? place : forest.by_target[place];
             const std::int64_t times = all ? 1 : forest.drawing.times(i, mix(seed + attempt * 77));
-            (times ? bag.drawn : bag.out).push_back(static_cast<std::uint32_t>(i));
+            bag.drawn[drawn] = bag.out[out] = static_cast<std::uint32_t>(i);
+            ++(times ? drawn : out);
             const std::int64_t w = times * sample.weight(i);
             bag.weight += w;
             if (forest.columns.q) bag.pairs[i] = {times, w};
             else if (!sample.classes) bag.pairs[i] = {times * sample.s[i], w};
-            else bag.pairs[i] = {sample.classes == 2 && forest.criterion == "gini" ? w * sample.code[i] : sample.code[i], w};
+            else bag.pairs[i] = {sums ? w * sample.code[i] : sample.code[i], w};
         }
+        bag.drawn.resize(drawn), bag.out.resize(out);
     }
     return bag;
 }
 
 // Weight and target of each row in one number: the weight in the bits from `shift` on.
-inline std::vector<std::uint64_t> packed_cells(const Forest& forest, const Bag& bag, int shift, int target_bits, double& finer) {
+std::vector<std::uint64_t> packed_cells(const Forest& forest, const Bag& bag, int shift, int target_bits, double& finer) {
     const Sample& sample = forest.sample;
     std::vector<std::uint64_t> cells(sample.n, 0);
     const auto [low, high] = sample.classes ? std::pair<std::int64_t, std::int64_t>{0, 1} : forest.range;
@@ -243,7 +237,7 @@ nb::tuple run_several(const Forest& forest, const ForestSettings& by, const Bag&
 }
 
 // One tree: its arrays, and the leaf of each row that was not drawn (else -1).
-inline nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
+nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std::int64_t max_depth, std::int64_t min_split,
                       std::int64_t min_leaf, double min_weight_share, std::int64_t max_features, std::int64_t max_leaves,
                       double min_decrease, Integers monotonic) {
     require(min_leaf >= 1 && max_features >= 1, "min_leaf and max_features must be at least 1");
@@ -264,7 +258,7 @@ inline nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool rand
                                                    : sample.unit / sample.weight_unit;
     const double min_gain = min_decrease > 0 ? std::max(min_decrease * weight / unit, DBL_MIN) : 0.0;
     const ForestSettings by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_share * weight,
-                            min_gain, directions, seed, &*grow_kernels};
+                            min_gain, directions, seed, &*forest_kernels};
     if (forest.columns.q)
         return forest.criterion == "poisson"          ? run_several<SeveralTargets<SeveralPoisson>>(forest, by, bag)
                : forest.criterion == "entropy"        ? run_several<SeveralTargets<SeveralEntropy>>(forest, by, bag)
@@ -284,8 +278,10 @@ inline nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool rand
     return run_tree(forest, by, bag, PackedTargets{reciprocal, static_cast<unsigned>(64 - weight_bits), finer}, packed.data());
 }
 
-inline void bind_forest(nb::module_& m) {
-    using namespace nb::literals;
+}  // namespace
+
+NB_MODULE(_forest, m) {
+    start_module_beside_kernels();
     nb::class_<Forest> forest(m, "Forest");
     forest.def("__init__", &build_forest, "codes"_a, "n_bins"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(),
                "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a.noconvert(),

@@ -4,8 +4,8 @@
 namespace tenfold {
 
 #define TENFOLD_JOIN(a, b) a##b
-#define TENFOLD_NAMED(level) TENFOLD_JOIN(grow_, level)
+#define TENFOLD_NAMED(level) TENFOLD_JOIN(forest_, level)
 
-extern const GrowKernels TENFOLD_NAMED(TENFOLD_LEVEL){.small_node_split = TENFOLD_LEVEL::small_node_split};
+extern const ForestKernels TENFOLD_NAMED(TENFOLD_LEVEL){.small_node_split = TENFOLD_LEVEL::small_node_split};
 
 }  // namespace tenfold
