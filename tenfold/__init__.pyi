@@ -100,6 +100,7 @@ from tenfold.nonlinear.curve_fit import CurveFit as CurveFit
 from tenfold.nonlinear.kernel_regression import KernelRegressor as KernelRegressor
 from tenfold.prepare.anscombe import AnscombeTransformer as AnscombeTransformer
 from tenfold.prepare.basis import PolynomialFeatures as PolynomialFeatures
+from tenfold.prepare.discretize import KBinsDiscretizer as KBinsDiscretizer
 from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder
 from tenfold.prepare.function import FunctionTransformer as FunctionTransformer
 from tenfold.prepare.impute import SimpleImputer as SimpleImputer

@@ -18,6 +18,7 @@ PUBLIC = {
     "SplineTransformer": "spline",
     "RadialBasisFeatures": "radial",
     "AnscombeTransformer": "anscombe",
+    "KBinsDiscretizer": "discretize",
 }
 
 # Found by name when a file is loaded, but not offered: the part of `Prepare` that `tenfold.select` uses by itself.
