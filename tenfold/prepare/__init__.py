@@ -19,6 +19,10 @@ PUBLIC = {
     "RadialBasisFeatures": "radial",
     "AnscombeTransformer": "anscombe",
     "KBinsDiscretizer": "discretize",
+    "LabelEncoder": "labels",
+    "LabelBinarizer": "labels",
+    "MultiLabelBinarizer": "labels",
+    "label_binarize": "labels",
 }
 
 # Found by name when a file is loaded, but not offered: the part of `Prepare` that `tenfold.select` uses by itself.

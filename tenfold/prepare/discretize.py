@@ -64,7 +64,9 @@ class KBinsDiscretizer(Transformer, Estimator):
         doc="a column 0/1 for each bin, as CSR or dense (steps of a pipeline get dense rows); or the number of the bin",
     )
     strategy: str = param(default="quantile", one_of=("uniform", "quantile", "kmeans", "entropy"), doc="where to cut; entropy needs y")
-    quantile_method: str = param(default="averaged_inverted_cdf", one_of=METHODS, doc="how quantiles lie between values, as in numpy.quantile")
+    quantile_method: str = param(
+        default="averaged_inverted_cdf", one_of=METHODS, doc="how quantiles lie between values, as in numpy.quantile"
+    )
     dtype: Any = param(default=None, doc="float32 or float64: the type of what transform returns; None: that of X")
     subsample: int | None = param(default=200_000, at_least=1, doc="most rows that are looked at, drawn with replacement; None: all")
     random_state: Any = param(default=None, doc="seed of the draw")
@@ -132,7 +134,9 @@ class KBinsDiscretizer(Transformer, Estimator):
                 raise BadParameter("n_bins must be a scalar or array of shape (n_features,).")
             bad = np.flatnonzero((given < 2) | (given != np.floor(given)))
         except TypeError:
-            raise BadParameter(f"KBinsDiscretizer(n_bins={check.short(self.n_bins)}): must be a whole number, or one for each column") from None
+            raise BadParameter(
+                f"KBinsDiscretizer(n_bins={check.short(self.n_bins)}): must be a whole number, or one for each column"
+            ) from None
         if len(bad):
             raise BadParameter(
                 f"KBinsDiscretizer received an invalid number of bins at indices {', '.join(map(str, bad))}. Number of bins must be at "
