@@ -75,7 +75,7 @@ def test_sets_of_labels(classes: Any) -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(tenfold.NotFitted):
         tenfold.LabelEncoder().transform(["a"])
-    with pytest.raises(tenfold.BadInput, match="previously unseen labels: .*z"):
+    with pytest.raises(tenfold.BadInput, match=r"previously unseen labels: .*z"):
         tenfold.LabelEncoder().fit(["a"]).transform(["a", "z"])
     with pytest.raises(tenfold.TenfoldError, match="uniformly strings or numbers"):
         tenfold.LabelEncoder().fit(["a", 1])
