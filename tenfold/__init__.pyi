@@ -105,6 +105,10 @@ from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder
 from tenfold.prepare.function import FunctionTransformer as FunctionTransformer
 from tenfold.prepare.impute import SimpleImputer as SimpleImputer
 from tenfold.prepare.indicate import MissingIndicator as MissingIndicator
+from tenfold.prepare.labels import LabelBinarizer as LabelBinarizer
+from tenfold.prepare.labels import LabelEncoder as LabelEncoder
+from tenfold.prepare.labels import MultiLabelBinarizer as MultiLabelBinarizer
+from tenfold.prepare.labels import label_binarize as label_binarize
 from tenfold.prepare.logarithm import LogTransformer as LogTransformer
 from tenfold.prepare.minmax import DecimalScaler as DecimalScaler
 from tenfold.prepare.minmax import MaxAbsScaler as MaxAbsScaler
@@ -121,6 +125,8 @@ from tenfold.saved.files import load as load
 from tenfold.saved.files import save as save
 from tenfold.selection.run import select as select
 from tenfold.sources.cluster import Dask as Dask
+from tenfold.table.table import Table as Table
+from tenfold.table.table import read as read
 from tenfold.tree.boosting.gradient import GradientBoostingClassifier as GradientBoostingClassifier
 from tenfold.tree.boosting.gradient import GradientBoostingRegressor as GradientBoostingRegressor
 from tenfold.tree.boosting.hist_boosting import HistGradientBoostingClassifier as HistGradientBoostingClassifier

@@ -104,5 +104,6 @@ LEARNERS: dict[int, str] = {
     129: "GenericUnivariateSelect",
     130: "VarianceThreshold",
     131: "CorrelationFilter",
+    132: "KBinsDiscretizer",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
