@@ -10,12 +10,16 @@ from tenfold.compose.bagging import BaggingClassifier as BaggingClassifier
 from tenfold.compose.bagging import BaggingRegressor as BaggingRegressor
 from tenfold.compose.calibrated import CalibratedClassifierCV as CalibratedClassifierCV
 from tenfold.compose.cascade import CascadeClassifier as CascadeClassifier
+from tenfold.compose.chain import ClassifierChain as ClassifierChain
+from tenfold.compose.chain import RegressorChain as RegressorChain
 from tenfold.compose.column_transformer import ColumnTransformer as ColumnTransformer
 from tenfold.compose.column_transformer import make_column_transformer as make_column_transformer
 from tenfold.compose.feature_union import FeatureUnion as FeatureUnion
 from tenfold.compose.feature_union import make_union as make_union
 from tenfold.compose.multiclass import OneVsOneClassifier as OneVsOneClassifier
 from tenfold.compose.multiclass import OneVsRestClassifier as OneVsRestClassifier
+from tenfold.compose.outputs import MultiOutputClassifier as MultiOutputClassifier
+from tenfold.compose.outputs import MultiOutputRegressor as MultiOutputRegressor
 from tenfold.compose.pipeline import Pipeline as Pipeline
 from tenfold.compose.pipeline import make_pipeline as make_pipeline
 from tenfold.compose.ransac import RANSACRegressor as RANSACRegressor
@@ -28,7 +32,6 @@ from tenfold.compose.search.parameters import ParameterSampler as ParameterSampl
 from tenfold.compose.selectors import make_column_selector as make_column_selector
 from tenfold.compose.stacking import StackingClassifier as StackingClassifier
 from tenfold.compose.stacking import StackingRegressor as StackingRegressor
-from tenfold.compose.targets import MultiOutputRegressor as MultiOutputRegressor
 from tenfold.compose.targets import TransformedTargetRegressor as TransformedTargetRegressor
 from tenfold.compose.voting import VotingClassifier as VotingClassifier
 from tenfold.compose.voting import VotingRegressor as VotingRegressor

@@ -79,8 +79,8 @@ def test_as_many_readings_as_the_longest_member_needs() -> None:
 def test_parameters_inside_and_refusals() -> None:
     model = tenfold.OneVsRestClassifier(tenfold.LogisticRegression())
     assert clone(model).set_params(estimator__C=3.0).estimator.C == 3.0
-    with pytest.raises(tenfold.BadParameter, match="a regressor, and a classifier is needed"):
-        tenfold.OneVsRestClassifier(tenfold.Ridge()).fit(X, LABEL)
+    with pytest.raises(tenfold.BadParameter, match="a clusterer, and a classifier is needed"):
+        tenfold.OneVsRestClassifier(tenfold.KMeans()).fit(X, LABEL)
     with pytest.raises(TypeError, match="estimator"):
         tenfold.OneVsRestClassifier()
     with pytest.raises(tenfold.BadParameter, match="C=-1"):

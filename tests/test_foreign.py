@@ -73,7 +73,7 @@ def test_bad_members_are_refused_in_one_sentence() -> None:
     with pytest.raises(BadParameter, match="is the class SVC, and an instance is needed"):
         tenfold.OneVsRestClassifier(SVC).fit(X, LABELS)
     with pytest.raises(BadParameter, match="a regressor, and a classifier is needed"):
-        tenfold.OneVsRestClassifier(SVR()).fit(X, LABELS)
+        tenfold.MultiOutputClassifier(SVR()).fit(X, LABELS)
     with pytest.raises(BadInput, match="Short: predict has returned 89 of 90 rows"):
         learner_of(Short())._fit(tenfold.base.check.check_fit(learner_of(Short()), X, X[:, 0]))._predict(X)
 

@@ -24,9 +24,17 @@ class Available:
             raise AttributeError(f"this {type(learner).__name__} has no {self.__name__}")
         return MethodType(self.function, learner)
 
+    def objection(self, learner: Any) -> AttributeError | None:
+        """Why a learner does not offer it, where the condition says so by raising."""
+        try:
+            self.condition(learner)
+        except AttributeError as reason:
+            return reason
+        return None
+
 
 def available(condition: Callable[[Any], bool]) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator of a method that exists where `condition(self)` holds."""
+    """Decorator of a method that exists where `condition(self)` holds; one that does not may raise AttributeError with the reason."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         return Available(function, condition)

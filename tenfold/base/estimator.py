@@ -222,8 +222,9 @@ class Estimator(SklearnApi):
                 vars(self).get("absent_", {}).get(name, f"{type(self).__name__} has no fitted attribute {name!r}")
             )
         kind = type(self).__name__
-        if isinstance(getattr_static(type(self), name, None), Available):
-            raise AttributeError(f"This {kind!r} has no attribute {name!r}: as it is set up, it cannot offer it")
+        if isinstance(method := getattr_static(type(self), name, None), Available):
+            why = method.objection(self)
+            raise AttributeError(f"This {kind!r} has no attribute {name!r}: as it is set up, it cannot offer it") from why
         raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
 

@@ -189,18 +189,19 @@ class ByVerbs(Estimator):
     # --- fit ---
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        more: dict[str, Any] = {}
         if isinstance(source, AsGiven):
-            X, y, w = source.given()
+            (X, y, w), more = source.given(), source.params()
         else:
             X, y, w = yield Keep(sparse=True)
-            w = None if (w == 1).all() else w
+            w = None if getattr(source, "w", None) is None and (w == 1).all() else w
             if source.target.classes is not None:
                 y = source.target.classes[y]
             elif source.target.kind == "none":
                 y = None
             elif source.target.flat:
                 y = y[:, 0]
-        self._fit_own(X, y, w)
+        self._fit_own(X, y, w, **more)
         return {}
 
     def _fit_own(self, X: Any, y: Any, w: Any = None, **more: Any) -> None:
@@ -216,7 +217,7 @@ class ByVerbs(Estimator):
 
     def _ask(self, verb: str, X: Any) -> Array:
         """What the learner inside says of each row."""
-        said, n = np.asarray(getattr(self.learner, verb)(X)), Given(X).shape[0]
+        said, n = np.asarray(getattr(self.learner, verb)(X, **vars(self).get("_told", {}).get(verb, {}))), Given(X).shape[0]
         if said.ndim == 0 or len(said) != n:
             raise BadInput(f"{self}: {verb} has returned {said.shape[0] if said.ndim else 'one'} of {n} rows: it must return one for each")
         return said

@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array, Arrays, Block, Source, Target
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learning import Change, Key, Learner, lockstep, through
+from tenfold.gate.inputs import AsGiven
 
 # What the gate tells a learner that has no use for the target.
 COLUMN_FACTS = ("n_features_in_", "feature_names_in_", "categories_")
@@ -90,4 +91,6 @@ def viewed(source: Source, change: Change, target: Target, facts: dict[str, Any]
     chosen = None if source.rows is None and len(there) == len(rows) else there
     made = type(source)(source.X, y, source.w, target, facts, rows=chosen, missing=source.missing, width=source.n_features)
     made.looked = source.looked
+    if isinstance(made, AsGiven) and isinstance(source, AsGiven):
+        made.fit_params = source.fit_params
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tenfold.base.foreign import as_ours, checked_learner
+from tenfold.base.foreign import as_ours, checked_learner, own_of
 from tenfold.base.members import Composite
 
 
@@ -29,6 +29,12 @@ class OfOne(Composite):
     def _as_ours(self, members: list[Any], facts: dict[str, Any]) -> list[Any]:
         """Fitted members as learners of ours."""
         return members if self.accepts == "rows" else as_ours(members, True, facts)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, own = super().__sklearn_tags__(), own_of(self._member)
+        if hasattr(own, "__sklearn_tags__"):
+            tags.input_tags.pairwise = own.__sklearn_tags__().input_tags.pairwise
+        return tags
 
     @property
     def sparse(self) -> bool:

@@ -10,10 +10,12 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.foreign import as_ours, checked_learner, float_of, is_fitted_learner, own_of
 from tenfold.base.members import takes_numbers
+from tenfold.base.routing import routed, routing_enabled
 from tenfold.base.sklearn_api import fresh, same
 from tenfold.compose.fitting import side_by_side
 from tenfold.compose.folds import splits_of
-from tenfold.compose.named import Named, is_word
+from tenfold.compose.named import Named, is_out, is_word
+from tenfold.compose.routes import Routes, member_for, received
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.engine import Threads, current_engine
@@ -31,7 +33,7 @@ METHODS = ("predict_proba", "decision_function", "predict")
 
 
 @group
-class Stacking(Named):
+class Stacking(Routes, Named):
     """Abstract: the learners are fitted to all rows; the last one to what models of them say of rows held out."""
 
     estimators_: list[Any] = learned("[learner](t)", "the learners that take part, fitted to all rows")
@@ -75,10 +77,9 @@ class Stacking(Named):
             fitted, outside = self._prefit(rows), None
         else:
             outside = splits_of(self, rows, whole=True)
-            members = {name: fresh(one) for name, one in self._learners()}
-            found = drive(
-                side_by_side(members, dict.fromkeys(members, rows), named=True), rows, current_engine(rows), type(self).__name__
-            )
+            members = {name: member_for(one, rows, name) for name, one in self._learners()}
+            theirs = {name: received(rows, name) for name in members}
+            found = drive(side_by_side(members, theirs, named=True), rows, current_engine(rows), type(self).__name__)
             fitted = list(found.values())
         final._fit(self._stacked(rows, fitted, outside))
         return {"estimators_": [own_of(one) for one in fitted], "final_estimator_": own_of(final)}
@@ -108,11 +109,12 @@ class Stacking(Named):
         """The rows of the last learner: what models of the same folds say of each row, beside X where it passes through."""
         everything = np.arange(rows.n_rows or 0)
         said = []
-        for one in fitted:
+        for (name, _), one in zip(self._learners(), fitted, strict=True):
             if outside is None:
-                said += outputs_of([one], rows, [everything], self._said)
+                whole = rows.given()[0] if isinstance(rows, AsGiven) else None
+                said += outputs_of([one], rows, [everything], self._said) if whole is None else [self._said(one, whole)]
                 continue
-            models, _ = split_models(fresh(one), rows, outside)
+            models, _ = split_models(fresh(one), received(rows, name), outside)
             tests = [outside.test_rows(k) for k in range(len(outside))]
             parts = np.concatenate(outputs_of(models, rows, tests, self._said))
             said.append(parts[np.argsort(np.concatenate(tests))])
@@ -126,7 +128,7 @@ class Stacking(Named):
         if self.passthrough and (known := rows.facts.get("categories_")) is not None:
             facts["categories_"] = [None] * (Z.shape[1] - rows.n_features) + list(known)
         y, w = truth_of(rows)
-        return Arrays(Z, y, w, rows.target, facts, missing=rows.missing and self.passthrough)
+        return Arrays(Z, y, None if rows.w is None else w, rows.target, facts, missing=rows.missing and self.passthrough)
 
     def _method(self, learner: Estimator) -> str:
         """How a learner is asked."""
@@ -159,9 +161,19 @@ class Stacking(Named):
         """What the learners say of each row, as the last one sees it."""
         return self._dressed(map_rows(self._transform, check.check_predict(self, X)), X)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
         """Fit, then transform the same rows."""
-        return self.fit(X, y, sample_weight).transform(X)
+        return self.fit(X, y, sample_weight, **params).transform(X)
+
+    def _calls(self) -> list[tuple[str, Any, Any]]:
+        inside = [(name, one, [("fit", "fit")]) for name, one in self._pairs() if not is_out(one)]
+        return [*inside, ("final_estimator_", own_of(self._final), [("predict", "predict")])]
+
+    def _last_says(self, X: Any, params: dict[str, Any]) -> Any:
+        """What `predict` of the last learner says when it is given these parameters."""
+        if routing_enabled():
+            params = routed(self, "predict", params)["final_estimator_"]["predict"]
+        return self.final_estimator_.predict(map_rows(self._transform, check.check_predict(self, X)), **params)
 
     def _names_out(self) -> None:
         return None

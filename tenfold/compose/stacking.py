@@ -11,6 +11,7 @@ from tenfold.base.available import available
 from tenfold.base.estimator import Classifier, Estimator, Regressor, map_rows
 from tenfold.base.foreign import float_of
 from tenfold.base.members import choices_of
+from tenfold.compose.routes import inner
 from tenfold.compose.stack import Stacking
 from tenfold.core.data import Array
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -68,7 +69,7 @@ class StackingClassifier(Classifier, Stacking):
 
     def _refusal(self, learner: Any) -> str | None:
         if self.stack_method != "auto" and learner.role == "classifier" and not hasattr(learner, self.stack_method):
-            return f"has no {self.stack_method}, which stack_method asks for"
+            return f"does not implement the method {self.stack_method}, which stack_method asks for"
         return super()._refusal(learner)
 
     def _method(self, learner: Any) -> str:
@@ -95,8 +96,10 @@ class StackingClassifier(Classifier, Stacking):
         chosen: Array | None = self._last()._choice(self._transform(X))
         return chosen
 
-    def predict(self, X: Any) -> Array:
-        """What the last learner predicts."""
+    def predict(self, X: Any, **params: Any) -> Any:
+        """What the last learner predicts; it receives `params`."""
+        if params:
+            return self._last_says(X, params)
         return np.asarray(self.classes_[map_rows(self._codes, check.check_predict(self, X))])
 
     def _codes(self, X: Any) -> Array:
@@ -111,17 +114,17 @@ class StackingClassifier(Classifier, Stacking):
     def _log_probabilities(self, X: Any) -> Array:
         return np.asarray(self._last()._log_probabilities(self._transform(X)))
 
-    @available(lambda model: hasattr(model._final, "predict_proba"))
+    @available(inner("_final", "predict_proba"))
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class by the last learner."""
         return map_rows(self._probabilities, check.check_predict(self, X))
 
-    @available(lambda model: hasattr(model._final, "predict_log_proba"))
+    @available(inner("_final", "predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithm of `predict_proba`."""
         return map_rows(self._log_probabilities, check.check_predict(self, X))
 
-    @available(lambda model: hasattr(model._final, "decision_function"))
+    @available(inner("_final", "decision_function"))
     def decision_function(self, X: Any) -> Array:
         """The scores of the last learner; for two classes, how much the second one leads."""
         decided: Array = super().decision_function(X)
@@ -169,6 +172,10 @@ class StackingRegressor(Regressor, Stacking):
     def _said(self, learner: Estimator, X: Any) -> Array:
         said = np.asarray(learner._predict(X))
         return said.reshape(len(said), -1)
+
+    def predict(self, X: Any, **params: Any) -> Any:
+        """What the last learner predicts; it receives `params`, such as return_std=True."""
+        return self._last_says(X, params) if params else super().predict(X)
 
     def _predict(self, X: Any) -> Array:
         return np.asarray(self._last()._predict(self._transform(X)), dtype=float_of(X))

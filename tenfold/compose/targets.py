@@ -1,4 +1,4 @@
-"""Regressors around another one that change its target: one target at a time, or a function of the target."""
+"""A regressor around another one that changes its target: by a function, which is undone in what it predicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, Regressor
 from tenfold.base.foreign import as_ours, float_of, learner_of, objection_to, own_of
 from tenfold.base.sklearn_api import fresh
-from tenfold.compose.fitting import Viewed, fit_inside, side_by_side, viewed, with_target
+from tenfold.compose.fitting import Viewed, fit_inside, viewed, with_target
 from tenfold.compose.single import OfOne
 from tenfold.core.data import Array, Block, Source, Target
 from tenfold.core.errors import BadParameter, DataWarning, warn
@@ -25,63 +25,6 @@ from tenfold.gate.inputs import AsGiven
 from tenfold.prepare.function import FunctionTransformer
 
 SAMPLE = 10  # rows of a block whose targets are sent through the transformation and back
-
-
-@estimator
-class MultiOutputRegressor(Regressor, OfOne):
-    """MultiOutputRegressor: one learner for each of several targets.
-
-    Model       ŷⱼ(x) = the prediction of member j
-    Objective   that of the learner, once for each target
-    Algorithm   all members side by side: one reading of the rows serves all of them
-    Cost        q fits for q targets; as many readings of the rows as the longest of them needs
-    Fails when  targets depend on one another, which members do not know of; use the learner itself where it takes several
-    Reference   Borchani et al. 2015
-
-    Example
-    -------
-    >>> import numpy as np, tenfold
-    >>> X = np.arange(12.0)[:, None]
-    >>> both = np.column_stack([2 * X[:, 0], 1 - X[:, 0]])
-    >>> tenfold.MultiOutputRegressor(tenfold.HuberRegressor()).fit(X, both).predict([[3.0]]).round(6).tolist()
-    [[6.0, -2.0]]
-    """
-
-    multi_output: ClassVar[bool] = True
-
-    estimators_: list[Any] = learned("[learner](q)", "a fitted learner for each target")
-
-    estimator: Any = param(doc="the regressor to be copied for each target")
-    _: KW_ONLY
-    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
-
-    @classmethod
-    def _examples(cls) -> list[dict[str, Any]]:
-        from tenfold.linear.ridge import Ridge
-        from tenfold.tree.single.decision import DecisionTreeRegressor
-
-        return [{"estimator": Ridge()}, {"estimator": DecisionTreeRegressor(max_depth=3)}]
-
-    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        keys, facts = range(source.n_targets), {**source.facts, "_flat": True}
-        views = {j: viewed(source, partial(_one_target, j), Target("real"), facts) for j in keys}
-        only = None if isinstance(source, AsGiven) else _one_target
-        fitted = yield from side_by_side({j: fresh(self._member) for j in keys}, views, only)
-        return {"estimators_": [own_of(one) for one in fitted.values()]}
-
-    def _predict(self, X: Any) -> Array:
-        values = [one._predict(X) for one in self._as_ours(self.estimators_, {})]
-        return np.asarray(values[0] if self._flat else np.column_stack(values))
-
-    def _objection(self) -> str | None:
-        if self._flat and len(self.estimators_) != 1:
-            return "there are several members for one target"
-        wrong = any(one.role != "regressor" or not vars(one).get("_flat") for one in self.estimators_)
-        return "a member is no regressor of one target" if wrong or not self.estimators_ else None
-
-
-def _one_target(j: int, block: Block) -> Block:
-    return with_target(block, np.ascontiguousarray(block.y[:, j : j + 1]))
 
 
 @estimator

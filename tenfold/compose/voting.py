@@ -11,9 +11,9 @@ from tenfold.base.available import available
 from tenfold.base.estimator import Regressor, map_rows
 from tenfold.base.foreign import float_of, own_of
 from tenfold.base.members import choices_of
-from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import side_by_side
-from tenfold.compose.named import Named
+from tenfold.compose.named import Named, is_out
+from tenfold.compose.routes import Routes, member_for, received
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
@@ -25,7 +25,7 @@ ESTIMATORS = "list of (name, learner); 'drop' leaves one out"
 
 
 @group
-class Voting(Named):
+class Voting(Routes, Named):
     """Abstract: fits copies of its learners to the same rows, side by side."""
 
     estimators_: list[Any] = learned("[learner](t)", "the fitted learners that take part, in the order of the list")
@@ -43,8 +43,8 @@ class Voting(Named):
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         self._weights()  # looked at before the work
-        members = {name: fresh(one) for name, one in self._learners()}
-        fitted = yield from side_by_side(members, dict.fromkeys(members, source), named=True)
+        members = {name: member_for(one, source, name) for name, one in self._learners()}
+        fitted = yield from side_by_side(members, {name: received(source, name) for name in members}, named=True)
         return {"estimators_": [own_of(one) for one in fitted.values()]}
 
     def _weights(self) -> Array:
@@ -68,13 +68,18 @@ class Voting(Named):
     def _objection(self) -> str | None:
         return None if len(self._weights()) == len(self.estimators_) else "there is not a weight for each member"
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def _calls(self) -> list[tuple[str, Any, Any]]:
+        return [(name, one, [("fit", "fit")]) for name, one in self._pairs() if not is_out(one)]
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
         """Fit, then what each learner says of the same rows."""
-        return self.fit(X, y, sample_weight).transform(X)
+        return self.fit(X, y, sample_weight, **params).transform(X)
 
 
 def _soft(voting: Any) -> bool:
-    return bool(voting.voting == "soft")
+    if voting.voting != "soft":
+        raise AttributeError(f"predict_proba is not available when voting={voting.voting!r}")
+    return True
 
 
 @estimator
@@ -161,6 +166,11 @@ class VotingClassifier(ShareClassifier, Voting):
 
     def _names_out(self) -> list[str]:
         names = list(self.named_estimators_)
+        if self.voting == "soft" and not self.flatten_transform:
+            raise BadParameter(
+                "get_feature_names_out is not supported when `voting='soft'` and `flatten_transform=False`: columns in three dimensions "
+                "have no names"
+            )
         if self.voting == "hard":
             return [f"votingclassifier_{name}" for name in names]
         return [f"votingclassifier_{name}{k}" for name in names for k in range(len(self.classes_))]

@@ -102,6 +102,18 @@ class AsGiven(Items):
             y = y[:, 0]
         return self.X[index], y, None if self.w is None else self.w[index]
 
+    def params(self) -> dict[str, Any]:
+        """What the user gave beside; of what has an entry for each row of the table, those of these rows."""
+        if self.rows is None:
+            return self.fit_params
+        n, rows = self.X.shape[0], self.rows
+        return {name: Given(one)[rows] if np.ndim(one) and len(one) == n else one for name, one in self.fit_params.items()}
+
+    def _again(self, *given: Any, **more: Any) -> AsGiven:
+        made = super()._again(*given, **more)
+        made.fit_params = self.fit_params
+        return made
+
 
 def source_of(learner: Any, X: Any, y: Array | None, w: Array | None, target: Target, facts: dict[str, Any]) -> Arrays:
     """The entries that have passed `entries_of`, as a source."""

@@ -105,5 +105,8 @@ LEARNERS: dict[int, str] = {
     130: "VarianceThreshold",
     131: "CorrelationFilter",
     132: "KBinsDiscretizer",
+    133: "MultiOutputClassifier",
+    134: "ClassifierChain",
+    135: "RegressorChain",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
