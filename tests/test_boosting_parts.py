@@ -13,7 +13,7 @@ import tenfold
 from tenfold.core.data import Array
 from tenfold.core.resident import Resident
 from tenfold.tree.boosting import training
-from tenfold.tree.boosting.rows import Whole
+from tenfold.tree.boosting.exact_sums import Whole
 
 N, P = 2000, 6
 NUMBERS = "baseline_ train_score_ validation_score_ oob_scores_ n_iter_ n_estimators_ feature_importances_"

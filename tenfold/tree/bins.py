@@ -22,6 +22,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.engine import each
 from tenfold.core.learning import Learner
+from tenfold.core.pages import pages
 from tenfold.core.stats import Rows
 from tenfold.solve.sketch import Sample
 
@@ -198,3 +199,11 @@ def _category_bins(x: Array, known: Array) -> Array:
     x = np.where(np.isnan(x), -1.0, x)
     place = np.minimum(np.searchsorted(known, x), len(known) - 1)
     return np.where(known[place] == x, place, len(known)).astype(np.uint8)
+
+
+def aligned(n: int, width: int, dtype: Any = np.uint8) -> Array:
+    """A table of codes (n, width) that begins on a cache line, all zero."""
+    size = n * width * np.dtype(dtype).itemsize
+    memory = pages(size + 64)
+    start = -memory.ctypes.data % 64
+    return np.asarray(memory[start : start + size].view(dtype).reshape(n, width))

@@ -15,6 +15,13 @@ GAINS = ("gini", "entropy", "log_loss")
 CRITERIA = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # second names of criteria
 
 
+def drawn_columns(default: float | str | None) -> Any:
+    """The parameter `max_features`."""
+    return param(
+        default=default, above=0, one_of=("sqrt", "log2", None), doc="columns drawn for each node: a number, a share, or all"
+    )
+
+
 @group
 class TreeOptions:
     """How far a tree grows, and what it is pruned to."""
@@ -26,12 +33,7 @@ class TreeOptions:
     min_weight_fraction_leaf: float = param(
         default=0.0, at_least=0, at_most=0.5, doc="share of the weight that a leaf needs"
     )
-    max_features: int | float | str | None = param(
-        default=None,
-        above=0,
-        one_of=("sqrt", "log2", None),
-        doc="columns drawn for each node: a number, a share, or all",
-    )
+    max_features: int | float | str | None = drawn_columns(None)
     max_leaf_nodes: int | None = param(
         default=None, at_least=2, doc="most leaves of a tree; the best leaf is split first"
     )

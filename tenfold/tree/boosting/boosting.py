@@ -23,8 +23,8 @@ from tenfold.solve.class_weights import class_factors
 from tenfold.tree.bins import learn_bins
 from tenfold.tree.boosting.cluster_rounds import ClusterRounds
 from tenfold.tree.boosting.losses import loss_of
+from tenfold.tree.boosting.nodes import class_sums
 from tenfold.tree.boosting.rounds import LocalRounds, Plan, Rounds, record
-from tenfold.tree.boosting.rows import class_sums
 from tenfold.tree.boosting.training import Training, training_rows
 from tenfold.tree.memory import check_memory_of_fit
 from tenfold.tree.settings import generator_of, refuse

@@ -16,11 +16,11 @@ from tenfold.core.errors import BadInput
 from tenfold.core.stats import Keyed
 from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import Bins
+from tenfold.tree.boosting.exact_sums import Travels, Whole
 from tenfold.tree.boosting.losses import PROBABILITY, Loss
 from tenfold.tree.boosting.nodes import VALUE, WAY, summed_up, trimmed
 from tenfold.tree.boosting.rounds import Plan, Rounds, class_factor, column_facts
-from tenfold.tree.boosting.rows import DRAWN, Part, Travels, Whole, Work
-from tenfold.tree.boosting.training import Training
+from tenfold.tree.boosting.training import DRAWN, Part, Training, Work
 
 MOST_ROWS = 1 << 27  # so that sums of whole numbers keep enough digits
 

@@ -12,15 +12,14 @@ from numpy.random import RandomState
 from tenfold.base import check
 from tenfold.core.data import Array, Source
 from tenfold.core.learned import learned
-from tenfold.core.learning import Learner
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.bins import MOST_WIDE_BINS
 from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
-from tenfold.tree.boosting.init import begin, given_learner, raw_of
-from tenfold.tree.boosting.losses import loss_of
+from tenfold.tree.boosting.losses import fitted_init, given_learner, loss_of, raw_of
 from tenfold.tree.boosting.rounds import Plan, Rounds
 from tenfold.tree.boosting.training import Training
-from tenfold.tree.options import SHARE
+from tenfold.tree.options import SHARE, drawn_columns
 from tenfold.tree.settings import columns_to_draw, refuse, rows_needed
 from tenfold.tree.single.tree import as_learners
 
@@ -61,12 +60,7 @@ class DepthBoosted(Boosted):
         doc="what to begin with: the best constant (None), 'zero', or a learner to be fitted",
     )
     random_state: int | RandomState | None = param(default=None, doc="seed of the rows and columns drawn")
-    max_features: int | float | str | None = param(
-        default=None,
-        above=0,
-        one_of=("sqrt", "log2", None),
-        doc="columns drawn for each node: a number, a share, or all",
-    )
+    max_features: int | float | str | None = drawn_columns(None)
     verbose: int | bool = param(default=0, doc="no effect: use tenfold.progress()")
     max_leaf_nodes: int | None = param(
         default=None, at_least=2, doc="most leaves of a tree; the best leaf is split first"
@@ -123,8 +117,12 @@ class DepthBoosted(Boosted):
     def _begin(self, source: Source, table: Training, seed: int) -> Learner[dict[str, Any]]:
         if given_learner(self) is None:
             return {}
-        category = check.categorical_columns(self, source)
-        first = yield from begin(self, source, table, category, seed % 2**31, self._before.get("init_"))
+        X, _, _ = yield Keep()
+        first = self._before.get("init_")
+        if first is None:
+            train, y, w = table.gathered()
+            first = fitted_init(self, X[train], y, w, check.categorical_columns(self, source), seed % 2**31)
+        table.add(raw_of(self, first, X).T)
         return dict(init_=first)
 
     def _base(self, X: Any) -> Array:

@@ -13,9 +13,8 @@ from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.bins import MOST_WIDE_BINS
 from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
-from tenfold.tree.boosting.losses import loss_of
+from tenfold.tree.boosting.losses import loss_of, score_of, utility
 from tenfold.tree.boosting.rounds import Plan, Rounds
-from tenfold.tree.boosting.scoring import score_of, utility
 from tenfold.tree.settings import directions, refuse
 
 MANY_ROWS = 10_000  # above, early_stopping="auto" holds rows out

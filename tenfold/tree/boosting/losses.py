@@ -1,14 +1,25 @@
-"""Losses of boosting by name: their number in the kernels, the prediction to begin with, and how raw sums are read."""
+"""Losses of boosting by name: their number in the kernels, what raw sums begin with, how they are read, and how they are scored.
+
+Sums begin with the best constant, or with the predictions of a learner that is given as `init`: the trees add what it leaves over.
+"""
 
 from __future__ import annotations
 
+import inspect
+from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tenfold import _boost
 from tenfold.base.estimator import Estimator
+from tenfold.base.members import copy_of, fit_member
 from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.score.record import Score
+from tenfold.score.registry import find_score
+from tenfold.tree.settings import refuse
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class Loss:
 
 
 EPSILON = float(np.finfo(np.float64).eps)
+SMALLEST = float(np.finfo(np.float32).eps)  # of a share that is turned into a raw sum, and of what it lacks to 1
 PROBABILITY = _boost.LOSSES["softmax"]  # the loss of one class, by its probability
 
 LOSSES = {
@@ -81,3 +93,76 @@ def loss_of(model: Estimator) -> Loss:
     """The loss that a learner's parameter names, for the classes it has."""
     several = model.target == "label" and model.loss == "log_loss" and len(model.classes_) > 2
     return LOSSES["softmax" if several else model.loss]
+
+
+# --- a learner to begin with ------------------------------------------------------------------------------------------
+
+
+def given_learner(model: Estimator) -> Any:
+    """The learner that `init` holds, or None where it is a constant."""
+    given = model.init
+    if given is None or isinstance(given, str):
+        return None
+    verbs = ("fit", "predict_proba" if model.role == "classifier" else "predict")
+    fits = not isinstance(given, type) and all(hasattr(given, verb) for verb in verbs)
+    if not fits or (isinstance(given, Estimator) and given.role not in (model.role, "")):
+        asked = " and ".join(map(repr, verbs))
+        raise refuse(
+            model,
+            "init",
+            f"The 'init' parameter of {type(model).__name__} must be a str among {{'zero'}}, None or an object implementing {asked}.",
+        )
+    return given
+
+
+def fitted_init(model: Estimator, X: Array, y: Array, w: Array | None, category: Array, seed: int) -> Any:
+    """A copy of the learner that `init` holds, fitted to these rows."""
+    given = given_learner(model)
+    target = y.astype(np.int64) if model.target == "label" else y
+    if isinstance(given, Estimator):
+        if category.any() and not given.categorical:
+            raise refuse(model, "init", "does not take columns of categories: use a tree, or encode them before")
+        return fit_member(copy_of(given, seed), X, target, w, category)
+    member = deepcopy(given)
+    if w is None:
+        return member.fit(X, target)
+    if "sample_weight" not in inspect.signature(member.fit).parameters:
+        raise refuse(model, "init", f"The initial estimator {type(given).__name__} does not support sample weights")
+    return member.fit(X, target, sample_weight=w)
+
+
+def raw_of(model: Estimator, member: Any, X: Array) -> Array:
+    """(rows, outputs): the predictions of a fitted learner, as sums that trees may be added to."""
+    if model.target == "real":
+        raw = np.asarray(member.predict(X), dtype=np.float64).reshape(X.shape[0], 1)
+    else:
+        probabilities = np.zeros((X.shape[0], len(model.classes_)))
+        probabilities[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
+        logs = np.log(np.clip(probabilities, SMALLEST, 1 - SMALLEST))
+        if probabilities.shape[1] > 2:
+            raw = logs - logs.mean(axis=1, keepdims=True)
+        else:
+            logit = logs[:, 1:] - np.log1p(-np.clip(probabilities[:, 1:], SMALLEST, 1 - SMALLEST))
+            raw = logit / 2 if loss_of(model).link == "half logit" else logit
+    if not np.isfinite(raw).all():
+        raise BadInput(f"{type(model).__name__}(init={type(member).__name__}): it predicts numbers that are not finite")
+    return raw
+
+
+# --- the parameter `scoring`, where it is not the loss: a score by name or a function, greater is better ----------------
+
+
+def score_of(model: Estimator) -> Score:
+    """The score that `scoring` asks for; refuses what is none of these classes."""
+    n_classes = len(model.classes_) if model.target == "label" else None
+    owner = type(model).__name__
+    return find_score(model.scoring, model.role, n_classes, parameter="scoring", owner=owner, also=("loss",))
+
+
+def utility(model: Estimator, y: Array, raw: Array, w: Array | None) -> float:
+    """Of targets (n,), raw sums (outputs, n) and weights (n,) or None."""
+    if model.target == "label":
+        return score_of(model).utility(
+            y.astype(np.int64), model._sharpness() * model._class_scores(raw.T), w, model.classes_
+        )
+    return score_of(model).utility(y[:, None], model._read(raw.T, np.float64)[:, None], w)

@@ -1,6 +1,7 @@
 """Nodes of a tree of boosting as the kernels give them: arrays in a fixed order, children after their parents.
 
-They become trees with thresholds in the values; where leaves have a price, splits that win less than that are undone first.
+They become trees with thresholds in the values, those of all rounds class by class; where leaves have a price, splits that win less than
+that are undone first.
 """
 
 from __future__ import annotations
@@ -45,6 +46,14 @@ def packed(grown: list[tuple[Array, ...]], bins: Bins) -> Trees:
         n_node_samples=node[N_ROWS],
         weighted_n_node_samples=node[WEIGHT],
     )
+
+
+def class_sums(trees: Trees, X: Array, outputs: int, start: int, stop: int) -> Array:
+    """(rows, outputs): sums over rounds start, ..., stop − 1 of trees that are stored class by class."""
+    rounds = len(trees) // outputs
+    if outputs == 1:
+        return trees.sums(X, start, stop)
+    return np.hstack([trees.sums(X, k * rounds + start, k * rounds + stop) for k in range(outputs)])
 
 
 def trimmed(nodes: list[Array], price: float) -> list[Array]:

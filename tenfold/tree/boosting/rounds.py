@@ -14,10 +14,10 @@ from tenfold.core.data import Array
 from tenfold.core.engine import Local, Threads, current_engine, each, lent_threads
 from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import Bins
-from tenfold.tree.boosting import rows as parts
+from tenfold.tree.boosting.exact_sums import Whole, exact_by
 from tenfold.tree.boosting.losses import PROBABILITY, Loss, weighted_quantile
 from tenfold.tree.boosting.nodes import VALUE, leaves_of, node_weights, packed, suited, trimmed
-from tenfold.tree.boosting.training import Training
+from tenfold.tree.boosting.training import DRAWN, HELD, OUTSIDE, Part, Training, Work, started, weights_of
 from tenfold.tree.memory import trees_at_once
 from tenfold.tree.structure.arrays import Trees
 
@@ -80,7 +80,7 @@ class Rounds:
         self.draws = plan.subsample < 1
         self._losses: dict[bool, Array] = {}  # exact sums for each group of rows, before the last round and now
         self._weights: Array | None = None
-        table.rows.change("work", parts.started, start, of=("kept", "work"))
+        table.rows.change("work", started, start, of=("kept", "work"))
 
     def step(self, number: int) -> None:
         """Round `number` (from 0 over all fits): one tree for each output."""
@@ -105,13 +105,13 @@ class Rounds:
         if before not in self._losses:
             with lent_threads(self.threads) as n:
                 message = (self.plan.loss, self._parameter(), before, n)
-                self._losses[before] = self.table.rows.ask(parts.losses_of, *message, of=("kept", "work")).arrays[0]
+                self._losses[before] = self.table.rows.ask(losses_of, *message, of=("kept", "work")).arrays[0]
         return _exactly(self._losses[before], GROUPS[of]) / self.weight(of)
 
     def weight(self, of: str) -> float:
         """The weight of some rows."""
         if self._weights is None:
-            self._weights = self.table.rows.ask(parts.weights_of, of=("kept", "work")).arrays[0]
+            self._weights = self.table.rows.ask(weights_of, of=("kept", "work")).arrays[0]
         return _exactly(self._weights, GROUPS[of])
 
     def targets_and_sums(self, of: str) -> tuple[Array, Array, Array | None]:
@@ -131,16 +131,26 @@ class Rounds:
 
 
 GROUPS = {
-    "train": [parts.DRAWN, parts.OUTSIDE],
-    "drawn": [parts.DRAWN],
-    "outside": [parts.OUTSIDE],
-    "outside before": [parts.OUTSIDE],
-    "held": [parts.HELD],
+    "train": [DRAWN, OUTSIDE],
+    "drawn": [DRAWN],
+    "outside": [OUTSIDE],
+    "outside before": [OUTSIDE],
+    "held": [HELD],
 }
 
 
 def _exactly(words: Array, groups: list[int]) -> float:
     return float(_boost.exact_values(words[groups].sum(axis=0, keepdims=True))[0])
+
+
+def losses_of(part: Part, work: Work, loss: Loss, parameter: float, before: bool, threads: int) -> Whole:
+    """Exact sums of the weighted loss over each group of rows, now or before the last round."""
+    raw = work.before if before else work.raw
+    if len(raw) == 1:
+        return Whole([_boost.loss_sums(loss.number, part.y, raw[0], work.w, parameter, work.group, 3, threads)])
+    own = _boost.softmax(raw, threads)[part.y.astype(np.int64), np.arange(len(part))]
+    values = -np.log(np.maximum(own, np.finfo(np.float64).tiny))
+    return exact_by(work.group, values * work.w if len(work.w) else values, 3)
 
 
 def column_facts(bins: Bins, order: Array) -> tuple[Array, Array, Array]:
@@ -165,16 +175,16 @@ class LocalRounds(Rounds):
             self.natives = [_boost.Boosting(codes, *facts, n) for _ in range(at_once)]
 
     def _training_rows(self) -> Array:
-        return np.flatnonzero(self.work.group == parts.DRAWN).astype(np.uint32)
+        return np.flatnonzero(self.work.group == DRAWN).astype(np.uint32)
 
     @property
-    def part(self) -> parts.Part:
-        part: parts.Part = self.table.rows.states["kept"]
+    def part(self) -> Part:
+        part: Part = self.table.rows.states["kept"]
         return part
 
     @property
-    def work(self) -> parts.Work:
-        work: parts.Work = self.table.rows.states["work"]
+    def work(self) -> Work:
+        work: Work = self.table.rows.states["work"]
         return work
 
     def targets_and_sums(self, of: str) -> tuple[Array, Array, Array | None]:
@@ -223,7 +233,7 @@ class LocalRounds(Rounds):
         """The nodes that are worth their price, whose rows the kernels do not know: they walk down again."""
         plan, part, work = self.plan, self.part, self.work
         nodes = trimmed(nodes, plan.price * self.weight("drawn"))
-        leaf, grown_on = leaves_of(nodes, part.codes, self.bins.n_bins), work.group == parts.DRAWN
+        leaf, grown_on = leaves_of(nodes, part.codes, self.bins.n_bins), work.group == DRAWN
         w = work.w[grown_on] if self.table.weighted else None
         if plan.loss.renews:
             left = (part.y - work.raw[k])[grown_on]

@@ -7,18 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Regressor, map_rows
-from tenfold.core import ops
-from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadInput, NotFitted
+from tenfold.base.estimator import Regressor
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
-from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.solve.class_weights import row_factors
-from tenfold.tree.forest.binned_table import BinnedTable
 from tenfold.tree.forest.growing import ROWS_ARE_DRAWN, SPLITS_ARE_SHARED, Forest
-from tenfold.tree.forest.quantiles import KEPT, LeafTargets, as_levels, targets_by_leaf, targets_objection
-from tenfold.tree.options import GAINS, ForestOptions
+from tenfold.tree.forest.out_of_bag import determination, joint_accuracy
+from tenfold.tree.forest.quantiles import KeepsTargets
+from tenfold.tree.options import GAINS, ForestOptions, drawn_columns
 from tenfold.tree.settings import chosen_oob_score, refuse
 from tenfold.tree.single.decision import DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.single.extra import ExtraTreeClassifier, ExtraTreeRegressor
@@ -37,12 +35,7 @@ class ForestClassifier(ForestOptions, TreeClassifier, Forest):
     criterion: str = param(
         default="gini", one_of=GAINS, doc="the impurity of a node; log_loss is entropy", before="max_depth"
     )
-    max_features: int | float | str | None = param(
-        default="sqrt",
-        above=0,
-        one_of=("sqrt", "log2", None),
-        doc="columns drawn for each node: a number, a share, or all",
-    )
+    max_features: int | float | str | None = drawn_columns("sqrt")
     class_weight: dict[Any, Any] | list[Any] | str | None = param(
         default=None,
         one_of=("balanced", "balanced_subsample"),
@@ -58,24 +51,11 @@ class ForestClassifier(ForestOptions, TreeClassifier, Forest):
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
         if isinstance(self.classes_, list):
-            return self._oob_of_several(mean, y, w)
+            return joint_accuracy(self, mean, y, w)
         score = chosen_oob_score(self)
         if score is not None:
             return score.of(y.astype(np.int64), log_shares(mean), w, self.classes_)
         return float(np.average(mean.argmax(axis=1) == y, weights=w))
-
-    def _oob_of_several(self, mean: Array, y: Array, w: Array) -> float:
-        """The share of rows with every target right, or what a function of (truth, prediction) says of labels (rows, targets)."""
-        if isinstance(self.oob_score, str):
-            raise refuse(self, "oob_score", f"names are for one target, and y has {y.shape[1]} columns: give a function")
-        codes = np.column_stack([shares.argmax(axis=1) for shares in self._by_target(mean)])
-        if not callable(self.oob_score):
-            return float(np.average((codes == y).all(axis=1), weights=w))
-        truth, predicted = (
-            np.column_stack([own[column.astype(np.int64)] for own, column in zip(self.classes_, part.T, strict=True)])
-            for part in (y, codes)
-        )
-        return float(self.oob_score(truth, predicted))
 
     @property
     def oob_decision_function_(self) -> Array:
@@ -108,20 +88,13 @@ class ForestClassifier(ForestOptions, TreeClassifier, Forest):
 
 
 @group
-class ForestRegressor(ForestOptions, Regressor, Forest):
+class ForestRegressor(ForestOptions, Regressor, KeepsTargets):
     """Abstract: a forest for numbers."""
 
     exempt: ClassVar[dict[str, str]] = {**Forest.exempt, **SPLITS_ARE_SHARED}
 
     _trees: Trees = learned("Trees(t,*)", "all trees")
     _sums: Array = learned("float(n,*)", "what the trees that have not seen a training row predict for it, summed")
-    _targets: Array = learned(
-        "float(n)", "training targets in rising order, with keep_targets", optional=True, rows=True
-    )
-    _target_weights: Array = learned("float(n)", "their weights", optional=True)
-    _by_leaf: Array = learned("int(t,n)<n", "by tree the rows in the order of their leaves", optional=True)
-    _leaf_rows: Array = learned("int(*)", "by node how many rows end there", optional=True)
-
     _: KW_ONLY
     criterion: str = param(
         default="squared_error",
@@ -129,12 +102,7 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
         doc="the error of a node; friedman_mse is squared_error",
         before="max_depth",
     )
-    max_features: int | float | str | None = param(
-        default=1.0,
-        above=0,
-        one_of=("sqrt", "log2", None),
-        doc="columns drawn for each node: a number, a share, or all",
-    )
+    max_features: int | float | str | None = drawn_columns(1.0)
     keep_targets: bool = param(default=False, doc="keep the training targets by leaf, for predict_quantiles")
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
@@ -155,7 +123,7 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
         score, y = chosen_oob_score(self), y.reshape(len(y), -1)
         if score is not None:
             return score.of(y, mean, w)
-        return float(np.mean([_determination(own, said, w) for own, said in zip(y.T, mean.T, strict=True)]))
+        return float(np.mean([determination(own, said, w) for own, said in zip(y.T, mean.T, strict=True)]))
 
     @property
     def oob_prediction_(self) -> Array:
@@ -185,50 +153,20 @@ class ForestRegressor(ForestOptions, Regressor, Forest):
     def _predict(self, X: Any) -> Array:
         return self._by_target(self._mean(X)).astype(X.dtype, copy=False)
 
-    def _stages(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
-        for name in KEPT:  # of an earlier fit
-            vars(self).pop(name, None)
-        return (yield from super()._stages(source, sizes))
-
-    def _kept(self, trees: Trees, table: BinnedTable) -> dict[str, Any]:
-        return targets_by_leaf(trees, table) if self.keep_targets else {}
-
     def _objection(self) -> str | None:
         if self._sums.shape[1] != self._trees.value.shape[1]:
             return "the leaves have another number of values than there are targets"
-        kept = [vars(self)[name] for name in KEPT if name in vars(self)]
-        return targets_objection(self._trees, *kept) if len(kept) == len(KEPT) else None
-
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:
-        """(rows, quantiles): quantiles of the training targets that share leaves with a row; (rows,) for one number.
-
-        All training rows count by their weights, and every tree counts alike (Meinshausen 2006). Needs keep_targets=True.
-        O(trees · rows of a leaf) time for each row that is asked for; where leaves are large O(trees · log² n) for each quantile,
-        and weights that differ take 8 n bytes for each tree.
-        """
-        X = check.check_predict(self, X)
-        levels = as_levels(quantiles, type(self).__name__)
-        if not set(KEPT) <= set(vars(self)):
-            raise NotFitted(
-                f"{type(self).__name__}.predict_quantiles needs the training targets: fit with keep_targets=True"
-            )
-        kept = vars(self).get("_leaf_targets")
-        if kept is None or kept.trees is not self._trees:  # made once: forests may have millions of nodes
-            kept = vars(self)["_leaf_targets"] = LeafTargets(self._trees, *(vars(self)[name] for name in KEPT))
-        flat = levels.ndim == 0
-
-        def block(X: Any) -> Array:
-            found = kept.quantiles(ops.dense(X), np.atleast_1d(levels)).astype(X.dtype, copy=False)
-            return found[:, 0] if flat else found
-
-        return map_rows(block, X)
+        return super()._objection()
 
 
-def _determination(y: Array, mean: Array, w: Array) -> float:
-    """R² of one target."""
-    rest = float(w @ (y - mean) ** 2)
-    spread = float(w @ (y - np.average(y, weights=w)) ** 2)
-    return 1 - rest / spread if spread > 0 else float(rest == 0)
+@group
+class DrawnThresholds:
+    """Abstract: what is drawn at random is the thresholds, not the rows."""
+
+    random_thresholds: ClassVar[bool] = True
+
+    _: KW_ONLY
+    bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")
 
 
 @estimator
@@ -263,14 +201,6 @@ class RandomForestClassifier(ForestClassifier):
     """
 
     exempt: ClassVar[dict[str, str]] = {**Forest.exempt, **ROWS_ARE_DRAWN}
-
-    @classmethod
-    def _examples(cls) -> list[dict[str, Any]]:
-        return [{"n_estimators": 10, "random_state": 0}]
-
-    @classmethod
-    def _small_example(cls) -> dict[str, Any]:
-        return {"n_estimators": 1, "random_state": 0}
 
 
 @estimator
@@ -309,13 +239,9 @@ class RandomForestRegressor(ForestRegressor):
             {"n_estimators": 3, "criterion": "absolute_error", "random_state": 0},
         ]
 
-    @classmethod
-    def _small_example(cls) -> dict[str, Any]:
-        return {"n_estimators": 1, "random_state": 0}
-
 
 @estimator
-class ExtraTreesClassifier(ForestClassifier):
+class ExtraTreesClassifier(DrawnThresholds, ForestClassifier):
     """ExtraTreesClassifier: the mean of many trees whose thresholds are drawn at random.
 
     Model       P(class k | x) = (1/T) Σₜ share of class k in the leaf of x in tree t
@@ -340,22 +266,9 @@ class ExtraTreesClassifier(ForestClassifier):
     array([False,  True])
     """
 
-    random_thresholds: ClassVar[bool] = True
-
-    _: KW_ONLY
-    bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")
-
-    @classmethod
-    def _examples(cls) -> list[dict[str, Any]]:
-        return [{"n_estimators": 10, "random_state": 0}]
-
-    @classmethod
-    def _small_example(cls) -> dict[str, Any]:
-        return {"n_estimators": 1, "random_state": 0}
-
 
 @estimator
-class ExtraTreesRegressor(ForestRegressor):
+class ExtraTreesRegressor(DrawnThresholds, ForestRegressor):
     """ExtraTreesRegressor: the mean of many trees whose thresholds are drawn at random.
 
     Model       ŷ(x) = (1/T) Σₜ mean (absolute_error: median) of the targets in the leaf of x in tree t
@@ -380,16 +293,3 @@ class ExtraTreesRegressor(ForestRegressor):
     >>> bool(abs(model.predict([[50.0, 51.0]])[0] - 50) < 5)
     True
     """
-
-    random_thresholds: ClassVar[bool] = True
-
-    _: KW_ONLY
-    bootstrap: bool = param(default=False, doc="draw rows for each tree; False: every tree has all rows")
-
-    @classmethod
-    def _examples(cls) -> list[dict[str, Any]]:
-        return [{"n_estimators": 10, "random_state": 0}]
-
-    @classmethod
-    def _small_example(cls) -> dict[str, Any]:
-        return {"n_estimators": 1, "random_state": 0}

@@ -48,6 +48,14 @@ class Forest(Grown):
         "column_order": "columns are drawn by their numbers, and of equal splits the one drawn first is taken",
     }
 
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_estimators": 10, "random_state": 0}]
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_estimators": 1, "random_state": 0}
+
     def _warm(self, source: Source) -> dict[str, Any]:
         if self.warm_start and "n_features_in_" in vars(self):
             check_goes_on(self, source)

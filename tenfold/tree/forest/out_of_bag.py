@@ -1,4 +1,5 @@
-"""Figures of a forest from rows that its trees have not seen: which columns it needs, and how alike its trees are."""
+"""Figures of a forest from rows that its trees have not seen: which columns it needs, how alike its trees are,
+and how right it is."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput
 from tenfold.tree.forest.binned_table import BinnedTable, values_of
+from tenfold.tree.settings import refuse
 from tenfold.tree.structure.arrays import Trees
 
 
@@ -108,3 +110,24 @@ def oob_importance(
         return lost
 
     return OutOfBagImportance(np.stack([one for one in each(losses, list(range(len(trees)))) if one is not None]))
+
+
+def joint_accuracy(model: Any, mean: Array, y: Array, w: Array) -> float:
+    """The share of rows with every target right, or what a function of (truth, prediction) says of labels (rows, targets)."""
+    if isinstance(model.oob_score, str):
+        raise refuse(model, "oob_score", f"names are for one target, and y has {y.shape[1]} columns: give a function")
+    codes = np.column_stack([shares.argmax(axis=1) for shares in model._by_target(mean)])
+    if not callable(model.oob_score):
+        return float(np.average((codes == y).all(axis=1), weights=w))
+    truth, predicted = (
+        np.column_stack([own[column.astype(np.int64)] for own, column in zip(model.classes_, part.T, strict=True)])
+        for part in (y, codes)
+    )
+    return float(model.oob_score(truth, predicted))
+
+
+def determination(y: Array, mean: Array, w: Array) -> float:
+    """R² of one target."""
+    rest = float(w @ (y - mean) ** 2)
+    spread = float(w @ (y - np.average(y, weights=w)) ** 2)
+    return 1 - rest / spread if spread > 0 else float(rest == 0)

@@ -10,10 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.data import Array
+from tenfold.base import check
+from tenfold.base.estimator import map_rows
+from tenfold.core import ops
+from tenfold.core.data import Array, Source
 from tenfold.core.engine import each
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, NotFitted
+from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
+from tenfold.core.params import group
 from tenfold.tree.forest.binned_table import BinnedTable, values_of
+from tenfold.tree.forest.growing import Forest
 from tenfold.tree.structure.arrays import Trees
 
 KEPT = ("_targets", "_target_weights", "_by_leaf", "_leaf_rows")
@@ -21,6 +28,54 @@ ROWS_AT_ONCE, ENTRIES_AT_ONCE = 256, 2**22
 ROUNDING = 1e-9  # levels that are closer than this are equal
 PLACES_AT_ONCE = 2**15  # of searches in leaves, one for each row, level and tree
 LARGE_LEAF = 64  # rows of a leaf, times levels, from which on searching beats gathering
+
+
+@group
+class KeepsTargets(Forest):
+    """Abstract: a forest that may keep its training targets by leaf (`keep_targets`), for quantiles."""
+
+    _targets: Array = learned(
+        "float(n)", "training targets in rising order, with keep_targets", optional=True, rows=True
+    )
+    _target_weights: Array = learned("float(n)", "their weights", optional=True)
+    _by_leaf: Array = learned("int(t,n)<n", "by tree the rows in the order of their leaves", optional=True)
+    _leaf_rows: Array = learned("int(*)", "by node how many rows end there", optional=True)
+
+    def _stages(self, source: Source, sizes: list[int]) -> Learner[list[dict[str, Any]]]:
+        for name in KEPT:  # of an earlier fit
+            vars(self).pop(name, None)
+        return (yield from super()._stages(source, sizes))
+
+    def _kept(self, trees: Trees, table: BinnedTable) -> dict[str, Any]:
+        return targets_by_leaf(trees, table) if self.keep_targets else {}
+
+    def _objection(self) -> str | None:
+        kept = [vars(self)[name] for name in KEPT if name in vars(self)]
+        return targets_objection(self._trees, *kept) if len(kept) == len(KEPT) else None
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.1, 0.5, 0.9)) -> Array:
+        """(rows, quantiles): quantiles of the training targets that share leaves with a row; (rows,) for one number.
+
+        All training rows count by their weights, and every tree counts alike (Meinshausen 2006). Needs keep_targets=True.
+        O(trees · rows of a leaf) time for each row that is asked for; where leaves are large O(trees · log² n) for each quantile,
+        and weights that differ take 8 n bytes for each tree.
+        """
+        X = check.check_predict(self, X)
+        levels = as_levels(quantiles, type(self).__name__)
+        if not set(KEPT) <= set(vars(self)):
+            raise NotFitted(
+                f"{type(self).__name__}.predict_quantiles needs the training targets: fit with keep_targets=True"
+            )
+        kept = vars(self).get("_leaf_targets")
+        if kept is None or kept.trees is not self._trees:  # made once: forests may have millions of nodes
+            kept = vars(self)["_leaf_targets"] = LeafTargets(self._trees, *(vars(self)[name] for name in KEPT))
+        flat = levels.ndim == 0
+
+        def block(X: Any) -> Array:
+            found = kept.quantiles(ops.dense(X), np.atleast_1d(levels)).astype(X.dtype, copy=False)
+            return found[:, 0] if flat else found
+
+        return map_rows(block, X)
 
 
 def targets_by_leaf(trees: Trees, table: BinnedTable) -> dict[str, Array]:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
+from tenfold.tree.options import drawn_columns
 from tenfold.tree.single.roles import ClassifierTree, RegressorTree
 
 
+@group
+class DrawnThresholds:
+    """Abstract: thresholds are drawn, unless the best are asked for."""
+
+    _: KW_ONLY
+    splitter: str = param(
+        default="random", one_of=("best", "random"), doc="the best threshold of a column, or one drawn at random"
+    )
+
+
 @estimator
-class ExtraTreeClassifier(ClassifierTree):
+class ExtraTreeClassifier(DrawnThresholds, ClassifierTree):
     """ExtraTreeClassifier: a tree whose thresholds are drawn at random, a member of ExtraTreesClassifier.
 
     Model       P(class k | x) = the share of class k among the training rows in the leaf of x
@@ -32,15 +43,7 @@ class ExtraTreeClassifier(ClassifierTree):
     exempt: ClassVar[dict[str, str]] = {"column_order": "columns and thresholds are drawn by the numbers of the columns"}
 
     _: KW_ONLY
-    splitter: str = param(
-        default="random", one_of=("best", "random"), doc="the best threshold of a column, or one drawn at random"
-    )
-    max_features: int | float | str | None = param(
-        default="sqrt",
-        above=0,
-        one_of=("sqrt", "log2", None),
-        doc="columns drawn for each node: a number, a share, or all",
-    )
+    max_features: int | float | str | None = drawn_columns("sqrt")
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -48,7 +51,7 @@ class ExtraTreeClassifier(ClassifierTree):
 
 
 @estimator
-class ExtraTreeRegressor(RegressorTree):
+class ExtraTreeRegressor(DrawnThresholds, RegressorTree):
     """ExtraTreeRegressor: a tree whose thresholds are drawn at random, a member of ExtraTreesRegressor.
 
     Model       ŷ(x) = the mean (absolute_error: the median) of the training targets in the leaf of x
@@ -68,15 +71,7 @@ class ExtraTreeRegressor(RegressorTree):
     """
 
     _: KW_ONLY
-    splitter: str = param(
-        default="random", one_of=("best", "random"), doc="the best threshold of a column, or one drawn at random"
-    )
-    max_features: int | float | str | None = param(
-        default=1.0,
-        above=0,
-        one_of=("sqrt", "log2", None),
-        doc="columns drawn for each node: a number, a share, or all",
-    )
+    max_features: int | float | str | None = drawn_columns(1.0)
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
