@@ -117,6 +117,7 @@ from tenfold.prepare.minmax import DecimalScaler as DecimalScaler
 from tenfold.prepare.minmax import MaxAbsScaler as MaxAbsScaler
 from tenfold.prepare.minmax import MinMaxScaler as MinMaxScaler
 from tenfold.prepare.ordinal import OrdinalEncoder as OrdinalEncoder
+from tenfold.prepare.prepare import Prepare as Prepare
 from tenfold.prepare.radial import RadialBasisFeatures as RadialBasisFeatures
 from tenfold.prepare.rows import Binarizer as Binarizer
 from tenfold.prepare.rows import Normalizer as Normalizer

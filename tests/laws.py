@@ -27,6 +27,7 @@ from scipy.sparse import csr_matrix
 
 import tenfold
 from tenfold.base.check import check_fit
+from tenfold.base.estimator import Estimator
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.errors import TenfoldError, TenfoldWarning
 
@@ -130,6 +131,10 @@ def assert_close(found: Any, expected: Any, *, rtol: float, what: str) -> None:
         assert len(found) == len(expected), what
         for a, b in zip(found, expected, strict=True):
             assert_close(a, b, rtol=rtol, what=what)
+        return
+    if isinstance(expected, Estimator):  # a fitted part: what it has learned
+        for name in (key for key in vars(expected) if key.endswith("_") and key not in NOT_AN_ANSWER):
+            assert_close(getattr(found, name), getattr(expected, name), rtol=rtol, what=f"{what}.{name}")
         return
     a, b = _plain(found), _plain(expected)
     assert a.shape == b.shape, f"{what}: shape {a.shape}, not {b.shape}"

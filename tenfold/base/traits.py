@@ -18,6 +18,8 @@ class Traits:
         @property
         def kind(self) -> str: ...
         @property
+        def opens(self) -> bool: ...
+        @property
         def target(self) -> str: ...
         @property
         def accepts(self) -> str: ...
@@ -73,6 +75,7 @@ class Traits:
 
         # --- what it takes ---
         accepts = "rows"  # of fixed width; other kinds of input are in `gate.inputs`
+        opens = False  # files by itself, whatever their size: `blocks(path, y)` are rows for the learner behind it
         target = "none"  # or "real", "label"
         sparse = False  # takes CSR
         missing = False  # takes NaN

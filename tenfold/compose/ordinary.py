@@ -7,12 +7,14 @@ them returned; nothing is looked at on the way but the number of rows.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
-from tenfold.base.foreign import takes
+from tenfold.base.foreign import is_own, takes
 from tenfold.base.routing import refuse_unrouted, routed, router, routing_enabled
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.steps import Steps, is_through
@@ -37,6 +39,12 @@ class Ordinary(Steps):
                 "The `transform_input` parameter can only be set if metadata routing is enabled: "
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
+        if isinstance(y, str):
+            if verb == "fit" and not given and self._opens_in_parts(X):
+                return self._fit_in_parts(X, y)
+            from tenfold.prepare.table_rows import split_by_name  # needs polars
+
+            X, y = split_by_name(X, y)
         received, width, names = self._received(verb, given), _width(X), _names(X)
         steps = list(self.steps)
         cache = _memory(self.memory)
@@ -67,6 +75,27 @@ class Ordinary(Steps):
         if names is not None:
             vars(self)["feature_names_in_"] = names
         return self if verb == "fit" else made
+
+    def _opens_in_parts(self, X: Any) -> bool:
+        """Whether X is a file too large to be read whole, and the first step opens it by itself."""
+        first = self.steps[0][1]
+        if len(self.steps) < 2 or not (is_own(first) and first.opens) or not isinstance(X, (str, os.PathLike)):
+            return False
+        from tenfold.table.chunks import is_large
+
+        return is_large(Path(X))
+
+    def _fit_in_parts(self, X: Any, y: str) -> Self:
+        """Fit the first step to a file, and the others to the blocks that it makes of it."""
+        name, first = self.steps[0]
+        with self._told(0):
+            first.fit(X, y)
+        pipeline: Any = type(self)
+        rest = pipeline(self.steps[1:])
+        rest.fit(lambda: first.blocks(X, y))
+        self.steps = [(name, first), *rest.steps]
+        vars(self).update({"_by_verbs": True, "n_features_in_": first.n_features_in_, "feature_names_in_": first.feature_names_in_})
+        return self
 
     def _received(self, verb: str, given: dict[str, Any]) -> Any:
         """What each step receives beside X and y: as routing says, or by `step__name`; plain weights are for all that take some."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.base.available import Available
 from tenfold.base.estimator import Estimator
-from tenfold.base.foreign import is_fitted_learner
+from tenfold.base.foreign import is_fitted_learner, own_of
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.base.sums import Sums, hashable
@@ -190,7 +190,7 @@ class Pipeline(LastStep):
             return "the steps are not pairs of a name and a learner"
         width, active = self.n_features_in_, self._active()
         for place, (name, step) in enumerate(active):
-            if vars(step).get("n_features_in_") != width:
+            if vars(own_of(step)).get("n_features_in_") != width:
                 return f"the step {name!r} does not take the {width} columns that come to it"
             if place < len(active) - 1:
                 width = len(step.get_feature_names_out())

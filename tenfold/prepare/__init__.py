@@ -23,6 +23,7 @@ PUBLIC = {
     "LabelBinarizer": "labels",
     "MultiLabelBinarizer": "labels",
     "label_binarize": "labels",
+    "Prepare": "prepare",
 }
 
 # Found by name when a file is loaded, but not offered: the part of `Prepare` that `tenfold.select` uses by itself.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,9 +13,10 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
-from tenfold.table.cells import as_texts, class_texts, finite
+from tenfold.prepare.table_sums import LevelSums, NumberSums, TableSums
+from tenfold.table.cells import as_numbers, as_texts, class_texts, finite
 from tenfold.table.columns import LEAST_LEVEL_ROWS
-from tenfold.table.dates import FORMS, days
+from tenfold.table.dates import FORMS, ISO, days, form_of
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import PATTERNS, read_number
 
@@ -63,33 +65,31 @@ class TableCoder(Estimator):
 
         `forms` are the ways in which the dates or numbers of a column were written before they became floats.
         """
-        columns = list(X.iter_columns())
-        category = np.array([column.dtype == pl.String for column in columns])
-        counted = [
-            self._levels(column) if text else ("", [], False) for column, text in zip(columns, category, strict=True)
-        ]
-        missing = np.array(_has_indicator(columns, self.least_rows)) & ~category
-        scale = [1.0 if text else _safe_scale(column) for column, text in zip(columns, category, strict=True)]
+        return self.learn(X.schema, TableSums().add(X, []), forms)
+
+    def learn(self, schema: Mapping[str, Any], sums: TableSums, forms: dict[str, str] | None = None) -> Self:
+        """The same from what was counted in columns of these names and types."""
+        category = np.array([kind == pl.String for kind in schema.values()], dtype=bool)
+        counted = [self._levels(sums.levels[name]) if text else ("", [], False) for name, text in zip(schema, category, strict=True)]
+        numbers = {name: sums.numbers[name] for name, text in zip(schema, category, strict=True) if not text}
+        marked = _with_indicator(numbers, self.least_rows)
         vars(self).update(
-            n_features_in_=X.width,
-            feature_names_in_=np.array(X.columns, dtype=object),
+            n_features_in_=len(schema),
+            feature_names_in_=np.array(list(schema), dtype=object),
             category_=category,
-            blank_=missing,
+            blank_=np.array([name in marked for name in schema], dtype=bool),
             reference_=np.array([reference for reference, _, _ in counted], dtype=object),
             levels_=[np.array(levels, dtype=object) for _, levels, _ in counted],
-            pooled_=np.array([pooled for _, _, pooled in counted]),
-            scale_=np.array(scale),
-            date_=np.array([(forms or {}).get(name, "") for name in X.columns], dtype=object),
+            pooled_=np.array([pooled for _, _, pooled in counted], dtype=bool),
+            scale_=np.array([_safe_scale(numbers[name].largest) if name in numbers else 1.0 for name in schema], dtype=np.float64),
+            date_=np.array([(forms or {}).get(name, "") for name in schema], dtype=object),
         )
         return self
 
-    def _levels(self, column: pl.Series) -> tuple[str, list[str], bool]:
+    def _levels(self, sums: LevelSums) -> tuple[str, list[str], bool]:
         """The reference level, those with a column, and whether the others have one. A missing value is level ""."""
-        counts = column.fill_null("").value_counts(sort=False).sort(by=["count", column.name], descending=[True, False])
-        kept = counts.filter(pl.col("count") >= self.least_rows)[column.name].to_list()[: self.most_levels]
-        if not kept:
-            return "", [], False
-        return kept[0], kept[1:], len(kept) < len(counts)
+        kept, others = sums.frequent(self.least_rows, self.most_levels)
+        return (kept[0], kept[1:], others) if kept else ("", [], False)
 
     def transform(self, X: pl.DataFrame) -> Array:
         """The matrix, columns in the order of `names_out`."""
@@ -136,11 +136,21 @@ class TableCoder(Estimator):
         return finite(self.read(column, i))[0] * float(self.scale_[i])
 
     def read(self, column: pl.Series, i: int) -> pl.Series:
-        """Column i, trimmed, as the numbers or dates that it held in fit; null where it holds something else."""
+        """Column i, trimmed, as the numbers or dates that it held in fit; null where it holds something else.
+
+        Where fit saw numbers or dates and no texts, texts may be written in any way, all of them in the same.
+        """
         form = self.form_of(i)
-        if column.dtype == pl.String and (not form or form in PATTERNS):
-            return read_number(column, form)
-        return column if not form or form in PATTERNS else days(column, form)
+        if column.dtype != pl.String:
+            return column if not form or form in PATTERNS else days(column, form)
+        values = read_number(column, form) if not form or form in PATTERNS else days(column, form)
+        if form not in ("", ISO) or values.null_count() < len(values) or column.null_count() == len(column):
+            return values
+        if form == ISO:
+            other = form_of(column)
+            return values if other is None else days(column, other)
+        numbers = as_numbers(column, comma=True)
+        return values if numbers is None else numbers.values
 
     def form_of(self, i: int) -> str:
         """How the dates or numbers of column i are written; older files know no forms."""
@@ -186,21 +196,19 @@ class TableCoder(Estimator):
         return names
 
 
-def _has_indicator(columns: list[pl.Series], least_rows: int) -> list[bool]:
+def _with_indicator(numbers: dict[str, NumberSums], least_rows: int) -> set[str]:
     """Columns with enough missing values for a column of their own, and not in the rows of an earlier column's."""
     seen: set[bytes] = set()
-    found = []
-    for column in columns:
-        pattern = np.packbits(column.is_null().to_numpy()).tobytes() if column.dtype != pl.String else b""
-        rows = column.null_count()
-        found.append(least_rows <= rows <= len(column) - least_rows and pattern not in seen)
-        seen.add(pattern)
+    found = set()
+    for name, sums in numbers.items():
+        if least_rows <= sums.missing <= sums.rows - least_rows and sums.pattern not in seen:
+            found.add(name)
+        seen.add(sums.pattern)
     return found
 
 
-def _safe_scale(column: pl.Series) -> float:
+def _safe_scale(largest: float) -> float:
     """1, or the power of two that brings a column of extreme size near 1."""
-    largest = float(np.nanmax(np.abs(column.to_numpy()), initial=0.0))
     if largest == 0.0 or TINY < largest < HUGE:
         return 1.0
     return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -1000, 1000))

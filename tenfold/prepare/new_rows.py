@@ -32,13 +32,16 @@ def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
         values = coder.read(texts, i)
         bad = texts.filter(texts.is_not_null() & values.is_null())
         bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)))
+        readable |= values.null_count() < len(values)
         if len(bad) and values.null_count() == len(values):
             unread[name] = bad
-        readable |= values.null_count() < len(values)
-        _warn(bad, _what(coder, i), "missing")
+        else:
+            _warn(bad, _what(coder, i), "missing")
     hopeless = [name for name, bad in unread.items() if len(bad) > 1 or not readable]
     if hopeless:
         raise BadInput(_refusal(hopeless, unread, coder))
+    for name, bad in unread.items():
+        _warn(bad, _what(coder, list(coder.feature_names_in_).index(name)), "missing")
 
 
 def _warn_new_levels(texts: pl.Series, coder: TableCoder, i: int, trees: bool) -> None:

@@ -108,5 +108,6 @@ LEARNERS: dict[int, str] = {
     133: "MultiOutputClassifier",
     134: "ClassifierChain",
     135: "RegressorChain",
+    136: "Prepare",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -14,7 +14,7 @@ from tenfold.table.cells import Odd, as_numbers, as_texts, class_texts, finite, 
 from tenfold.table.dates import COMPACT, ISO, are_compact, days, form_of, looks_like_dates, other_form
 from tenfold.table.names import TIMES, says, says_key
 from tenfold.table.reading import Raw, pl
-from tenfold.table.written_numbers import writes_commas
+from tenfold.table.written_numbers import read_number, writes_commas
 
 FREE_TEXT = 0.5  # a column of texts with more different values than this share of its rows is not a category
 LEAST_LEVEL_ROWS = 5  # a level of fewer rows is not kept, so that no single row can be read off a model
@@ -90,6 +90,22 @@ def look_at(
 def comma_of(raw: Raw) -> bool:
     """Whether a CSV file writes commas before decimals; where commas part its cells, it cannot."""
     return not raw.typed and not raw.about.startswith("comma") and writes_commas(raw.frame)
+
+
+def read_as(columns: Sequence[Column], frame: pl.DataFrame) -> pl.DataFrame:
+    """More rows of a table whose columns are known, as `look_at_columns` gives them: null for what cannot be read."""
+    found = []
+    for column in columns:
+        if column.used:
+            series = frame[column.name]
+            if column.kind == "category":
+                found.append(class_texts(as_texts(series)))
+            elif column.kind == "date":
+                found.append(days(as_texts(series) if series.dtype == pl.String else series, column.form or ISO))
+            else:
+                read = read_number(as_texts(series), column.form or "") if series.dtype == pl.String else series
+                found.append(finite(read)[0])
+    return pl.DataFrame(found)
 
 
 def check_name(name: str, known: Sequence[str], where: str = "") -> None:

@@ -96,3 +96,11 @@ def as_dates(values: pl.Series) -> pl.Series:
     if len(present) == 0 or bool((present == present.floor()).all()):
         return values.cast(pl.Int32).cast(pl.Date)
     return (values * (DAY * 1e6)).round().cast(pl.Int64).cast(pl.Datetime("us"))
+
+
+def written_dates(values: pl.Series, form: str) -> pl.Series:
+    """Days since 1970-01-01 as texts in their form, with the time of day where there is one."""
+    seconds = (values * DAY).round()
+    moments = (seconds * 1_000_000).cast(pl.Int64).cast(pl.Datetime("us"))
+    clock = bool((seconds % DAY != 0).fill_null(False).any())
+    return moments.dt.strftime(f"{form} %H:%M:%S" if clock else form)

@@ -74,6 +74,10 @@ def cross_validate_by_verbs(
     """The scores of copies of a learner, each fitted to the training rows of a split."""
     began = time.perf_counter()
     check_learner(model)
+    if isinstance(y, str):
+        from tenfold.prepare.table_rows import split_by_name  # needs polars
+
+        X, y = split_by_name(X, y)
     scorer = check_scoring(model, scoring, raise_exc=wanted.error_score == "raise")
     asked = routed(function, model, scorer, splitting, params)
     if asked.score and isinstance(scorer, Scorers):  # metadata routing is on
@@ -133,6 +137,10 @@ def tell_of_nan(scores: dict[str, Array], scoring: Any) -> None:
 def predict_by_verbs(model: Any, X: Any, y: Any, splitting: Splitting, method: str, params: Any) -> Any:
     """What a method of copies of a learner says of every row, each fitted without it."""
     check_learner(model, method)
+    if isinstance(y, str):
+        from tenfold.prepare.table_rows import split_by_name  # needs polars
+
+        X, y = split_by_name(X, y)
     asked: Routed = routed("cross_val_predict", model, None, splitting, params)
     pairs = splits_by_verbs(model, X, y, splitting, asked.split)
     order = np.concatenate([test for _, test in pairs])

@@ -1,0 +1,300 @@
+"""From a table as people have it to what a learner takes: numbers, categories, dates and gaps by one rule for each kind of column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Estimator, Transformer
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.learned import learned
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.prepare.coder import OTHER, TableCoder
+from tenfold.prepare.indicators import widths
+from tenfold.prepare.new_rows import check_new_rows
+from tenfold.prepare.prepared_words import sentence_of
+from tenfold.prepare.table_rows import Rows, chunks_of, matched, table_of, target_values
+from tenfold.prepare.table_scales import scales_of
+from tenfold.prepare.table_sums import TableSums
+from tenfold.prepare.words import is_prose, word_columns, word_names
+from tenfold.table.columns import LEAST_LEVEL_ROWS, Asked, Column, check_name, look_at, look_at_columns, read_as
+from tenfold.table.dates import written_dates
+from tenfold.table.reading import pl
+
+CATEGORIES = ("category", "nominal", "ordinal")  # kinds that the user may ask for, each by more than one word
+LEFT_OUT = ("drop", "dropped", "id", "text", "constant")
+MOST_CELLS = 100_000_000  # of a coded matrix: categories get fewer columns rather than more memory
+
+
+@estimator
+class Prepare(Transformer, Estimator):
+    """Prepare: a table as it is (numbers, categories, dates, gaps, ids) as what a learner takes.
+
+    Model       number     z = (x − mean) / sd, 0 where x is missing, and a column 0/1 for "is missing" if enough are
+                date       the same of its days since 1970
+                category   a column 0/1 for each level but the most frequent one; rare levels together, a gap is a level
+                text       the logarithm of its length, and a column 0/1 for each of its frequent words
+                left out   ids, constants, columns that count the rows
+    Objective   none: the target is not looked at
+    Algorithm   looks at all cells of a column to find its kind (`tenfold.read` shows them), counts levels, sums up numbers
+    Cost        O(cells), one pass over the table for kinds and levels, one to code it; in memory
+    Fails when  a column that it needs is missing from new rows (refused, with the name that was probably meant)
+    Reference   Hastie, Tibshirani & Friedman 2009, sections 4.4 and 9.6
+
+    `purpose` is what stands behind it. "linear" (the default) also suits networks and anything with a penalty: all columns have mean 0
+    and variance 1. "neighbors": numbers have variance 1, and two rows of different levels lie 1 apart. "trees" changes nothing that
+    a tree can do itself: a frame of numbers with gaps and of texts, rare levels together.
+
+    Example
+    -------
+    >>> import polars, tenfold
+    >>> table = polars.DataFrame({"size": ["1,5", "2,5", None, "3,5"] * 5, "colour": ["red", "blue"] * 10})
+    >>> prepare = tenfold.Prepare().fit(table)
+    >>> prepare.get_feature_names_out().tolist()
+    ['size', 'size is missing', 'colour=red']
+    >>> print(prepare.describe())
+    size    number: numbers such as '1,5', read as 1.5; minus its mean 2.5, divided by 0.8165; 0 where missing, and 1 in 'size is missing'
+    colour  category: a column 0/1, centred and scaled, for 'red'; none of them is 'blue'
+    """
+
+    feature_names_in_: Array = learned("text(p)", "names of the columns")
+    coder_: TableCoder = learned("part", "the coder of the columns that are used")
+    kinds_: Array = learned("text(p)", "the kind of each column")
+    notes_: Array = learned("text(p)", "what there is to know about each column, such as why it is left out")
+    texts_: Array = learned("text(t)", "names of the columns of texts")
+    words_: list[Array] = learned("[text(*)](t)", "their frequent words")
+    mean_: Array = learned("float(m)", "what is subtracted from each new column")
+    scale_: Array = learned("float(m)>=0", "what each new column is divided by")
+
+    kind: ClassVar[str] = "one pass"
+    accepts: ClassVar[str] = "anything"
+    missing: ClassVar[bool] = True
+    categorical: ClassVar[bool] = True
+    fills: ClassVar[bool] = True
+    codes: ClassVar[bool] = True
+    invertible: ClassVar[bool] = True
+    opens: ClassVar[bool] = True
+
+    purpose: str = param(default="linear", one_of=("linear", "neighbors", "trees"), doc="what stands behind it")
+    _: KW_ONLY
+    kinds: dict[Any, Any] | None = param(
+        default=None, doc="the kind of single columns by name, where the cells would say another: 'nominal', 'number', 'drop'"
+    )
+    least_rows: int = param(default=LEAST_LEVEL_ROWS, at_least=1, doc="a level of fewer rows is taken together with others of its kind")
+    most_levels: int = param(default=50, at_least=1, doc="levels of one category that get a column, the most frequent first")
+    most_words: int = param(default=200, at_least=0, doc="words of a text that get a column, the most frequent first; 0 leaves texts out")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the kinds of the columns and learn how to code them; X is a frame, an array, a Table, the path of a file, or blocks of rows.
+
+        Kinds are found in all of a table in memory; of files and blocks in the first million cells, and what does not suit them
+        further down counts as missing.
+        """
+        check.check_params(self)
+        chunks = chunks_of(X, y if isinstance(y, str) else None)
+        head = next(chunks)
+        if not head.frame.width or not head.frame.height:
+            shape = (head.frame.height, head.frame.width)
+            raise BadInput(f"0 feature(s) (shape={shape}) while a minimum of 1 is required: the table is empty")
+        asked = self._asked({**head.kinds, **(self.kinds or {})}, head.frame.columns)
+        if sample_weight is not None:
+            head = replace(head, weights=check.as_weights(sample_weight, head.frame.height))
+        frame, weights = head.weighed()
+        columns, used = look_at_columns(frame, head.typed, asked, head.comma)
+        texts = [column.name for column in columns if self._is_text(column, frame) and column.name not in asked.drop]
+        if not used.width and not texts:
+            left = ", ".join(f"{column.name!r} ({column.kind})" for column in columns[:5])
+            few = f" of {frame.height} sample{'s' if frame.height > 1 else ''}" if frame.height < self.least_rows else ""
+            raise BadInput(f"no column of the table{few} can be used: {left}; name kinds=, such as {{{frame.columns[0]!r}: 'nominal'}}")
+        sums = TableSums().add(used, [frame[name] for name in texts], weights)
+        for chunk in chunks:
+            frame, weights = chunk.weighed()
+            sums.add(read_as(columns, frame), [frame[name] for name in texts], weights)
+        self._forget_fit()
+        vars(self).update(
+            n_features_in_=len(columns),
+            feature_names_in_=np.array([column.name for column in columns], dtype=object),
+            kinds_=np.array(["text" if column.name in texts else column.kind for column in columns], dtype=object),
+            notes_=np.array(["" if column.name in texts else column.note or "" for column in columns], dtype=object),
+        )
+        self._solve(used.schema, texts, sums, {column.name: column.form for column in columns if column.form is not None})
+        return self
+
+    def _solve(self, schema: Any, texts: list[str], sums: TableSums, forms: dict[str, str]) -> None:
+        """Levels, words, means and scales from what was counted."""
+        categories = max(1, sum(kind == pl.String for kind in schema.values()))
+        most = int(np.clip(MOST_CELLS // (sums.rows * categories), 5, self.most_levels))
+        coder = TableCoder(least_rows=self.least_rows, most_levels=most).learn(schema, sums, forms)
+        words = [sums.words[name].frequent(self.least_rows, self.most_words, below=sums.rows)[0] for name in texts]
+        vars(self).update(
+            coder_=coder, texts_=np.array(texts, dtype=object), words_=[np.array(some, dtype=object) for some in words]
+        )
+        mean, scale = np.zeros(0), np.ones(0)
+        if self.purpose != "trees":
+            mean, scale = scales_of(coder, texts, words, sums, self.purpose == "neighbors")
+        vars(self).update(mean_=mean, scale_=scale)
+
+    def _is_text(self, column: Column, frame: pl.DataFrame) -> bool:
+        """Whether a column that is neither number nor category holds sentences, to be coded by their words."""
+        wanted = column.kind in ("text", "id") and self.most_words > 0 and frame[column.name].dtype == pl.String
+        return wanted and is_prose(frame[column.name])
+
+    def _asked(self, given: dict[Any, Any], names: list[str]) -> Asked:
+        """The kinds that the user has named, in the words of `look_at_columns`."""
+        kinds = {str(name): str(kind).lower() for name, kind in given.items()}
+        numbers = ("number", "count", "interval", "ratio", "date", "keep")
+        for name, kind in kinds.items():
+            if kind not in (*CATEGORIES, *LEFT_OUT, *numbers):
+                raise BadParameter(f"Prepare(kinds={{{name!r}: {kind!r}}}): must be one of {', '.join((*CATEGORIES, *numbers, 'drop'))}")
+        asked = Asked(
+            keep=[name for name, kind in kinds.items() if kind in numbers],
+            drop=[name for name, kind in kinds.items() if kind in LEFT_OUT],
+            category=[name for name, kind in kinds.items() if kind in CATEGORIES],
+        )
+        asked.check(names)
+        return asked
+
+    def _coded(self, frame: pl.DataFrame) -> Array:
+        """The matrix before it is centred and scaled: NaN for a missing number; for neighbours with a column of each reference too."""
+        coder = self.coder_
+        Z = coder.transform(frame)
+        parts, start = [], 0
+        for i, width in enumerate(widths(coder)):
+            part = Z[:, start : start + width]
+            parts += [1.0 - part.sum(axis=1, keepdims=True), part] if self.purpose == "neighbors" and coder.category_[i] else [part]
+            start += width
+        parts += self._word_columns(frame)
+        return Z if len(parts) == len(widths(coder)) and self.purpose != "neighbors" else np.concatenate(parts, axis=1)
+
+    def _word_columns(self, frame: pl.DataFrame) -> list[Array]:
+        return [word_columns(frame[name], list(words)) for name, words in zip(self.texts_, self.words_, strict=True)]
+
+    @property
+    def _used(self) -> list[str]:
+        """The columns that are used, in the order of the new ones."""
+        return [*map(str, self.coder_.feature_names_in_), *map(str, self.texts_)]
+
+    def _widths(self) -> list[int]:
+        """The new columns that belong to each column that is used."""
+        more = self.coder_.category_ if self.purpose == "neighbors" else np.zeros(len(self.coder_.category_), dtype=bool)
+        coded = [width + int(one) for width, one in zip(widths(self.coder_), more, strict=True)]
+        return ([1] * len(coded) if self.purpose == "trees" else coded) + [1 + len(words) for words in self.words_]
+
+    def transform(self, X: Any) -> Any:
+        """The matrix of numbers, or for trees the frame; other columns than those needed are passed over."""
+        check.check_fitted(self)
+        rows = table_of(X)
+        made = self._made(rows)
+        return made if self.purpose == "trees" else self._dressed(made, X)
+
+    def blocks(self, X: Any, y: str | None = None) -> Iterator[Any]:
+        """What `transform` makes of a file or blocks, some rows at a time: blocks for the `fit` of any learner, with a target by name."""
+        check.check_fitted(self)
+        target = None
+        for rows in chunks_of(X):
+            if y is None:
+                yield self._made(rows)
+                continue
+            check_name(y, rows.frame.columns, " to be the target")
+            if target is None:
+                target = look_at(rows.frame[y], rows.typed, comma=rows.comma)[0]
+            yield self._made(rows), target_values(target, rows.frame)
+
+    def _made(self, rows: Rows) -> Any:
+        if not rows.named:
+            check.check_width(self, rows.frame.width, self.n_features_in_)
+        frame = matched(rows.frame, self._used)
+        check_new_rows(frame, self.coder_, self.purpose == "trees")
+        if self.purpose == "trees":
+            return self._frame(frame)
+        Z = self._coded(frame)
+        Z -= self.mean_
+        Z /= self.scale_
+        Z[np.isnan(Z)] = 0.0
+        return Z.astype(rows.dtype, copy=False)
+
+    def _frame(self, frame: pl.DataFrame) -> Any:
+        """What trees take: numbers with gaps, categories as texts."""
+        made, names = self.coder_.frame(frame), self.get_feature_names_out().tolist()
+        words = self._word_columns(frame)
+        if words:
+            made = made.hstack(pl.DataFrame(np.concatenate(words, axis=1), schema=names[made.width :]))
+        return made.to_pandas() if self._container() == "pandas" else made
+
+    def inverse_transform(self, Z: Any) -> pl.DataFrame:
+        """The columns of the table again, as a frame: a missing number where its indicator says so, the name of the level with the largest
+        number of a category; levels that were taken together are "(other)". Texts are not brought back."""
+        check.check_fitted(self)
+        if self.purpose == "trees":
+            return table_of(Z).frame.select(self._used[: len(self.coder_.category_)])
+        Z = np.asarray(Z, dtype=np.float64) * self.scale_ + self.mean_
+        columns, start = [], 0
+        for i, width in enumerate(self._widths()[: len(self.coder_.category_)]):
+            columns.append(self._undone(i, Z[:, start : start + width]))
+            start += width
+        return pl.DataFrame(columns)
+
+    def _undone(self, i: int, part: Array) -> pl.Series:
+        """Column i of those that are used, from its new columns."""
+        coder = self.coder_
+        name, form = str(coder.feature_names_in_[i]), coder.form_of(i)
+        if not coder.category_[i]:
+            values = pl.Series(name, part[:, 0] / float(coder.scale_[i]))
+            gaps = part[:, 1] > 0.5 if coder.blank_[i] else np.zeros(len(part), dtype=bool)
+            values = values.set(pl.Series(gaps), None)
+            return written_dates(values, form) if "%" in form else values
+        levels = [str(coder.reference_[i]), *map(str, coder.levels_[i]), *([OTHER] if coder.pooled_[i] else [])]
+        if self.purpose != "neighbors":
+            part = np.column_stack([1.0 - part.sum(axis=1), part])
+        said = np.array(levels, dtype=object)[part.argmax(axis=1)]
+        return pl.Series(name, [one or None for one in said], dtype=pl.String)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the new columns: `size`, `size is missing`, `colour=red`, `remark has 'broken'`."""
+        check.check_fitted(self)
+        coder, start = self.coder_, 0
+        old, names = coder.names_out(), list[str]()
+        for i, width in enumerate(widths(coder)):
+            if self.purpose == "neighbors" and coder.category_[i]:
+                names.append(f"{coder.feature_names_in_[i]}={coder.reference_[i] or '(missing)'}")
+            names += [str(coder.feature_names_in_[i])] if self.purpose == "trees" else old[start : start + width]
+            start += width
+        for name, words in zip(self.texts_, self.words_, strict=True):
+            names += word_names(str(name), list(words))
+        return np.array(names, dtype=object)
+
+    def sum_by_column(self, values: Any) -> dict[str, float]:
+        """Importances of the new columns, summed up to those of the columns of the table that they come from, the greatest first."""
+        check.check_fitted(self)
+        values, ends = np.asarray(values, dtype=np.float64).ravel(), np.cumsum(self._widths())
+        if len(values) != ends[-1]:
+            raise BadInput(f"sum_by_column takes a number for each of the {ends[-1]} new columns, and got {len(values)}")
+        found = dict(zip(self._used, map(float, map(np.sum, np.split(values, ends[:-1]))), strict=True))
+        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+    def describe(self) -> str:
+        """In words: what each column is, what is done to it, and what was left out and why."""
+        check.check_fitted(self)
+        wide = max(len(str(name)) for name in self.feature_names_in_)
+        return "\n".join(f"{name!s:<{min(wide, 30)}}  {sentence_of(self, i)}" for i, name in enumerate(self.feature_names_in_))
+
+    def _objection(self) -> str | None:
+        coder = self.coder_
+        if not isinstance(coder, TableCoder) or not set(coder.feature_names_in_) <= set(self.feature_names_in_):
+            return "the coder takes other columns"
+        if not set(self.texts_) <= set(self.feature_names_in_) - set(coder.feature_names_in_):
+            return "the texts are in other columns"
+        width = 0 if self.purpose == "trees" else sum(self._widths())
+        if len(self.mean_) != width or len(self.scale_) != width or not (self.scale_ > 0).all():
+            return f"means and scales are not those of the {width} new columns"
+        return None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        return tags

@@ -1,0 +1,117 @@
+"""What there is to count in the columns of a table, chunk by chunk: sums of numbers, levels of categories, words of texts."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.prepare.words import lengths_of, words_of
+from tenfold.table.reading import pl
+
+MOST_COUNTED = 1_000_000  # different words: beyond, those seen once so far are forgotten
+
+
+@dataclass
+class NumberSums:
+    """Weight, mean and variance of the numbers that are there; their largest size; where they are missing."""
+
+    center: float = 0.0  # sums are of x − center, which is near the mean
+    weight: float = 0.0
+    first: float = 0.0
+    second: float = 0.0
+    largest: float = 0.0
+    missing: int = 0
+    rows: int = 0
+    pattern: bytes = b""  # hash of the rows without a number
+
+    def add(self, values: Array, w: Array | None) -> None:
+        there = ~np.isnan(values)
+        self.pattern = hashlib.blake2b(self.pattern + np.packbits(there).tobytes(), digest_size=16).digest()
+        self.rows += len(values)
+        self.missing += len(values) - int(there.sum())
+        values, w = values[there], None if w is None else w[there]
+        if not len(values):
+            return
+        self.largest = max(self.largest, float(np.abs(values).max()))
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not self.weight:
+                self.center = float(np.average(values, weights=w)) if w is None or w.any() else 0.0
+            away = values - self.center
+            self.weight += len(values) if w is None else float(w.sum())
+            self.first += float(away.sum() if w is None else w @ away)
+            self.second += float(away @ away if w is None else w @ away**2)
+
+    @property
+    def mean(self) -> float:
+        return self.center + self.first / self.weight if self.weight else 0.0
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation; 1 where there is none."""
+        if not self.weight:
+            return 1.0
+        variance = self.second / self.weight - (self.first / self.weight) ** 2
+        return float(np.sqrt(variance)) if np.isfinite(variance) and variance > 0 else 1.0
+
+
+@dataclass
+class LevelSums:
+    """How many rows, and of which weight, hold each level or word."""
+
+    counts: pl.DataFrame | None = None  # columns level, rows, weight
+
+    def add(self, levels: pl.Series, weights: Array | None, most: int | None = None) -> None:
+        weight = pl.Series(np.ones(len(levels)) if weights is None else weights)
+        each = pl.DataFrame({"level": levels, "rows": pl.repeat(1, len(levels), dtype=pl.Int64, eager=True), "weight": weight})
+        new = each.group_by("level", maintain_order=True).sum()  # in the order of the rows: the same bits each time
+        both = new if self.counts is None else pl.concat([self.counts, new]).group_by("level", maintain_order=True).sum()
+        self.counts = both if most is None or both.height <= most else both.filter(pl.col("rows") > 1)
+
+    def frequent(self, least_rows: int, most: int, below: int | None = None) -> tuple[list[str], bool]:
+        """Levels of at least so many rows (and of fewer than `below`), the most frequent first; whether there are others."""
+        if self.counts is None:
+            return [], False
+        counts = self.counts.sort(by=["rows", "level"], descending=[True, False])
+        kept = counts.filter((pl.col("rows") >= least_rows) & (pl.lit(True) if below is None else pl.col("rows") < below))
+        found: list[str] = kept["level"].to_list()[:most]
+        return found, len(found) < counts.height
+
+    def share(self, levels: list[str], weight: float) -> Array:
+        """The share of the weight that each of these levels has."""
+        if self.counts is None or not weight:
+            return np.zeros(len(levels))
+        known = dict(zip(self.counts["level"].to_list(), self.counts["weight"].to_list(), strict=True))
+        return np.array([known.get(level, 0.0) for level in levels]) / weight
+
+
+@dataclass
+class TableSums:
+    """All of a table that its coding follows from, for frames of Float64 and String columns with null for missing."""
+
+    rows: int = 0
+    weight: float = 0.0
+    numbers: dict[str, NumberSums] = field(default_factory=dict)
+    levels: dict[str, LevelSums] = field(default_factory=dict)
+    lengths: dict[str, NumberSums] = field(default_factory=dict)  # of texts
+    words: dict[str, LevelSums] = field(default_factory=dict)
+
+    def add(self, frame: pl.DataFrame, texts: list[pl.Series], weights: Array | None = None) -> TableSums:
+        """Count a chunk: a frame of numbers and categories, and columns of texts."""
+        height = frame.height if frame.width else len(texts[0])
+        self.rows += height
+        self.weight += height if weights is None else float(weights.sum())
+        for column in frame.iter_columns():
+            if column.dtype == pl.String:
+                self.levels.setdefault(column.name, LevelSums()).add(column.fill_null(""), weights)
+            else:
+                values = column.cast(pl.Float64).to_numpy()
+                self.numbers.setdefault(column.name, NumberSums()).add(values, weights)
+        for text in texts:
+            self.lengths.setdefault(text.name, NumberSums()).add(lengths_of(text), weights)
+            held = words_of(text)
+            part = None if weights is None else weights[held["row"].to_numpy()]
+            self.words.setdefault(text.name, LevelSums()).add(held["word"], part, MOST_COUNTED)
+        return self
