@@ -420,3 +420,32 @@ def test_unread_rows_give_the_bits_of_rows_that_were_read() -> None:
             assert lazy.unread is None
         with pytest.raises(AttributeError):
             _ = source.lazy(0).Z
+
+
+def test_blas_has_one_thread_in_a_fit_of_any_thread_and_its_own_count_after_it() -> None:
+    """The thread that was the first to set a count (threadpoolctl remembers it) is not the only one that may."""
+    from threadpoolctl import ThreadpoolController
+
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+
+    def counts() -> list[int]:
+        return [one.get_num_threads() for one in libraries]
+
+    before, within = counts(), list[list[int]]()
+    try:
+        for one in libraries:
+            one.set_num_threads(2)
+        chosen = counts()  # a library may have been built for one
+
+        def look() -> None:
+            with threads.single_blas, threads.single_blas:
+                within.append(counts())
+
+        look()
+        other = threading.Thread(target=look)
+        other.start()
+        other.join()
+        assert within == [[1] * len(libraries)] * 2 and counts() == chosen
+    finally:
+        for one, count in zip(libraries, before, strict=True):
+            one.set_num_threads(count)

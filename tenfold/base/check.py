@@ -114,12 +114,7 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     check_names(learner, frame_names(X))
     X, _ = as_table(learner, X, known_coder(learner))
     check_width(learner, X.shape[1], width)
-    if X.dtype == np.float64 or X.dtype == np.float32:
-        if not ops.is_sparse(X):
-            X = np.ascontiguousarray(X)
-            X = X if X.flags.aligned else X.copy()
-    else:
-        X = as_floats(X)
+    X = as_floats(X)
     if not ops.all_usable(X):
         check_finite(X, slice(0, None), getattr(learner, "feature_names_in_", None), learner.missing, learner.double)
     return X

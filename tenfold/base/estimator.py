@@ -11,7 +11,7 @@ Transformer, Density, Detector. Each class is abstract or final, and none is dee
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from inspect import getattr_static
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -72,12 +72,12 @@ class Estimator(SklearnApi):
         if before:
             vars(apart)["_before"] = before
         try:
+            learn = apart._learn if start is None else partial(apart._learn_from, start=start)
             with single_blas:
-                learn = apart._learn if start is None else partial(apart._learn_from, start=start)
                 vars(apart).update(apart._driven(learn, source))
                 apart._finish(source)
-                if source.single:
-                    vars(apart).update(in_single(type(self), vars(apart)))
+            if source.single:
+                vars(apart).update(in_single(type(self), vars(apart)))
         except BaseException:
             self._forget_fit()
             raise
@@ -88,16 +88,17 @@ class Estimator(SklearnApi):
     def _apart(self) -> Self:
         """This learner without its fit, to be fitted where nobody else sees it: fits in several threads do not meet."""
         apart = object.__new__(type(self))
-        vars(apart).update({name: value for name, value in vars(self).items() if not is_fitted(name) and name != "_flat"})
+        known = vars(self).copy()  # at once: another thread may end a fit meanwhile
+        vars(apart).update({name: value for name, value in known.items() if not is_fitted(name) and name != "_flat"})
         return apart
 
     def _publish(self, apart: Self) -> None:
         """Take over what was fitted apart, whole; of several fits the last wins. Parameters stay as they are."""
-        mine, found = vars(self), vars(apart)
-        for name in ("_before", *domains(self)):
-            found.pop(name, None)
-        for name in [name for name in learned_by(self) if name in mine and name not in found]:
-            mine.pop(name, None)
+        mine, params, declared = vars(self), domains(self), learned_by(self)
+        found = {name: value for name, value in vars(apart).items() if name not in params and name != "_before"}
+        for name in declared:
+            if name in mine and name not in found:
+                mine.pop(name, None)
         mine.update(found)
 
     def _driven(self, learn: Callable[[Source], Learner[Result]], source: Source) -> Result:
@@ -232,6 +233,7 @@ class Estimator(SklearnApi):
 FACTS = ("n_features_in_", "feature_names_in_", "classes_", "categories_", "_flat")
 
 
+@lru_cache(maxsize=4096)  # every fit asks it of all attributes
 def is_fitted(name: str) -> bool:
     """Whether this is the name of a fitted attribute."""
     return name.endswith("_") and not name.startswith("_")

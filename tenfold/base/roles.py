@@ -254,17 +254,17 @@ FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are pr
 
 def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
     """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed."""
-    if isinstance(X, Source) and (lazy := X.lazily(function)) is not None:
-        return lazy  # type: ignore[no-any-return]
-    if not isinstance(X, Source):
-        if X.shape[0] <= block_rows(X.shape[1]):
-            if X.shape[0] < FEW_ROWS:
-                return function(X)
-            with single_blas:
-                return function(X)
-        source: Source = Arrays(X, None, None, Target("none"), {}, trusted=True)
-    else:
+    if isinstance(X, Source):
         source = X
+        if (lazy := source.lazily(function)) is not None:
+            return lazy  # type: ignore[no-any-return]
+    elif X.shape[0] < FEW_ROWS:
+        return function(X)
+    elif X.shape[0] <= block_rows(X.shape[1]):
+        with single_blas:
+            return function(X)
+    else:
+        source = Arrays(X, None, None, Target("none"), {}, trusted=True)
     with single_blas:
         if isinstance(source, Arrays):
             return _in_place(function, source)

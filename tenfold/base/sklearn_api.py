@@ -129,13 +129,15 @@ class SklearnApi(MetadataRequests, Traits):
 
     def _container(self) -> str:
         """The container of transformed rows: as `set_output` said, else as scikit-learn's configuration says where that is loaded."""
-        chosen = vars(self).get("_output")
-        theirs = None if chosen is not None else sys.modules.get("sklearn")
-        return str(chosen or (theirs.get_config().get("transform_output", "default") if theirs is not None else "default"))
+        chosen: str | None = vars(self).get("_output")
+        if chosen is not None:
+            return chosen
+        theirs = sys.modules.get("sklearn")
+        return "default" if theirs is None else str(theirs.get_config().get("transform_output", "default"))
 
     def _in_format(self, rows: Any, X: Any) -> Any:
         """Sparse rows by columns where X is so."""
-        return rows.tocsc() if getattr(X, "format", None) == "csc" and ops.is_sparse(rows) else rows
+        return rows.tocsc() if ops.is_sparse(rows) and getattr(X, "format", None) == "csc" else rows
 
     def _dressed(self, rows: Any, X: Any) -> Any:
         """The transformed rows in the container the user asked for."""

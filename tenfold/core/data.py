@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ BLOCK_BYTES, LONGEST_BYTES = 1 << 21, 1 << 23
 FEW = 64  # rows that are copied as quickly by NumPy
 
 
+@lru_cache(maxsize=1024)
 def block_rows(width: int) -> int:
     """Rows in a block of a table with `width` columns: a power of two, from 64 to 65,536.
 
@@ -197,7 +199,7 @@ class Arrays(Source):
             (k, start, min(start + self.size, n)) for k, n in lengths for start in range(0, n, self.size)
         ]
         self.n_parts = len(self.cuts)
-        self.seen = np.full(self.n_parts, trusted)  # parts found finite: a second pass does not look again
+        self.seen = [trusted] * self.n_parts  # parts found finite: a second pass does not look again
         floats = type(X) is np.ndarray and X.dtype in (np.float32, np.float64)
         self.plain = floats and X.flags.c_contiguous and X.flags.aligned and not missing
 

@@ -23,7 +23,8 @@ LARGEST = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e100}
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a SciPy sparse matrix or array (without importing SciPy)."""
-    return type(X).__module__.startswith("scipy.sparse") and hasattr(X, "tocsr")  # its linear operators are not
+    kind = type(X)
+    return kind is not np.ndarray and kind.__module__.startswith("scipy.sparse") and hasattr(X, "tocsr")  # its linear operators are not
 
 
 def dense(X: Any) -> Any:

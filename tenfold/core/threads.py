@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar, copy_context
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tenfold._kernels import Budget, Run, _run
 from tenfold.core.errors import BadParameter
@@ -116,34 +116,47 @@ class _SingleBlas(contextlib.ContextDecorator):
 
     def __init__(self) -> None:
         self.lock, self.depth = threading.Lock(), 0
-        self.libraries: list[Any] | None = None
-        self.before: list[int] = []
+        self.libraries: list[_Library] | None = None
+        self.before: list[tuple[_Library, int]] = []  # those that had more than one thread, and how many
 
     def __enter__(self) -> None:
         with self.lock:
             if self.depth == 0:
                 if self.libraries is None:
-                    self.libraries = self._find()
-                self.before = [library.get_num_threads() for library in self.libraries]
-                self._set([1] * len(self.before))
+                    self.libraries = _libraries()
+                self.before = [(library, count) for library in self.libraries if (count := library.get()) > 1]
+                for library, _ in self.before:
+                    library.set(1)
             self.depth += 1
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
             self.depth -= 1
             if self.depth == 0:
-                self._set(self.before)
+                for library, count in self.before:
+                    library.set(count)
 
-    def _set(self, counts: list[int]) -> None:
-        for library, count in zip(self.libraries or [], counts, strict=True):
-            if count > 1 or library.get_num_threads() > 1:
-                library.set_num_threads(count)
 
-    @staticmethod
-    def _find() -> list[Any]:
-        from threadpoolctl import ThreadpoolController
+class _Library(NamedTuple):
+    """How many threads a BLAS uses, asked and told."""
 
-        return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+    get: Callable[[], int]
+    set: Callable[[int], object]
+
+
+def _libraries() -> list[_Library]:
+    """Every BLAS of this process. OpenBLAS is called itself: threadpoolctl would look for its functions by name each time, and would
+    obey only the first thread that has ever set a count."""
+    from threadpoolctl import ThreadpoolController
+
+    found = []
+    for one in ThreadpoolController().select(user_api="blas").lib_controllers:
+        library = _Library(one.get_num_threads, one.set_num_threads)
+        names = [name for name in one.check_symbols if hasattr(one.dynlib, name)]
+        if one.internal_api == "openblas" and one.threading_layer != "openmp" and names:
+            library = _Library(getattr(one.dynlib, names[0]), getattr(one.dynlib, names[0].replace("_get_", "_set_")))
+        found.append(library)
+    return found
 
 
 single_blas = _SingleBlas()

@@ -25,8 +25,8 @@ class AffineRegressor(Regressor):
 
     def _predict(self, X: Any) -> Array:
         B = np.atleast_2d(self.coef_)
-        b = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(B))
-        scores = ops.linear_scores(X, np.ascontiguousarray(B, dtype=np.float64), np.ascontiguousarray(b))
+        b = np.full(len(B), self.intercept_, dtype=np.float64)
+        scores = ops.linear_scores(X, np.ascontiguousarray(B, dtype=np.float64), b)
         if X.dtype == np.float32:
             scores = scores.astype(np.float32)
         return np.asarray(scores[:, 0] if self.coef_.ndim == 1 else scores)
