@@ -34,9 +34,18 @@ class LastStep(Ordinary):
     The verbs go the fast way, block by block, or the ordinary one (`compose.ordinary`); `params` are what the last step takes beside X.
     """
 
+    def _way(self) -> tuple[tuple[Callable[[Any], Any], ...], Any]:
+        """What rows pass through, and the last step."""
+        raise NotImplementedError
+
     def _through(self, X: Any) -> Any:
         """The rows as they leave the transformers."""
-        raise NotImplementedError
+        return _passed(self._way()[0], X)
+
+    def _ask_last(self, verb: str, X: Any) -> Any:
+        """What the last step says of clean rows."""
+        changes, last = self._way()
+        return getattr(last, verb)(_passed(changes, X))
 
     def _last_given(self) -> Any:
         """The last step as the user gave it; 'passthrough' where there is none."""
@@ -79,8 +88,8 @@ class LastStep(Ordinary):
         """The rows as they leave the last step; `set_output` chooses the container."""
         if params or self._ordinary:
             return self._ask_steps("transform", X, params)
-        last = self._last
-        return self._dressed(map_rows(lambda block: last._undressed(self._through(block)), check.check_predict(self, X)), X)
+        changes, last = self._way()
+        return self._dressed(map_rows(lambda block: last._undressed(_passed(changes, block)), check.check_predict(self, X)), X)
 
     @available(_goes_back)
     def inverse_transform(self, X: Any, **params: Any) -> Any:
@@ -111,7 +120,7 @@ class LastStep(Ordinary):
         elif last.role in ("regressor", "classifier"):
             found = type(last).score(self, X, y, **more)  # in terms of `predict`
         else:
-            found = last.score(self._for_last(check.check_predict(self, X)), y, **more)
+            found = last.score(_for_last(*self._way(), check.check_predict(self, X)), y, **more)
         return found
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
@@ -131,10 +140,11 @@ class LastStep(Ordinary):
     def _by_rows(self, verb: str, X: Any, params: dict[str, Any]) -> Any:
         if params or self._ordinary:
             return self._ask_steps(verb, X, params)
-        function, widths = getattr(self._last, verb), list[int]()
+        (changes, last), widths = self._way(), list[int]()
+        function = getattr(last, verb)
 
         def asked(block: Any) -> Any:
-            said = function(self._for_last(block))
+            said = function(_for_last(changes, last, block))
             if not isinstance(said, list):
                 return said
             widths[:] = [part.shape[1] for part in said]  # probabilities of several targets: side by side, to be joined
@@ -143,41 +153,48 @@ class LastStep(Ordinary):
         found = map_rows(asked, check.check_predict(self, X))
         return np.split(found, np.cumsum(widths)[:-1], axis=1) if widths else found
 
-    def _for_last(self, X: Any) -> Any:
-        """The rows as the last step takes them: as a source where it knows categories, which are codes by now, or names of columns."""
-        Z, known = self._through(X), vars(self._last)
-        if "categories_" not in known and "feature_names_in_" not in known:
-            return Z
-        return Arrays(Z, None, None, Target("none"), {}, missing=True, trusted=True)
-
     # --- on clean rows, for learners around this one ---
 
     def _transform(self, X: Any) -> Any:
-        return self._last._transform(self._through(X))
+        return self._ask_last("_transform", X)
 
     def _predict(self, X: Any) -> Any:
-        return self._last._predict(self._through(X))
+        return self._ask_last("_predict", X)
 
     def _outputs(self, X: Any) -> Any:
-        return self._last._outputs(self._through(X))
+        return self._ask_last("_outputs", X)
 
     def _scores(self, X: Any) -> Any:
-        return self._last._scores(self._through(X))
+        return self._ask_last("_scores", X)
 
     def _choice(self, X: Any) -> Any:
-        return self._last._choice(self._through(X))
+        return self._ask_last("_choice", X)
 
     def _decisions(self, X: Any) -> Any:
-        return self._last._decisions(self._through(X))
+        return self._ask_last("_decisions", X)
 
     def _probabilities(self, X: Any) -> Any:
-        return self._last._probabilities(self._through(X))
+        return self._ask_last("_probabilities", X)
 
     def _log_probabilities(self, X: Any) -> Any:
-        return self._last._log_probabilities(self._through(X))
+        return self._ask_last("_log_probabilities", X)
 
     def _assign(self, X: Any) -> Any:
-        return self._last._assign(self._through(X))
+        return self._ask_last("_assign", X)
+
+
+def _passed(changes: tuple[Callable[[Any], Any], ...], X: Any) -> Any:
+    for change in changes:
+        X = change(X)
+    return X
+
+
+def _for_last(changes: tuple[Callable[[Any], Any], ...], last: Any, X: Any) -> Any:
+    """The rows as the last step takes them: as a source where it knows categories, which are codes by now, or names of columns."""
+    Z, known = _passed(changes, X), vars(last)
+    if "categories_" not in known and "feature_names_in_" not in known:
+        return Z
+    return Arrays(Z, None, None, Target("none"), {}, missing=True, trusted=True)
 
 
 def _weighted(sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:

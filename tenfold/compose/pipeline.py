@@ -19,7 +19,7 @@ from tenfold.compose.fitting import fit_inside
 from tenfold.compose.front import Front
 from tenfold.compose.last_step import LastStep
 from tenfold.compose.named import ByName, names_of
-from tenfold.compose.steps import is_through
+from tenfold.compose.steps import gaps_of, is_through
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
@@ -67,17 +67,19 @@ class Pipeline(LastStep):
             X, y, w = source.given() if isinstance(source, AsGiven) else (yield Keep(sparse=True))
             self._fit_steps("fit", X, y, {} if w is None else {"sample_weight": w})
             return {}
+        changes, last = self._way()
         mapped = yield from self._learn_front(source)
-        yield from through(partial(_changed, self._changes()), fit_inside(self._last, mapped))
+        yield from through(partial(_changed, changes), fit_inside(last, mapped))
         return {}
 
     def _learn_front(self, source: Source) -> Learner[Source]:
         """Fit the transformers; returns the rows as the last step sees them."""
+        changes = self._changes()
         for i, (_, step) in enumerate(self._active()[:-1]):
-            yield from through(partial(_changed, self._changes(i)), fit_inside(step, source))
+            yield from through(partial(_changed, changes[:i]), fit_inside(step, source))
             found = source.facts.get("categories_")
             framed = step._container() != "default"
-            source = source.map(self._changes(i + 1)[-1], len(step.get_feature_names_out()))
+            source = source.map(changes[i], len(step.get_feature_names_out()))
             if framed:  # a step that makes frames tells the next one the names of its columns
                 source.facts["feature_names_in_"] = np.asarray(step.get_feature_names_out(), dtype=object)
             if found is not None:
@@ -96,23 +98,21 @@ class Pipeline(LastStep):
                 "code it first, with OneHotEncoder for example"
             )
 
-    def _changes(self, stop: int | None = None) -> tuple[Callable[[Any], Any], ...]:
-        """What the steps before the last one make of rows; missing values are refused before one that does not take them."""
-        steps, changes = self._active(), list[Callable[[Any], Any]]()
-        for (_, step), (behind, after), gaps in zip(steps, steps[1:], self._gaps(), strict=False):
-            checked = gaps and not after.missing
-            name = f"{behind!r} ({type(after).__name__})"
-            changes.append(partial(_without_gaps, step._transform, name) if checked else step._transform)
-        return tuple(changes[:stop])
+    def _changes(self) -> tuple[Callable[[Any], Any], ...]:
+        """What the steps before the last one make of rows."""
+        return self._way()[0]
 
-    def _through(self, X: Any) -> Any:
+    def _way(self) -> tuple[tuple[Callable[[Any], Any], ...], Any]:
+        """What rows pass through, and the last step; missing values are refused before a step that does not take them."""
+        *front, (_, last) = steps = self._active()
         if self._ordinary:
-            for _, step in self._active()[:-1]:
-                X = step._transform(X)
-            return X
-        for change in self._changes():
-            X = change(X)
-        return X
+            return tuple(step._transform for _, step in front), last
+        changes = list[Callable[[Any], Any]]()
+        for (_, step), (behind, after), gaps in zip(front, steps[1:], gaps_of(steps), strict=False):
+            checked = gaps and not after.missing
+            where = (behind, type(after).__name__)
+            changes.append(partial(_without_gaps, step._transform, where) if checked else step._transform)
+        return tuple(changes), last
 
     def _look(self, table: Any) -> dict[Any, Any]:
         if self._foreign():
@@ -274,11 +274,11 @@ class Pipeline(LastStep):
         self.steps = [(key, learner if key == name else step) for key, step in self.steps]
 
 
-def _without_gaps(change: Callable[[Any], Any], behind: str, X: Any) -> Any:
+def _without_gaps(change: Callable[[Any], Any], behind: tuple[str, str], X: Any) -> Any:
     Z = change(X)
     if not ops.all_usable(Z):
-        column = int(np.isnan(ops.dense(Z)).any(axis=0).argmax())
-        raise BadInput(f"missing values come to {behind} in column {column}, which takes none: fill or drop them first")
+        column, (name, kind) = int(np.isnan(ops.dense(Z)).any(axis=0).argmax()), behind
+        raise BadInput(f"missing values come to {name!r} ({kind}) in column {column}, which takes none: fill or drop them first")
     return Z
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 from tenfold.base.estimator import Estimator
@@ -9,6 +11,20 @@ from tenfold.base.foreign import is_own, learner_of, objection_to
 from tenfold.compose.named import check_names, kind_of
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, BadType
+
+
+@dataclass(slots=True)
+class Seen:
+    """What is known of some steps: pairs that are tuples, and so do not change."""
+
+    given: tuple[tuple[str, Any], ...]
+    active: list[tuple[str, Any]]  # those that do something
+    own: bool  # whether there are some, and all of them are Tenfold's
+    suited: bool = False  # whether they were found to fit together
+
+    def are(self, steps: Any) -> bool:
+        """Whether these steps are the same objects."""
+        return type(steps) is list and len(steps) == len(self.given) and all(map(is_, steps, self.given))
 
 
 class Steps(Estimator):
@@ -99,9 +115,21 @@ class Steps(Estimator):
     def least_rows(self) -> int:
         return max(int(step.least_rows) for _, step in self._active())
 
+    def _seen(self) -> Seen:
+        """The steps sorted; the same steps are sorted once."""
+        known: Seen | None = vars(self).get("_seen_steps")
+        if known is not None and known.are(self.steps):
+            return known
+        active = [pair for pair in self.steps if not is_through(pair[1])]
+        found = Seen(tuple(self.steps), active, bool(active) and all(is_own(step) for _, step in active))
+        if all(type(pair) is tuple for pair in self.steps):
+            vars(self)["_seen_steps"] = found
+        return found
+
     def _look_at_steps(self) -> None:
         """Refuse steps that do not fit together; the same steps are looked at once."""
-        if isinstance(self.steps, list) and tuple(self.steps) == vars(self).get("_looked_at_steps"):
+        known: Seen | None = vars(self).get("_seen_steps")
+        if known is not None and known.suited and known.are(self.steps):
             return
         if not isinstance(self.steps, (list, tuple)):
             raise BadParameter("Pipeline(steps): must be a list of (name, learner) pairs")
@@ -130,17 +158,14 @@ class Steps(Estimator):
                     "Last step of Pipeline should implement fit or be the string 'passthrough'. "
                     f"Step {name!r}, {step!r} (type {type(step).__name__}), doesn't: it has no fit"
                 )
-
-        if all(type(pair) is tuple for pair in self.steps):
-            vars(self)["_looked_at_steps"] = tuple(self.steps)
+        self._seen().suited = True
 
     def _active(self) -> list[tuple[str, Any]]:
         """The steps that do something, after a look at whether they fit together; where they are asked by their verbs, as `ByVerbs`."""
         self._look_at_steps()
-        active = [pair for pair in self.steps if not is_through(pair[1])]
         if not self._foreign():
-            return active
-        active = [(name, learner_of(step, name, by_verbs=True)) for name, step in active]
+            return self._seen().active
+        active = [(name, learner_of(step, name, by_verbs=True)) for name, step in self._seen().active]
         known = vars(self).get("classes_")
         if known is not None and active:
             vars(active[-1][1])["classes_"] = known
@@ -148,13 +173,8 @@ class Steps(Estimator):
 
     def _foreign(self) -> bool:
         """Whether the steps have to be asked by their verbs: one is not ours, or there is none."""
-        none = True
-        for _, step in self.steps:
-            if not is_through(step):
-                none = False
-                if not is_own(step) or step.accepts == "anything":
-                    return True
-        return none
+        seen = self._seen()
+        return not seen.own or any(step.accepts == "anything" for _, step in seen.active)
 
     @property
     def accepts(self) -> str:
@@ -164,17 +184,18 @@ class Steps(Estimator):
     def _last(self) -> Any:
         return self._active()[-1][1]
 
-    def _gaps(self) -> list[bool]:
-        """Whether missing values may leave each step, though the first ones take them as filled."""
-        found, open_ = [], False
-        for _, step in self._active():
-            open_ = step.passes_gaps or (open_ and step.missing and not step.fills)
-            found.append(open_)
-        return found
-
     @property
     def passes_gaps(self) -> bool:
-        return self._gaps()[-1]
+        return gaps_of(self._active())[-1]
+
+
+def gaps_of(steps: list[tuple[str, Any]]) -> list[bool]:
+    """Whether missing values may leave each step, though the first ones take them as filled."""
+    found, open_ = [], False
+    for _, step in steps:
+        open_ = step.passes_gaps or (open_ and step.missing and not step.fills)
+        found.append(open_)
+    return found
 
 
 def is_through(step: Any) -> bool:
