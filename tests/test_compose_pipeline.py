@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 import sklearn.ensemble
+import sklearn.linear_model
 import sklearn.model_selection
+import sklearn.preprocessing
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.inspection import partial_dependence
 
@@ -56,3 +59,49 @@ def test_stacked_and_calibrated_by_scikit_learn() -> None:
         assert stack.stack_method_ == ["predict_proba", "predict_proba"] and stack.score(X, y) > 0.8
         assert CalibratedClassifierCV(pipe(), cv=2).fit(X, y).score(X, y) > 0.8
         assert partial_dependence(pipe().fit(X, y), X, [0])["average"].shape[0] == 1
+
+
+class Alike:
+    """Equal to any other of its kind, whatever it does."""
+
+    def __init__(self, factor: float = 1.0) -> None:
+        self.factor = factor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Alike)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def fit(self, X: Any, y: Any = None) -> Alike:
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return np.asarray(X) * self.factor
+
+
+def test_what_is_known_of_the_steps_follows_every_change_of_them() -> None:
+    """Steps are looked at once; other steps in their place, by whatever route, are looked at again."""
+    model = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.Ridge()).fit(X, X[:, 0])
+    scaled = model.predict(X[:1])
+    model.steps[0] = ("standardscaler", "passthrough")  # in place
+    assert model._active() == [model.steps[1]] and model.predict(X[:1]) != scaled
+    model.set_params(ridge=sklearn.linear_model.Ridge())  # now a step is anybody's
+    assert model.accepts == "anything"
+    np.testing.assert_allclose(model.fit(X, X[:, 0]).predict(X), sklearn.linear_model.Ridge().fit(X, X[:, 0]).predict(X))
+    model.set_params(ridge=tenfold.Ridge(), standardscaler=tenfold.StandardScaler())
+    assert model.accepts == "rows" and np.isclose(model.fit(X, X[:, 0]).predict(X[:1]), scaled).all()
+    model.steps.append(("more", tenfold.Ridge()))
+    with pytest.raises(TypeError, match=r"step 'ridge'.* cannot transform"):
+        model.fit(X, X[:, 0])
+    inner = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.MissingIndicator())
+    outer = tenfold.Pipeline([("inner", inner), ("last", tenfold.Ridge())])
+    assert outer.accepts == "rows"
+    inner.steps[0] = ("standardscaler", sklearn.preprocessing.StandardScaler())  # a change two floors below
+    assert outer.accepts == "anything"
+
+
+def test_a_step_that_is_equal_to_the_one_before_is_not_taken_for_it() -> None:
+    model = tenfold.Pipeline([("a", Alike(1.0)), ("b", "passthrough")]).fit(X, y)
+    np.testing.assert_array_equal(model.transform(X), X)
+    model.steps[0] = ("a", Alike(2.0))
+    np.testing.assert_array_equal(model.transform(X), 2 * X)

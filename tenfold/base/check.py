@@ -102,10 +102,11 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     check_fitted(learner)
     if isinstance(X, Source):
         return X  # rows on their way from one step of a pipeline to the next: they have been here
-    if learner.accepts == "table":
+    accepts = learner.accepts
+    if accepts == "table":
         return learner._coded_rows(X)
     width = learner.n_features_in_ if width is None else width
-    if learner.accepts != "rows":
+    if accepts != "rows":
         entries, _ = entries_of(learner, X, width)
         return source_of(learner, entries, None, None, Target("none"), {"n_features_in_": width})
     source = _opened(learner, X, plain=True)

@@ -211,9 +211,10 @@ class Estimator(SklearnApi):
         return None
 
     def _forget_fit(self) -> None:
+        mine = vars(self)
         for name in learned_by(self):
-            if name != "_output":
-                vars(self).pop(name, None)
+            if name in mine and name != "_output":
+                mine.pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         if is_fitted(name):

@@ -15,6 +15,8 @@ from tenfold.compose.ordinary import Ordinary
 from tenfold.compose.steps import is_through
 from tenfold.core.data import Arrays, Target
 
+Way = tuple[tuple[Callable[[Any], Any], ...], Any]
+
 
 def _last_has(verb: str) -> Callable[[Any], bool]:
     return lambda pipeline: hasattr(pipeline._last_given(), verb)
@@ -34,9 +36,16 @@ class LastStep(Ordinary):
     The verbs go the fast way, block by block, or the ordinary one (`compose.ordinary`); `params` are what the last step takes beside X.
     """
 
-    def _way(self) -> tuple[tuple[Callable[[Any], Any], ...], Any]:
-        """What rows pass through, and the last step."""
+    def _fast_way(self) -> Way:
+        """What rows pass through, and the last step, where all are Tenfold's."""
         raise NotImplementedError
+
+    def _way(self) -> Way:
+        """What rows pass through, and the last step."""
+        if not self._ordinary:
+            return self._fast_way()
+        *front, (_, last) = self._active()
+        return tuple(step._transform for _, step in front), last
 
     def _through(self, X: Any) -> Any:
         """The rows as they leave the transformers."""
@@ -88,7 +97,7 @@ class LastStep(Ordinary):
         """The rows as they leave the last step; `set_output` chooses the container."""
         if params or self._ordinary:
             return self._ask_steps("transform", X, params)
-        changes, last = self._way()
+        changes, last = self._fast_way()
         return self._dressed(map_rows(lambda block: last._undressed(_passed(changes, block)), check.check_predict(self, X)), X)
 
     @available(_goes_back)
@@ -120,7 +129,7 @@ class LastStep(Ordinary):
         elif last.role in ("regressor", "classifier"):
             found = type(last).score(self, X, y, **more)  # in terms of `predict`
         else:
-            found = last.score(_for_last(*self._way(), check.check_predict(self, X)), y, **more)
+            found = last.score(_for_last(*self._fast_way(), check.check_predict(self, X)), y, **more)
         return found
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
@@ -140,7 +149,7 @@ class LastStep(Ordinary):
     def _by_rows(self, verb: str, X: Any, params: dict[str, Any]) -> Any:
         if params or self._ordinary:
             return self._ask_steps(verb, X, params)
-        (changes, last), widths = self._way(), list[int]()
+        (changes, last), widths = self._fast_way(), list[int]()
         function = getattr(last, verb)
 
         def asked(block: Any) -> Any:

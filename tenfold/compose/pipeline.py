@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.base.sums import Sums, hashable
 from tenfold.compose.fitting import fit_inside
 from tenfold.compose.front import Front
-from tenfold.compose.last_step import LastStep
+from tenfold.compose.last_step import LastStep, Way
 from tenfold.compose.named import ByName, names_of
 from tenfold.compose.steps import gaps_of, is_through
 from tenfold.core import ops
@@ -67,7 +66,7 @@ class Pipeline(LastStep):
             X, y, w = source.given() if isinstance(source, AsGiven) else (yield Keep(sparse=True))
             self._fit_steps("fit", X, y, {} if w is None else {"sample_weight": w})
             return {}
-        changes, last = self._way()
+        changes, last = self._fast_way()
         mapped = yield from self._learn_front(source)
         yield from through(partial(_changed, changes), fit_inside(last, mapped))
         return {}
@@ -100,19 +99,15 @@ class Pipeline(LastStep):
 
     def _changes(self) -> tuple[Callable[[Any], Any], ...]:
         """What the steps before the last one make of rows."""
-        return self._way()[0]
+        return self._fast_way()[0]
 
-    def _way(self) -> tuple[tuple[Callable[[Any], Any], ...], Any]:
-        """What rows pass through, and the last step; missing values are refused before a step that does not take them."""
-        *front, (_, last) = steps = self._active()
-        if self._ordinary:
-            return tuple(step._transform for _, step in front), last
-        changes = list[Callable[[Any], Any]]()
-        for (_, step), (behind, after), gaps in zip(front, steps[1:], gaps_of(steps), strict=False):
+    def _fast_way(self) -> Way:
+        """Missing values are refused before a step that does not take them."""
+        steps, changes = self._active(), list[Callable[[Any], Any]]()
+        for (_, step), (behind, after), gaps in zip(steps, steps[1:], gaps_of(steps), strict=False):
             checked = gaps and not after.missing
-            where = (behind, type(after).__name__)
-            changes.append(partial(_without_gaps, step._transform, where) if checked else step._transform)
-        return tuple(changes), last
+            changes.append(partial(_without_gaps, step._transform, behind, after) if checked else step._transform)
+        return tuple(changes), steps[-1][1]
 
     def _look(self, table: Any) -> dict[Any, Any]:
         if self._foreign():
@@ -274,11 +269,11 @@ class Pipeline(LastStep):
         self.steps = [(key, learner if key == name else step) for key, step in self.steps]
 
 
-def _without_gaps(change: Callable[[Any], Any], behind: tuple[str, str], X: Any) -> Any:
+def _without_gaps(change: Callable[[Any], Any], behind: str, after: Any, X: Any) -> Any:
     Z = change(X)
     if not ops.all_usable(Z):
-        column, (name, kind) = int(np.isnan(ops.dense(Z)).any(axis=0).argmax()), behind
-        raise BadInput(f"missing values come to {name!r} ({kind}) in column {column}, which takes none: fill or drop them first")
+        column, kind = int(np.isnan(ops.dense(Z)).any(axis=0).argmax()), type(after).__name__
+        raise BadInput(f"missing values come to {behind!r} ({kind}) in column {column}, which takes none: fill or drop them first")
     return Z
 
 
@@ -287,7 +282,7 @@ def _changed(changes: tuple[Callable[[Any], Any], ...], block: Block) -> Block:
     X = block.X
     for change in changes:
         X = change(X)
-    return replace(block, X=X)
+    return block.with_X(X)
 
 
 def _summarize_changed(changes: tuple[Callable[[Any], Any], ...], summarize: Callable[[Block], Any], block: Block) -> Any:

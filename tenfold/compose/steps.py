@@ -22,9 +22,13 @@ class Seen:
     own: bool  # whether there are some, and all of them are Tenfold's
     suited: bool = False  # whether they were found to fit together
 
-    def are(self, steps: Any) -> bool:
-        """Whether these steps are the same objects."""
-        return type(steps) is list and len(steps) == len(self.given) and all(map(is_, steps, self.given))
+    def foreign(self) -> bool:
+        """Whether they have to be asked by their verbs: one is not ours, or there is none."""
+        if self.own:
+            for _, step in self.active:  # a plain loop: small fits and predictions of one row ask often
+                if step.accepts == "anything":
+                    return True
+        return not self.own
 
 
 class Steps(Estimator):
@@ -118,7 +122,8 @@ class Steps(Estimator):
     def _seen(self) -> Seen:
         """The steps sorted; the same steps are sorted once."""
         known: Seen | None = vars(self).get("_seen_steps")
-        if known is not None and known.are(self.steps):
+        steps = self.steps
+        if known is not None and type(steps) is list and len(steps) == len(known.given) and all(map(is_, steps, known.given)):
             return known
         active = [pair for pair in self.steps if not is_through(pair[1])]
         found = Seen(tuple(self.steps), active, bool(active) and all(is_own(step) for _, step in active))
@@ -126,11 +131,10 @@ class Steps(Estimator):
             vars(self)["_seen_steps"] = found
         return found
 
-    def _look_at_steps(self) -> None:
+    def _look_at_steps(self) -> Seen:
         """Refuse steps that do not fit together; the same steps are looked at once."""
-        known: Seen | None = vars(self).get("_seen_steps")
-        if known is not None and known.suited and known.are(self.steps):
-            return
+        if "_seen_steps" in vars(self) and (seen := self._seen()).suited:
+            return seen
         if not isinstance(self.steps, (list, tuple)):
             raise BadParameter("Pipeline(steps): must be a list of (name, learner) pairs")
         if not self.steps:
@@ -158,23 +162,24 @@ class Steps(Estimator):
                     "Last step of Pipeline should implement fit or be the string 'passthrough'. "
                     f"Step {name!r}, {step!r} (type {type(step).__name__}), doesn't: it has no fit"
                 )
-        self._seen().suited = True
+        seen = self._seen()
+        seen.suited = True
+        return seen
 
     def _active(self) -> list[tuple[str, Any]]:
         """The steps that do something, after a look at whether they fit together; where they are asked by their verbs, as `ByVerbs`."""
-        self._look_at_steps()
-        if not self._foreign():
-            return self._seen().active
-        active = [(name, learner_of(step, name, by_verbs=True)) for name, step in self._seen().active]
+        seen = self._look_at_steps()
+        if not seen.foreign():
+            return seen.active
+        active = [(name, learner_of(step, name, by_verbs=True)) for name, step in seen.active]
         known = vars(self).get("classes_")
         if known is not None and active:
             vars(active[-1][1])["classes_"] = known
         return active
 
     def _foreign(self) -> bool:
-        """Whether the steps have to be asked by their verbs: one is not ours, or there is none."""
-        seen = self._seen()
-        return not seen.own or any(step.accepts == "anything" for _, step in seen.active)
+        """Whether the steps have to be asked by their verbs."""
+        return self._seen().foreign()
 
     @property
     def accepts(self) -> str:

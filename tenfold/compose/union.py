@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -286,7 +285,7 @@ def _facts(source: Source, places: Array, inner: Any) -> dict[str, Any]:
 
 
 def _seen_by(seen: Mapping[str, SeenColumns], name: str, block: Block) -> Block:
-    return replace(block, X=seen[name](block.X))
+    return block.with_X(seen[name](block.X))
 
 
 def _different(places: tuple[int, ...], block: Block) -> Distinct:

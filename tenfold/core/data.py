@@ -68,6 +68,10 @@ class Block:
         """Some of the rows, by their place in the block."""
         return Block(self.X[rows], None if self.y is None else self.y[rows], self.w[rows], self.key)
 
+    def with_X(self, X: Any) -> Block:
+        """The same rows in another form."""
+        return Block(X, self.y, self.w, self.key)
+
     @property
     def width(self) -> int:
         return int(self.X.shape[1] if self.unread is None else self.unread.source.n_features)

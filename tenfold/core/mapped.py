@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from tenfold.core.data import Block, Source, as_floats
@@ -27,4 +26,4 @@ class Mapped(Source):
 
     def load(self, part: Any) -> Block:
         block = self.inner.load(part)
-        return replace(block, X=as_floats(self.change(block.X)))
+        return block.with_X(as_floats(self.change(block.X)))
