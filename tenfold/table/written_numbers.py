@@ -19,7 +19,8 @@ def _pattern(mark: str, point: str) -> str:
 
 
 PATTERNS = {COMMAS: _pattern(",", r"\."), DOTS: _pattern(r"\.", ",")}
-TYPICAL = r"^[+-]?(0|\d+),(\d{1,2}|\d{4,})$|^[+-]?0,\d+$|^\d{4,},\d+$"  # cannot be thousands: a comma before decimals
+# Cannot be thousands: a comma before decimals.
+TYPICAL = rf"^[+-]?(0|\d+),(\d{{1,2}}|\d{{4,}})$|^[+-]?0,\d+$|^\d{{4,}},\d+$|^[+-]?[{SIGNS}]?\s?\d{{1,3}}(\.\d{{3}})+,\d+\s?[{SIGNS}]?$"
 
 
 def read_number(texts: pl.Series, form: str) -> pl.Series:
