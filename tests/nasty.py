@@ -1,7 +1,7 @@
 """Nasty files: 30 kinds, each with ten variants, and what a careful person would read in them.
 
-A kind is a function of a variant (0, ..., 9) that gives the bytes of a file and the answer: a dictionary of columns, or a `Refused` with what
-the sentence must say. Cells of the answer are compared as numbers or texts; None is a missing value.
+A kind is a function of a variant (0, ..., 9) that gives the bytes of a file and the answer: a dictionary of columns, or a `Refused` with
+what the sentence must say. Cells of the answer are compared as numbers or texts; None is a missing value.
 """
 
 from __future__ import annotations
@@ -166,7 +166,8 @@ def repeated_and_empty_names(v: int) -> Nasty:
     content = text(made)
     if v % 2:
         header = "x0,t1,x0\n"
-        return csv(header + content.partition("\n")[2], {"x0": made["x0"], "t1": made["t1"], "x0_duplicated_0": made["x2"]}, "more than once")
+        answer = {"x0": made["x0"], "t1": made["t1"], "x0_duplicated_0": made["x2"]}
+        return csv(header + content.partition("\n")[2], answer, "more than once")
     return csv("x0,,x2\n" + content.partition("\n")[2], {"x0": made["x0"], "column_2": made["t1"], "x2": made["x2"]})
 
 
@@ -225,7 +226,8 @@ def other_types_far_below(v: int) -> Nasty:
     values: list[Any] = [i / 8 for i in range(rows)]
     cells = [str(x) for x in values]
     cells[-2], values[-2] = "see remark", None
-    return csv("x,t\n" + "".join(f"{c},a{i % 2}\n" for i, c in enumerate(cells)), {"x": values, "t": [f"a{i % 2}" for i in range(rows)]}, f"line {rows}")
+    content = "x,t\n" + "".join(f"{c},a{i % 2}\n" for i, c in enumerate(cells))
+    return csv(content, {"x": values, "t": [f"a{i % 2}" for i in range(rows)]}, f"line {rows}")
 
 
 @kind
@@ -315,7 +317,8 @@ def formulas(v: int) -> Nasty:
     cells = [str(x) for x in made["x0"]]
     cells[7], made["x0"][7] = ("=SUM(A1:A3)", "=1+1", "@SUM(A1)", '=HYPERLINK("x")', "=cmd|' /C calc'!A0")[v % 5], None
     quoted = [f'"{c.replace(chr(34), chr(34) * 2)}"' for c in cells]
-    return csv("x0,t1\n" + "".join(f"{c},{t}\n" for c, t in zip(quoted, made["t1"], strict=True)), {"x0": made["x0"], "t1": made["t1"]}, "line 9")
+    content = "x0,t1\n" + "".join(f"{c},{t}\n" for c, t in zip(quoted, made["t1"], strict=True))
+    return csv(content, {"x0": made["x0"], "t1": made["t1"]}, "line 9")
 
 
 @kind

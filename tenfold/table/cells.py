@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+from tenfold.core.data import Array
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import forms_of, read_number
 
@@ -32,6 +33,7 @@ FEW_INTEGERS = (
     10  # whole numbers with at most so many different values may be codes, and a text beside them one of the codes
 )
 FLOAT_WHOLE = 2.0**53
+AT_ONCE = 256  # columns
 MOST_LISTED = 100  # odd cells of a column
 CENSORED, ODD = "censored", "odd"  # known up to a bound; anything else
 
@@ -110,6 +112,26 @@ def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
     return replace(best, as_written=f"numbers such as {texts[first]!r}, read as {best.values[first]:.12g}")
 
 
+def plain_numbers(frame: pl.DataFrame, comma: bool = False) -> dict[str, pl.Series]:
+    """Of a frame the columns of texts whose every cell is empty or a finite number as computers write it, as numbers.
+
+    Many columns at once, since an operation on one takes as long as on many short ones. Where a table writes decimal commas, a
+    number that could be thousands is not plain.
+    """
+    found: dict[str, pl.Series] = {}
+    names = [] if comma else [name for name, kind in frame.schema.items() if kind == pl.String]
+    for start in range(0, len(names), AT_ONCE):
+        some = names[start : start + AT_ONCE]
+        texts = frame.select(pl.col(some).str.strip_chars())
+        values = texts.select(pl.col(some).cast(pl.Float64, strict=False))
+        plain = [(pl.col(name).is_null() | pl.col(name).is_finite()).all() for name in some]
+        unread = texts.select((pl.col(some).is_null() | (pl.col(some) == "")).sum()).row(0)
+        for name, gone, finite, empty in zip(some, values.null_count().row(0), values.select(plain).row(0), unread, strict=True):
+            if finite and gone == empty < frame.height:
+                found[name] = values[name]
+    return found
+
+
 def odd_cells(texts: pl.Series, values: pl.Series) -> Odd | None:
     """The cells with a text that was not read as a value."""
     return _odd(texts, (values.is_null() & texts.is_not_null()).fill_null(False))
@@ -153,6 +175,12 @@ def mostly_values(texts: pl.Series, values: pl.Series, codes: bool = True) -> bo
 
 def _are_codes(numbers: pl.Series) -> bool:
     return numbers.n_unique() <= FEW_INTEGERS and bool((numbers == numbers.round()).all())
+
+
+def present(values: pl.Series) -> Array:
+    """The values that are there."""
+    there: Array = values.to_numpy() if values.null_count() == 0 else values.drop_nulls().to_numpy()
+    return there
 
 
 def finite(numbers: pl.Series) -> tuple[pl.Series, Odd | None]:

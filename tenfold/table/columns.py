@@ -10,7 +10,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
-from tenfold.table.cells import Odd, as_numbers, as_texts, class_texts, finite, odd_cells
+from tenfold.table.cells import Odd, as_numbers, as_texts, class_texts, finite, odd_cells, plain_numbers, present
 from tenfold.table.dates import COMPACT, ISO, are_compact, days, form_of, looks_like_dates, other_form
 from tenfold.table.names import TIMES, says, says_key
 from tenfold.table.reading import Raw, pl
@@ -72,8 +72,9 @@ def look_at_columns(
     `comma`: the table writes commas before decimals. `rows`: the numbers in the file of the rows of the frame.
     """
     columns, series = [], []
+    plain = plain_numbers(frame, comma)
     for one in frame.iter_columns():
-        column, values = look_at(one, typed, asked, comma, rows)
+        column, values = look_at(one, typed, asked, comma, rows, plain.get(one.name))
         columns.append(column)
         if column.used:
             series.append(values)
@@ -81,10 +82,15 @@ def look_at_columns(
 
 
 def look_at(
-    series: pl.Series, typed: bool, asked: Asked = NOTHING, comma: bool = False, rows: Array | None = None
+    series: pl.Series,
+    typed: bool,
+    asked: Asked = NOTHING,
+    comma: bool = False,
+    rows: Array | None = None,
+    plain: pl.Series | None = None,
 ) -> tuple[Column, pl.Series]:
-    """The kind of one column, and its values: Float64 or String where it is used."""
-    return _Look(series, typed, asked, comma, rows).found()
+    """The kind of one column, and its values: Float64 or String where it is used. `plain`: the numbers, where it holds plain ones."""
+    return _Look(series, typed, asked, comma, rows).found(plain)
 
 
 def comma_of(raw: Raw) -> bool:
@@ -126,7 +132,7 @@ class _Look:
         self.series, self.name, self.typed, self.comma, self.rows = series, series.name, typed, comma, rows
         self.keep, self.drop, self.category = (self.name in names for names in (asked.keep, asked.drop, asked.category))
 
-    def found(self) -> tuple[Column, pl.Series]:
+    def found(self, plain: pl.Series | None) -> tuple[Column, pl.Series]:
         """The column, and its values."""
         kind = self.series.dtype
         if self.drop:
@@ -140,6 +146,8 @@ class _Look:
         if kind.is_numeric() or kind.is_decimal():
             values, infinite = finite(self.series)
             return self._numbers(values, self._note(infinite))
+        if plain is not None and not (self.typed and _whole(plain)):
+            return self._numbers(plain, None)
         texts = as_texts(self.series)
         numbers = as_numbers(texts, self.comma)
         if numbers is not None and not (self.typed and _whole(numbers.values)):
@@ -160,19 +168,20 @@ class _Look:
         return "category" if _frequent_enough(as_texts(self.series)) else "drop"
 
     def _numbers(self, values: pl.Series, note: str | None) -> tuple[Column, pl.Series]:
-        missing, different = values.null_count(), values.drop_nulls().n_unique()
+        x = present(values)
+        missing, different = len(values) - len(x), len(np.unique(x))
         if different == 0:
             return Column(self.name, "empty", "holds no values, left out"), values
         if different == 1 and missing == 0:
             return Column(self.name, "constant", "the same in every row, left out"), values
         if different == 1:  # all that varies is whether there is a value
-            present = "one value or missing: used as present or absent"
-            return Column(self.name, "category", present), as_texts(self.series)
-        if missing == 0 and not self.keep and len(values) > 2 and _counts_rows(values.to_numpy()):
+            either = "one value or missing: used as present or absent"
+            return Column(self.name, "category", either), as_texts(self.series)
+        if missing == 0 and not self.keep and len(values) > 2 and _counts_rows(x):
             return Column(self.name, "row number", "counts the rows, left out", undo="keep"), values
         if says(self.name, TIMES) == "date" and are_compact(values):
             return self._dates(days(values, COMPACT), COMPACT, None, None)
-        key = None if self.keep else _is_key(self.name, values, different)
+        key = None if self.keep else _is_key(self.name, x, len(values), different)
         if key is not None:
             return Column(self.name, "id", f"{key}, left out", undo="keep"), values
         return Column(self.name, "number", note), values
@@ -197,19 +206,19 @@ class _Look:
             values = days(texts, form)
             return self._dates(values, form, other_form(texts, form), odd_cells(texts, values))
         texts = texts if self.category else class_texts(texts)
-        present = texts.drop_nulls()
-        different = present.n_unique()
+        there = texts.drop_nulls()
+        different = there.n_unique()
         if different == 0:
             return Column(self.name, "empty", "holds no values, left out"), texts
         if different == 1 and texts.null_count() == 0:
             return Column(self.name, "constant", "the same in every row, left out"), texts
-        if different == len(present) and different > 2 and not asked:
+        if different == len(there) and different > 2 and not asked:
             what = "different in every row, left out"
-            if _are_sentences(present):
+            if _are_sentences(there):
                 return Column(self.name, "text", f"texts of several words, {what}", _kept(texts)), texts
             return Column(self.name, "id", what, _kept(texts)), texts
-        if different > max(FREE_TEXT * len(present), 2) and not asked:
-            what = f"{different:,} different texts in {len(present):,} rows, left out"
+        if different > max(FREE_TEXT * len(there), 2) and not asked:
+            what = f"{different:,} different texts in {len(there):,} rows, left out"
             return Column(self.name, "text", what, _kept(texts)), texts
         if not _frequent_enough(texts):
             return Column(self.name, "text", f"no value occurs in {LEAST_LEVEL_ROWS} rows, left out"), texts
@@ -230,18 +239,17 @@ def _are_sentences(texts: pl.Series) -> bool:
     return float(texts.str.count_matches(r"\s").median() or 0) >= 3  # type: ignore[arg-type]
 
 
-def _is_key(name: str, values: pl.Series, different: int) -> str | None:
+def _is_key(name: str, x: Array, n: int, different: int) -> str | None:
     """Why whole numbers name the rows, or what these belong to; None where they measure something.
 
     Certain are numbers that count on from row to row, whatever their name, unless it is one of a time or place, where a series may be
     measured at equal steps. All different in another order they may be ranks: the name decides. Names alone decide where they repeat.
     """
-    n, present = len(values), values.drop_nulls()
-    if n < LEAST_KEYS or not _whole(present) or float(present.min() or 0) < 0:  # type: ignore[arg-type]
+    if n < LEAST_KEYS or x[0] != round(float(x[0])) or not np.array_equal(x, np.round(x)) or x.min() < 0:
         return None
     key, time = says_key(name), says(name, TIMES)
-    if different == len(present):
-        steps = np.unique(np.diff(present.to_numpy()))
+    if different == len(x):
+        steps = np.unique(np.diff(x))
         if time is None and len(steps) == 1 and abs(steps[0]) == 1:
             return "whole numbers that count on from row to row"
         return f"whole numbers, all different, and the name says {key!r}" if key else None
@@ -256,8 +264,8 @@ def _spelt(form: str) -> str:
 
 
 def _whole(numbers: pl.Series) -> bool:
-    present = numbers.drop_nulls()
-    return bool((present == present.round()).all())
+    x = present(numbers)
+    return bool((x == np.round(x)).all())
 
 
 def _counts_rows(values: Array) -> bool:

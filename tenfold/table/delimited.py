@@ -176,11 +176,11 @@ def _cannot(path: Path, layout: Layout, reason: Exception) -> str:
 
 
 def _without_nul(found: Delimited) -> None:
-    for column in found.frame.iter_columns():
-        holds = column.str.contains("\0", literal=True).fill_null(False)
-        if holds.any():
-            line = found.line(int(holds.arg_max() or 0))
-            raise BadFile(f"{found.path}, line {line}: the cell of {column.name[:40]!r} holds a NUL byte, which no text has: remove it")
+    held = found.frame.select(pl.all().str.contains("\0", literal=True).any()).row(0) if found.frame.width else ()
+    if any(held):
+        column = found.frame.to_series(held.index(True))
+        line = found.line(int(column.str.contains("\0", literal=True).arg_max() or 0))
+        raise BadFile(f"{found.path}, line {line}: the cell of {column.name[:40]!r} holds a NUL byte, which no text has: remove it")
 
 
 def _settle_header(found: Delimited, data: bytes | None, tell: Tell) -> None:
@@ -237,11 +237,16 @@ def _empty_lines(found: Delimited) -> pl.Series:
 
 
 def _repeated_header(frame: pl.DataFrame) -> pl.Series:
-    names = [REPEATED.sub("", name) for name in frame.columns]
-    same = [frame[now] == was for now, was in zip(frame.columns, names, strict=True) if was.strip()]
+    names = {now: REPEATED.sub("", now) for now in frame.columns}
+    same = [(now, was) for now, was in names.items() if was.strip()]
+    none = pl.Series([False]).new_from_index(0, frame.height)
     if len(same) < 2:
-        return pl.Series([False]).new_from_index(0, frame.height)
-    return pl.DataFrame([one.alias(str(j)) for j, one in enumerate(same)]).select(pl.all_horizontal(pl.all().fill_null(False))).to_series()
+        return none
+    rows = (frame[same[0][0]] == same[0][1]).fill_null(False)
+    if not rows.any():
+        return none
+    again = frame.filter(rows).select(pl.all_horizontal((pl.col(now) == was).fill_null(False) for now, was in same)).to_series()
+    return none.scatter(rows.arg_true().filter(again), True)
 
 
 def _footer(frame: pl.DataFrame, empty: pl.Series) -> int:
@@ -275,11 +280,11 @@ def looks_like_header(frame: pl.DataFrame) -> bool | None:
     names = {name: REPEATED.sub("", name).strip() for name in frame.columns}
     texts: list[str] = []
     numbers: list[str] = []
-    for column in frame.head(HEAD).iter_columns():
-        cells = column.str.strip_chars()
-        present = cells.filter((cells != "").fill_null(False))
-        numeric = len(present) > 0 and 2 * int(present.str.contains(f"^{NUMBER.pattern}$").sum()) > len(present)
-        (numbers if numeric else texts).append(column.name)
+    cells = frame.head(HEAD).select(pl.all().str.strip_chars())
+    numeric = cells.select(pl.all().str.contains(f"^{NUMBER.pattern}$").sum()).row(0)
+    present = cells.select((pl.all() != "").sum()).row(0)
+    for name, some, of in zip(frame.columns, numeric, present, strict=True):
+        (numbers if 2 * some > of else texts).append(name)
     above = [names[name] for name in numbers]
     if not any(above) or not all(NUMBER.fullmatch(name) or not name for name in above):
         return True

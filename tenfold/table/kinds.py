@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenfold.core.data import Array
+from tenfold.table.cells import present
 from tenfold.table.columns import Column
 from tenfold.table.names import CYCLES, MEASURED, SCALED, says, says_count, says_year
 from tenfold.table.orders import order_of
@@ -29,7 +30,7 @@ FEW = 10  # different whole numbers: may be the steps of a scale
 MOST_CODES = 20  # different whole numbers with gaps between them: may be names
 LARGEST_COUNT = 1000
 MOST_STEPS = 31  # of a cycle: days of a month
-SENTINELS = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0, -1e30, 1e30)
+SENTINELS = {-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0, -1e30, 1e30}
 LEFT_OUT = {"row number": "id", "id": "id", "text": "text", "constant": "constant", "empty": "empty", "nested": "empty"}
 
 
@@ -63,7 +64,7 @@ def _of_texts(texts: pl.Series) -> Kind:
 
 
 def _of_numbers(name: str, values: pl.Series) -> Kind:
-    x = values.drop_nulls().to_numpy()
+    x = present(values)
     sentinel = sentinel_of(x)
     doubt = None
     if sentinel is not None:
@@ -128,7 +129,7 @@ def sentinel_of(x: Array) -> float | None:
     """A value that stands for a missing one: far outside of the others, more than once, and one that people take for it."""
     if len(x) < 10:
         return None
-    for value in SENTINELS:
+    for value in {float(x.min()), float(x.max())} & SENTINELS:
         rest = x[x != value]
         count = len(x) - len(rest)
         if count < 2 or len(rest) < len(x) / 4 or len(rest) < 5:

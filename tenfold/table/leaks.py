@@ -3,7 +3,8 @@
 Three looks at each column, all honest about rows that would predict themselves:
 
     order      how far the column orders the target: Spearman's |ρ|, or the least area under the ROC curve of one class against the rest
-    levels     what a row's level says about its target, by the other rows with that level: codes, ids whose rows share their target
+    levels     what a row's level says about its target, by the other rows with that level: codes, ids whose rows share their target;
+               where nearly all values differ, whether the classes lie in one piece each
     gaps       whether a value is missing says it: filled in after the outcome
 
 A column that measures the same thing at the same time may be as good; what is flagged is for a person to judge.
@@ -21,10 +22,10 @@ from tenfold.table.task import Task
 
 ALMOST_PERFECT = 0.998  # area under the ROC curve, or |ρ|
 ALMOST_PURE = 0.99  # share of rows whose class the others of their level give, mean over the classes
-ALMOST_EXPLAINED = 0.995  # share of the variance of the target's ranks that the others of a level explain
+ALMOST_EXPLAINED = 0.985  # share of the variance of the target's ranks that the others of a level explain
 LEAK_ROWS = 20_000  # looked at
 LEAST_ROWS = 20  # with a value
-BINS = 64
+LEAST_CLASS = 10  # rows of other classes than the largest
 
 
 def leak_suspects(frame: pl.DataFrame, task: Task) -> list[tuple[str, str]]:
@@ -55,9 +56,8 @@ class _Target:
 def _looks(column: pl.Series, target: _Target) -> Iterator[str]:
     """The figures of the looks that find a leak, in words."""
     text = column.dtype == pl.String
-    if not text:
-        column = column.cast(pl.Float64, strict=False).fill_nan(None)
-    there = column.is_not_null().to_numpy()
+    numbers = None if text else column.to_numpy().astype(np.float64)
+    there = column.is_not_null().to_numpy() if numbers is None else ~np.isnan(numbers)
     n = len(there)
     if target.classes and LEAST_ROWS <= there.sum() <= n - LEAST_ROWS:
         area = _least_area(there.astype(float), target)
@@ -66,18 +66,22 @@ def _looks(column: pl.Series, target: _Target) -> Iterator[str]:
     if there.sum() < LEAST_ROWS or there.mean() < 0.5:
         return
     rest = target[there]
-    values = column.drop_nulls()
-    if not text:
-        x = values.to_numpy()
+    if numbers is not None:
+        x = numbers[there]
         figure = _least_area(x, rest) if rest.classes else _rank_correlation(x, rest.y)
         if figure is not None and figure >= ALMOST_PERFECT:
             yield f"{'AUC' if rest.classes else 'rank correlation'} {figure:.3f}"
-    codes = values.rank("dense").to_numpy().astype(np.int64) - 1
+        codes = np.unique(x, return_inverse=True)[1]
+    else:
+        codes = column.drop_nulls().rank("dense").to_numpy().astype(np.int64) - 1
     levels = int(codes.max()) + 1
-    if levels < 2 or (not text and levels > len(codes) / 2 and not rest.classes):
+    if levels < 2:
         return
-    if not text and levels > BINS and levels > len(codes) / 3:  # measured: neighbours in order take the place of levels
-        codes = (codes.argsort(kind="stable").argsort(kind="stable") * BINS) // len(codes)
+    if not text and levels > len(codes) / 2:  # measured: neighbours in order take the place of levels
+        mixed = _mixed(codes, rest) if rest.classes else None
+        if mixed is not None and mixed <= 1 - ALMOST_PURE:
+            yield f"{100 * (1 - mixed):.1f}% in one piece for each class, in its order"
+        return
     share = _pure(codes, rest) if rest.classes else _explained(codes, rest.y)
     least = ALMOST_PURE if rest.classes else ALMOST_EXPLAINED
     if share is not None and share >= least:
@@ -102,6 +106,20 @@ def _rank_correlation(x: Array, y: Array) -> float | None:
     a, b = _ranks(x) - (len(x) + 1) / 2, _ranks(y) - (len(y) + 1) / 2
     spread = np.sqrt((a @ a) * (b @ b))
     return float(abs(a @ b) / spread) if spread > 0 else None
+
+
+def _mixed(x: Array, target: _Target) -> float | None:
+    """How far classes are mixed in the order of x: rows outside of the piece of their class, in parts of those not of the largest class.
+
+    In order, k classes make at least k runs; a row in the wrong place makes two more.
+    """
+    y = target.y[np.argsort(x, kind="stable")]
+    counts = np.bincount(y)
+    rest = len(y) - int(counts.max())
+    if rest < LEAST_CLASS:
+        return None
+    runs = 1 + int((np.diff(y) != 0).sum())
+    return (runs - int((counts > 0).sum())) / 2 / rest
 
 
 def _pure(codes: Array, target: _Target) -> float | None:
@@ -135,4 +153,7 @@ def _explained(codes: Array, y: Array) -> float | None:
 
 def _ranks(values: Array) -> Array:
     """Ranks from 1, ties shared."""
-    return pl.Series(values).rank("average").to_numpy()
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    shared: Array = (last - (count - 1) / 2)[place]
+    return shared

@@ -71,7 +71,9 @@ def _member(path: Path) -> Any:
     if len(names) != 1:
         shown = ", ".join(names[:5]) or "nothing"
         raise BadFile(f"{path} holds {len(names)} files ({shown}): unpack it, and give the one that is meant")
-    return archive.open(names[0])
+    member = archive.open(names[0])
+    archive.close()  # the file stays open until its member is closed
+    return member
 
 
 def _zstd(path: Path) -> Any:

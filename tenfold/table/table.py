@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from tenfold.core.errors import BadParameter
-from tenfold.table.cells import FLOAT_WHOLE, OddCell, as_texts, odd_list
+from tenfold.table.cells import FLOAT_WHOLE, OddCell, as_texts, odd_list, plain_numbers, present
 from tenfold.table.columns import Asked, Column, check_name, comma_of, look_at
 from tenfold.table.dates import COMPACT, as_dates
 from tenfold.table.flags import Flag, flags_of
@@ -66,7 +68,11 @@ class Table:
 
     @cached_property
     def _read(self) -> list[tuple[TableColumn, pl.Series]]:
-        return [self._column(series) for series in self.raw.frame.iter_columns()]
+        frame = self.raw.frame
+        if self.missing:
+            frame = pl.DataFrame([without(series, self.missing) for series in frame.iter_columns()])
+        plain = plain_numbers(frame, self.comma)
+        return [self._column(series, plain.get(series.name)) for series in frame.iter_columns()]
 
     @cached_property
     def columns(self) -> list[TableColumn]:
@@ -106,21 +112,18 @@ class Table:
     def shape(self) -> tuple[int, int]:
         return self.raw.frame.shape
 
-    def _column(self, series: pl.Series) -> tuple[TableColumn, pl.Series]:
-        series = without(series, self.missing)
+    def _column(self, series: pl.Series, plain: pl.Series | None) -> tuple[TableColumn, pl.Series]:
         asked = self.given.get(series.name)
-        look, values = look_at(series, self.raw.typed, asked_for(series.name, asked), self.comma)
+        look, values = look_at(series, self.raw.typed, asked_for(series.name, asked), self.comma, None, plain)
         if asked in NUMERIC and look.kind != "number":
             raise BadParameter(f"kinds[{series.name!r}]={asked!r}: {self._no_number(series)}")
         kind = kind_of(look, values) if asked is None else Kind(asked, "as asked")
         if asked == "ordinal":
             kind = replace(kind, order=kind_of(look, values).order)
-        texts = as_texts(series) if series.dtype == pl.String else None
-        odd, count = ((), 0) if texts is None else odd_list(texts, values, self.raw.where)
+        odd, count = odd_list(as_texts(series), values, self.raw.where) if series.dtype == pl.String and plain is None else ((), 0)
         notes = tuple(filter(None, [look.note if look.used else None, kind.doubt]))
-        present = series.drop_nulls() if texts is None else texts.drop_nulls()
-        examples = tuple(str(one)[:40] for one in present.head(100).unique(maintain_order=True).head(EXAMPLES).to_list())
-        gone = values.null_count() + (int(values.is_nan().sum()) if values.dtype.is_float() else 0)
+        examples = tuple(dict.fromkeys(str(one).strip()[:40] for one in series.head(20).to_list() if one not in (None, "")))[:EXAMPLES]
+        gone = values.null_count()
         return TableColumn(series.name, kind.name, kind.evidence, gone, odd, count, examples, notes, kind.order, look), values
 
     def _no_number(self, series: pl.Series) -> str:
@@ -221,8 +224,8 @@ def typed_values(series: pl.Series, values: pl.Series, look: Column | None) -> p
         return as_dates(values)
     if values.dtype != pl.Float64:
         return values
-    present = values.drop_nulls()
-    whole = bool((present == present.round()).all()) and float(present.abs().max() or 0) < FLOAT_WHOLE  # type: ignore[arg-type]
+    x = present(values)
+    whole = bool((x == np.round(x)).all() and (np.abs(x) < FLOAT_WHOLE).all())
     return values.cast(pl.Int64) if whole else values
 
 

@@ -45,10 +45,10 @@ def forms_of(texts: pl.Series, comma: bool) -> tuple[str, ...]:
 
 def writes_commas(frame: pl.DataFrame) -> bool:
     """Whether a column of texts holds numbers with a comma before the decimals, which cannot be thousands."""
-    for column in frame.iter_columns():
+    typical = frame.select(pl.all().str.strip_chars().str.contains(TYPICAL).any()).row(0)
+    for column in (frame.to_series(j) for j, some in enumerate(typical) if some):
         texts = column.str.strip_chars().drop_nulls()
-        if len(texts) and texts.str.contains(TYPICAL).any():
-            present = texts.filter(texts != "")
-            if 2 * int(present.str.contains(PATTERNS[DOTS]).sum()) > len(present):
-                return True
+        present = texts.filter(texts != "")
+        if 2 * int(present.str.contains(PATTERNS[DOTS]).sum()) > len(present):
+            return True
     return False
