@@ -46,6 +46,8 @@ class Traits:
         @property
         def passes_gaps(self) -> bool: ...
         @property
+        def cross_fitted(self) -> bool: ...
+        @property
         def invertible(self) -> bool: ...
         @property
         def multi_output(self) -> bool: ...
@@ -94,6 +96,8 @@ class Traits:
         codes = False  # categories as numbers
         by_column = False  # z = (x − shift) / scale column by column, fitted from the spreads of the columns alone
         passes_gaps = False  # missing values of some columns, though others are filled
+
+        cross_fitted = False  # rows of its own fit as `fit_transform` makes them, not `transform`: pipelines ask it by its verbs
 
         # --- the rest ---
         invertible = False  # a transformer with `_inverse`, which brings transformed rows back

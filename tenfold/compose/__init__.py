@@ -27,6 +27,7 @@ PUBLIC = {
     "TransformedTargetRegressor": "targets",
     "StackingClassifier": "stacking",
     "StackingRegressor": "stacking",
+    "TargetEncoder": "target_encoder",
     "GridSearchCV": "search.grid",
     "RandomizedSearchCV": "search.grid",
     "HalvingGridSearchCV": "search.halving",

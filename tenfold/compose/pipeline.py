@@ -183,7 +183,8 @@ class Pipeline(LastStep):
         pairs = isinstance(self.steps, list) and all(isinstance(one, (tuple, list)) for one in self.steps)
         if not pairs or not all(len(one) == 2 and isinstance(one[0], str) for one in self.steps):
             return "the steps are not pairs of a name and a learner"
-        width, active = self.n_features_in_, self._active()
+        self._look_at_steps()
+        width, active = self.n_features_in_, [pair for pair in self.steps if not is_through(pair[1])]
         for place, (name, step) in enumerate(active):
             if vars(own_of(step)).get("n_features_in_") != width:
                 return f"the step {name!r} does not take the {width} columns that come to it"
