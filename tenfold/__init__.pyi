@@ -32,6 +32,7 @@ from tenfold.compose.search.parameters import ParameterSampler as ParameterSampl
 from tenfold.compose.selectors import make_column_selector as make_column_selector
 from tenfold.compose.stacking import StackingClassifier as StackingClassifier
 from tenfold.compose.stacking import StackingRegressor as StackingRegressor
+from tenfold.compose.target_encoder import TargetEncoder as TargetEncoder
 from tenfold.compose.targets import TransformedTargetRegressor as TransformedTargetRegressor
 from tenfold.compose.voting import VotingClassifier as VotingClassifier
 from tenfold.compose.voting import VotingRegressor as VotingRegressor

@@ -109,5 +109,6 @@ LEARNERS: dict[int, str] = {
     134: "ClassifierChain",
     135: "RegressorChain",
     136: "Prepare",
+    137: "TargetEncoder",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
