@@ -119,7 +119,10 @@ from tenfold.prepare.minmax import MaxAbsScaler as MaxAbsScaler
 from tenfold.prepare.minmax import MinMaxScaler as MinMaxScaler
 from tenfold.prepare.ordinal import OrdinalEncoder as OrdinalEncoder
 from tenfold.prepare.prepare import Prepare as Prepare
+from tenfold.prepare.quantile import QuantileTransformer as QuantileTransformer
 from tenfold.prepare.radial import RadialBasisFeatures as RadialBasisFeatures
+from tenfold.prepare.rank import RankTransformer as RankTransformer
+from tenfold.prepare.robust import RobustScaler as RobustScaler
 from tenfold.prepare.rows import Binarizer as Binarizer
 from tenfold.prepare.rows import Normalizer as Normalizer
 from tenfold.prepare.scale import StandardScaler as StandardScaler

@@ -164,7 +164,10 @@ def test_resumable_files_go_on_where_they_were(tmp_path: Path) -> None:
 
 
 # Knots end at the least and the largest value of a column, scalers know extremes, categories are values: single ones, no rows.
-SINGLE_VALUES = ("SplineTransformer", "OneHotEncoder", "OrdinalEncoder", "MinMaxScaler", "MaxAbsScaler", "DecimalScaler", "LogTransformer")
+SINGLE_VALUES = (
+    "SplineTransformer", "OneHotEncoder", "OrdinalEncoder", "MinMaxScaler", "MaxAbsScaler", "DecimalScaler", "LogTransformer",
+    "RobustScaler", "RankTransformer", "QuantileTransformer",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

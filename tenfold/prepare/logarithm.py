@@ -29,7 +29,8 @@ class LogTransformer(Extreme):
     Example
     -------
     >>> import tenfold
-    >>> tenfold.LogTransformer(base=10).fit_transform([[1.0], [10.0], [1000.0]]).round(12).tolist()
+    >>> rows = [[1.0], [10.0], [1000.0]]
+    >>> tenfold.LogTransformer(base=10).fit_transform(rows).round(12).tolist()
     [[0.0], [1.0], [3.0]]
     """
 

@@ -30,7 +30,8 @@ class MinMaxScaler(Extreme):
     Example
     -------
     >>> import tenfold
-    >>> tenfold.MinMaxScaler().fit_transform([[1.0], [2.0], [5.0]]).tolist()
+    >>> rows = [[1.0], [2.0], [5.0]]
+    >>> tenfold.MinMaxScaler().fit_transform(rows).tolist()
     [[0.0], [0.25], [1.0]]
     """
 
@@ -103,7 +104,8 @@ class MaxAbsScaler(Extreme):
     Example
     -------
     >>> import tenfold
-    >>> tenfold.MaxAbsScaler().fit_transform([[1.0], [-4.0], [2.0]]).tolist()
+    >>> rows = [[1.0], [-4.0], [2.0]]
+    >>> tenfold.MaxAbsScaler().fit_transform(rows).tolist()
     [[0.25], [-1.0], [0.5]]
     """
 
@@ -153,7 +155,8 @@ class DecimalScaler(Extreme):
     Example
     -------
     >>> import tenfold
-    >>> tenfold.DecimalScaler().fit_transform([[917.0], [-986.0]]).tolist()
+    >>> rows = [[917.0], [-986.0]]
+    >>> tenfold.DecimalScaler().fit_transform(rows).tolist()
     [[0.917], [-0.986]]
     """
 

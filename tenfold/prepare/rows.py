@@ -28,7 +28,8 @@ class Normalizer(Stateless):
     Example
     -------
     >>> import tenfold
-    >>> tenfold.Normalizer().fit_transform([[3.0, 4.0], [0.0, 0.0]]).tolist()
+    >>> rows = [[3.0, 4.0], [0.0, 0.0]]
+    >>> tenfold.Normalizer().fit_transform(rows).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
 
@@ -89,7 +90,8 @@ class Binarizer(Stateless):
     Example
     -------
     >>> import tenfold
-    >>> tenfold.Binarizer(threshold=1.0).fit_transform([[0.5, 1.0, 3.0]]).tolist()
+    >>> rows = [[0.5, 1.0, 3.0]]
+    >>> tenfold.Binarizer(threshold=1.0).fit_transform(rows).tolist()
     [[0.0, 0.0, 1.0]]
     """
 

@@ -110,5 +110,8 @@ LEARNERS: dict[int, str] = {
     135: "RegressorChain",
     136: "Prepare",
     137: "TargetEncoder",
+    138: "RobustScaler",
+    139: "RankTransformer",
+    140: "QuantileTransformer",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

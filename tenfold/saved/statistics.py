@@ -48,6 +48,18 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     14: ("tenfold.prepare.scaler", "Extremes", "weight=float(1)>0 low=real(m) high=real(m)"),
     20: ("tenfold.features.scores", "Joint", "weight=float>0 center=float(m) offset=float(m) scatter=float(2,m)"),
     21: ("tenfold.features.variance", "Ranges", "spread=Spread(m,1) low=real(m) high=real(m)"),
+    22: (
+        "tenfold.solve.sketch",
+        "Quantiles",
+        """
+        k=int seed=int n=float>0 low=real(m) high=real(m) level=int(i) value=real(m,i) weight=float(m,i)>0 doubt=float(m)>=0""",
+    ),
+    23: ("tenfold.prepare.ordered", "Ranks", "sketch=Quantiles(m) missing=float(m)>=0"),
+    24: (
+        "tenfold.solve.sketch",
+        "Sample",
+        "hash=hash(n) rows=real(n,m) weight=float(n)>0 k=int total=float>0",
+    ),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -61,12 +73,15 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "ClassRows": lambda s: np.broadcast_to(0.0, (s.classes, s.X.shape[1])),
     "Weighed": lambda s: s.moments.center,
     "Extremes": lambda s: s.low,
+    "Quantiles": lambda s: s.low,
+    "Ranks": lambda s: s.missing,
+    "Sample": lambda s: np.empty(s.rows.shape[1]),
     "Trees": lambda s: np.empty((len(s), s.value.shape[1])),
     "ManyWay": lambda s: s.counts,
     "Joint": lambda s: s.center,
     "Ranges": lambda s: s.low,
 }
-ROWS_IN = {"Distinct": "values", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low"}
+ROWS_IN = {"Distinct": "values", "Quantiles": "value", "Sample": "rows", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low"}
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
 
 

@@ -1,0 +1,205 @@
+"""Columns spread evenly, or like normal numbers, by their quantiles."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Array, Block, Source
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
+from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.prepare.ordered import Column, Ordered, Ranks, columnwise
+from tenfold.prepare.rank import interpolate
+from tenfold.solve.sketch import Sample
+
+EDGE = 1e-7  # shares nearer to 0 or 1 than this are the ends: a normal number beyond is 5.2 at most
+
+
+@estimator
+class QuantileTransformer(Ordered):
+    """QuantileTransformer: each column spread evenly between 0 and 1, or like standard normal numbers.
+
+    Model       u = F(x), with F the distribution function of the column, linear between its quantiles; z = u, or
+                z = Φ⁻¹(u), within ±5.2
+    Objective   quantiles by linear interpolation over the values that are not missing; a row of weight k counts k times
+    Algorithm   n_quantiles quantiles of at most `subsample` distinct rows, chosen by a hash of what they hold: neither
+                order nor blocks matter. subsample=None: of all rows, exact in memory, from a sketch (KLL) on streams.
+                Ranks are within `rank_error_` (99 %)
+    Cost        O(n p log n_quantiles) time, O(p subsample) memory, one pass
+    Fails when  rows lie beyond those of the fit: they get the ends; sparse X holds negative values (refused, unless
+                ignore_implicit_zeros=True): zeros that are not stored stay zeros; missing values stay missing
+    Reference   Bartlett 1947; Beasley, Erickson & Allison 2009
+
+    Example
+    -------
+    >>> import tenfold
+    >>> model = tenfold.QuantileTransformer(n_quantiles=5).fit([[1.0], [2.0], [4.0], [8.0], [100.0]])
+    >>> model.transform([[4.0], [6.0], [1000.0]]).tolist()
+    [[0.5], [0.625], [1.0]]
+    """
+
+    n_quantiles_: int = learned("int:k", "number of quantiles: no more than there are rows")
+    quantiles_: Array = learned("real(k,p)", "quantiles of each column")
+    references_: Array = learned("float(k)", "the shares they belong to")
+    rank_error_: float = learned("float", "bound on the error of ranks, as a share of the rows, at 99 %; 0: exact")
+    stats_: Any = learned("Ranks(p)|Sample(p)", "the rows looked at, or a sketch: for partial_fit and merge", optional=True)
+
+    sparse = True
+    exempt: ClassVar[dict[str, str]] = {"sparse": "zeros that are not stored stay zeros, as in scikit-learn; stored ones become shares"}
+
+    _: KW_ONLY
+    n_quantiles: int = param(default=1000, at_least=1, doc="number of quantiles")
+    output_distribution: str = param(default="uniform", one_of=("uniform", "normal"), doc="how z is spread")
+    ignore_implicit_zeros: bool = param(default=False, doc="of sparse X, look at the values that are stored alone")
+    subsample: int | None = param(default=10_000, at_least=1, doc="rows to look at, at most; None: all")
+    random_state: object = param(default=None, doc="a whole number: which rows are looked at")
+    copy: bool = param(default=True, doc="False lets transform write over X")
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"n_quantiles": 20}, {"n_quantiles": 15, "subsample": None, "output_distribution": "normal"}]
+
+    def _check(self) -> None:
+        if self.subsample is not None and self.n_quantiles > self.subsample:
+            raise BadParameter(
+                "The number of quantiles cannot be greater than the number of samples used. Got "
+                f"{self.n_quantiles} quantiles (n_quantiles) and {self.subsample} samples (subsample)."
+            )
+
+    def _dense(self, X: Any) -> Array:
+        """Zeros that are not stored are missing where they are to be ignored."""
+        if not ops.is_sparse(X) or not self.ignore_implicit_zeros:
+            return super()._dense(X)
+        dense, stored = np.full(X.shape, np.nan, dtype=X.dtype), X.tocoo()
+        dense[stored.row, stored.col] = stored.data
+        return dense
+
+    def _summarize(self, block: Block) -> Any:
+        if ops.is_sparse(block.X):
+            self._check_sign(block.X)
+        elif self.ignore_implicit_zeros:
+            warn("'ignore_implicit_zeros' takes effect only with sparse matrix. This parameter has no effect.", DataWarning, stacklevel=2)
+        if self.subsample is None:
+            return super()._summarize(block)
+        seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
+        return Sample.of(self._dense(block.X), block.w, self.subsample, int(seed) % 2**63)
+
+    def _check_sign(self, X: Any) -> None:
+        if not self.ignore_implicit_zeros and len(X.data) and np.nanmin(X.data) < 0:
+            raise BadInput(
+                "QuantileTransformer only accepts non-negative sparse matrices: zeros that are not stored stay zeros; use X.toarray(), or "
+                "set ignore_implicit_zeros=True"
+            )
+
+    def _is_exact(self, source: Source) -> bool:
+        return self.subsample is None and super()._is_exact(source)
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        if self._is_exact(source):
+            vars(self)["_shares"] = self._spread(float(source.n_rows or 0))
+        try:
+            return (yield from super()._learn(source))
+        finally:
+            vars(self).pop("_shares", None)
+
+    def _solve(self, stats: Any) -> dict[str, Any]:
+        if isinstance(stats, Ranks):
+            vars(self)["_shares"] = self._spread(stats.sketch.n)
+            try:
+                return super()._solve(stats)
+            finally:
+                vars(self).pop("_shares", None)
+        self._check()
+        shares, total = self._spread(stats.total), float(stats.weight.sum())
+        weights = None if (stats.weight == 1).all() else stats.weight
+        found = columnwise(lambda column: column.quantiles(shares), stats.rows, weights, ops.dense)
+        seen = len(stats.hash)
+        error = 0.0 if total >= stats.total * (1 - 1e-9) else float(np.sqrt(np.log(2 / 0.01) / (2 * seen)))
+        return dict(rank_error_=error, **self._tabled(found, shares))
+
+    def _spread(self, total: float) -> Array:
+        """Shares 0, ..., 1, as many as there are quantiles."""
+        k = max(1, min(int(self.n_quantiles), int(total)))
+        if k < self.n_quantiles:
+            warn(
+                f"n_quantiles ({self.n_quantiles}) is greater than the total number of samples ({int(total)}). n_quantiles is set to "
+                "n_samples.",
+                DataWarning,
+                stacklevel=3,
+            )
+        return np.linspace(0, 1, k)
+
+    def _fit_column(self, column: Column) -> Array:
+        return column.quantiles(vars(self)["_shares"])
+
+    def _assemble(self, found: list[Array]) -> dict[str, Any]:
+        return self._tabled(found, vars(self)["_shares"])
+
+    def _tabled(self, found: list[Array], shares: Array) -> dict[str, Any]:
+        table = np.array(found).T
+        if self.ignore_implicit_zeros:
+            table = np.where(np.isnan(table), 0.0, table)  # a column of which nothing is stored
+        return dict(
+            n_quantiles_=len(shares), quantiles_=np.ascontiguousarray(np.maximum.accumulate(table, axis=0)), references_=shares
+        )
+
+    def _objection(self) -> str | None:
+        rise = not (np.diff(self.quantiles_, axis=0) < 0).any() and bool((np.diff(self.references_) > 0).all())
+        return None if rise else "the quantiles do not rise"
+
+    def _transform(self, X: Any) -> Any:
+        if ops.is_sparse(X):
+            self._check_sign(X)
+        return self._mapped(X, self._column)
+
+    def _inverse(self, Z: Any) -> Any:
+        return self._mapped(Z, self._column_back)
+
+    def _mapped(self, X: Any, column: Any) -> Any:
+        """Each column through a function; of sparse rows the values that are stored."""
+        if not ops.is_sparse(X):
+            Z = np.empty_like(X)
+            for j in range(X.shape[1]):
+                Z[:, j] = column(np.array(X[:, j], dtype=np.float64), j)
+            return Z
+        columns = X.tocsc()
+        data = columns.data.astype(np.float64)
+        for j in range(X.shape[1]):
+            at = slice(columns.indptr[j], columns.indptr[j + 1])
+            data[at] = column(data[at], j)
+        columns = type(columns)((data.astype(X.dtype), columns.indices, columns.indptr), shape=X.shape)
+        return columns.tocsr()
+
+    def _column(self, x: Array, j: int) -> Array:
+        points, shares, normal = self.quantiles_[:, j], self.references_, self.output_distribution == "normal"
+        if np.isnan(points[0]):
+            return np.full(len(x), np.nan)
+        low, high = (x - EDGE < points[0], x + EDGE > points[-1]) if normal else (x == points[0], x == points[-1])
+        z = interpolate(x, points, shares)
+        if (points[1:] == points[:-1]).any():  # the middle of the shares of a value that is several quantiles
+            z = (z - interpolate(-x, -points[::-1], -shares[::-1])) / 2
+        z[high], z[low] = 1.0, 0.0
+        return normal_numbers(z) if normal else z
+
+    def _column_back(self, z: Array, j: int) -> Array:
+        points, normal = self.quantiles_[:, j], self.output_distribution == "normal"
+        if normal:
+            from scipy.special import ndtr
+
+            z = ndtr(z)
+        low, high = (z - EDGE < 0, z + EDGE > 1) if normal else (z == 0, z == 1)
+        x = interpolate(z, self.references_, points)
+        x[high], x[low] = points[-1], points[0]
+        return x
+
+
+def normal_numbers(u: Array) -> Array:
+    """Φ⁻¹(u), within Φ⁻¹(1e-7) and Φ⁻¹(1 − 1e-7)."""
+    from scipy.special import ndtri
+
+    edge = EDGE - np.spacing(1)
+    return np.asarray(np.clip(ndtri(u), ndtri(edge), ndtri(1 - edge)))
