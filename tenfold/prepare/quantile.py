@@ -66,8 +66,8 @@ class QuantileTransformer(Ordered):
     def _check(self) -> None:
         if self.subsample is not None and self.n_quantiles > self.subsample:
             raise BadParameter(
-                "The number of quantiles cannot be greater than the number of samples used. Got "
-                f"{self.n_quantiles} quantiles (n_quantiles) and {self.subsample} samples (subsample)."
+                f"QuantileTransformer(subsample={self.subsample}, n_quantiles={self.n_quantiles}): The number of quantiles cannot be "
+                f"greater than the number of samples used. Got {self.n_quantiles} quantiles and {self.subsample} samples."
             )
 
     def _dense(self, X: Any) -> Array:
