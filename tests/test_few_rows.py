@@ -1,16 +1,21 @@
-"""Ridge and least squares of tables much wider than long: from rows, and equal to what products of columns would give."""
+"""Regressions of tables much wider than long: from rows, and equal to what products of columns would give."""
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
+from numpy.testing import assert_array_equal
 from sklearn import linear_model
+from sklearn.base import clone
 
 import tenfold
 from tenfold.core.stats import Moments
+from tenfold.solve import few_rows
 from tenfold.solve.few_rows import FewRows, are_few, ridge_from_rows
 
 N, P = 40, 300
@@ -116,3 +121,55 @@ def test_saved_with_its_rows(tmp_path: Any) -> None:
     tenfold.save(model, tmp_path / "m.tenfold", resumable=True)
     again = tenfold.load(tmp_path / "m.tenfold")
     np.testing.assert_array_equal(again.partial_fit(X, y).coef_, model.partial_fit(X, y).coef_)
+
+
+# --- learners that choose columns -----------------------------------------------------------------------------------------
+
+CHOOSERS = {
+    "nonnegative": tenfold.NonNegativeLeastSquares(),
+    "nonnegative, no intercept": tenfold.NonNegativeLeastSquares(fit_intercept=False),
+    "Lars": tenfold.Lars(n_nonzero_coefs=30),
+    "LassoLars": tenfold.LassoLars(0.1),
+    "LassoLars, positive": tenfold.LassoLars(0.1, positive=True, fit_intercept=False),
+    "groups": tenfold.GroupLasso(0.5, groups=3),
+    "groups of more columns than rows": tenfold.GroupLasso(0.5, groups=60),
+    "no penalty": tenfold.GroupLasso(0.0),
+}
+
+
+@few
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_rows_choose_the_columns_that_their_products_choose(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, Y, w = table(2)
+    learner = CHOOSERS[name]
+    by_rows = clone(learner).fit(X, Y, sample_weight=w)
+    monkeypatch.setattr(few_rows, "WIDE_FROM", P)
+    by_products = clone(learner).fit(X, Y, sample_weight=w)
+    assert isinstance(by_rows.stats_, FewRows) and isinstance(by_products.stats_, Moments)
+    assert_array_equal(by_rows.coef_ != 0, by_products.coef_ != 0)
+    np.testing.assert_allclose(by_rows.coef_, by_products.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(by_rows.predict(X), by_products.predict(X), rtol=1e-8, atol=1e-8)
+
+
+def test_choosers_of_few_rows_as_others_have_them() -> None:
+    X, y, _ = table()
+    mine = tenfold.NonNegativeLeastSquares(fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(mine.coef_, scipy.optimize.nnls(X, y)[0], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        tenfold.LassoLars(0.2).fit(X, y).coef_, linear_model.LassoLars(0.2).fit(X, y).coef_, rtol=1e-7, atol=1e-9
+    )
+
+
+@few
+@pytest.mark.parametrize("name", ["nonnegative", "Lars", "LassoLars", "groups"])
+def test_no_matrix_of_all_columns_by_all_columns(name: str) -> None:
+    """20 x 5,000: rows take 0.8 MB, products of columns 200."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 5000)), rng.normal(size=20)
+    tracemalloc.start()
+    try:
+        clone(CHOOSERS[name]).fit(X, y)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 20e6

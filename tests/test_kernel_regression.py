@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import tenfold
 from tenfold import KernelRegressor
+from tenfold.solve import few_rows
 
 Array = np.ndarray[Any, Any]
 KERNELS = {
@@ -95,3 +97,25 @@ def test_several_targets(data: Any) -> None:
 def test_bandwidths_that_make_no_sense(data: Any, bandwidth: Any) -> None:
     with pytest.raises(tenfold.BadParameter, match="bandwidth"):
         KernelRegressor(bandwidth).fit(*data)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "tricube"])
+def test_lines_of_many_columns_from_few_rows(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By products of rows, as by products of columns; and no matrix of 5,000 x 5,000 for each point."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 300)) * rng.uniform(0.1, 10, 300) + 5
+    X[:, 7] = 3.0
+    Y, w, points = rng.normal(size=(40, 2)), rng.uniform(0.5, 2, 40), np.vstack([X[:3], X[:4] + 0.01, X[:4] - X[4:8]])
+    by_rows = tenfold.KernelRegressor(20.0, kernel=kernel).fit(X, Y, w).predict(points)
+    monkeypatch.setattr(few_rows, "WIDE_FROM", 300)
+    by_columns = tenfold.KernelRegressor(20.0, kernel=kernel).fit(X, Y, w).predict(points)
+    np.testing.assert_allclose(by_rows, by_columns, rtol=1e-9, atol=1e-10)
+    monkeypatch.undo()
+    wide = rng.normal(size=(20, 5000))
+    tracemalloc.start()
+    try:
+        tenfold.KernelRegressor(kernel=kernel).fit(wide, wide[:, 0]).predict(wide)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 40e6

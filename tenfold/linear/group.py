@@ -8,13 +8,15 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.one_pass import OnePass
-from tenfold.core.data import Array, Source
+from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Moments
 from tenfold.linear.lasso import SparseRegressor
 from tenfold.solve.coordinate import Found, Products, without_l1
+from tenfold.solve.few_rows import FewRows, RowProducts, rows_or_moments
 from tenfold.solve.groups import GroupDescent
 
 
@@ -27,8 +29,9 @@ class GroupLasso(SparseRegressor, OnePass):
                 weight_g the root of the number of columns of the group, unless given
     Algorithm   one pass of centred moments; groups that violate optimality enter a working set, in which each is minimised exactly in
                 turn (a scalar equation); then Newton steps on the groups that are not zero, until all conditions hold
-    Cost        O(n p²) time and O(p²) memory for the pass, O(p · columns in use) a sweep
-    Fails when  the columns of the groups in use are dependent: one of many solutions; p² does not fit in memory
+    Cost        O(n p²) time and O(p²) memory for the pass, O(p · columns in use) a sweep; rows fewer than half of the columns:
+                they are kept, O(n p) memory, O(n p) for each group of a sweep
+    Fails when  the columns of the groups in use are dependent: one of many solutions
                 (warns NotConverged where max_iter sweeps do not bring the duality gap to tol)
     Reference   Yuan & Lin 2006; exact steps: Puig, Wiesel & Hero 2011
 
@@ -43,7 +46,7 @@ class GroupLasso(SparseRegressor, OnePass):
     """
 
     group_of_: Array = learned("int(p)", "the group of each column, by number")
-    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
+    stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
@@ -77,21 +80,32 @@ class GroupLasso(SparseRegressor, OnePass):
     def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
         return OnePass._fit_path(self, source, name, values)
 
+    def _summarize(self, block: Block) -> FewRows | Moments:
+        return rows_or_moments(block)
+
     def _solve_path(self, stats: Any, values: list[float]) -> list[dict[str, Any]]:
         codes, _ = self._codes()
         return [dict(fitted, group_of_=codes) for fitted in super()._solve_path(stats, values)]
 
-    def _along(self, problem: Products, weight: float, alphas: Array, start: Array | None = None) -> list[Found]:
+    def _problems(self, stats: FewRows | Moments) -> tuple[Array, list[Any]]:
+        return RowProducts.of(stats, self.fit_intercept) if isinstance(stats, FewRows) else super()._problems(stats)
+
+    def _along(self, problem: Products | RowProducts, weight: float, alphas: Array, start: Array | None = None) -> list[Found]:
         codes, strength = self._codes()
         descent = GroupDescent(problem, codes)
         found = []
         for alpha in alphas:
             if alpha == 0:
-                found.append(without_l1(problem, 0.0, False, "GroupLasso(alpha=0)"))
+                found.append(self._unpenalised(problem))
                 continue
             found.append(descent.solve(alpha * weight * strength, self.tol, self.max_iter))
             self._warn(found[-1], problem.yy, float(alpha))
         return found
+
+    def _unpenalised(self, problem: Products | RowProducts) -> Found:
+        if isinstance(problem, RowProducts):
+            return Found(problem.least_norm("GroupLasso(alpha=0)"), 0.0, 1)
+        return without_l1(problem, 0.0, False, "GroupLasso(alpha=0)")
 
     def _codes(self) -> tuple[Array, Array]:
         """The number of the group of each column, and the weight of each group."""

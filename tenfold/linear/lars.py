@@ -13,7 +13,8 @@ from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
-from tenfold.solve.lars import Knots, lars_path
+from tenfold.solve.few_rows import FewRows, RowProducts, rows_or_moments
+from tenfold.solve.lars import Knots, Whole, lars_path
 
 EPS = np.finfo(float).eps
 
@@ -27,7 +28,7 @@ class PathRegressor(AffineRegressor):
     coef_path_: Any = learned("float(p,k)|[float(p,*)](q)", "coefficients at the knots", like_x=True)
     active_: Any = learned("int(*)<p|[int(*)](q)", "columns with a coefficient, in the order in which they entered")
     events_: Any = learned("int(k)|[int(*)](q)", "the column that enters (j + 1) or leaves (−j − 1) at each knot")
-    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
+    stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     _: KW_ONLY
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
@@ -39,12 +40,17 @@ class PathRegressor(AffineRegressor):
     jitter: None = param(default=None, one_of=(None,), doc="only None: nothing is added to y")
     random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
 
-    def _summarize(self, block: Block) -> Moments:
-        return Moments.of(block.X, block.y, block.w)
+    def _summarize(self, block: Block) -> FewRows | Moments:
+        return rows_or_moments(block)
 
-    def _walk(self, stats: Moments, **options: Any) -> dict[str, Any]:
-        mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
-        paths = [lars_path(np.ascontiguousarray(Sxx), np.ascontiguousarray(target), **options) for target in Sxy.T]
+    def _walk(self, stats: FewRows | Moments, **options: Any) -> dict[str, Any]:
+        if isinstance(stats, FewRows):
+            mean, problems = RowProducts.of(stats, self.fit_intercept)
+            paths = [lars_path(one, one.q, **options) for one in problems]
+        else:
+            mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
+            G = Whole(np.ascontiguousarray(Sxx))
+            paths = [lars_path(G, np.ascontiguousarray(target), **options) for target in Sxy.T]
         for knots in paths:
             self._warn(knots)
         found = [
@@ -78,8 +84,9 @@ class LassoLars(PathRegressor, OnePass):
     Objective   that of Lasso for every penalty from the largest down to alpha
     Algorithm   one pass of centred moments; from knot to knot, where a column enters or leaves;
                 each knot is solved from the moments anew
-    Cost        O(n p²) for the pass, O(p a + a³) a knot with a active columns, O(p²) memory
-    Fails when  columns are dependent (those that add nothing are left out, with a warning); p in the thousands
+    Cost        O(n p²) for the pass, O(p a + a³) a knot with a active columns, O(p²) memory;
+                rows fewer than half of the columns: O(n p + a³) a knot, O(n p) memory
+    Fails when  columns are dependent (those that add nothing are left out, with a warning)
     Reference   Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004
 
     Example
@@ -101,7 +108,7 @@ class LassoLars(PathRegressor, OnePass):
     max_iter: int = param(default=500, at_least=1, doc="no effect: the path is finite and ends by itself", before="eps")
     positive: bool = param(default=False, doc="require w >= 0", before="jitter")
 
-    def _solve(self, stats: Moments) -> dict[str, Any]:
+    def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
         last = float(self.alpha * stats.weight)
         return self._walk(stats, last=last, most=self.n_features_in_ + 1, lasso=True, positive=self.positive)
 
@@ -114,7 +121,8 @@ class Lars(PathRegressor, OnePass):
     Objective   none: all active columns keep the same, shrinking correlation with the residual
                 (n_nonzero_coefs columns at most, or until the correlation is zero)
     Algorithm   as LassoLars, but no column leaves
-    Cost        O(n p²) for the pass, O(p a + a³) for the a-th of at most p steps, O(p²) memory
+    Cost        O(n p²) for the pass, O(p a + a³) for the a-th of at most p steps, O(p²) memory;
+                rows fewer than half of the columns: O(n p + a³) a step, O(n p) memory
     Fails when  columns are dependent (those that add nothing are left out, with a warning)
     Reference   Efron, Hastie, Johnstone & Tibshirani 2004
 
@@ -135,5 +143,5 @@ class Lars(PathRegressor, OnePass):
     _: KW_ONLY
     n_nonzero_coefs: int = param(default=500, at_least=1, doc="columns at most", before="eps")
 
-    def _solve(self, stats: Moments) -> dict[str, Any]:
+    def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
         return self._walk(stats, last=0.0, most=int(self.n_nonzero_coefs), lasso=False, positive=False)

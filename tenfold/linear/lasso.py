@@ -14,7 +14,7 @@ from tenfold.core.errors import NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.core.stats import Moments
+from tenfold.core.stats import Moments, Stats
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.linear.warm import WarmStart
 from tenfold.solve.coordinate import Found, Products, Wide, descend, finish, wide_exact, without_l1
@@ -73,7 +73,7 @@ class SparseRegressor(AffineRegressor):
         """l1 and l2 of the objective in sums, which is the one in means times Σ s."""
         return alphas * self._ratio() * weight, alphas * (1 - self._ratio()) * weight
 
-    def _summarize(self, block: Block) -> Moments:
+    def _summarize(self, block: Block) -> Stats:
         return Moments.of(block.X, block.y, block.w)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
@@ -91,19 +91,23 @@ class SparseRegressor(AffineRegressor):
 
     def _solve_path(self, stats: Moments, values: list[float]) -> list[dict[str, Any]]:
         """From the largest penalty to the smallest, each started from the one before."""
-        mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
-        G = np.ascontiguousarray(Sxx)
+        mean, problems = self._problems(stats)
         order = np.argsort(-np.asarray(values), kind="stable")
         found = []
-        for j in range(Sxy.shape[1]):
-            k = self.n_features_in_ + j
-            extra = 0.0 if self.fit_intercept else stats.weight * float(stats.mean[k]) ** 2
-            problem = Products(G, np.ascontiguousarray(Sxy[:, j]), float(stats.scatter[k, k]) + extra)
+        for j, problem in enumerate(problems):
             found.append(self._along(problem, stats.weight, np.asarray(values, dtype=np.float64)[order], self._begin(j)))
         fits: list[dict[str, Any]] = [{} for _ in values]
         for i, place in enumerate(order):
             fits[place] = self._attributes(mean, [one[i] for one in found], stats.weight)
         return fits
+
+    def _problems(self, stats: Moments) -> tuple[Array, list[Any]]:
+        """The mean of (X, y), and the problem of each target."""
+        mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
+        yy = np.diagonal(stats.scatter)[len(Sxx) :]
+        yy = yy if self.fit_intercept else yy + stats.weight * stats.mean[len(Sxx) :] ** 2
+        G = np.ascontiguousarray(Sxx)
+        return mean, [Products(G, np.ascontiguousarray(q), float(s)) for q, s in zip(Sxy.T, yy, strict=True)]
 
     def _begin(self, j: int) -> Array | None:
         """The coefficients of target j that a warm start begins with."""

@@ -15,6 +15,7 @@ from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
+from tenfold.solve.few_rows import FewRows, rows_or_moments
 from tenfold.solve.least_squares import triangle_of
 from tenfold.solve.nonnegative import Crossed, Factored, Problem, certificate, nonnegative_exact, scaled_condition
 
@@ -30,7 +31,8 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     Objective   min over w ≥ 0, b of  Σᵢ sᵢ (yᵢ − xᵢ·w − b)²      (b is free; none with fit_intercept=False)
     Algorithm   one pass of centred moments; all columns of the wrong sign change sides at once, and if that does not settle
                 one at a time. Columns of condition above 1e3: a second pass of triangular factors, so that no digits are lost
-    Cost        O(n p²) time, O(p²) memory, one pass (two for badly conditioned columns)
+    Cost        O(n p²) time, O(p²) memory, one pass (two for badly conditioned columns);
+                rows fewer than half of the columns: they are kept, O(n p) time for each column that enters, O(n p) memory
     Fails when  columns are dependent and several solutions are equally good: one is returned, with a warning (Degenerate)
     Reference   Lawson & Hanson 1974; exchanges: Portugal, Júdice & Vicente 1994
 
@@ -49,7 +51,7 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     multipliers_: Array = learned("float(q,p)", "how steeply half the objective rises at a coefficient that is zero")
     n_iter_: Any = learned("int(q)", "systems solved")
     solver_: str = learned("str", "the solver that was used")
-    stats_: Any = learned("Moments(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
+    stats_: Any = learned("Moments(p+q)|FewRows(p+q)", "the moments: for partial_fit, merge and forget", optional=True)
 
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     sparse: ClassVar[bool] = True
@@ -63,13 +65,16 @@ class NonNegativeLeastSquares(AffineRegressor, OnePass):
     def _examples(cls) -> list[dict[str, Any]]:
         return [{}, {"fit_intercept": False}]
 
-    def _summarize(self, block: Block) -> Moments:
-        return Moments.of_block(block)
+    def _summarize(self, block: Block) -> FewRows | Moments:
+        return rows_or_moments(block)
 
-    def _exact(self, stats: Moments) -> bool:
-        return scaled_condition(centred(stats, self.n_features_in_, self.fit_intercept)[1]) <= EASY
+    def _exact(self, stats: FewRows | Moments) -> bool:
+        return isinstance(stats, FewRows) or scaled_condition(centred(stats, self.n_features_in_, self.fit_intercept)[1]) <= EASY
 
-    def _solve(self, stats: Moments) -> dict[str, Any]:
+    def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
+        if isinstance(stats, FewRows):
+            mean, Z, t = stats.centred(self.fit_intercept)
+            return self._found(mean, [Factored.of(Z, np.ascontiguousarray(one)) for one in t.T], "rows")
         p = self.n_features_in_
         mean, Sxx, Sxy = centred(stats, p, self.fit_intercept)
         yy = np.diagonal(stats.scatter)[p:]

@@ -17,8 +17,10 @@ from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Rows
 from tenfold.core.threads import patiently
+from tenfold.solve.few_rows import are_few
 
 PAIRS = 1 << 20  # pairs of rows handled at a time
+COLUMNS = 256  # whose spread is found at a time
 KERNELS = ("gaussian", "epanechnikov", "tricube")
 NONE = np.empty(0, dtype=np.int64)
 TRIED = np.geomspace(0.1, 4.0, 25)  # of Silverman's bandwidth, by leave-one-out
@@ -37,7 +39,8 @@ class KernelRegressor(Regressor, Estimator):
     Model       f(x) = the value at x of the constant (Nadaraya-Watson) or the line that fits best around it
     Objective   min over a, b of  Σᵢ sᵢ K((xᵢ − x) / h) (yᵢ − a − b·(xᵢ − x))²,  f(x) = a;  degree 0: b = 0
     Algorithm   all rows are kept; kernels are relative to the nearest row, so that they never all vanish
-    Cost        fit O(n p), with "leave_one_out" O(25 n² p); predict O(n p²) for each row; keeps all rows
+    Cost        fit O(n p), with "leave_one_out" O(25 n² p); predict O(n p²) for each row, and
+                O(n² p + n³) where rows are fewer than half of the columns; keeps all rows
     Fails when  there are many columns: every row is then far from all others; where the rows
                 around x do not spread, the line is the least steep of those that fit
     Reference   Nadaraya 1964; Watson 1964; local lines: Cleveland 1979; bandwidth: Silverman 1986, §4.3.2
@@ -110,9 +113,10 @@ class KernelRegressor(Regressor, Estimator):
 def silverman(X: Array, w: Array) -> Array:
     """(4 / (p + 2))^(1/(p+4)) n^(−1/(p+4)) times the spread of each column; 1 for a constant one."""
     p, n = X.shape[1], float(w.sum())
-    moments = Moments.of(X, np.zeros((len(X), 1)), w)
-    spread = np.sqrt(np.diagonal(moments.scatter)[:p] / n)
-    spread = np.where(spread > np.maximum(SPECK * np.abs(moments.mean[:p]), 1e-100), spread, 1.0)
+    some = [Moments.of(X[:, j : j + COLUMNS].copy(), np.zeros((len(X), 1)), w) for j in range(0, p, COLUMNS)]
+    spread = np.sqrt(np.concatenate([np.diagonal(part.scatter)[:-1] for part in some]) / n)
+    mean = np.concatenate([part.mean[:-1] for part in some])
+    spread = np.where(spread > np.maximum(SPECK * np.abs(mean), 1e-100), spread, 1.0)
     return np.asarray((4 / (p + 2)) ** (1 / (p + 4)) * n ** (-1 / (p + 4)) * spread)
 
 
@@ -124,15 +128,18 @@ class Neighbourhood:
         self.columns = np.ascontiguousarray(np.pad(X, ((0, pad), (0, 0))).T)
         self.targets = np.ascontiguousarray(np.pad(Y, ((0, pad), (0, 0))).T)
         self.weights, self.lines, self.kernel = np.pad(w, (0, pad)), bool(degree), KERNELS.index(kernel)
-        self.n = len(X)
+        self.n, self.wide = len(X), are_few(len(X), X.shape[1])
 
     def at(self, points: Array, h: Array, skip: Array = NONE) -> Array:
         """(q, targets): the local constant or line at each point; `skip` names for each a row to leave out one copy of."""
-        step = max(1, PAIRS // self.n)
+        dual = self.lines and self.wide
+        step = max(1, PAIRS // (self.n**2 if dual else self.n))
         starts = list(range(0, len(points), step))
 
         def some(start: int) -> Array:
             stop = start + step
+            if dual:
+                return self._in_dual(points[start:stop], h, skip[start:stop])
             return self._solved(
                 local_sums(
                     points[start:stop], self.columns, self.targets, self.weights, 1 / h, self.kernel, self.lines,
@@ -141,6 +148,37 @@ class Neighbourhood:
             )  # fmt: skip
 
         return np.concatenate(each(some, starts)) if starts else np.empty((0, len(self.targets)))
+
+    def _in_dual(self, points: Array, h: Array, skip: Array) -> Array:
+        """The lines at points of more dimensions than there are rows, from the products of the rows with one another.
+
+        With Z the rows about their mean, each times √k for its share k of the kernels, and T = Zᵀ(√k y):
+        (ZᵀZ)⁺ T = Zᵀ (Z Zᵀ)⁺ (√k y), and the eigenvalues of ZᵀZ that are not zero are those of Z Zᵀ.
+        """
+        unit = np.pad(np.eye(self.n), ((0, 0), (0, len(self.weights) - self.n)))
+        sums = local_sums(points, self.columns, unit, self.weights, 1 / h, self.kernel, False, skip)
+        shares, Y = sums[:, 1:] / sums[:, :1], self.targets[:, : self.n].T
+        found = np.empty((len(points), Y.shape[1]))
+        for i, (point, k) in enumerate(zip(points, shares, strict=True)):
+            near = np.flatnonzero(k)
+            k, origin, y = k[near], self.columns[:, near[k[near].argmax()]], Y[near]
+            Z, root = (self.columns[:, near].T - origin) / h, np.sqrt(k)[:, None]
+            center, mean = k @ Z, k @ y
+            Z = (Z - center) * root
+            with np.errstate(over="ignore", invalid="ignore"):
+                lever, S = Z @ ((point - origin) / h - center), Z @ Z.T
+            lever[~np.isfinite(lever)] = 0.0
+            found[i] = mean + lever @ self._pseudo_solve(S, root * (y - mean))
+        return found
+
+    def _pseudo_solve(self, S: Array, T: Array) -> Array:
+        """S⁺ T; directions in which the rows around the points hardly spread have no slope."""
+        sound = np.asarray(np.isfinite(S).all(axis=(-2, -1)) & np.isfinite(T).all(axis=(-2, -1)))[..., None, None]
+        values, vectors = patiently(np.linalg.eigh, np.where(sound, S, 0.0))
+        kept = values > 1e-10 * np.maximum(values[..., -1:], 1e-4)
+        inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
+        turned = np.matmul(np.swapaxes(vectors, -1, -2), np.where(sound, T, 0.0))
+        return np.asarray(np.matmul(vectors, inverse[..., None] * turned))
 
     def _solved(self, sums: Array) -> Array:
         """Of the sums of K, K z, K z zᵀ, K y, K z y, and the place of the point, the value there."""
@@ -154,14 +192,9 @@ class Neighbourhood:
         S[:, lower[0], lower[1]] = S[:, lower[1], lower[0]] = products
         S -= center[:, :, None] * center[:, None, :]
         T = cross.reshape(-1, p, t) - center[:, :, None] * mean[:, None, :]
-        sound = np.asarray(np.isfinite(S).all(axis=(1, 2)) & np.isfinite(T).all(axis=(1, 2)))
-        S[~sound], T[~sound] = 0.0, 0.0
-        values, vectors = patiently(np.linalg.eigh, S)
-        # directions in which the rows around the point hardly spread have no slope
-        kept = values > 1e-10 * np.maximum(values[:, -1:], 1e-4)
-        inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
-        slope = np.matmul(vectors, inverse[:, :, None] * np.matmul(vectors.transpose(0, 2, 1), T))
-        away = np.where(sound[:, None], sums[:, -p:] - center, 0.0)
+        slope = self._pseudo_solve(S, T)
+        away = sums[:, -p:] - center
+        away[~np.isfinite(away)] = 0.0
         return np.asarray(mean + np.matmul(away[:, None, :], slope)[:, 0])
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from tenfold import _coordinate
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.solve.linalg import cholesky, cholesky_solve, nonnegative, reciprocal_condition, solve_spd
+from tenfold.solve.linalg import cholesky, cholesky_solve, eigh, nonnegative, reciprocal_condition, solve_spd
 
 # Columns outside the support may exceed the penalty by this share of the largest correlation: rounding.
 SLACK = 1e-13
@@ -31,6 +31,22 @@ class Products:
     G: Array  # (p, p)
     q: Array  # (p,)
     yy: float
+
+    def among(self, some: Any, others: Any) -> Array:
+        """G of some columns and others."""
+        return self.G[np.ix_(some, others)]
+
+    def times(self, some: Any, v: Array) -> Array:
+        """G v, of a v that is zero but at some columns."""
+        return np.asarray(v @ self.G[some])
+
+    def inner(self, some: Any, v: Array) -> Array:
+        """The part of G v that belongs to the same columns."""
+        return np.asarray(self.G[np.ix_(some, some)] @ v)
+
+    def axes(self, some: Any) -> tuple[Array, Array]:
+        """Eigenvalues and -vectors of G of some columns."""
+        return eigh(np.ascontiguousarray(self.G[np.ix_(some, some)]))
 
     def rest(self, w: Array) -> Array:
         """q − G w: what is left of the correlations with the target."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
-from tenfold.core.errors import CannotForget
+from tenfold.core.errors import CannotForget, Degenerate, warn
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
-from tenfold.solve.linalg import singular_values
+from tenfold.solve.linalg import eigh, singular_values
 
 WIDE_FROM = 256  # columns: below, sums of products are small and quickly made
 EPS = float(np.finfo(float).eps)
@@ -81,6 +81,58 @@ class FewRows(Stats):
             Z, t = (part - root * (root[:, 0] @ part / self.weight) for part in (Z, t))
             Z[:, (Z * Z).sum(axis=0) <= self.weight * (ROUNDING * np.abs(mean[:p])) ** 2] = 0.0
         return mean, Z, t
+
+
+@dataclass(frozen=True)
+class RowProducts:
+    """A least-squares problem by its centred rows: of its cross-products G = ZᵀZ only those exist that are asked for."""
+
+    Z: Array  # (n, p)
+    t: Array  # (n,)
+
+    @classmethod
+    def of(cls, stats: FewRows, fit_intercept: bool) -> tuple[Array, list[RowProducts]]:
+        """The mean of (X, y), and a problem for each target."""
+        mean, Z, t = stats.centred(fit_intercept)
+        return mean, [cls(Z, np.ascontiguousarray(one)) for one in t.T]
+
+    @cached_property
+    def q(self) -> Array:
+        return np.asarray(self.Z.T @ self.t)
+
+    @cached_property
+    def yy(self) -> float:
+        return float(self.t @ self.t)
+
+    def among(self, some: Any, others: Any) -> Array:
+        """G of some columns and others."""
+        A = self.Z[:, some]
+        return np.asarray(A.T @ (A if others is some else self.Z[:, others]))
+
+    def times(self, some: Any, v: Array) -> Array:
+        """G v, of a v that is zero but at some columns."""
+        return np.asarray(self.Z.T @ (self.Z[:, some] @ v))
+
+    def inner(self, some: Any, v: Array) -> Array:
+        """The part of G v that belongs to the same columns."""
+        A = self.Z[:, some]
+        return np.asarray(A.T @ (A @ v))
+
+    def axes(self, some: Any) -> tuple[Array, Array]:
+        """Eigenvalues and -vectors of G of some columns; of more than rows, those that are not zero."""
+        if len(some) <= len(self.t):
+            return eigh(self.among(some, some))
+        _, singular, Vt = patiently(np.linalg.svd, self.Z[:, some], full_matrices=False)
+        return singular**2, np.ascontiguousarray(Vt.T)
+
+    def rest(self, w: Array) -> Array:
+        """q − G w: what is left of the correlations with the target."""
+        return np.asarray(self.Z.T @ (self.t - self.Z @ w))
+
+    def least_norm(self, what: str) -> Array:
+        """The w of least norm of those with least squares, with a warning that there are others."""
+        warn(f"{what}: the columns are linearly dependent; returned the solution of least norm", Degenerate, stacklevel=2)
+        return np.where(self.Z.any(axis=0), least_norm(self.Z, self.t[:, None])[0][:, 0], 0.0)
 
 
 def are_few(n: int, p: int) -> bool:

@@ -12,8 +12,8 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.solve.coordinate import Found, Products
+from tenfold.solve.few_rows import RowProducts
 from tenfold.solve.irls import spd_solve
-from tenfold.solve.linalg import eigh
 
 SOLVED = 1e-13  # violation of optimality, relative to the largest correlation, that is rounding
 SWEEPS, NEWTON = 5, 30  # of descent, then Newton steps, before optimality is looked at again
@@ -57,29 +57,27 @@ class Group:
         return found
 
 
-def groups_of(G: Array, codes: Array) -> list[Group]:
-    """One for each code 0, 1, ...; directions without spread count as none."""
-    found = []
-    for code in range(int(codes.max(initial=-1)) + 1):
-        columns = np.flatnonzero(codes == code)
-        values, vectors = eigh(np.ascontiguousarray(G[np.ix_(columns, columns)]))
-        values = np.where(values > 1e-14 * values.max(initial=0.0), values, 0.0)
-        found.append(Group(columns, values, vectors))
-    return found
-
-
 class GroupDescent:
     """Solutions for falling penalties, each started from the one before."""
 
-    def __init__(self, problem: Products, codes: Array) -> None:
+    def __init__(self, problem: Products | RowProducts, codes: Array) -> None:
         self.problem, self.codes = problem, codes
-        self.groups = groups_of(problem.G, codes)
+        self.count = int(codes.max(initial=-1)) + 1
+        self.groups: dict[int, Group] = {}  # those that were in the working set
         self.w, self.rest = np.zeros(len(problem.q)), problem.q.copy()
         self.work: list[int] = []
 
+    def group(self, g: int) -> Group:
+        """A group by its number; directions without spread count as none."""
+        if g not in self.groups:
+            columns = np.flatnonzero(self.codes == g)
+            values, vectors = self.problem.axes(columns)
+            self.groups[g] = Group(columns, np.where(values > 1e-14 * values.max(initial=0.0), values, 0.0), vectors)
+        return self.groups[g]
+
     def norms(self, v: Array) -> Array:
         """‖v_g‖ of every group."""
-        return np.sqrt(np.bincount(self.codes, weights=v * v, minlength=len(self.groups)))
+        return np.sqrt(np.bincount(self.codes, weights=v * v, minlength=self.count))
 
     def solve(self, l1: Array, tol: float, most: int) -> Found:
         """For penalties l1 (one for each group): exact, or as good as `most` sweeps make it."""
@@ -107,18 +105,17 @@ class GroupDescent:
 
     def descend(self, l1: Array, most: int) -> int:
         """Sweeps over the working set until they change little."""
-        G = self.problem.G
         for sweep in range(1, most + 1):
             moved, largest = 0.0, 0.0
             for g in self.work:
-                group = self.groups[g]
+                group = self.group(g)
                 columns = group.columns
                 old = self.w[columns]
-                new = group.best(self.rest[columns] + G[np.ix_(columns, columns)] @ old, float(l1[g]))
+                new = group.best(self.rest[columns] + self.problem.inner(columns, old), float(l1[g]))
                 change = new - old
                 if change.any():
                     self.w[columns] = new
-                    self.rest -= change @ G[columns]
+                    self.rest -= self.problem.times(columns, change)
                     moved = max(moved, float(change @ change))
                 largest = max(largest, float(new @ new))
             if moved <= SETTLED**2 * largest:
@@ -130,11 +127,11 @@ class GroupDescent:
         inside = np.flatnonzero(self.norms(self.w)[self.codes] > 0)
         if not len(inside):
             return
-        G, q, codes = self.problem.G[np.ix_(inside, inside)], self.problem.q[inside], self.codes[inside]
+        G, q, codes = self.problem.among(inside, inside), self.problem.q[inside], self.codes[inside]
         places = [np.flatnonzero(codes == g) for g in np.unique(codes)]
 
         def at(w: Array) -> tuple[float, Array]:
-            size = np.sqrt(np.bincount(codes, weights=w * w, minlength=len(self.groups)))
+            size = np.sqrt(np.bincount(codes, weights=w * w, minlength=self.count))
             return float(w @ (G @ w) / 2 - q @ w + l1 @ size), size
 
         w = self.w[inside]

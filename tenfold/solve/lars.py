@@ -8,6 +8,7 @@ column leaves). Every knot is solved from the cross-products anew, so that no er
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,6 +18,31 @@ from tenfold.solve.linalg import cholesky, cholesky_solve, reciprocal_condition
 SAME = 1e-11  # knots closer than this share are one: rounding
 SHORTEST = 1e-145  # length of a column whose square keeps its digits
 DEPENDENT = 1e-12  # reciprocal condition below which a column adds nothing to the active ones
+
+
+class Gram(Protocol):
+    """Cross-products G of columns, as far as they are asked for."""
+
+    def among(self, some: Any, others: Any) -> Array:
+        """G of some columns and others."""
+        ...
+
+    def times(self, some: Any, v: Array) -> Array:
+        """G v, of a v that is zero but at some columns."""
+        ...
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All cross-products."""
+
+    G: Array  # (p, p)
+
+    def among(self, some: Any, others: Any) -> Array:
+        return self.G[np.ix_(some, others)]
+
+    def times(self, some: Any, v: Array) -> Array:
+        return np.asarray(self.G[:, some] @ v)
 
 
 @dataclass(frozen=True)
@@ -30,7 +56,7 @@ class Knots:
     barred: Array  # columns left out because they depend on active ones
 
 
-def lars_path(G: Array, q: Array, *, last: float, most: int, lasso: bool, positive: bool) -> Knots:
+def lars_path(G: Gram, q: Array, *, last: float, most: int, lasso: bool, positive: bool) -> Knots:
     """Down to the penalty `last` or until `most` columns are active; without `lasso` no column leaves."""
     p = len(q)
     reach = q if positive else np.abs(q)
@@ -44,7 +70,7 @@ def lars_path(G: Array, q: Array, *, last: float, most: int, lasso: bool, positi
     while here > max(last, SAME * float(reach.max(initial=0.0))) and steps > 0:
         steps -= 1
         if new >= 0:
-            rest = q[new] - G[new, active] @ found[-1][active]
+            rest = q[new] - G.among([new], active)[0] @ found[-1][active]
             active.append(new)
             sign[new] = 1.0 if rest >= 0 or positive else -1.0
             events[-1] = new + 1
@@ -81,11 +107,11 @@ def lars_path(G: Array, q: Array, *, last: float, most: int, lasso: bool, positi
     )
 
 
-def _linear(G: Array, q: Array, sign: Array, active: list[int]) -> tuple[Array, Array] | None:
+def _linear(G: Gram, q: Array, sign: Array, active: list[int]) -> tuple[Array, Array] | None:
     """u and d of w(l) = u − l d on the active set; None where its columns are dependent."""
     if not active:
         return np.empty(0), np.empty(0)
-    A = G[np.ix_(active, active)]
+    A = G.among(active, active)
     scale = np.sqrt(np.diagonal(A))
     if not (scale > SHORTEST).all():
         return None
@@ -98,7 +124,7 @@ def _linear(G: Array, q: Array, sign: Array, active: list[int]) -> tuple[Array, 
 
 
 def _next(
-    G: Array,
+    G: Gram,
     q: Array,
     active: list[int],
     level: Array,
@@ -110,8 +136,7 @@ def _next(
     positive: bool,
 ) -> tuple[float, int, int]:
     """The next smaller penalty at which a column enters or leaves (−1: none), 0 if there is none."""
-    columns = G[:, active]
-    fixed, moving = q - columns @ level, columns @ slope  # the correlation at l is fixed + l · moving
+    fixed, moving = q - G.times(active, level), G.times(active, slope)  # the correlation at l is fixed + l · moving
     with np.errstate(divide="ignore", invalid="ignore"):
         up, down = fixed / (1 - moving), -fixed / (1 + moving)
     ways = [up] if positive else [up, down]

@@ -84,7 +84,7 @@ class Crossed:
 
 @dataclass(frozen=True)
 class Factored:
-    """A problem known by the triangle R of [X y]: G = RᵀR is never formed, so that no digits are lost."""
+    """A problem known by the triangle R of [X y], or by rows fewer than columns: G = RᵀR is never formed, so that no digits are lost."""
 
     R: Array  # (r, p)
     y: Array  # (r,)
