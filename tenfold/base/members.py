@@ -64,10 +64,11 @@ def copy_of(learner: Estimator, seed: int = 0) -> Estimator:
     return member.set_params(**seeds) if seeds else member
 
 
-def fit_member(member: Any, X: Any, y: Array, w: Array | None, category: Array) -> Any:
-    """Fit to rows whose columns `category` hold codes of categories: the codes that have weight are the member's categories."""
+def fit_member(member: Any, X: Any, y: Array, w: Array | None, category: Array, given: dict[str, Any] | None = None) -> Any:
+    """Fit to rows whose columns `category` hold codes of categories: the codes that have weight are the member's categories. Anybody's
+    member receives what is `given` beside."""
     if isinstance(member, ByVerbs):
-        member._fit_own(X, y, w)
+        member._fit_own(X, y, w, **(given or {}))
         return member
     if not category.any():
         return member.fit(X, y, w)

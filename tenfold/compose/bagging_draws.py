@@ -16,6 +16,7 @@ from tenfold.core.engine import Local, each, engine
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.threads import thread_budget, threads
+from tenfold.gate.inputs import Given
 
 MOST_DRAWS = 10**15  # beyond, numbers of copies of a row are no longer exact in their sum
 TRIES = 50  # draws until a member sees as many classes and rows as it needs
@@ -158,8 +159,8 @@ class Draws:
 class Bagging:
     """One fit: draws, members, and the sums of what is said of rows that a member has not seen."""
 
-    def __init__(self, bag: Any, rows: Distinct, category: Array, seed: int) -> None:
-        self.bag, self.rows, self.category, self.seed = bag, rows, category, seed
+    def __init__(self, bag: Any, rows: Distinct, category: Array, seed: int, given: dict[str, Any]) -> None:
+        self.bag, self.rows, self.category, self.seed, self.given = bag, rows, category, seed, given
         self.foreign, self.X = isinstance(bag._member, ByVerbs), rows.X
         self.draws = Draws(bag, rows.drawn(), self.X.shape[1], seed)
         before = len(bag._before.get("members", []))
@@ -221,14 +222,20 @@ class Bagging:
         target = self.bag._target(self.rows.y)
         if self.foreign and not takes_weights(own_of(member)):
             chosen = self.draws.samples(t)
-            fit_member(member, columns_of(self.X[chosen], columns), target[chosen], None, self.category[columns])
+            given = self._of_rows(chosen)
+            fit_member(member, columns_of(self.X[chosen], columns), target[chosen], None, self.category[columns], given)
         else:
             with engine(Local()), threads(1):  # threads run over members
-                fit_member(member, columns_of(self.X, columns), target, weight, self.category[columns])
+                fit_member(member, columns_of(self.X, columns), target, weight, self.category[columns], self.given)
         outside = self._outside(member, columns, weight)
         with self.lock:
             self.passes.done(None)
         return member, columns, outside
+
+    def _of_rows(self, chosen: Array) -> dict[str, Any]:
+        """What members receive beside; of what has an entry for each row, those of these rows."""
+        n = self.X.shape[0]
+        return {name: Given(one)[chosen] if np.ndim(one) and len(one) == n else one for name, one in self.given.items()}
 
     def _outside(self, member: Any, columns: Array, weight: Array) -> tuple[Array, Array | None]:
         rows = np.flatnonzero(weight == 0)

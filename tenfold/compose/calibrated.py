@@ -13,10 +13,12 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import ByVerbs, is_own, learner_of, objection_to, own_of, role_of, takes, told_role
 from tenfold.base.member import OfMember
+from tenfold.base.routing import routing_enabled
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.folds import splits_of
+from tenfold.compose.routes import Routes, member_for
 from tenfold.core.data import Array, Arrays, Source
-from tenfold.core.errors import BadParameter, BadType, DataWarning, warn
+from tenfold.core.errors import BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -32,7 +34,7 @@ from tenfold.evaluate.calibrate.maps import (
 from tenfold.evaluate.split.plan import truth_of
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.memory import table_of
-from tenfold.gate.inputs import AsGiven, Given
+from tenfold.gate.inputs import AsGiven
 from tenfold.tree.structure.shares import ShareClassifier
 
 
@@ -81,7 +83,7 @@ def said_by(model: Any, X: Any, unit: str) -> Array:
 
 
 @estimator
-class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
+class CalibratedClassifierCV(OfMember, ShareClassifier, Routes):
     """CalibratedClassifierCV: a classifier whose probabilities are made honest by maps fitted on held-out rows.
 
     Model       P(class | x) = mean over folds of map(scores of the model of that fold at x); or, with ensemble=False, one
@@ -115,6 +117,7 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
     _unit: str = learned("str", "what that is: scores, or probabilities; absent in files of 0.2: scores", optional=True)
 
     kind: ClassVar[str] = "keeps rows"
+    hands_all: ClassVar[bool] = True
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "folds are made by a hash of the rows, which reads the columns in their order",
     }
@@ -163,20 +166,24 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
 
     @property
     def accepts(self) -> str:
-        return str(self._member.accepts)
+        return "anything" if "_by_verbs" in vars(self) else str(self._member.accepts)
 
     @property
     def sparse(self) -> bool:
         return bool(self._member.sparse)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """As `fit` of every learner; a classifier that is not Tenfold's receives `fit_params`, those of one entry a row by fold."""
-        if not fit_params:
-            return super().fit(X, y, sample_weight)
-        source = check.check_fit(self, X, y, sample_weight)
-        if not isinstance(source, AsGiven):
-            raise BadType(f"fit of {type(self._member).__name__} takes no {', '.join(fit_params)}")
-        source.fit_params = fit_params
+    def _calls(self) -> list[tuple[str, Any, Any]]:
+        inside = [("estimator", own_of(self._member), [("fit", "fit")])]
+        return [*inside, *([("splitter", self.cv, [("fit", "split")])] if hasattr(self.cv, "get_metadata_routing") else [])]
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """As `fit` of every learner; the classifiers receive `params`, those of one entry a row by fold. Weights count in the maps too."""
+        parts = self._parts("fit", params, sample_weight)
+        if parts is None:
+            return Estimator.fit(self, X, y, sample_weight)
+        source = check.check_fit(self._opened(), X, y, sample_weight)
+        assert isinstance(source, AsGiven)
+        source.fit_params = parts["estimator"]
         return self._fit(source)
 
     @property
@@ -186,7 +193,7 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
         return bool(not frozen if self.ensemble == "auto" else self.ensemble)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        member = self._member
+        member = member_for(self._member, source)
         if not isinstance(member, ByVerbs):
             check.check_params(member)
         rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, member.missing)
@@ -194,7 +201,7 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
         if self._averages:
             self._check_splits(codes)
         one = splits_of(self, rows, whole=not self._averages)
-        fit = partial(_fit_as_given, member, *_for_members(member, rows)) if isinstance(rows, AsGiven) else None
+        fit = partial(_fit_as_given, member, _for_members(member, rows)) if isinstance(rows, AsGiven) else None
         train = [one.train_rows(k) for k in range(len(one))]
         models = [fit(some) for some in train] if fit else split_models(member, rows, one)[0]
         tests, K = [one.test_rows(k) for k in range(len(one))], len(rows.facts["classes_"])
@@ -253,26 +260,28 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Estimator):
         return np.asarray(sum(member._shares(X) for member in members) / len(members))
 
 
-def _for_members(member: ByVerbs, rows: AsGiven) -> tuple[AsGiven, dict[str, Any]]:
-    """What the classifiers are fitted to: the rows, without weights where they take none, and what the user gave beside."""
-    if rows.w is not None and not takes(member.learner.fit, "sample_weight", by_name=True):
+def _for_members(member: ByVerbs, rows: AsGiven) -> AsGiven:
+    """What the classifiers are fitted to: the rows, without weights where they take none or receive them as metadata."""
+    if rows.w is None:
+        return rows
+    silent = not takes(member.learner.fit, "sample_weight", by_name=True)
+    if silent:
         warn(
             f"Since {member} does not appear to accept sample_weight, sample weights will only be used for the calibration itself",
             DataWarning,
         )
-        rows, params = copy(rows), rows.fit_params
-        rows.w = None
-        return rows, params
-    return rows, rows.fit_params
+    if not silent and not rows.fit_params and not routing_enabled():
+        return rows
+    rows = copy(rows)
+    rows.w = None
+    return rows
 
 
-def _fit_as_given(member: ByVerbs, rows: AsGiven, params: dict[str, Any], train: Array | None) -> ByVerbs:
-    """The classifier of some rows, or all; of what has an entry for each row, those of these rows."""
+def _fit_as_given(member: ByVerbs, rows: AsGiven, train: Array | None) -> ByVerbs:
+    """The classifier of some rows, or all."""
     some = rows if train is None else rows.select(train)
-    n, places = rows.X.shape[0], slice(None) if some.rows is None else some.rows
-    more = {name: Given(value)[places] if np.ndim(value) and len(value) == n else value for name, value in params.items()}
     X, y, w = some.given()
     one = fresh(member)
-    one._fit_own(X, y, w, **more)
+    one._fit_own(X, y, w, **some.params())
     vars(one).update(rows.facts)
     return one

@@ -12,8 +12,10 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Regressor
 from tenfold.base.foreign import as_ours, float_of, learner_of, objection_to, own_of
+from tenfold.base.routing import routed, routing_enabled
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import Viewed, fit_inside, viewed, with_target
+from tenfold.compose.routes import Routes, member_for, received
 from tenfold.compose.single import OfOne
 from tenfold.core.data import Array, Block, Source, Target
 from tenfold.core.errors import BadParameter, DataWarning, warn
@@ -28,7 +30,7 @@ SAMPLE = 10  # rows of a block whose targets are sent through the transformation
 
 
 @estimator
-class TransformedTargetRegressor(Regressor, OfOne):
+class TransformedTargetRegressor(Routes, Regressor, OfOne):
     """TransformedTargetRegressor: a regressor of a function of the target.
 
     Model       ŷ(x) = g⁻¹(f(x)),  f fitted to g(y)
@@ -50,6 +52,7 @@ class TransformedTargetRegressor(Regressor, OfOne):
     """
 
     held: ClassVar[str] = "regressor"
+    hands_all: ClassVar[bool] = True
 
     regressor_: Any = learned("learner", "the fitted regressor")
     transformer_: Any = learned("part", "the fitted transformer of targets")
@@ -120,13 +123,30 @@ class TransformedTargetRegressor(Regressor, OfOne):
         named = own_of(transformer)
         width = len(named.get_feature_names_out()) if hasattr(named, "get_feature_names_out") else q
         target = replace(source.target, width=width, flat=source.target.flat and width == 1)
-        seen = viewed(source, change, target, {**source.facts, "_flat": target.flat})
-        inside = fit_inside(fresh(self._member), seen)
+        rows = received(source, "regressor")
+        seen = viewed(rows, change, target, {**source.facts, "_flat": target.flat})
+        inside = fit_inside(member_for(self._member, source), seen)
         regressor = yield from (inside if isinstance(source, AsGiven) else through(change, inside))
         return {"regressor_": own_of(regressor), "transformer_": own_of(transformer)}
 
+    def _calls(self) -> list[tuple[str, Any, Any]]:
+        own = own_of(self._member)
+        if self.regressor is None:  # nobody could ask for it
+            own = own.set_fit_request(sample_weight=True)
+        return [("regressor", own, [("fit", "fit"), ("predict", "predict")])]
+
+    def predict(self, X: Any, **params: Any) -> Array:
+        """What the regressor predicts, with the transformation undone; it receives `params`."""
+        if not params:
+            return super().predict(X)
+        check.check_fitted(self)
+        told = routed(self, "predict", params)["regressor"]["predict"] if routing_enabled() else params
+        return self._back(self.regressor_.predict(X, **told), X)
+
     def _predict(self, X: Any) -> Array:
-        said = self._as_ours([self.regressor_], {})[0]._predict(X)
+        return self._back(self._as_ours([self.regressor_], {})[0]._predict(X), X)
+
+    def _back(self, said: Any, X: Any) -> Array:
         values = as_ours([self.transformer_], False)[0]._inverse(np.asarray(said, dtype=np.float64).reshape(len(said), -1))
         return np.asarray(values[:, 0] if self._flat else values, dtype=float_of(X))
 

@@ -106,6 +106,7 @@ class TwoClassMembers(Routes, Classifier, OfOne):
     @available(inner("_member", "partial_fit"))
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Let the members learn more rows, each by its own `partial_fit`. The first call names all `classes`."""
+        given = (self._parts("partial_fit", params, sample_weight) or {"estimator": {}})["estimator"]
         first = "estimators_" not in vars(self)
         if first and classes is None:
             raise BadInput("classes must be passed on the first call to partial_fit: all labels that will ever come")
@@ -117,7 +118,6 @@ class TwoClassMembers(Routes, Classifier, OfOne):
         if len(unknown := np.setdiff1d(labels, known)):
             raise BadInput(f"Mini-batch contains {np.unique(labels)} while {self._subset} must be subset of {known}: not {unknown}")
         codes = check.encode(labels, known)[1]
-        given = (self._parts("partial_fit", params, sample_weight) or {"estimator": {}})["estimator"]
         facts, apart = {"classes_": known, **facts_of(X)}, self._apart()
         vars(apart).update(facts)
         members = [fresh(self.estimator) for _ in apart._keys()] if first else deepcopy(self.estimators_)
