@@ -23,6 +23,7 @@ struct Forest {
     std::vector<double> reciprocal;
     std::string criterion;
     bool bootstrap = true;
+    std::vector<double> class_weight;                   // of all rows, where classes are balanced anew for each tree; else empty
     std::pair<std::int64_t, std::int64_t> range{0, 0};  // of the targets as whole numbers
     TargetColumns columns;                              // of several targets; else empty
     std::vector<std::uint32_t> by_target;               // rows in rising order of their targets, where medians are asked for
@@ -83,10 +84,10 @@ TargetColumns target_columns(Matrix y, Integers classes, const Sample& weights, 
 }
 
 // `codes` (n, width) as Bins make them; `y` (n, q) targets, or codes of `classes` (q) classes (0: numbers); `factor` weights, or
-// empty where all are alike.
+// empty where all are alike; `balanced`: in every tree classes have the weight that they have in all rows.
 void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges, Integers start,
                   Table<std::int64_t> category_codes, Column<std::uint8_t> categorical, Matrix y, Integers classes, Vector factor, Column<std::uint64_t> key,
-                  Integers first, double rate, const std::string& criterion) {
+                  Integers first, double rate, const std::string& criterion, bool balanced) {
     const size_t n = y.size(0), q = y.size(1), p = n_bins.size(0);
     Input<std::uint8_t, 2> codes;
     Input<std::uint16_t, 2> wide_codes;
@@ -108,6 +109,7 @@ void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges,
             require(category_codes.data()[j * 256 + b] >= 0 && category_codes.data()[j * 256 + b] < (1 << 30),
                     "a category is not a number from 0 on");
     }
+    require(!balanced || (factor.size(0) == n && q == 1 && classes.size(0) == 1 && classes.data()[0] > 0), "balanced is for weighted rows of one target of classes");
     require(q >= 1 && classes.size(0) == q, "classes must have as many values as y has columns");
     for (size_t k = 0; k < q; ++k) {
         const std::int64_t most = classes.data()[k];
@@ -136,12 +138,14 @@ void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges,
         table.categorical.assign(categorical.span().begin(), categorical.span().end());
         Sample& sample = forest.sample;
         sample.n = n;
-        if (factor.size(0)) set_weights(sample, factor.span());
+        if (factor.size(0)) set_weights(sample, factor.span(), balanced);
         if (q > 1) {
             forest.columns = target_columns(y, classes, sample, factor, criterion == "poisson");
         } else if (classes.data()[0]) {
             sample.classes = static_cast<size_t>(classes.data()[0]);
             sample.code.assign(y.data(), y.data() + n);
+            if (balanced) forest.class_weight.assign(sample.classes, 0.0);
+            for (size_t i = 0; balanced && i < n; ++i) forest.class_weight[sample.code[i]] += static_cast<double>(sample.weight(i));
         } else {
             set_targets(sample, {y.data(), n}, factor.span(), criterion == "poisson", 8.0 * static_cast<double>(n + 8));
             const auto [low, high] = std::minmax_element(sample.s.begin(), sample.s.end());
@@ -167,6 +171,21 @@ struct Bag {
     std::int64_t weight = 0;
 };
 
+// The classes of one tree weigh what they weigh in all rows, however often each was drawn; one that was not drawn weighs nothing.
+void balance(const Forest& forest, Bag& bag, bool sums) {
+    const Sample& sample = forest.sample;
+    std::vector<std::int64_t> drawn(sample.classes, 0);
+    for (const auto i : bag.drawn) drawn[sample.code[i]] += bag.pairs[i].w;
+    bag.weight = 0;
+    for (const auto i : bag.drawn) {
+        const size_t k = sample.code[i];
+        const double share = static_cast<double>(bag.pairs[i].w) / static_cast<double>(drawn[k]);
+        const std::int64_t w = std::max<std::int64_t>(1, std::llrint(share * forest.class_weight[k]));
+        bag.pairs[i] = {sums ? w * sample.code[i] : sample.code[i], w};
+        bag.weight += w;
+    }
+}
+
 // The rows of one tree; drawn again where none was.
 Bag fill_bag(const Forest& forest, std::uint64_t seed) {
     const Sample& sample = forest.sample;
@@ -176,10 +195,10 @@ Bag fill_bag(const Forest& forest, std::uint64_t seed) {
     for (std::uint64_t attempt = 0; bag.drawn.empty(); ++attempt) {
         bag.drawn.resize(sample.n), bag.out.resize(sample.n);
         size_t drawn = 0, out = 0;
-        const bool all = !forest.bootstrap || attempt == 100;
+        const bool all = !forest.bootstrap || attempt == MOST_ATTEMPTS;
         for (size_t place = 0; place < sample.n; ++place) {
             const size_t i = forest.by_target.empty() ? place : forest.by_target[place];
-            const std::int64_t times = all ? 1 : forest.drawing.times(i, mix(seed + attempt * 77));
+            const std::int64_t times = all ? 1 : forest.drawing.times(i, seed, attempt);
             bag.drawn[drawn] = bag.out[out] = static_cast<std::uint32_t>(i);
             ++(times ? drawn : out);
             const std::int64_t w = times * sample.weight(i);
@@ -190,6 +209,7 @@ Bag fill_bag(const Forest& forest, std::uint64_t seed) {
         }
         bag.drawn.resize(drawn), bag.out.resize(out);
     }
+    if (!forest.class_weight.empty()) balance(forest, bag, sums);
     return bag;
 }
 
@@ -278,6 +298,25 @@ nb::tuple forest_tree(const Forest& forest, std::uint64_t seed, bool random, std
     return run_tree(forest, by, bag, PackedTargets{reciprocal, static_cast<unsigned>(64 - weight_bits), finer}, packed.data());
 }
 
+// How often the tree of a seed has drawn each row, as `fill_bag` draws them.
+Int64s drawn_times(Column<std::uint64_t> key, Integers first, double rate, std::uint64_t seed) {
+    const size_t n = key.size(0);
+    require(n > 0 && first.size(0) == n && rate > 0, "key and first must have n values, and rate be above 0");
+    New<std::int64_t> times(n);
+    unlocked([&] {
+        Drawing drawing(rate);
+        drawing.key.assign(key.span().begin(), key.span().end());
+        drawing.first.assign(first.span().begin(), first.span().end());
+        bool some = false;
+        for (std::uint64_t attempt = 0; !some; ++attempt)
+            for (size_t i = 0; i < n; ++i) {
+                times.data[i] = attempt == MOST_ATTEMPTS ? 1 : drawing.times(i, seed, attempt);
+                some = some || times.data[i] > 0;
+            }
+    });
+    return nb::borrow<Int64s>(times.array);
+}
+
 }  // namespace
 
 NB_MODULE(_forest, m) {
@@ -286,7 +325,8 @@ NB_MODULE(_forest, m) {
     forest.def("__init__", &build_forest, "codes"_a, "n_bins"_a.noconvert(), "edges"_a.noconvert(), "start"_a.noconvert(),
                "category_codes"_a.noconvert(), "categorical"_a.noconvert(), "y"_a.noconvert(), "classes"_a.noconvert(),
                "factor"_a.noconvert(), "key"_a.noconvert(), "first"_a.noconvert(), "rate"_a,
-               "criterion"_a);
+               "criterion"_a, "balanced"_a = false);
     forest.def("tree", &forest_tree, "seed"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a,
                "min_weight_share"_a, "max_features"_a, "max_leaves"_a, "min_decrease"_a, "monotonic"_a.noconvert());
+    m.def("drawn_times", &drawn_times, "key"_a.noconvert(), "first"_a.noconvert(), "rate"_a, "seed"_a);
 }

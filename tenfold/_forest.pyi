@@ -19,6 +19,7 @@ class Forest:
         first: numpy.typing.NDArray[numpy.int64],
         rate: float,
         criterion: str,
+        balanced: bool = False,
     ) -> None: ...
     def tree(
         self,
@@ -33,3 +34,7 @@ class Forest:
         min_decrease: float,
         monotonic: numpy.typing.NDArray[numpy.int64],
     ) -> tuple[Any, ...]: ...
+
+def drawn_times(
+    key: numpy.typing.NDArray[numpy.uint64], first: numpy.typing.NDArray[numpy.int64], rate: float, seed: int
+) -> numpy.typing.NDArray[numpy.int64]: ...

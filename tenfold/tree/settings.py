@@ -111,3 +111,42 @@ def directions(model: Estimator, p: int, targets: int = 1) -> Array:
             where = column_name(vars(model).get("feature_names_in_"), j)
             raise refuse(model, "monotonic_cst", f"Categorical features cannot have monotonic constraints: give {where} 0")
     return found.astype(np.int64) if found.any() else np.empty(0, dtype=np.int64)
+
+
+def column_groups(model: Estimator, p: int) -> Array:
+    """`interaction_cst` as (groups, p): which columns may meet on one path of a tree; no group where all may."""
+    given = model.interaction_cst
+    if given is None:
+        return _groups([], p)
+    if isinstance(given, str) and given == "pairwise":
+        return _groups([(a, b) for a in range(p) for b in range(min(a + 1, p - 1), p)], p)
+    if isinstance(given, str) and given == "no_interactions":
+        return _groups([(j,) for j in range(p)], p)
+    try:
+        groups = [tuple(columns) for columns in given]
+    except TypeError:
+        groups = None
+    if groups is None or isinstance(given, str):
+        raise refuse(
+            model,
+            "interaction_cst",
+            "Interaction constraints must be a sequence of tuples or lists, 'pairwise' or 'no_interactions'",
+        )
+    if any(not isinstance(j, (int, np.integer)) or not 0 <= j < p for columns in groups for j in columns):
+        raise refuse(
+            model,
+            "interaction_cst",
+            f"Interaction constraints must consist of integer indices in [0, n_features - 1] = [0, {p - 1}], "
+            "specifying the position of features, in groups",
+        )
+    named = {j for columns in groups for j in columns}
+    return _groups([*groups, tuple(j for j in range(p) if j not in named)], p)
+
+
+def _groups(groups: list[tuple[int, ...]], p: int) -> Array:
+    """(groups, p): which columns are in which group; empty groups are left out."""
+    groups = [columns for columns in groups if columns]
+    members = np.zeros((len(groups), p), dtype=np.uint8)
+    for row, columns in zip(members, groups, strict=True):
+        row[list(columns)] = 1
+    return members

@@ -48,6 +48,8 @@ struct Pair {
     std::int64_t s, w;
 };
 
+constexpr std::uint64_t MOST_ATTEMPTS = 100;  // to draw any row: then a tree has all
+
 // How often a row is drawn: Poisson, keyed by tree, row and the place of the row among those that are alike.
 struct Drawing {
     std::vector<std::uint64_t> key;   // by row: its content
@@ -63,8 +65,8 @@ struct Drawing {
             sum += term;
         }
     }
-    std::int64_t times(size_t row, std::uint64_t tree) const {
-        const std::uint64_t own = mix(key[row] ^ tree);
+    std::int64_t times(size_t row, std::uint64_t seed, std::uint64_t attempt) const {
+        const std::uint64_t own = mix(key[row] ^ mix(seed + attempt * 77));
         const double u = static_cast<double>(mix(own + 0x632BE59BD9B4E019u * static_cast<std::uint64_t>(first[row])) >> 11) * 0x1p-53;
         std::int64_t times = 0;
         while (static_cast<size_t>(times) < cumulated.size() && u >= cumulated[static_cast<size_t>(times)]) ++times;

@@ -42,10 +42,10 @@ struct Sample {
 
 inline double finite(double x) { return std::min(x, DBL_MAX / 4); }
 
-// Weights as whole numbers: as they are where they are whole, else with a total of about 2^60.
-inline void set_weights(Sample& sample, std::span<const double> w) {
+// Weights as whole numbers: as they are where they are whole, else (or where they will be multiplied) with a total of about 2^60.
+inline void set_weights(Sample& sample, std::span<const double> w, bool multiplied = false) {
     double total = 0;
-    bool whole = true;
+    bool whole = !multiplied;
     for (const double v : w) total += v, whole = whole && v == std::floor(v);
     const int shift = whole && total < 0x1p53 ? 0 : 59 - std::ilogb(total);
     sample.w.resize(w.size());

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Classifier, Estimator, Regressor, map_rows
+from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.engine import current_engine
@@ -25,7 +25,7 @@ from tenfold.tree.boosting.cluster_rounds import ClusterRounds
 from tenfold.tree.boosting.losses import loss_of
 from tenfold.tree.boosting.nodes import class_sums
 from tenfold.tree.boosting.rounds import LocalRounds, Plan, Rounds, record
-from tenfold.tree.boosting.training import Training, training_rows
+from tenfold.tree.boosting.training import Training, given_rows, training_rows
 from tenfold.tree.memory import check_memory_of_fit
 from tenfold.tree.settings import generator_of, refuse
 from tenfold.tree.structure.arrays import Trees
@@ -34,6 +34,18 @@ from tenfold.tree.warm_start import check_goes_on
 BINS = (
     "most bins of a column, up to 65,535 (above 255 codes take two bytes; categories 255); missing values have one more"
 )
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a fit is given beside its rows."""
+
+    held: Source | None = None  # rows to know when to stop
+    monitor: Callable[[int, Any, dict[str, Any]], Any] | None = None  # (round, the learner so far, scores): whether to stop
+
+
+NOTHING = Beside()
+Watch = Callable[[int, dict[str, Any]], bool]
 
 
 class Boosted(Estimator):
@@ -61,8 +73,8 @@ class Boosted(Estimator):
         """Whether some rows are held out to know when to stop."""
         raise NotImplementedError
 
-    def _boost(self, rounds: Rounds, done: int) -> dict[str, Any]:
-        """Run the rounds; returns the scores that were taken on the way."""
+    def _boost(self, rounds: Rounds, done: int, watch: Watch | None = None) -> dict[str, Any]:
+        """Run the rounds; returns the scores that were taken on the way. `watch` says after a round whether to stop."""
         raise NotImplementedError
 
     # --- fit ---
@@ -74,31 +86,47 @@ class Boosted(Estimator):
         check_goes_on(self, source)
         return {key: value for key, value in vars(self).items() if key.endswith("_") or key in ("_trees", "_seed")}
 
-    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        before = self._before
+    def _learn_from(self, source: Source, start: Beside) -> Learner[dict[str, Any]]:
+        return (yield from self._learn(source, start))
+
+    def _learn(self, source: Source, beside: Beside = NOTHING) -> Learner[dict[str, Any]]:
+        before, held = self._before, beside.held
         trees, outputs = before.get("_trees"), self._n_outputs()
         self._check_rounds(outputs)
         rng = generator_of(self)
         seed = before.get("_seed", seed_of(rng))
         bins = yield from learn_bins(source, int(self.max_bins), check.categorical_columns(self, source))
-        rows_are_here = self._gathers() or current_engine(source).local
+        gathers = self._gathers() or held is not None
+        rows_are_here = gathers or current_engine(source).local
         check_memory_of_fit(self, (source.n_rows or 0) if rows_are_here else 0, bins, outputs)
-        draws = self._holds_out(source.n_rows) or getattr(self, "subsample", 1.0) < 1
-        table = yield from training_rows(source, bins, seed if draws else None, trees, outputs, self._gathers())
+        draws = (held is None and self._holds_out(source.n_rows)) or getattr(self, "subsample", 1.0) < 1
+        coding = (bins, seed if draws else None, trees, outputs)
+        table = yield from training_rows(source, *coding, gathers)
         self._weigh(table)
-        holds = self._holds_out(len(table))
+        holds = held is None and self._holds_out(len(table))
         if holds or draws:
             classes = len(self.classes_) if self.target == "label" else 0
             table.mark(self._held_share(len(table)) if holds else None, classes)
         plan = replace(self._plan(len(table), source.n_features, table.weight()), seed=seed)
         start = before["baseline_"] if before else self._start(table, plan, outputs)
         first = yield from self._begin(source, table, seed)
+        if held is not None:
+            given = given_rows(held, *coding)
+            loss_of(self).check_targets(float(given.y.min()), table.highest)
+            table.hold(given)
         order = self._directions(source.n_features)
         kind = LocalRounds if table.here else ClusterRounds
         rounds = kind(table, bins, plan, outputs, start, order, self._together(source.n_features))
         done = 0 if trees is None else len(trees) // outputs
-        scores = self._boost(rounds, done)
-        return dict(_trees=rounds.trees(trees), baseline_=start, _seed=seed, **first, **scores)
+
+        def fitted(scores: dict[str, Any]) -> dict[str, Any]:
+            return dict(_trees=rounds.trees(trees), baseline_=start, _seed=seed, **first, **scores)
+
+        def watch(number: int, scores: dict[str, Any]) -> bool:
+            assert beside.monitor is not None
+            return bool(beside.monitor(number, self._fitted_copy(fitted(scores)), scores))
+
+        return fitted(self._boost(rounds, done, None if beside.monitor is None else watch))
 
     def _check_rounds(self, outputs: int) -> None:
         """A warm start takes no rounds away."""
@@ -117,10 +145,7 @@ class Boosted(Estimator):
         factors = None
         if self.target == "label" and getattr(self, "class_weight", None) is not None:
             factors = class_factors(self, table.class_weights(len(self.classes_)))
-        if self.loss == "poisson" and (table.lowest < 0 or table.highest == 0):
-            raise BadInput("loss='poisson' requires non-negative y and sum(y) > 0.")
-        if self.loss == "gamma" and table.lowest <= 0:
-            raise BadInput("loss='gamma' requires strictly positive y.")
+        loss_of(self).check_targets(table.lowest, table.highest)
         table.weigh(factors)
 
     def _gathers(self) -> bool:
@@ -227,76 +252,3 @@ class Boosted(Estimator):
         """The share of each column in what the splits won."""
         check.check_fitted(self)
         return self._trees.importances(self.n_features_in_)
-
-
-# The mixins stand beside Boosted; this is for the type checker.
-if TYPE_CHECKING:
-
-    class _Number(Regressor, Boosted):
-        loss: str
-
-    class _Label(Classifier, Boosted):
-        loss: str
-else:
-    _Number, _Label = Regressor, Classifier
-
-
-class BoostedRegressor(_Number):
-    """Mixin: reads the sum of the trees as a number."""
-
-    def _predict(self, X: Any) -> Array:
-        return self._read(self._raw(X), X.dtype)
-
-    def _read(self, raw: Array, dtype: Any) -> Array:
-        return loss_of(self).read(raw[:, 0]).astype(dtype, copy=False)
-
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The predictions after each round."""
-        return self._staged(X, self._read)
-
-
-class BoostedClassifier(_Label):
-    """Mixin: reads the sums of the trees as scores of classes."""
-
-    @property
-    def n_classes_(self) -> int:
-        """The number of classes."""
-        return len(self.classes_)
-
-    def _scores(self, X: Any) -> Array:
-        return self._sharpness() * self._decisions(X)
-
-    def _decisions(self, X: Any) -> Array:
-        return self._class_scores(self._raw(X))
-
-    def _class_scores(self, raw: Array) -> Array:
-        return np.hstack([np.zeros_like(raw), raw]) if raw.shape[1] == 1 else raw
-
-    def _probabilities(self, X: Any) -> Array:
-        return self._shares(self._raw(X), X.dtype)
-
-    def _log_probabilities(self, X: Any) -> Array:
-        scores = self._scores(X)
-        shifted = (scores - scores.max(axis=1, keepdims=True)).astype(X.dtype, copy=False)
-        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
-
-    def _sharpness(self) -> float:
-        """Scores times this are logarithms of probabilities, up to a constant."""
-        return 2.0 if self.loss == "exponential" else 1.0
-
-    def _shares(self, raw: Array, dtype: Any) -> Array:
-        scores = self._sharpness() * self._class_scores(raw)
-        odds = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
-
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The predicted classes after each round."""
-        return self._staged(X, lambda raw, dtype: self.classes_[self._class_scores(raw).argmax(1)])
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
-        """The probabilities after each round."""
-        return self._staged(X, self._shares)
-
-    def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """The scores after each round."""
-        return self._staged(X, lambda raw, dtype: raw[:, 0] if raw.shape[1] == 1 else raw)

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.core.data import Array, Source
+from tenfold.core.errors import BadType
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.bins import MOST_WIDE_BINS
-from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
-from tenfold.tree.boosting.losses import fitted_init, given_learner, loss_of, raw_of
+from tenfold.tree.boosting.boosting import BINS, Beside, Boosted, Watch
+from tenfold.tree.boosting.losses import (
+    BoostedClassifier,
+    BoostedRegressor,
+    fitted_init,
+    given_learner,
+    loss_of,
+    raw_of,
+)
 from tenfold.tree.boosting.rounds import Plan, Rounds
 from tenfold.tree.boosting.training import Training
 from tenfold.tree.options import SHARE, drawn_columns
@@ -132,7 +140,16 @@ class DepthBoosted(Boosted):
     def _holds_out(self, n: int | None) -> bool:
         return self.n_iter_no_change is not None
 
-    def _boost(self, rounds: Rounds, done: int) -> dict[str, Any]:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, monitor: Any = None) -> Self:
+        """Learn from rows. `monitor(i, model, scores)` is called after each round with its number from 0, the learner as it is by then
+        (made anew each time) and its scores by name: the rounds stop where it returns True."""
+        if monitor is None:
+            return super().fit(X, y, sample_weight)
+        if not callable(monitor):
+            raise BadType(f"{type(self).__name__}.fit(monitor={monitor!r}): must be a function of (round, model, scores)")
+        return self._fit(check.check_fit(self, X, y, sample_weight), Beside(monitor=monitor))
+
+    def _boost(self, rounds: Rounds, done: int, watch: Watch | None = None) -> dict[str, Any]:
         factor, before = rounds.plan.loss.factor, self._before
         train = list(before.get("train_score_", []))
         better, outside = list(before.get("oob_improvement_", [])), list(before.get("oob_scores_", []))
@@ -146,24 +163,26 @@ class DepthBoosted(Boosted):
                 then = factor * rounds.loss("outside before") if some else now
                 outside.append(now)
                 better.append(then - now)
-            if not rounds.table.n_held:
-                return train[-1], False
-            held = factor * rounds.loss("held")
-            if not any(held + self.tol < one for one in best):
-                return train[-1], True
-            best[number % len(best)] = held
-            return train[-1], False
+            if rounds.table.n_held:
+                held = factor * rounds.loss("held")
+                if not any(held + self.tol < one for one in best):
+                    return train[-1], True
+                best[number % len(best)] = held
+            return train[-1], watch is not None and watch(number, scores())
+
+        def scores() -> dict[str, Any]:
+            found = dict(
+                n_estimators_=done + rounds.n_done,
+                n_trees_per_iteration_=rounds.outputs,
+                max_features_=rounds.plan.columns,
+                train_score_=np.array(train, dtype=np.float64),
+            )
+            if rounds.draws:
+                found.update(oob_improvement_=np.array(better), oob_scores_=np.array(outside), oob_score_=outside[-1])
+            return found
 
         self._grow_while(rounds, done, int(self.n_estimators), after)
-        found = dict(
-            n_estimators_=done + rounds.n_done,
-            n_trees_per_iteration_=rounds.outputs,
-            max_features_=rounds.plan.columns,
-            train_score_=np.array(train, dtype=np.float64),
-        )
-        if rounds.draws:
-            found.update(oob_improvement_=np.array(better), oob_scores_=np.array(outside), oob_score_=outside[-1])
-        return found
+        return scores()
 
     def _scores_after(self, n: int) -> dict[str, Any]:
         names = [name for name in ("train_score_", "oob_improvement_", "oob_scores_") if name in vars(self)]

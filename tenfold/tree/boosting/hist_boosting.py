@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.tree.bins import MOST_WIDE_BINS
-from tenfold.tree.boosting.boosting import BINS, Boosted, BoostedClassifier, BoostedRegressor
-from tenfold.tree.boosting.losses import loss_of, score_of, utility
+from tenfold.tree.boosting.boosting import BINS, Beside, Boosted, Watch
+from tenfold.tree.boosting.losses import BoostedClassifier, BoostedRegressor, loss_of, score_of, utility
 from tenfold.tree.boosting.rounds import Plan, Rounds
-from tenfold.tree.settings import directions, refuse
+from tenfold.tree.settings import column_groups, directions, refuse
 
 MANY_ROWS = 10_000  # above, early_stopping="auto" holds rows out
 DAMPING = 1.0  # rows of curvature 1 added to each leaf of classes: pure leaves would be surer with every round
@@ -76,6 +77,38 @@ class HistBoosted(Boosted):
     fewer_rounds: ClassVar[str] = "max_iter={} must be larger than or equal to n_iter_={} when warm_start==True"
     exempt: ClassVar[dict[str, str]] = ROWS_ARE_COUNTED
 
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Learn from rows. `X_val`, `y_val` are rows to know when to stop, instead of a share of those of X; the rows are then here,
+        also those of a cluster."""
+        if X_val is None and y_val is None and sample_weight_val is None:
+            return super().fit(X, y, sample_weight)
+        owner, given = type(self).__name__, {"X_val": X_val, "y_val": y_val}
+        missing = [name for name, value in given.items() if value is None]
+        if missing:
+            told = next((name for name in given if name not in missing), "sample_weight_val")
+            raise BadInput(f"{told} is provided, but {missing[0]} was not provided: {owner}.fit needs both X_val and y_val")
+        if self.early_stopping is False:
+            raise BadInput(
+                f"X_val and y_val are passed to fit while at the same time early_stopping is False: leave them out, or set "
+                f"{owner}(early_stopping=True)"
+            )
+        source = check.check_fit(self, X, y, sample_weight)
+        facts = source.facts
+        held = check.check_fit(self, X_val, y_val, sample_weight_val, facts.get("classes_"), facts.get("categories_"))
+        check.check_width(self, held.n_features, source.n_features)
+        if not np.array_equal(facts.get("feature_names_in_", []), held.facts.get("feature_names_in_", [])):
+            raise BadInput(f"{owner}.fit: X_val should have the columns of X, by the same names and in the same order")
+        return self._fit(source, Beside(held=held))
+
     def _plan(self, n: int, p: int, weight: float) -> Plan:
         quantile = getattr(self, "quantile", None)
         if self.loss == "quantile" and quantile is None:
@@ -109,8 +142,8 @@ class HistBoosted(Boosted):
     def _stops_early(self, n: int | None) -> bool:
         return n is None or n > MANY_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
 
-    def _boost(self, rounds: Rounds, done: int) -> dict[str, Any]:
-        early = self._stops_early(len(rounds.table))
+    def _boost(self, rounds: Rounds, done: int, watch: Watch | None = None) -> dict[str, Any]:
+        early = rounds.table.n_held > 0 or self._stops_early(len(rounds.table))
         before = self._before
         train = list(before.get("train_score_", []))
         held = list(before.get("validation_score_", []))
@@ -167,41 +200,7 @@ class HistBoosted(Boosted):
         return directions(self, p)
 
     def _together(self, p: int) -> Array:
-        given = self.interaction_cst
-        if given is None:
-            return _groups([], p)
-        if isinstance(given, str) and given == "pairwise":
-            return _groups([(a, b) for a in range(p) for b in range(min(a + 1, p - 1), p)], p)
-        if isinstance(given, str) and given == "no_interactions":
-            return _groups([(j,) for j in range(p)], p)
-        try:
-            groups = [tuple(columns) for columns in given]
-        except TypeError:
-            groups = None
-        if groups is None or isinstance(given, str):
-            raise refuse(
-                self,
-                "interaction_cst",
-                "Interaction constraints must be a sequence of tuples or lists, 'pairwise' or 'no_interactions'",
-            )
-        if any(not isinstance(j, (int, np.integer)) or not 0 <= j < p for columns in groups for j in columns):
-            raise refuse(
-                self,
-                "interaction_cst",
-                f"Interaction constraints must consist of integer indices in [0, n_features - 1] = [0, {p - 1}], "
-                "specifying the position of features, in groups",
-            )
-        named = {j for columns in groups for j in columns}
-        return _groups([*groups, tuple(j for j in range(p) if j not in named)], p)
-
-
-def _groups(groups: list[tuple[int, ...]], p: int) -> Array:
-    """(groups, p): which columns are in which group; empty groups are left out."""
-    groups = [columns for columns in groups if columns]
-    members = np.zeros((len(groups), p), dtype=np.uint8)
-    for row, columns in zip(members, groups, strict=True):
-        row[list(columns)] = 1
-    return members
+        return column_groups(self, p)
 
 
 @estimator

@@ -6,14 +6,15 @@ Sums begin with the best constant, or with the predictions of a learner that is 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tenfold import _boost
-from tenfold.base.estimator import Estimator
+from tenfold.base.estimator import Classifier, Estimator, Regressor
 from tenfold.base.members import copy_of, fit_member
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
@@ -45,6 +46,13 @@ class Loss:
         mean = min(max(mean, EPSILON), 1 - EPSILON)
         logit = float(np.log(mean) - np.log1p(-mean))
         return logit if self.link == "logit" else logit / 2
+
+    def check_targets(self, lowest: float, highest: float) -> None:
+        """Refuses targets that it cannot take."""
+        if self.name == "poisson" and (lowest < 0 or highest == 0):
+            raise BadInput("loss='poisson' requires non-negative y and sum(y) > 0.")
+        if self.name == "gamma" and lowest <= 0:
+            raise BadInput("loss='gamma' requires strictly positive y.")
 
     def read(self, raw: Array) -> Array:
         """The prediction that raw sums stand for."""
@@ -93,6 +101,81 @@ def loss_of(model: Estimator) -> Loss:
     """The loss that a learner's parameter names, for the classes it has."""
     several = model.target == "label" and model.loss == "log_loss" and len(model.classes_) > 2
     return LOSSES["softmax" if several else model.loss]
+
+
+# --- how sums are read; the mixins stand beside Boosted, which the type checker is told ---------------------------------
+
+if TYPE_CHECKING:
+    from tenfold.tree.boosting.boosting import Boosted
+
+    class _Number(Regressor, Boosted):
+        loss: str
+
+    class _Label(Classifier, Boosted):
+        loss: str
+else:
+    _Number, _Label = Regressor, Classifier
+
+
+class BoostedRegressor(_Number):
+    """Mixin: reads the sum of the trees as a number."""
+
+    def _predict(self, X: Any) -> Array:
+        return self._read(self._raw(X), X.dtype)
+
+    def _read(self, raw: Array, dtype: Any) -> Array:
+        return loss_of(self).read(raw[:, 0]).astype(dtype, copy=False)
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The predictions after each round."""
+        return self._staged(X, self._read)
+
+
+class BoostedClassifier(_Label):
+    """Mixin: reads the sums of the trees as scores of classes."""
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
+    def _scores(self, X: Any) -> Array:
+        return self._sharpness() * self._decisions(X)
+
+    def _decisions(self, X: Any) -> Array:
+        return self._class_scores(self._raw(X))
+
+    def _class_scores(self, raw: Array) -> Array:
+        return np.hstack([np.zeros_like(raw), raw]) if raw.shape[1] == 1 else raw
+
+    def _probabilities(self, X: Any) -> Array:
+        return self._shares(self._raw(X), X.dtype)
+
+    def _log_probabilities(self, X: Any) -> Array:
+        scores = self._scores(X)
+        shifted = (scores - scores.max(axis=1, keepdims=True)).astype(X.dtype, copy=False)
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+    def _sharpness(self) -> float:
+        """Scores times this are logarithms of probabilities, up to a constant."""
+        return 2.0 if self.loss == "exponential" else 1.0
+
+    def _shares(self, raw: Array, dtype: Any) -> Array:
+        scores = self._sharpness() * self._class_scores(raw)
+        odds = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The predicted classes after each round."""
+        return self._staged(X, lambda raw, dtype: self.classes_[self._class_scores(raw).argmax(1)])
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """The probabilities after each round."""
+        return self._staged(X, self._shares)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """The scores after each round."""
+        return self._staged(X, lambda raw, dtype: raw[:, 0] if raw.shape[1] == 1 else raw)
 
 
 # --- a learner to begin with ------------------------------------------------------------------------------------------

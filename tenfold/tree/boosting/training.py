@@ -14,6 +14,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
+from tenfold.core.engine import current_engine
 from tenfold.core.learning import Learner, Reside
 from tenfold.core.resident import Resident
 from tenfold.core.stats import Rows
@@ -126,6 +127,21 @@ class Training:
         """Adds to what the rounds begin with, (outputs, n); where the rows are here."""
         part = self.rows.states["kept"]
         part.earlier = raw if part.earlier is None else part.earlier + raw
+
+    def hold(self, given: Part) -> None:
+        """Adds rows that are held out from the start, with the weights they have; where the rows are here."""
+        part, work = self.rows.states["kept"], self.rows.states["work"]
+        n, more = len(part), len(given)
+        self.weighted = self.weighted or given.w is not None
+        w = NO_WEIGHTS
+        if self.weighted:
+            w = np.concatenate([work.w if len(work.w) else np.ones(n), np.ones(more) if given.w is None else given.w])
+        group = np.concatenate([work.group, np.full(more, HELD, dtype=np.int32)])
+        key = np.concatenate([work.key, np.zeros(more, dtype=np.uint64)]) if len(work.key) else work.key
+        nothing = np.empty((0, n + more))
+        self.rows.states.update(kept=joined([part, given]), work=Work(w, group, key, nothing, nothing))
+        self.lengths.append(more)
+        self.n_held = more
 
     def start(self, loss: Loss, parameter: float, outputs: int) -> Array:
         """(outputs,) the constant to begin with, from the rows that are not held out."""
@@ -244,6 +260,13 @@ def targets_of(part: Part, work: Work, classes: int) -> Whole:
         return exact_by(y, w, classes)
     both = np.repeat(np.arange(2), len(y))
     return exact_by(both, np.concatenate([w, w * y]), 2)
+
+
+def given_rows(source: Source, bins: Bins, hashed: int | None, trees: Trees | None, outputs: int) -> Part:
+    """Rows beside those of the fit, as codes, here."""
+    code = partial(coded, bins=bins, hashed=hashed, trees=trees, outputs=outputs)
+    parts: list[Part] = current_engine(source).run(lambda block: Rows.of(code(block)), source).parts
+    return joined(parts)
 
 
 def numbered(hash: Array, w: Array) -> Array:

@@ -25,6 +25,7 @@ class BinnedTable:
     w: Array
     widths: list[int]  # by target how many values it has at a leaf: its classes, 1 for numbers
     drawn: bool  # whether trees have rows of their own
+    draws: Array  # (n, 2) by which rows are drawn: the key of a row, and how many with the same come before it
 
 
 def code_block(block: Block, bins: Bins) -> Block:
@@ -75,16 +76,19 @@ def native_forest(
     factors: Array | None,
     rate: float,
     criterion: str,
+    balanced: bool = False,
+    draws: Array | None = None,
 ) -> Any:
     """The table in the form from which trees grow.
 
     `classes`: of each target, 0 for numbers. Weights are shares in sums and means; every row counts as one where rows are drawn and
-    counted.
+    counted. `balanced`: in every tree the classes weigh what they weigh in all rows.
     """
     p = len(bins.edges)
+    if draws is None:
+        draws = row_draws(codes[:, :p], y, w)
     if factors is not None:
         w = w * factors
-    key = _keys(codes[:, :p], y)
     known = np.zeros((p, 256), dtype=np.int64)
     for j, values in enumerate(bins.categories):
         if values is not None:
@@ -98,12 +102,25 @@ def native_forest(
         category.astype(np.uint8),
         np.ascontiguousarray(y.reshape(len(y), -1)),
         np.array(classes, dtype=np.int64),
-        np.empty(0) if (w == w[0]).all() else w,
-        key,
-        _alike_before(key, w),
+        np.empty(0) if not balanced and (w == w[0]).all() else w,
+        draws[:, 0].view(np.uint64).copy(),
+        draws[:, 1].copy(),
         rate,
         criterion,
+        balanced,
     )
+
+
+def row_draws(codes: Array, y: Array, w: Array) -> Array:
+    """(n, 2): what rows are drawn by."""
+    key = _keys(codes, y)
+    return np.column_stack([key.view(np.int64), _alike_before(key, w)])
+
+
+def rows_of_tree(draws: Array, rate: float, seed: int) -> Array:
+    """The rows that the tree of a seed has drawn, each as often as it was."""
+    times = _forest.drawn_times(draws[:, 0].view(np.uint64).copy(), draws[:, 1].copy(), rate, seed)
+    return np.repeat(np.arange(len(times), dtype=np.int32), times)
 
 
 def _keys(codes: Array, y: Array) -> Array:

@@ -89,7 +89,7 @@ class RandomTreesEmbedding(Transformer, Forest):
         hashes = ops.hash_rows(codes[:, : source.n_features].astype(np.float32), 2)
         y = np.asarray((hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53)
         forest = native_forest(bins, category, codes, y, w, classes=[0], factors=None, rate=0.0, criterion="squared_error")
-        return BinnedTable(forest, bins, codes, y, w, [1], False)
+        return BinnedTable(forest, bins, codes, y, w, [1], False, np.empty((0, 2), dtype=np.int64))
 
     def _tree_class(self) -> Any:
         return ExtraTreeRegressor

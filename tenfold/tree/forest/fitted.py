@@ -15,12 +15,13 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import current_engine
-from tenfold.core.errors import NotFitted
+from tenfold.core.errors import BadInput, NotFitted
 from tenfold.core.learned import learned
 from tenfold.core.learning import drive
 from tenfold.core.params import domains
 from tenfold.core.random import seed_of
 from tenfold.core.threads import single_blas
+from tenfold.tree.forest.binned_table import rows_of_tree
 from tenfold.tree.forest.out_of_bag import OutOfBagImportance, TreeCorrelation, oob_importance, tree_correlation
 from tenfold.tree.settings import generator_of
 from tenfold.tree.single.tree import as_learners
@@ -38,6 +39,7 @@ class Grown(Estimator):
 
     _times: Array = learned("int(n)", "how many trees have not seen each training row")
     _seed: int = learned("int", "seed of the draws")
+    _draws: Array = learned("int(n,2)", "by which the trees have drawn rows, where they have", optional=True)
     _oob_score: Any = learned("float|none", "the score on rows that a tree has not seen")
 
     random_thresholds: ClassVar[bool] = False
@@ -91,6 +93,25 @@ class Grown(Estimator):
         return members
 
     @property
+    def estimators_samples_(self) -> list[Array]:
+        """The rows that each tree has drawn (those of weight 0 left out of the count), as often as it has drawn them."""
+        check.check_fitted(self)
+        n, seeds = len(self._times), [seed_of_tree(self._seed, t) for t in range(len(self._trees))]
+        if not self.bootstrap:
+            return [np.arange(n, dtype=np.int32) for _ in seeds]
+        draws, found = vars(self).get("_draws"), list[Array]()
+        if draws is not None:
+            found = [rows_of_tree(draws, self._rate(n), seed) for seed in seeds]
+        seen = np.zeros(n, dtype=np.int64)
+        for rows in found:
+            seen[np.unique(rows)] += 1
+        if not np.array_equal(len(self._trees) - seen, self._times):
+            raise BadInput(
+                f"{type(self).__name__}.estimators_samples_: rows were not drawn with these parameters, or are not in the file: fit again"
+            )
+        return found
+
+    @property
     def estimator(self) -> Any:
         """A tree as the forest grows them, not fitted; `estimator_` of a fitted forest is the same."""
         kind = self._tree_class()
@@ -121,6 +142,10 @@ class Grown(Estimator):
         return True  # fitted or not, however many trees
 
     def _tree_class(self) -> Any:
+        raise NotImplementedError
+
+    def _rate(self, n: int) -> float:
+        """How often a row is drawn for a tree, on average; 0: every row once."""
         raise NotImplementedError
 
     def apply(self, X: Any) -> Array:

@@ -39,7 +39,7 @@ class ForestClassifier(ForestOptions, TreeClassifier, Forest):
     class_weight: dict[Any, Any] | list[Any] | str | None = param(
         default=None,
         one_of=("balanced", "balanced_subsample"),
-        doc="factors of the classes' weights, of several targets a list of dicts; both words mean all rows",
+        doc="factors of the classes' weights, of several targets a list of dicts; 'balanced_subsample': balanced anew for each tree",
         before="ccp_alpha",
     )
     monotonic_cst: list[Any] | None = param(
@@ -48,6 +48,9 @@ class ForestClassifier(ForestOptions, TreeClassifier, Forest):
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
         return row_factors(self, y.astype(np.int64), w), self._widths()
+
+    def _balances_trees(self, classes: list[int]) -> bool:
+        return self.class_weight == "balanced_subsample" and len(classes) == 1
 
     def _oob(self, mean: Array, y: Array, w: Array) -> float:
         if isinstance(self.classes_, list):

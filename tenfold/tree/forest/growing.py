@@ -19,7 +19,7 @@ from tenfold.core.monitor import Passes, keep_on_interrupt, pass_on_interrupt
 from tenfold.core.random import seed_of
 from tenfold.core.threads import thread_budget
 from tenfold.tree.bins import learn_bins
-from tenfold.tree.forest.binned_table import BinnedTable, code_block, native_forest, with_rare
+from tenfold.tree.forest.binned_table import BinnedTable, code_block, native_forest, row_draws, with_rare
 from tenfold.tree.forest.fitted import Grown, seed_of_tree
 from tenfold.tree.options import CRITERIA
 from tenfold.tree.settings import columns_to_draw, directions, generator_of, refuse, rows_needed
@@ -114,11 +114,12 @@ class Forest(Grown):
         codes, y, w = yield Keep(change=partial(code_block, bins=bins), value_bytes=1)
         rate = self._rate(len(y))
         factors, classes = self._factors(y, w)
+        draws = row_draws(codes[:, : source.n_features], y, w)
         forest = native_forest(
             bins, category, codes, y, w, classes=classes, factors=factors, rate=rate,
-            criterion=CRITERIA.get(self.criterion, self.criterion),
+            criterion=CRITERIA.get(self.criterion, self.criterion), balanced=self._balances_trees(classes), draws=draws,
         )  # fmt: skip
-        return BinnedTable(forest, bins, codes, y, w, [max(k, 1) for k in classes], rate > 0)
+        return BinnedTable(forest, bins, codes, y, w, [max(k, 1) for k in classes], rate > 0, draws)
 
     def _kept(self, trees: Trees, table: BinnedTable) -> dict[str, Any]:
         """What is kept of the training rows because it was asked for."""
@@ -162,6 +163,10 @@ class Forest(Grown):
     def _asked_out_of_bag(self) -> bool:
         """Whether the user asks for the out-of-bag score, or chooses another one: it is there anyhow, but some rows may have none."""
         return not isinstance(self.oob_score, (bool, np.bool_)) or bool(self.oob_score)
+
+    def _balances_trees(self, classes: list[int]) -> bool:
+        """Whether the classes are balanced anew for each tree: of several targets they are balanced over all rows."""
+        return False
 
     def _factors(self, y: Array, w: Array) -> tuple[Array | None, list[int]]:
         """Factors of the weights of rows, and the number of classes of each target (0: numbers)."""
@@ -238,6 +243,8 @@ class Forest(Grown):
 
     def _attributes(self, trees: Trees, sums: Array, times: Array, seed: int, table: BinnedTable) -> dict[str, Any]:
         fitted = dict(_trees=trees, _sums=sums, _times=times, _seed=seed)
+        if table.drawn:
+            fitted["_draws"] = table.draws
         out = times > 0
         if not table.drawn or not out.any():
             why = "is absent: every tree has seen every row, use bootstrap=True and more trees"
