@@ -1,4 +1,4 @@
-"""What fits of trees take and tell beside the rows: rows to stop by, a monitor, the rows that trees have drawn, classes balanced by tree."""
+"""What fits of trees take and tell beside the rows: rows to stop by, a monitor, the rows of each tree, classes balanced by tree."""
 
 from __future__ import annotations
 
