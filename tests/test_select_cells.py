@@ -207,13 +207,10 @@ def test_keep_is_suggested_only_where_it_works() -> None:
 def test_numbers_that_cannot_be_read_in_any_row_are_refused(tmp_path: Path) -> None:
     found = tenfold.select(linear(tmp_path, {}), "y", folds=3)
     (tmp_path / "new.csv").write_text("x;z\n" + "0,5;1\n1,5;2\n")
-    with (
-        pytest.raises(BadInput, match=r"no row can be read in the column 'x': '0,5' in 'x' is not a number"),
-        pytest.warns(DataWarning),
-    ):
+    with pytest.raises(BadInput, match=r"no row can be read in the column 'x': '0,5' in 'x' is not a number"):
         found.predict(tmp_path / "new.csv")
     (tmp_path / "new.csv").write_text("x,z\nheavy,many\n")
-    with pytest.raises(BadInput, match=r"in the columns 'x', 'z': 'heavy' in 'x'"), pytest.warns(DataWarning):
+    with pytest.raises(BadInput, match=r"in the columns 'x', 'z': 'heavy' in 'x'"):
         found.predict(tmp_path / "new.csv")
     (tmp_path / "new.csv").write_text("x,z\n0.5,many\n")  # one cell of one row
     with pytest.warns(DataWarning, match="'many' is not a number, and counts as missing"):

@@ -14,9 +14,9 @@ from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
 from tenfold.prepare.table_sums import LevelSums, NumberSums, TableSums
-from tenfold.table.cells import as_numbers, as_texts, class_texts, finite
+from tenfold.table.cells import as_texts, class_texts, finite
 from tenfold.table.columns import LEAST_LEVEL_ROWS
-from tenfold.table.dates import FORMS, ISO, days, form_of
+from tenfold.table.dates import FORMS, ISO, days
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import PATTERNS, read_number
 
@@ -99,7 +99,7 @@ class TableCoder(Estimator):
             if self.category_[i]:
                 width = self._code_category(column, i, out[:, j:])
             else:
-                out[:, j] = self._numbers(column, i).to_numpy()
+                out[:, j] = self.numbers(column, i).to_numpy()
                 if self.blank_[i]:
                     out[:, j + 1] = np.isnan(out[:, j])
                 width = 1 + int(self.blank_[i])
@@ -110,7 +110,7 @@ class TableCoder(Estimator):
         """The columns as they are, for learners that take categories and missing values; levels that are not kept are "(other)"."""
         return pl.DataFrame(
             [
-                self._levels_only(column, i) if self.category_[i] else self._numbers(column, i)
+                self._levels_only(column, i) if self.category_[i] else self.numbers(column, i)
                 for i, column in enumerate(self._columns(X))
             ]
         )
@@ -131,30 +131,27 @@ class TableCoder(Estimator):
                 raise BadInput(f"there is no column {name!r}, which the model needs")
         return [X[name] for name in self.feature_names_in_]
 
-    def _numbers(self, column: pl.Series, i: int) -> pl.Series:
+    def numbers(self, column: pl.Series, i: int) -> pl.Series:
+        """Column i as Float64, null where it holds no number or date."""
         column = as_texts(column) if column.dtype == pl.String else column
         return finite(self.read(column, i))[0] * float(self.scale_[i])
 
     def read(self, column: pl.Series, i: int) -> pl.Series:
-        """Column i, trimmed, as the numbers or dates that it held in fit; null where it holds something else.
-
-        Where fit saw numbers or dates and no texts, texts may be written in any way, all of them in the same.
-        """
+        """Column i, trimmed, as the numbers or dates that it held in fit; null where it holds something else."""
         form = self.form_of(i)
-        if column.dtype != pl.String:
-            return column if not form or form in PATTERNS else days(column, form)
-        values = read_number(column, form) if not form or form in PATTERNS else days(column, form)
-        if form not in ("", ISO) or values.null_count() < len(values) or column.null_count() == len(column):
-            return values
-        if form == ISO:
-            other = form_of(column)
-            return values if other is None else days(column, other)
-        numbers = as_numbers(column, comma=True)
-        return values if numbers is None else numbers.values
+        if column.dtype == pl.String and (not form or form in PATTERNS):
+            return read_number(column, form)
+        return column if not form or form in PATTERNS else days(column, form)
 
     def form_of(self, i: int) -> str:
         """How the dates or numbers of column i are written; older files know no forms."""
         return str(self.date_[i]) if "date_" in vars(self) else ""
+
+    def typed(self) -> dict[str, bool]:
+        """Columns that were numbers or dates in fit, and not texts of some form; whether they were dates."""
+        names = map(str, self.feature_names_in_)
+        forms = {name: self.form_of(i) for i, name in enumerate(names) if not self.category_[i]}
+        return {name: form == ISO for name, form in forms.items() if form in ("", ISO)}
 
     def level_texts(self, column: pl.Series, i: int) -> pl.Series:
         """Column i as texts; a whole number is the level that it was in fit, whether that was written 5 or 5.0."""
@@ -172,17 +169,17 @@ class TableCoder(Estimator):
 
     def _code_category(self, column: pl.Series, i: int, out: Array) -> int:
         """Fill the columns of one category; returns how many."""
-        texts = self.level_texts(column, i).fill_null("")
-        levels = self.levels_[i].tolist()
-        places = texts.replace_strict(
-            levels, list(range(len(levels))), default=len(levels), return_dtype=pl.Int64
-        ).to_numpy()
-        if self.pooled_[i]:
-            # What is neither a kept level nor the reference is "other"; the reference itself is in no column.
-            places = np.where((places == len(levels)) & (texts == self.reference_[i]).to_numpy(), -1, places)
-        width = len(levels) + int(self.pooled_[i])
-        out[:, :width] = places[:, None] == np.arange(width)
+        width = len(self.levels_[i]) + int(self.pooled_[i])
+        out[:, :width] = self.places(column, i)[:, None] == np.arange(width)
         return width
+
+    def places(self, column: pl.Series, i: int) -> Array:
+        """Which of the columns of category i holds a 1 for each cell; −1 for none of them."""
+        texts = self.level_texts(column, i).fill_null("")
+        levels = [str(level) for level in self.levels_[i]]
+        known = {str(self.reference_[i]): -1} | {level: place for place, level in enumerate(levels)}
+        other = len(levels) if self.pooled_[i] else -1
+        return texts.replace_strict(list(known), list(known.values()), default=other, return_dtype=pl.Int64).to_numpy()
 
     def names_out(self) -> list[str]:
         """The names of the columns of the matrix."""

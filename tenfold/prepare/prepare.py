@@ -11,23 +11,21 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.prepare.coder import OTHER, TableCoder
 from tenfold.prepare.indicators import widths
 from tenfold.prepare.new_rows import check_new_rows
 from tenfold.prepare.prepared_words import sentence_of
-from tenfold.prepare.table_rows import Rows, chunks_of, matched, table_of, target_values
+from tenfold.prepare.table_rows import Rows, asked_kinds, chunks_of, matched, read_texts, table_of, target_values
 from tenfold.prepare.table_scales import scales_of
 from tenfold.prepare.table_sums import TableSums
 from tenfold.prepare.words import is_prose, word_columns, word_names
-from tenfold.table.columns import LEAST_LEVEL_ROWS, Asked, Column, check_name, look_at, look_at_columns, read_as
+from tenfold.table.columns import LEAST_LEVEL_ROWS, Column, check_name, look_at, look_at_columns, read_as
 from tenfold.table.dates import written_dates
 from tenfold.table.reading import pl
 
-CATEGORIES = ("category", "nominal", "ordinal")  # kinds that the user may ask for, each by more than one word
-LEFT_OUT = ("drop", "dropped", "id", "text", "constant")
 MOST_CELLS = 100_000_000  # of a coded matrix: categories get fewer columns rather than more memory
 
 
@@ -101,7 +99,7 @@ class Prepare(Transformer, Estimator):
         if not head.frame.width or not head.frame.height:
             shape = (head.frame.height, head.frame.width)
             raise BadInput(f"0 feature(s) (shape={shape}) while a minimum of 1 is required: the table is empty")
-        asked = self._asked({**head.kinds, **(self.kinds or {})}, head.frame.columns)
+        asked = asked_kinds({**head.kinds, **(self.kinds or {})}, head.frame.columns)
         if sample_weight is not None:
             head = replace(head, weights=check.as_weights(sample_weight, head.frame.height))
         frame, weights = head.weighed()
@@ -144,32 +142,33 @@ class Prepare(Transformer, Estimator):
         wanted = column.kind in ("text", "id") and self.most_words > 0 and frame[column.name].dtype == pl.String
         return wanted and is_prose(frame[column.name])
 
-    def _asked(self, given: dict[Any, Any], names: list[str]) -> Asked:
-        """The kinds that the user has named, in the words of `look_at_columns`."""
-        kinds = {str(name): str(kind).lower() for name, kind in given.items()}
-        numbers = ("number", "count", "interval", "ratio", "date", "keep")
-        for name, kind in kinds.items():
-            if kind not in (*CATEGORIES, *LEFT_OUT, *numbers):
-                raise BadParameter(f"Prepare(kinds={{{name!r}: {kind!r}}}): must be one of {', '.join((*CATEGORIES, *numbers, 'drop'))}")
-        asked = Asked(
-            keep=[name for name, kind in kinds.items() if kind in numbers],
-            drop=[name for name, kind in kinds.items() if kind in LEFT_OUT],
-            category=[name for name, kind in kinds.items() if kind in CATEGORIES],
-        )
-        asked.check(names)
-        return asked
-
-    def _coded(self, frame: pl.DataFrame) -> Array:
-        """The matrix before it is centred and scaled: NaN for a missing number; for neighbours with a column of each reference too."""
-        coder = self.coder_
-        Z = coder.transform(frame)
-        parts, start = [], 0
-        for i, width in enumerate(widths(coder)):
-            part = Z[:, start : start + width]
-            parts += [1.0 - part.sum(axis=1, keepdims=True), part] if self.purpose == "neighbors" and coder.category_[i] else [part]
+    def _scaled(self, frame: pl.DataFrame) -> Array:
+        """The matrix, centred and scaled: each column is written once, as most of them are 0 but for a few rows."""
+        coder, neighbors = self.coder_, self.purpose == "neighbors"
+        low, high = -self.mean_ / self.scale_, (1.0 - self.mean_) / self.scale_
+        Z = np.empty((frame.height, len(low)))
+        rows, start = np.arange(frame.height), 0
+        for i, width in enumerate(self._widths()[: len(coder.category_)]):
+            column = frame[str(coder.feature_names_in_[i])]
+            if coder.category_[i]:
+                Z[:, start : start + width] = low[start : start + width]
+                places = coder.places(column, i) + int(neighbors) + start
+                held = rows if neighbors else rows[places >= start]
+                Z[held, places[held]] = high[places[held]]
+            else:
+                values = coder.numbers(column, i).to_numpy()
+                gaps = np.isnan(values)
+                np.subtract(values, self.mean_[start], out=Z[:, start])
+                Z[:, start] /= self.scale_[start]
+                Z[gaps, start] = 0.0
+                if width > 1:
+                    Z[:, start + 1] = np.where(gaps, high[start + 1], low[start + 1])
             start += width
-        parts += self._word_columns(frame)
-        return Z if len(parts) == len(widths(coder)) and self.purpose != "neighbors" else np.concatenate(parts, axis=1)
+        for words in self._word_columns(frame):
+            part = slice(start, start + words.shape[1])
+            Z[:, part] = (words - self.mean_[part]) / self.scale_[part]
+            start = part.stop
+        return Z
 
     def _word_columns(self, frame: pl.DataFrame) -> list[Array]:
         return [word_columns(frame[name], list(words)) for name, words in zip(self.texts_, self.words_, strict=True)]
@@ -208,15 +207,11 @@ class Prepare(Transformer, Estimator):
     def _made(self, rows: Rows) -> Any:
         if not rows.named:
             check.check_width(self, rows.frame.width, self.n_features_in_)
-        frame = matched(rows.frame, self._used)
+        frame = read_texts(matched(rows.frame, self._used), self.coder_.typed())
         check_new_rows(frame, self.coder_, self.purpose == "trees")
         if self.purpose == "trees":
             return self._frame(frame)
-        Z = self._coded(frame)
-        Z -= self.mean_
-        Z /= self.scale_
-        Z[np.isnan(Z)] = 0.0
-        return Z.astype(rows.dtype, copy=False)
+        return self._scaled(frame).astype(rows.dtype, copy=False)
 
     def _frame(self, frame: pl.DataFrame) -> Any:
         """What trees take: numbers with gaps, categories as texts."""

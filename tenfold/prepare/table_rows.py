@@ -14,15 +14,17 @@ from tenfold.base import check
 from tenfold.base.foreign import float_of
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadType, DataWarning, warn
+from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning, warn
 from tenfold.sources import stream
 from tenfold.sources.tables import is_path
 from tenfold.table.chunks import chunks, is_large
-from tenfold.table.columns import Column, check_name, read_as
+from tenfold.table.columns import Asked, Column, check_name, look_at, read_as
 from tenfold.table.reading import pl, read_table
-from tenfold.table.table import Table, read, without
+from tenfold.table.table import Table, read
 from tenfold.table.written_numbers import writes_commas
 
+CATEGORIES = ("category", "nominal", "ordinal")  # kinds that the user may ask for, each by more than one word
+LEFT_OUT = ("drop", "dropped", "id", "text", "constant")
 HEAD_CELLS = 1 << 20  # of files and blocks, that are looked at to find the kinds of columns
 
 
@@ -44,6 +46,22 @@ class Rows:
         if weights is None or weights.all():
             return self.frame, weights
         return self.frame.filter(weights > 0), weights[weights > 0]
+
+
+def asked_kinds(given: dict[Any, Any], names: list[str]) -> Asked:
+    """The kinds that the user has named, in the words of `look_at_columns`."""
+    kinds = {str(name): str(kind).lower() for name, kind in given.items()}
+    numbers = ("number", "count", "interval", "ratio", "date", "keep")
+    for name, kind in kinds.items():
+        if kind not in (*CATEGORIES, *LEFT_OUT, *numbers):
+            raise BadParameter(f"Prepare(kinds={{{name!r}: {kind!r}}}): must be one of {', '.join((*CATEGORIES, *numbers, 'drop'))}")
+    asked = Asked(
+        keep=[name for name, kind in kinds.items() if kind in numbers],
+        drop=[name for name, kind in kinds.items() if kind in LEFT_OUT],
+        category=[name for name, kind in kinds.items() if kind in CATEGORIES],
+    )
+    asked.check(names)
+    return asked
 
 
 def chunks_of(X: Any, target: str | None = None) -> Iterator[Rows]:
@@ -75,10 +93,8 @@ def _parts(X: Any) -> Iterator[Rows]:
             rows, *rest = block if isinstance(block, tuple) else (block,)
             yield replace(_whole(rows), weights=rest[1] if len(rest) > 1 else None)
     elif isinstance(X, (str, os.PathLike)) and is_large(Path(X)):
-        comma = None
         for frame in chunks(Path(X)):
-            comma = _has_commas(frame) if comma is None else comma
-            yield Rows(frame, Path(X).suffix.lower() in (".parquet", ".pq"), comma)
+            yield Rows(frame, True, _has_commas(frame))
     elif stream.is_dask(X):
         for part in X.partitions if hasattr(X, "partitions") else X.rechunk({1: -1}).blocks:
             yield _whole(part.compute())
@@ -91,11 +107,11 @@ def _whole(X: Any) -> Rows:
         rows = X if isinstance(X, (list, tuple)) else np.asarray(X)
         frame = _of_array(np.array(rows, dtype=object) if isinstance(rows, (list, tuple)) else rows)
         return Rows(frame, True, _has_commas(frame), named=False, dtype=float_of(X))
-    table = X if isinstance(X, Table) else None
-    raw = read_table(X) if table is None else table.raw
-    frame = raw.frame if table is None else raw.frame.select(without(one, table.missing) for one in raw.frame.iter_columns())
-    comma = not raw.about.startswith("comma") and _has_commas(raw.frame)
-    return Rows(frame, raw.typed, comma, kinds={} if table is None else table.given)
+    if is_path(X) or isinstance(X, Table):
+        table = read(X)
+        return Rows(table.frame, True, False, kinds=table.given)
+    frame = read_table(X).frame
+    return Rows(frame, True, _has_commas(frame))
 
 
 def split_by_name(X: Any, target: str) -> tuple[Any, Array]:
@@ -109,7 +125,7 @@ def split_by_name(X: Any, target: str) -> tuple[Any, Array]:
     if y.null_count():
         row = int(y.is_null().arg_max() or 0)
         raise BadInput(f"the target {target!r} is missing in {table.raw.where(row)}: drop the rows without it first")
-    nominal = [name for name, kind in table.given.items() if kind in ("nominal", "ordinal")]
+    nominal = [name for name, kind in table.given.items() if kind in ("nominal", "ordinal") and name != target]
     return table.frame.drop(target).with_columns(pl.col(name).cast(pl.String) for name in nominal), y.to_numpy()
 
 
@@ -168,6 +184,18 @@ def _of_objects(name: str, values: list[Any]) -> pl.Series:
 
 def _of_one_type(values: list[Any]) -> bool:
     return len({type(value) for value in values if value is not None}) == 1
+
+
+def read_texts(frame: pl.DataFrame, dates: Mapping[str, bool]) -> pl.DataFrame:
+    """These columns, where they hold texts, as the numbers, or dates, that a reader of tables sees in them."""
+    texts = [name for name in dates if frame[name].dtype == pl.String]
+    comma = bool(texts) and _has_commas(frame)
+    found = {}
+    for name in texts:
+        column, values = look_at(frame[name], False, Asked() if dates[name] else Asked(keep=[name]), comma)
+        if column.kind in ("number", "date"):
+            found[name] = values
+    return frame.with_columns(**found) if found else frame
 
 
 def matched(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:

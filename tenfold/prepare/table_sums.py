@@ -9,6 +9,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.prepare.words import lengths_of, words_of
+from tenfold.table.cells import as_texts, class_texts
 from tenfold.table.reading import pl
 
 MOST_COUNTED = 1_000_000  # different words: beyond, those seen once so far are forgotten
@@ -28,14 +29,17 @@ class NumberSums:
     pattern: bytes = b""  # hash of the rows without a number
 
     def add(self, values: Array, w: Array | None) -> None:
-        there = ~np.isnan(values)
-        self.pattern = hashlib.blake2b(self.pattern + np.packbits(there).tobytes(), digest_size=16).digest()
         self.rows += len(values)
-        self.missing += len(values) - int(there.sum())
-        values, w = values[there], None if w is None else w[there]
+        whole = not np.isnan(values.sum())  # one pass for what is nearly always so
+        there = None if whole else ~np.isnan(values)
+        mark = b"whole" if there is None else np.packbits(there).tobytes()
+        self.pattern = hashlib.blake2b(self.pattern + mark, digest_size=16).digest()
+        if there is not None:
+            self.missing += len(values) - int(there.sum())
+            values, w = values[there], None if w is None else w[there]
         if not len(values):
             return
-        self.largest = max(self.largest, float(np.abs(values).max()))
+        self.largest = max(self.largest, float(values.max()), -float(values.min()))
         with np.errstate(over="ignore", invalid="ignore"):
             if not self.weight:
                 self.center = float(np.average(values, weights=w)) if w is None or w.any() else 0.0
@@ -64,10 +68,10 @@ class LevelSums:
     counts: pl.DataFrame | None = None  # columns level, rows, weight
 
     def add(self, levels: pl.Series, weights: Array | None, most: int | None = None) -> None:
-        weight = pl.Series(np.ones(len(levels)) if weights is None else weights)
-        each = pl.DataFrame({"level": levels, "rows": pl.repeat(1, len(levels), dtype=pl.Int64, eager=True), "weight": weight})
-        new = each.group_by("level", maintain_order=True).sum()  # in the order of the rows: the same bits each time
-        both = new if self.counts is None else pl.concat([self.counts, new]).group_by("level", maintain_order=True).sum()
+        """Count cells as they are written; only the different ones are cleaned."""
+        new = _counted(levels, pl.repeat(1, len(levels), dtype=pl.Int64, eager=True), None if weights is None else pl.Series(weights))
+        new = _counted(class_texts(as_texts(new["level"])).fill_null(""), new["rows"], new["weight"])
+        both = new if self.counts is None else _counted(*pl.concat([self.counts, new]).get_columns())
         self.counts = both if most is None or both.height <= most else both.filter(pl.col("rows") > 1)
 
     def frequent(self, least_rows: int, most: int, below: int | None = None) -> tuple[list[str], bool]:
@@ -85,6 +89,14 @@ class LevelSums:
             return np.zeros(len(levels))
         known = dict(zip(self.counts["level"].to_list(), self.counts["weight"].to_list(), strict=True))
         return np.array([known.get(level, 0.0) for level in levels]) / weight
+
+
+def _counted(levels: pl.Series, rows: pl.Series, weights: pl.Series | None) -> pl.DataFrame:
+    """Sums by level; weights in the order of the rows, so that they have the same bits each time."""
+    if weights is None:
+        counts = pl.DataFrame({"level": levels, "rows": rows}).group_by("level").sum()
+        return counts.with_columns(weight=pl.col("rows").cast(pl.Float64))
+    return pl.DataFrame({"level": levels, "rows": rows, "weight": weights}).group_by("level", maintain_order=True).sum()
 
 
 @dataclass
@@ -105,7 +117,7 @@ class TableSums:
         self.weight += height if weights is None else float(weights.sum())
         for column in frame.iter_columns():
             if column.dtype == pl.String:
-                self.levels.setdefault(column.name, LevelSums()).add(column.fill_null(""), weights)
+                self.levels.setdefault(column.name, LevelSums()).add(column, weights)
             else:
                 values = column.cast(pl.Float64).to_numpy()
                 self.numbers.setdefault(column.name, NumberSums()).add(values, weights)

@@ -185,9 +185,12 @@ def present(values: pl.Series) -> Array:
 
 def finite(numbers: pl.Series) -> tuple[pl.Series, Odd | None]:
     """Float64 with infinities and NaN as missing; what was infinite."""
-    values = numbers.cast(pl.Float64, strict=False)
+    values = numbers if numbers.dtype == pl.Float64 else numbers.cast(pl.Float64, strict=False)
+    bad = ~values.is_finite().fill_null(True)
+    if not bad.any():
+        return values, None
     infinite = values.is_infinite().fill_null(False)
-    return values.set(~values.is_finite().fill_null(True), None), _odd(values.cast(pl.String), infinite)
+    return values.set(bad, None), _odd(values.cast(pl.String), infinite) if infinite.any() else None
 
 
 def counted_cells(count: int) -> str:

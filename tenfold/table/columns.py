@@ -99,13 +99,13 @@ def comma_of(raw: Raw) -> bool:
 
 
 def read_as(columns: Sequence[Column], frame: pl.DataFrame) -> pl.DataFrame:
-    """More rows of a table whose columns are known, as `look_at_columns` gives them: null for what cannot be read."""
+    """More rows of a table whose columns are known: numbers and days, null for what cannot be read; categories as they are written."""
     found = []
     for column in columns:
         if column.used:
             series = frame[column.name]
             if column.kind == "category":
-                found.append(class_texts(as_texts(series)))
+                found.append(series if series.dtype == pl.String else as_texts(series))
             elif column.kind == "date":
                 found.append(days(as_texts(series) if series.dtype == pl.String else series, column.form or ISO))
             else:
