@@ -29,6 +29,10 @@ from tenfold.compose.search.halving import HalvingGridSearchCV as HalvingGridSea
 from tenfold.compose.search.halving import HalvingRandomSearchCV as HalvingRandomSearchCV
 from tenfold.compose.search.parameters import ParameterGrid as ParameterGrid
 from tenfold.compose.search.parameters import ParameterSampler as ParameterSampler
+from tenfold.compose.select.elimination import RFE as RFE
+from tenfold.compose.select.elimination_cv import RFECV as RFECV
+from tenfold.compose.select.from_model import SelectFromModel as SelectFromModel
+from tenfold.compose.select.sequential import SequentialFeatureSelector as SequentialFeatureSelector
 from tenfold.compose.selectors import make_column_selector as make_column_selector
 from tenfold.compose.stacking import StackingClassifier as StackingClassifier
 from tenfold.compose.stacking import StackingRegressor as StackingRegressor

@@ -38,6 +38,15 @@ class OnePass(Estimator):
         """The statistics of rows whose `Moments` are known, of [x y] or of x class by class; None where these do not give them."""
         return None
 
+    def _of_columns(self, stats: Any, columns: Any) -> Any:
+        """The statistics of the same rows with some of the columns only; None where these do not give them."""
+        return None
+
+    def _normal_equations(self, stats: Any) -> tuple[Any, Any, Any] | None:
+        """For a learner whose fit solves A w = b: the means of (x, y), A and b, so that a fit to some of the columns solves a part of them,
+        and one more or less is an update. None for all others."""
+        return None
+
     def _from_sums(self, source: Source) -> Sums | None:
         reads = self.summary_reads
         key = None if reads is None else (type(self), *(hashable(getattr(self, name)) for name in reads))

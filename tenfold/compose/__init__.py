@@ -32,6 +32,10 @@ PUBLIC = {
     "RandomizedSearchCV": "search.grid",
     "HalvingGridSearchCV": "search.halving",
     "HalvingRandomSearchCV": "search.halving",
+    "SelectFromModel": "select.from_model",
+    "RFE": "select.elimination",
+    "RFECV": "select.elimination_cv",
+    "SequentialFeatureSelector": "select.sequential",
     "ParameterGrid": "search.parameters",
     "ParameterSampler": "search.parameters",
 }

@@ -16,6 +16,7 @@ PUBLIC = {
     "draw_coefficients": "coefficients",
     "draw_confusion": "confusion",
     "draw_dependence": "dependence",
+    "draw_elimination": "features",
     "draw_feature_scores": "features",
     "draw_fit": "fit",
     "draw_folds": "validation",

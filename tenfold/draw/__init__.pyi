@@ -6,6 +6,7 @@ from tenfold.draw.confusion import draw_confusion as draw_confusion
 from tenfold.draw.curves import draw_learning_curve as draw_learning_curve
 from tenfold.draw.curves import draw_validation_curve as draw_validation_curve
 from tenfold.draw.dependence import draw_dependence as draw_dependence
+from tenfold.draw.features import draw_elimination as draw_elimination
 from tenfold.draw.features import draw_feature_scores as draw_feature_scores
 from tenfold.draw.fit import draw_fit as draw_fit
 from tenfold.draw.gains import draw_gains as draw_gains

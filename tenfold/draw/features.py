@@ -1,4 +1,4 @@
-"""Pictures of the selection of columns."""
+"""Pictures of the selection of columns: their scores, and the score against how many are left."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.core.errors import BadInput
-from tenfold.draw.look import BLUE, GREY, new_axes, short
+from tenfold.draw.look import BLUE, GREY, ORANGE, new_axes, short
 
 LABELS = {"scores_": "score", "variances_": "variance", "relevance_": "correlation with y", "importances_": "importance"}
 
@@ -43,4 +43,34 @@ def draw_feature_scores(model: Any, *, ax: Any = None, n: int = 20) -> Any:
     left = len(scores) - len(order)
     title = f"{int(kept.sum())} of {len(scores)} columns kept" + (f"; {left} not shown" if left else "")
     ax.set(xlabel=LABELS[found], title=title)
+    return ax
+
+
+def draw_elimination(model: Any, ax: Any = None) -> Any:
+    """The cross-validated score of a fitted RFECV against the number of columns, with a band of one standard error.
+
+    The choice is marked, and the fewest columns whose score is within one standard error of the best.
+
+    >>> import numpy as np, tenfold
+    >>> from tenfold.draw import draw_elimination
+    >>> X = np.random.default_rng(0).normal(size=(80, 4))
+    >>> ax = draw_elimination(tenfold.RFECV(tenfold.Ridge()).fit(X, X[:, 0] - X[:, 2]))
+    >>> ax.get_xlabel()
+    'number of columns'
+    """
+    check.check_fitted(model)
+    found = model.cv_results_
+    n, mean = np.asarray(found["n_features"]), np.asarray(found["mean_test_score"])
+    splits = sum(key.startswith("split") and key.endswith("_test_score") for key in found)
+    error = np.asarray(found["std_test_score"]) / max(splits - 1, 1) ** 0.5
+    ax = new_axes(ax)
+    ax.fill_between(n, mean - error, mean + error, color=BLUE, alpha=0.15, linewidth=0, label="± one standard error")
+    ax.plot(n, mean, color=BLUE, marker=None if len(n) > 25 else "o", markersize=4, label="held-out rows")
+    chosen = int(np.argmax(mean))
+    ax.axvline(model.n_features_, color=ORANGE, linestyle="--", linewidth=1.2, label=f"chosen: {model.n_features_} columns")
+    limit = mean[chosen] - error[chosen]
+    enough = int(n[mean >= limit].min())
+    ax.axhline(limit, color=GREY, linestyle=":", linewidth=1.2, label=f"one standard error from the best: {enough} columns")
+    ax.set(xlabel="number of columns", ylabel="score", title=short(repr(model.estimator)))
+    ax.legend(fontsize=9)
     return ax

@@ -12,7 +12,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.stats import Moments
-from tenfold.solve.few_rows import FewRows
+from tenfold.solve.few_rows import FewRows, are_few
 
 ROUNDING = 16 * float(np.finfo(float).eps)
 
@@ -49,6 +49,16 @@ class AffineRegressor(Regressor):
         if self._flat:
             coefs = coefs[:, 0]
         return [dict(coef_=w, intercept_=b, n_iter_=1) for w, b in zip(coefs, intercepts, strict=True)]
+
+    def _of_columns(self, stats: Any, columns: Array) -> Any:
+        """The statistics with some of the columns of X."""
+        if isinstance(stats, FewRows):
+            few = FewRows(np.ascontiguousarray(stats.X[:, columns]), stats.y, stats.w)
+            return few if are_few(len(few.w), len(columns)) else few.moments
+        if not isinstance(stats, Moments):
+            return None
+        keep = np.concatenate([columns, np.arange(self.n_features_in_, len(stats.center))])
+        return Moments(stats.weight, stats.center[keep], stats.offset[keep], stats.scatter[np.ix_(keep, keep)])
 
     @staticmethod
     def _squares_of_rows(stats: FewRows, fits: list[dict[str, Any]]) -> Array:

@@ -125,6 +125,10 @@ class LinearRegression(Operable, LinearSmoother, OnePass):
     def _from_moments(self, moments: Moments) -> Moments | None:
         return moments if self.solver in ("auto", "cholesky") or self.positive else None
 
+    def _normal_equations(self, stats: Stats) -> tuple[Array, Array, Array] | None:
+        plain = isinstance(stats, Moments) and self.solver in ("auto", "cholesky") and not self.positive
+        return centred(stats, self.n_features_in_, self.fit_intercept) if plain and isinstance(stats, Moments) else None
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if self.solver == "lsqr" or (self.solver == "auto" and self._needs_products(source)):
             return (yield from self._by_products(source))

@@ -98,6 +98,12 @@ class Ridge(Operable, LinearSmoother, OnePass):
             return self._fitted(mean, nonnegative(penalised, Sxy))
         return self._fitted(mean, solve_spd(penalised, Sxy, f"Ridge(alpha={alpha:g})"))
 
+    def _normal_equations(self, stats: FewRows | Moments) -> tuple[Array, Array, Array] | None:
+        if self.positive or are_several(self.alpha) or not isinstance(stats, Moments):
+            return None
+        mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
+        return mean, Sxx + float(self.alpha) * np.eye(len(Sxx)), Sxy  # type: ignore[arg-type]
+
     def _by_target(self, stats: FewRows | Moments) -> dict[str, Any]:
         """A penalty for each target."""
         penalties = positive_numbers("Ridge", "alpha", self.alpha, zero=True)

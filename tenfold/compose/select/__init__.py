@@ -1,0 +1,1 @@
+"""Selectors of columns that ask a learner."""
