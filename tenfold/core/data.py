@@ -119,6 +119,12 @@ class Target:
     width: int = 1  # number of columns
     column: bool = False  # y was (n, 1)
 
+    def labels(self, codes: Array) -> Array:
+        """Codes of classes as the labels that the user gave; of several columns each by its own classes."""
+        if isinstance(self.classes, list):
+            return np.column_stack([known[code] for known, code in zip(self.classes, codes.T, strict=True)])
+        return np.asarray(self.classes[codes])
+
 
 class Source:
     """Abstract: parts in a fixed order, each loaded into a Block."""

@@ -97,7 +97,7 @@ class AsGiven(Items):
         index = slice(None) if self.rows is None else self.rows
         y = None if self.y is None else self.y[index]
         if y is not None and self.target.classes is not None:
-            y = self.target.classes[y]
+            y = self.target.labels(y)
         elif y is not None and self.target.kind == "real" and self.target.flat:
             y = y[:, 0]
         return self.X[index], y, None if self.w is None else self.w[index]

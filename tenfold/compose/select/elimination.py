@@ -193,7 +193,7 @@ class RFE(Elimination):
     """
 
     _: KW_ONLY
-    n_features_to_select: Any = param(default=None, doc="columns to keep: a number, a share of all, or None for half of them", before="step")
+    n_features_to_select: Any = param(default=None, doc="columns to keep: a number, a share of all, None: half of them", before="step")
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -214,7 +214,7 @@ class RFE(Elimination):
         share = isinstance(given, (float, np.floating)) and 0 < given <= 1
         if not share and (not whole or given < 1):
             raise BadParameter(
-                f"RFE(n_features_to_select={check.short(given)}): must be a number of columns of at least 1, a share of at most 1.0, or None"
+                f"RFE(n_features_to_select={check.short(given)}): must be a number of columns of at least 1, a share up to 1.0, or None"
             )
         if whole and given > p:
             warn(

@@ -13,9 +13,9 @@ from tenfold.base.foreign import is_fitted_learner, own_of
 from tenfold.base.routing import routed, router, routing_enabled
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import fit_inside
-from tenfold.compose.select.of_learner import OfLearner, importances_of, table_in_memory
+from tenfold.compose.select.of_learner import BadAttribute, OfLearner, importances_of, table_in_memory
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadParameter, BadParameterType, NotFitted, not_fitted
+from tenfold.core.errors import BadParameter, BadParameterType, not_fitted
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -122,7 +122,7 @@ class SelectFromModel(OfLearner):
         given = self.max_features(X) if callable(self.max_features) else self.max_features
         if not isinstance(given, (int, np.integer)) or isinstance(given, bool):
             raise BadParameterType(
-                f"max_features must be an instance of int, not {type(given).__name__}: SelectFromModel(max_features={check.short(given)})"
+                f"max_features must be an instance of int, not {type(given).__name__}. SelectFromModel(max_features={check.short(given)})"
             )
         if given < 0:
             raise BadParameter(f"max_features == {given}, must be >= 0: SelectFromModel(max_features=...) is a number of columns")
@@ -154,7 +154,10 @@ class SelectFromModel(OfLearner):
     def importances_(self) -> Array:
         """The importance of each column."""
         check.check_fitted(self)
-        return self._importances(self.estimator_)
+        try:
+            return self._importances(self.estimator_)
+        except BadAttribute as objection:  # of the getter, not of this selector
+            raise BadParameter(str(objection)) from None
 
     @property
     def threshold_(self) -> float:
@@ -182,7 +185,7 @@ class SelectFromModel(OfLearner):
         return float(scale * (np.mean(importances) if word == "mean" else np.median(importances)))
 
     def _mask(self) -> Array:
-        importances = self.importances_
+        importances = self._importances(self.estimator_)
         mask = np.ones(len(importances), dtype=bool)
         if self.max_features is not None:
             mask[np.argsort(-importances, kind="stable")[self.max_features_ :]] = False
@@ -195,7 +198,7 @@ class SelectFromModel(OfLearner):
         if not self.prefit or "estimator_" in vars(self):
             return self
         if callable(self.max_features):
-            raise NotFitted("When `prefit=True` and `max_features` is a callable, call `fit` before calling `transform`.")
+            raise type(not_fitted(""))("When `prefit=True` and `max_features` is a callable, call `fit` before calling `transform`.")
         return copy(self)._adopt(None)
 
     def get_support(self, indices: bool = False) -> Array:

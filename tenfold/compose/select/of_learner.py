@@ -85,7 +85,8 @@ class OfLearner(OfMember, Selector, Estimator):
         if w is not None:
             more["sample_weight"] = w
         X = X if columns is None else columns_of(X, columns)
-        return made.fit(X, **more) if y is None else made.fit(X, y, **more)
+        made.fit(*((X,) if y is None else (X, y)), **more)
+        return made
 
     def _transform(self, X: Any) -> Any:
         plain = X if ops.is_sparse(X) or type(X) is np.ndarray else np.asarray(X)
@@ -123,7 +124,7 @@ def table_in_memory(source: Source) -> Generator[Any, Any, Table]:
     if target.kind == "none":
         y = None
     elif target.classes is not None:
-        y = target.classes[y]
+        y = target.labels(y)
     elif target.flat:
         y = y[:, 0]
     return X, y, None if (w == w[0]).all() else w
@@ -165,7 +166,7 @@ class BadAttribute(BadParameter, AttributeError):
 def importances_of(model: Any, getter: Any) -> Any:
     """What a fitted model says of its columns: (p,), or (outputs, p)."""
     if callable(getter):
-        return np.asarray(getter(model))
+        return _dense(getter(model))
     if not isinstance(getter, str):
         raise BadParameter(f"importance_getter={check.short(getter)}: `importance_getter` has to be a string or `callable`")
     if getter != "auto":

@@ -11,12 +11,13 @@ import numpy as np
 
 from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import own_of, takes
-from tenfold.compose.search.by_verbs import goes_by_verbs
+from tenfold.compose.search.by_verbs import PairPlan, goes_by_verbs
 from tenfold.compose.search.folds import rounds_of_search
 from tenfold.compose.select.of_learner import Table, columns_of, table_in_memory
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.stats import Moments
-from tenfold.evaluate.split.plan import SplitPlan
+from tenfold.evaluate.split.splitting import Splitting
+from tenfold.evaluate.validate.by_verbs import splits_by_verbs
 from tenfold.evaluate.validate.held_out import outputs_of, prepared, split_models, training_statistics
 from tenfold.evaluate.validate.judges import score_of
 from tenfold.evaluate.validate.memory import table_of
@@ -34,7 +35,7 @@ class Splits:
     member: Estimator
     rows: Arrays
     table: Table
-    rounds: list[SplitPlan]
+    rounds: list[Any]  # plans of splits
     judge: Score | None  # None: models are asked by their verbs
 
     @classmethod
@@ -53,7 +54,11 @@ class Splits:
         if not by_verbs:
             n_classes = None if classes is None else len(classes)
             judge = find_score(scoring, role=member.role, n_classes=n_classes, parameter="scoring", owner=type(selector).__name__)
-        rounds, _ = rounds_of_search(selector, member, rows, vars(selector).get("_groups"))
+        rounds: list[Any]
+        if source.target.kind == "none":
+            rounds = [PairPlan(splits_by_verbs(own_of(member), table[0], None, Splitting(cv=selector.cv)))]
+        else:
+            rounds, _ = rounds_of_search(selector, member, rows, vars(selector).get("_groups"))
         return cls(selector, member, rows, table, rounds, judge)
 
     @property
