@@ -11,7 +11,7 @@ import pytest
 
 import tenfold
 from tenfold.app.commands import run
-from tenfold.table.lines import Layout, bad_line, check_header, header_of, separator_of
+from tenfold.table.lines import Layout, bad_line, check_header, header_of
 from tenfold.table.reading import read_table
 
 TWICE = "a,b,a,y\n" + "".join(f"{i},{i % 3},{i * i},{2 * i}\n" for i in range(12))
@@ -121,9 +121,7 @@ def test_other_separators(tmp_path: Path) -> None:
         assert model.coef_.tolist() == plain.coef_.tolist()
         np.testing.assert_array_equal(model.predict(tmp_path / "other.csv"), plain.predict(tmp_path / "t.csv"))
     (tmp_path / "comma.csv").write_text("x;y\n0,5;1\n1,5;2\n")
-    with pytest.raises(tenfold.BadInput, match=r"column 'x' of 'comma.csv' holds text \(row 0: '0,5'\)"):
-        tenfold.LinearRegression().fit(tmp_path / "comma.csv", "y")
-    assert separator_of(tmp_path / "gone.csv") == ","
+    np.testing.assert_allclose(tenfold.LinearRegression().fit(tmp_path / "comma.csv", "y").coef_, [1.0], rtol=1e-12)
 
 
 def test_headers_of_other_kinds(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 import tenfold
+from tenfold.app.check import check, given_kinds
 from tenfold.app.failures import STOPPED, guarded
 from tenfold.app.show import Json, Quiet, Silent, Text, worth_of
 from tenfold.app.words import clean, counted, file_size, short
@@ -158,6 +159,26 @@ def predict_command(
     if out is not None:
         print(clean(f"{counted(rows, 'prediction')} written to {out}"))
     return 0
+
+
+@app.command("check", short_help="A table as it is read: kinds, missing values, warnings.")
+def check_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, Arrow, JSON lines, Excel, SQLite; also .gz, .zst, .zip")],
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="the column to predict: others are looked at for giving it away")
+    ] = None,
+    kind: Annotated[
+        Columns, typer.Option(metavar="COLUMN=KIND", help="the kind of a column, such as zip=nominal; may be given again")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="write a page with small pictures")] = None,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """A table as it is read: the kind of each column with the evidence, missing values, odd cells with their lines, copies, ids, leaks.
+
+    Ends with 0 where there is nothing to warn of, 1 with warnings, 2 where the file cannot be read or the command is wrong.
+    """
+    return check(file, target, given_kinds(kind or []), html, as_json, quiet)
 
 
 @app.command("advise", short_help="Which regression for a table, and why.")

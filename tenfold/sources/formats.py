@@ -9,17 +9,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
-from tenfold.table.lines import Layout, bad_line, check_header, separator_of
+from tenfold.table.layout import START, layout_of
+from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
+from tenfold.table.packed import bytes_of, encoding_of
 
 SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
 READ_BYTES = 1 << 16  # of each column at a time
-MISSING_NUMBER = "NA"  # besides nothing at all, what stands for a missing number in a CSV
+PLAIN_MISSING = "NA"  # the one word for a missing number that polars reads itself; the others are those of table/cells
+HEAD = 1000  # rows in which the form of numbers is looked for
 
 
 class Table:
@@ -33,10 +37,11 @@ class Table:
             raise BadFile(f"{path!r} {what}: give files whose names end in {', '.join(SUFFIXES)}")
         self.typed = SUFFIXES[suffix]
         self.asked: dict[str, Any] = {}
-        self.separator = "," if self.typed else separator_of(path)
+        self.forms: dict[str, str] = {}  # columns of numbers that are read as texts: how their numbers are written
+        self.layout = Layout() if self.typed else _layout(path)
         with _reported(self):
             self.types: dict[str, Any] = dict(self._scan().collect_schema())
-        self.repeated = set[str]() if self.typed else check_header(path, list(self.types), Layout(self.separator))
+        self.repeated = set[str]() if self.typed else check_header(path, list(self.types), self.layout)
 
     def __str__(self) -> str:
         return repr(os.path.basename(self.path))
@@ -45,14 +50,16 @@ class Table:
         pl = polars()
         if self.typed:
             return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
-        missing = {name: MISSING_NUMBER for name, kind in self.asked.items() if kind == pl.Float64}
+        missing = {name: PLAIN_MISSING for name, kind in self.asked.items() if kind == pl.Float64}
         return pl.scan_csv(
             self.path,
             **{
                 "glob": False,
                 "schema_overrides": self.asked,
                 "null_values": missing or None,
-                "separator": self.separator,
+                "separator": self.layout.separator,
+                "skip_lines": self.layout.skip,
+                "quote_char": self.layout.quote,
             }
             | options,
         )
@@ -72,8 +79,64 @@ class Table:
                 yield frame.with_columns(casts) if casts else frame
 
     def _csv(self, names: list[str], rows: int) -> Iterator[Any]:
-        frames: Iterator[Any] = self._scan().select(names).collect_batches(chunk_size=rows, lazy=True)
-        return frames
+        """Numbers as polars reads them; from the first on that it does not, as the cells of a table are read."""
+        done = 0
+        while True:
+            try:
+                frames = self._scan().select(names).slice(done) if done else self._scan().select(names)
+                for frame in frames.collect_batches(chunk_size=rows, lazy=True):
+                    frame = self._numbers_of(frame, done)
+                    done += frame.height
+                    yield frame
+                return
+            except polars().exceptions.PolarsError:
+                if not self._read_as_cells():
+                    raise
+
+    def _read_as_cells(self) -> bool:
+        """Whether columns asked for numbers hold words for missing values, or numbers in another form: from now on read as texts."""
+        pl = polars()
+        asked = [name for name, kind in self.asked.items() if kind == pl.Float64]
+        if not asked or self.find_text() is not None:
+            return False
+        unplain = self._texts().select(_unplain(pl.col(name)).any() for name in asked).collect(engine="streaming").row(0)
+        found = [name for name, wrong in zip(asked, unplain, strict=True) if wrong]
+        self._read_texts(dict.fromkeys(found, ""))
+        return bool(found)
+
+    def _read_texts(self, forms: dict[str, str]) -> None:
+        self.forms |= forms
+        self.asked |= dict.fromkeys(forms, polars().String)
+
+    def _numbers_of(self, frame: Any, first: int) -> Any:
+        """The frame with numbers for the texts of numbers; a cell that is none is refused."""
+        from tenfold.table.cells import read_cells
+
+        new = []
+        for name in frame.columns:
+            if name in self.forms and self.asked[name] == polars().String:
+                values, wrong = read_cells(frame[name], self.forms[name])
+                if wrong is not None:
+                    raise not_a_number(self, name, "text", first + wrong, frame[name][wrong])
+                new.append(values)
+        return frame.with_columns(new) if new else frame
+
+    def _look_for_forms(self, names: list[str]) -> None:
+        """Of columns of texts those that hold numbers with decimal commas, thousands or currencies, by their first rows."""
+        from tenfold.table.cells import as_numbers, as_texts
+        from tenfold.table.written_numbers import writes_commas
+
+        texts = [name for name in names if self.types[name] == polars().String and name not in self.forms]
+        if not texts:
+            return
+        head = self._texts().select(texts).head(HEAD).collect()
+        comma = self.layout.separator != "," and writes_commas(head)
+        found = {name: as_numbers(as_texts(head[name]), comma) for name in texts if head[name].null_count() < head.height}
+        self._read_texts({name: one.form for name, one in found.items() if one is not None})
+
+    def _texts(self) -> Any:
+        """All cells as texts."""
+        return self._scan(schema_overrides={}, infer_schema=False, null_values=None)
 
     def _parquet(self, names: list[str], rows: int) -> Iterator[Any]:
         pl = polars()
@@ -98,10 +161,13 @@ class Table:
     def want_numbers(self, names: list[str]) -> None:
         """These columns must be numbers: refused now where types are known, else while reading."""
         pl = polars()
+        if not self.typed:
+            with _reported(self):
+                self._look_for_forms(names)
         for name in names:
             kind = self.types[name]
             if not self.typed:
-                self.asked[name] = kind if kind == pl.Boolean else pl.Float64
+                self.asked[name] = pl.String if name in self.forms else kind if kind == pl.Boolean else pl.Float64
             elif not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
                 with _reported(self):
                     first = self._scan().select(name).with_row_index("row").drop_nulls().head(1).collect()
@@ -117,10 +183,12 @@ class Table:
                 for name in names
                 if self.types[name] in (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
             }
-        kinds = {"number": pl.Float64, "truth": pl.Boolean}
-        wrong = [_unread(pl.col(name), kinds[k]).any().alias(f"{k} {j}") for j, name in enumerate(names) for k in kinds]
         with _reported(self):
-            found = self._scan(schema_overrides={}, infer_schema=False).select(wrong).collect(engine="streaming").row(0)
+            self._look_for_forms(names)
+            names = [name for name in names if name not in self.forms]
+            kinds = {"number": pl.Float64, "truth": pl.Boolean}
+            wrong = [_unread(pl.col(name), kinds[k]).any().alias(f"{k} {j}") for j, name in enumerate(names) for k in kinds]
+            found = self._texts().select(wrong).collect(engine="streaming").row(0) if names else ()
         return {name: pl.String if found[2 * j + 1] else pl.Boolean for j, name in enumerate(names) if found[2 * j]}
 
     def want_categories(self, name: str, categories: Array | None, kind: Any) -> None:
@@ -156,11 +224,9 @@ class Table:
         pl = polars()
         names = [name for name, kind in self.asked.items() if kind != pl.String]
         first = 0
-        for frame in (
-            self._scan(schema_overrides={}, infer_schema=False)
-            .select(names)
-            .collect_batches(chunk_size=8192, lazy=True)
-        ):
+        if not names:
+            return None
+        for frame in self._texts().select(names).collect_batches(chunk_size=8192, lazy=True):
             bad = frame.select(_unread(pl.col(name), self.asked[name]) for name in names)
             row = bad.select(pl.any_horizontal(pl.all()).arg_max()).item()
             at = next((name for name in names if bad[name][row]), None)
@@ -170,12 +236,35 @@ class Table:
         return None
 
 
+def _layout(path: str) -> Layout:
+    """How a CSV is written, from its beginning; lines above the header are left out and told of."""
+    try:
+        start = bytes_of(Path(path), START)
+    except (OSError, TenfoldError):
+        return Layout()  # opening it will say what is wrong
+    announced = encoding_of(start)
+    if announced not in (None, "utf-8-sig"):
+        raise BadFile(f"{path!r} is text in {announced.upper()}: save it in UTF-8, or give tenfold.read({os.path.basename(path)!r}).frame")
+    found = layout_of(start.decode("utf-8-sig", "replace"), len(start) < START)
+    if found.skip:
+        tell_by_warning(f"{os.path.basename(path)!r}: {found.skip} line{'s' if found.skip > 1 else ''} above the header left out")
+    return found
+
+
 def _unread(text: Any, kind: Any) -> Any:
     """Whether a text is there but is no value of that type."""
     pl = polars()
     if kind == pl.Boolean:
         return text.is_not_null() & ~text.is_in(["true", "false", "True", "False", "TRUE", "FALSE"])
-    return text.is_not_null() & (text != MISSING_NUMBER) & text.cast(kind, strict=False).is_null()
+    from tenfold.table.cells import WORDS_OF_STREAMS
+
+    unread = text.is_not_null() & text.str.strip_chars().cast(kind, strict=False).is_null()
+    return unread & ~text.str.strip_chars().str.to_lowercase().is_in(WORDS_OF_STREAMS)
+
+
+def _unplain(text: Any) -> Any:
+    """Whether a text is there that polars does not read as a number."""
+    return text.is_not_null() & (text != PLAIN_MISSING) & text.cast(polars().Float64, strict=False).is_null()
 
 
 def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> BadInput:
@@ -203,7 +292,7 @@ class _reported:
             "pyarrow"
         ):
             return
-        text = None if self.table.typed else self._text() or bad_line(self.table.path, Layout(self.table.separator))
+        text = None if self.table.typed else self._text() or bad_line(self.table.path, self.table.layout)
         reason = str(error).strip().partition("\n")[0][:200]
         raise text or BadFile(
             f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind of its name"

@@ -24,6 +24,8 @@ MISSING_IN_NUMBERS = (
     *MISSING, "none", "nil", "missing", "unknown", "undefined", "not available", "not applicable", "n.d.", "blank",
     "(blank)", "-", "--", "---", "–", "—", ".", "..", "...", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity", "∞", "+∞", "-∞",
 )  # fmt: skip
+# Where rows pass by as a stream, an infinite number is refused, as one in an array is.
+WORDS_OF_STREAMS = ["", *(word for word in MISSING_IN_NUMBERS if "inf" not in word and "∞" not in word)]
 OVERFLOW = r"^[+-]?\d+(\.\d*)?[eE]\+?\d+$"  # 1e400 is a number, but no float
 BOUND = r"^[<>≤≥~≈]=?\s*[+-]?\d"  # "<0.01": a number that is known up to a bound
 CENSOR = re.compile(BOUND)
@@ -110,6 +112,14 @@ def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
     unusual = texts.cast(pl.Float64, strict=False).is_null() & best.values.is_not_null()
     first = int(unusual.arg_max() or 0)
     return replace(best, as_written=f"numbers such as {texts[first]!r}, read as {best.values[first]:.12g}")
+
+
+def read_cells(texts: pl.Series, form: str) -> tuple[pl.Series, int | None]:
+    """Texts as numbers of a form, null for words that stand for a missing value; and the first row that holds something else."""
+    trimmed = texts.str.strip_chars()
+    values = read_number(trimmed, form)
+    wrong = values.is_null() & trimmed.is_not_null() & ~trimmed.str.to_lowercase().is_in(WORDS_OF_STREAMS)
+    return values, int(wrong.arg_max() or 0) if wrong.any() else None
 
 
 def plain_numbers(frame: pl.DataFrame, comma: bool = False) -> dict[str, pl.Series]:

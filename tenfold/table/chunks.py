@@ -9,8 +9,8 @@ from pathlib import Path
 from tenfold.core.errors import BadFile
 from tenfold.table.columns import Column, look_at, read_as
 from tenfold.table.dates import as_dates
-from tenfold.table.delimited import START, looks_like_header
-from tenfold.table.layout import layout_of
+from tenfold.table.delimited import looks_like_header
+from tenfold.table.layout import START, layout_of
 from tenfold.table.lines import bad_line
 from tenfold.table.packed import bytes_of, encoding_of, is_packed
 from tenfold.table.reading import first_line, pl

@@ -19,7 +19,7 @@ import polars as pl
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput
-from tenfold.table.layout import NUMBER, layout_of
+from tenfold.table.layout import NUMBER, START, layout_of
 from tenfold.table.lines import (
     SEPARATORS,
     Layout,
@@ -32,7 +32,6 @@ from tenfold.table.lines import (
 )
 from tenfold.table.packed import bytes_of, encoding_of, is_packed
 
-START = 1 << 18  # bytes in which the layout is looked for
 LONGEST_LINE = 1 << 26  # bytes
 HEAD = 1000  # rows that are looked at to distinguish a header from data
 LARGEST_LOOKED_AT = 1 << 26  # bytes of a file whose lines are counted
@@ -135,17 +134,23 @@ def _parsed(path: Path, data: bytes | None, layout: Layout, tell: Tell, header: 
     try:
         frame = read(path if data is None else data)
         if not any(UNREADABLE in name for name in frame.columns):  # of a header polars does not complain
-            return frame, "utf8"
+            return _unquoted(frame), "utf8"
     except pl.exceptions.PolarsError as reason:
         if "utf-8" not in str(reason).lower():
             return _slowly(path, data, layout, header, reason), "utf8"
     raw = bytes_of(path) if data is None else data
     try:
-        return read(raw.decode("cp1252").encode()), "cp1252"
+        return _unquoted(read(raw.decode("cp1252").encode())), "cp1252"
     except UnicodeDecodeError as reason:
         line = raw[: reason.start].count(b"\n") + 1
         tell(f"{path.name!r}, line {line}: bytes that are no text in UTF-8 nor in Windows-1252 read as {UNREADABLE}")
         return read(raw, encoding="utf8-lossy"), "utf8-lossy"
+
+
+def _unquoted(frame: pl.DataFrame) -> pl.DataFrame:
+    """Doubled quotes inside of names are one quote, which polars knows of cells only."""
+    new = {name: name.replace('""', '"') for name in frame.columns if '""' in name}
+    return frame.rename(new) if new and len({*frame.columns} - {*new} | {*new.values()}) == frame.width else frame
 
 
 def _slowly(path: Path, data: bytes | None, layout: Layout, header: bool, reason: Exception) -> pl.DataFrame:

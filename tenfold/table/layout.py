@@ -14,6 +14,7 @@ from collections import Counter
 
 from tenfold.table.lines import SEPARATORS, Layout, separator_in
 
+START = 1 << 18  # bytes in which the layout is looked for
 LINES = 200  # looked at
 CONSISTENT = 0.9  # of the records have the same number of cells, where a table is plain to see
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
@@ -31,8 +32,11 @@ def layout_of(start: str, whole: bool) -> Layout:
     first = next((line for line in lines if line.strip()), "")
     usual = separator_in(first)
     tables = {mark: _Records(lines, mark) for mark in SEPARATORS}
+    plain = [mark for mark, one in tables.items() if one.is_plain]
     if _decimal_commas(tables):
         usual = ";"
+    elif plain and usual not in plain:  # a mark that is frequent in the header alone parts nothing
+        usual = max(plain, key=lambda mark: (tables[mark].share, tables[mark].width))
     table = tables[usual]
     if table.width < 2 or len(table.records[0][1]) != table.width:
         below = max(tables, key=lambda mark: (tables[mark].width > 1, tables[mark].share, tables[mark].width))
@@ -60,6 +64,12 @@ class _Records:
         widths = Counter(len(fields) for _, fields in self.records if any(fields))
         self.width = max(widths, key=lambda width: (widths[width], width)) if widths else 0
         self.share = widths[self.width] / max(sum(widths.values()), 1)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether header and rows have the same number of cells, at least two."""
+        first = next((fields for _, fields in self.records if any(fields)), [])
+        return self.width >= 2 and len(first) == self.width and self.share >= CONSISTENT
 
     def preamble(self) -> int:
         """The lines above the header: remarks with at most one cell each, or parted from the table by an empty line."""

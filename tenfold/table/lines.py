@@ -22,7 +22,6 @@ from tenfold.table.packed import encoding_of, open_bytes
 
 RENAMED = re.compile(r"(.*)_duplicated_\d+$", re.DOTALL)  # what the reader calls a column whose name is there already
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-LONGEST = 1 << 16  # characters of a line that are looked at
 LARGEST_CELL = 1 << 27  # characters
 MOST_SHOWN = 8
 
@@ -102,17 +101,6 @@ def _below_header(path: Any, layout: Layout, header: bool) -> Iterator[tuple[int
 def separator_in(header: str) -> str:
     """What parts the cells of a header: the mark that is there most often, outside of quotes."""
     return max(SEPARATORS, key=re.sub('"[^"]*"', "", header).count)
-
-
-def separator_of(path: Any) -> str:
-    """What parts the cells of a file, by its first line; a comma where it cannot be read."""
-    try:
-        with _open(path) as file:
-            while (line := file.readline(LONGEST)) and not line.strip():
-                pass
-    except (OSError, EOFError):
-        return ","
-    return separator_in(line)
 
 
 def header_of(path: Any, layout: Layout = PLAIN) -> list[str]:

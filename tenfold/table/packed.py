@@ -17,6 +17,7 @@ PACKED = (".gz", ".zst", ".zstd", ".zip")
 MOST_TIMES = 2000  # what text unpacks to, in sizes of the file: zeros and copies alone go further
 LEAST_SUSPECT = 1 << 28  # bytes: less than that is never suspect
 AT_ONCE = 1 << 20
+TEXT = frozenset((9, 10, 13, *range(32, 127), *range(160, 256)))  # bytes of western text
 BOMS = {  # the longer ones first: UTF-32 begins as UTF-16 does
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
@@ -91,6 +92,7 @@ def encoding_of(start: bytes) -> str | None:
             return name
     even, odd = start[::2].count(0), start[1::2].count(0)
     half = len(start) // 2
-    if half >= 4 and max(even, odd) > 0.3 * half and min(even, odd) < 0.05 * half:
+    printed = sum(one in TEXT for one in start) + even + odd
+    if half >= 4 and max(even, odd) > 0.3 * half and min(even, odd) < 0.05 * half and printed > 0.9 * len(start):
         return "utf-16-le" if odd > even else "utf-16-be"  # western text in two bytes a character, unannounced
     return None
