@@ -113,5 +113,9 @@ LEARNERS: dict[int, str] = {
     138: "RobustScaler",
     139: "RankTransformer",
     140: "QuantileTransformer",
+    141: "SelectFromModel",
+    142: "RFE",
+    143: "RFECV",
+    144: "SequentialFeatureSelector",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
