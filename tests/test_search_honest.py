@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import ShuffleSplit
 
 import tenfold
 from tenfold.compose.search import correction
@@ -130,3 +132,49 @@ def test_a_map_over_two_and_the_best_over_others(rows: tuple[Any, Any]) -> None:
     assert search.plot(parameters="ridge__fit_intercept").get_xlabel() == "ridge__fit_intercept"
     with pytest.raises(tenfold.BadParameter, match="one or two of"):
         search.plot(parameters="alpha")
+
+
+class Drawn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Anybody's learner of nothing: a plane drawn by a seed."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_, self.w_ = np.unique(y), np.random.default_rng(self.seed).normal(size=X.shape[1])
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(X @ self.w_ > 0).astype(int)]
+
+
+def test_the_choice_among_learners_of_others_is_accounted_for_by_the_scores_of_folds() -> None:
+    naive, corrected, covered = [], [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(100, 5)), rng.integers(0, 2, 100)
+        search = tenfold.GridSearchCV(Drawn(), {"seed": list(range(20))}, cv=10).fit(X, y)
+        low, high = search.best_score_range_
+        naive.append(search.best_score_ - 0.5)
+        corrected.append(search.best_score_corrected_ - 0.5)
+        covered.append(low <= 0.5 <= high)
+    assert np.mean(naive) > 0.06 and abs(np.mean(corrected)) < 0.3 * np.mean(naive) and np.mean(covered) > 0.9
+    assert f"{search.best_score_corrected_:.4g} ({low:.4g} to {high:.4g}) for new rows" in str(search)
+    one = tenfold.GridSearchCV(Drawn(), {"seed": [3]}, cv=5).fit(X, y)
+    assert one.best_score_corrected_ == pytest.approx(one.best_score_, rel=1e-12)
+    overlap = tenfold.GridSearchCV(Drawn(), {"seed": [3, 4]}, cv=ShuffleSplit(5, random_state=0)).fit(X, y)
+    with pytest.raises(tenfold.NotFitted, match="share rows"):
+        _ = overlap.best_score_corrected_
+
+
+@pytest.mark.parametrize("learner", [Drawn(), tenfold.GaussianNB()], ids=["theirs", "ours"])
+def test_a_scorer_that_is_nan_everywhere_is_named(learner: Any) -> None:
+    def silent(model: Any, X: Any, y: Any) -> float:
+        return float("nan")
+
+    rng = np.random.default_rng(0)
+    grid = {"seed": [0, 1]} if isinstance(learner, Drawn) else {"var_smoothing": [1e-9, 1e-3]}
+    search = tenfold.GridSearchCV(learner, grid, scoring=silent)
+    told = "the scorer silent gives NaN for every setting"
+    with pytest.warns(UserWarning, match="non-finite"), pytest.raises(tenfold.BadInput, match=told):
+        search.fit(rng.normal(size=(40, 3)), rng.integers(0, 2, 40))

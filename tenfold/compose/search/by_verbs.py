@@ -168,10 +168,3 @@ def takes_weights(scorer: Any) -> bool:
     """Whether a scorer has a parameter sample_weight."""
     said = getattr(scorer, "_accept_sample_weight", None)
     return bool(said()) if callable(said) else takes(scorer, "sample_weight")
-
-
-class NoCorrection:
-    """Stands for held-out losses where none are kept: the score to expect is not known."""
-
-    def expected(self, among: list[int]) -> None:
-        return None

@@ -270,7 +270,7 @@ class Chosen(OfMember, Estimator):
             if "best_score_corrected_" in vars(self):
                 low, high = self.best_score_range_
                 words += f"; {self.best_score_corrected_:.4g} ({low:.4g} to {high:.4g}) for new rows"
-                words += "" if self._judge().mean_of_rows else ", of all held-out rows together"
+                words += "" if "_by_verbs" in vars(self) or self._judge().mean_of_rows else ", of all held-out rows together"
             yield words
 
     def _repr_html_(self) -> str:

@@ -106,11 +106,7 @@ class HeldOut:
         table = [self.losses[i] for i in among if i in self.losses and np.isfinite(self.losses[i]).all()]
         if not table or self.count < 2:
             return None
-        losses = np.column_stack(table)
-        found = bootstrap_bias_correction(losses, LEVEL, REPLICATES, 0)
-        alone = bootstrap_bias_correction(losses[:, [found.index]], LEVEL, REPLICATES, 0)
-        luck = alone.estimate - alone.naive  # of the rows that the same draws have left out: on average there is none
-        values = [self._utility(loss - luck) for loss in (found.estimate, found.low, found.high)]
+        values = [self._utility(loss) for loss in _replayed(np.column_stack(table))]
         return Expected(values[0], min(values[1:]), max(values[1:]))
 
     def _utility(self, loss: float) -> float:
@@ -124,3 +120,29 @@ class HeldOut:
         spread = np.average((truth - np.average(truth, weights=self.w)) ** 2, weights=self.w)
         return float(self.judge.sign * self.judge.of_squares(np.asarray(loss), float(spread)))
 
+
+class FoldScores:
+    """Scores of test sets for each setting, where losses of rows are not known: the choice is replayed on test sets drawn with
+    replacement, and judged on those that were not drawn.
+    """
+
+    def __init__(self, scores: Array, tests: list[Array]) -> None:
+        self.scores = scores  # (settings, splits), greater is better
+        rows = np.concatenate(tests)
+        self.apart = len(np.unique(rows)) == len(rows)  # test sets that share rows would judge a choice by rows that have made it
+
+    def expected(self, among: list[int]) -> Expected | None:
+        """As `HeldOut.expected`."""
+        known = [i for i in among if np.isfinite(self.scores[i]).all()]
+        if not known or self.scores.shape[1] < 2 or not self.apart:
+            return None
+        estimate, low, high = (-loss for loss in _replayed(-self.scores[known].T))
+        return Expected(estimate, min(low, high), max(low, high))
+
+
+def _replayed(losses: Array) -> tuple[float, float, float]:
+    """The loss to expect of the setting that has the least one, with its range; a row for each unit, a column for each setting."""
+    found = bootstrap_bias_correction(losses, LEVEL, REPLICATES, 0)
+    alone = bootstrap_bias_correction(losses[:, [found.index]], LEVEL, REPLICATES, 0)
+    luck = alone.estimate - alone.naive  # of the units that the same draws have left out: on average there is none
+    return found.estimate - luck, found.low - luck, found.high - luck

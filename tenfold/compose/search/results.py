@@ -6,8 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base import check
 from tenfold.compose.search.parameters import Setting
 from tenfold.core.data import Array
+from tenfold.core.errors import BadInput, BadParameter, BadType
+
+
+class BadIndex(BadParameter, IndexError):
+    """The number of a setting that there is not."""
 
 
 def results_table(
@@ -51,3 +57,30 @@ def ranks(means: Array) -> Array:
     worst = np.nanmin(means) - 1
     losses = -np.where(np.isnan(means), worst, means)
     return (1 + np.searchsorted(np.sort(losses), losses)).astype(np.int32)
+
+
+def check_means(search: Any, means: Array) -> None:
+    """Some setting has a score to be chosen by."""
+    if not np.isnan(means).all():
+        return
+    given = search.scoring
+    name = "" if given is None else f" {getattr(given, '__name__', None) or check.short(given)}"
+    raise BadInput(
+        f"{type(search).__name__}: the scorer{name} gives NaN for every setting, so that nothing chooses between them: give one that is a "
+        "number on each test set, or error_score='raise' to see why it fails"
+    )
+
+
+def index_by_function(search: Any) -> int:
+    """The setting that a function as `refit` chooses."""
+    must = f"the function of cv_results_ must return the number of a setting, 0 to {len(search._settings) - 1}"
+    here = f"{type(search).__name__}(refit=...)"
+    try:
+        index = search.refit(search.cv_results_)
+    except Exception as reason:
+        raise BadParameter(f"{here}: {must}, but raised {type(reason).__name__}: {reason}") from reason
+    if not isinstance(index, (int, np.integer)):
+        raise BadType(f"best_index_ returned is not an integer: {here}: {must}, not {check.short(index)}")
+    if not 0 <= index < len(search._settings):
+        raise BadIndex(f"best_index_ index out of range: {here}: {must}, not {check.short(index)}")
+    return int(index)

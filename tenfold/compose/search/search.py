@@ -12,17 +12,17 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.base.routing import router, routing_enabled
-from tenfold.compose.search.by_verbs import ByVerbs, NoCorrection, goes_by_verbs, tell_of_weights
+from tenfold.compose.search.by_verbs import ByVerbs, goes_by_verbs, tell_of_weights
 from tenfold.compose.search.chosen import Chosen
-from tenfold.compose.search.correction import HeldOut, units_of
+from tenfold.compose.search.correction import FoldScores, HeldOut, units_of
 from tenfold.compose.search.evaluation import Evaluation, Judges, Scores
 from tenfold.compose.search.fits import Splits
 from tenfold.compose.search.folds import rounds_of_search
 from tenfold.compose.search.parameters import Setting
-from tenfold.compose.search.results import ranks
+from tenfold.compose.search.results import check_means, index_by_function, ranks
 from tenfold.compose.search.sharing import with_setting
-from tenfold.core.data import Arrays, Source
-from tenfold.core.errors import BadParameter, BadType
+from tenfold.core.data import Array, Arrays, Source
+from tenfold.core.errors import BadParameter
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.params import KW_ONLY, group, param
@@ -38,11 +38,6 @@ from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 from tenfold.score.scorer import Scorers
 from tenfold.score.scoring import check_scoring
-
-
-class BadIndex(BadParameter, IndexError):
-    """The number of a setting that there is not."""
-
 
 CORRECTED = ("best_score_corrected_", "best_score_range_")
 Evaluate = Callable[[list[Setting], list[Any]], Scores]
@@ -102,11 +97,13 @@ class Search(Chosen):
         if groups is not None and routing_enabled():
             params, groups = {**params, "groups": groups}, None
         way, tables, passes = ByVerbs(self, X, y, groups, params), list[Scores](), Passes(type(self).__name__)
+        tests = list[Array]()
         self._chosen_by(dict.fromkeys(way.scorer.scorers if isinstance(way.scorer, Scorers) else ("score",)))
 
         def evaluate(settings: list[Setting], on: list[Any]) -> Scores:
             passes.of = (passes.of or 0) + len(settings)
             tables.append(way.run(settings, on, passes.done))
+            tests[:] = [one.test_rows(k) for one in on for k in range(len(one))]
             return tables[-1]
 
         more = self._run(evaluate, way.rows, way.rounds)
@@ -117,7 +114,8 @@ class Search(Chosen):
         chosen_by = self._chosen_by(dict.fromkeys(way.names), several)
         if chosen_by is not None:
             place = way.names.index(chosen_by)
-            vars(self).update(self._choice_of(tables, place, NoCorrection(), list(range(len(tables[-1].settings)))))
+            held = FoldScores(tables[-1].test[place], tests)
+            vars(self).update(self._choice_of(tables, place, held, list(range(len(tables[-1].settings)))))
         if self.refit:
             self._refit_by_verbs(way)
         return self
@@ -203,35 +201,22 @@ class Search(Chosen):
             **more,
         )
 
-    def _choice_of(self, tried: list[Scores], place: int, held: HeldOut | NoCorrection, done: list[int]) -> dict[str, Any]:
+    def _choice_of(self, tried: list[Scores], place: int, held: HeldOut | FoldScores, done: list[int]) -> dict[str, Any]:
         """The best setting, its score, and the score to expect of it."""
         means = tried[-1].test[place].mean(axis=1)
         before = sum(len(one.settings) for one in tried[:-1])
         if callable(self.refit):
-            index = self._index_by_function()
+            index = index_by_function(self)
             why = "refit is a function, and what it would have chosen on other rows is not known"
             return dict(best_index_=index, absent_=dict.fromkeys(CORRECTED, f"the corrected score is absent: {why}"))
+        check_means(self, means)
         index = int(ranks(means).argmin())
         found = dict(best_index_=before + index, best_score_=float(means[index]))
         expected = held.expected(done)
         if expected is None:
-            why = "there are too few held-out rows, or some lack a class, or the model is not asked by Tenfold's own way"
+            why = "there are too few held-out rows, or some lack a class, or test sets of a learner that is not Tenfold's share rows"
             return found | dict(absent_=dict.fromkeys(CORRECTED, f"the corrected score is absent: {why}"))
         return found | dict(best_score_corrected_=expected.estimate, best_score_range_=np.array(expected[1:]))
-
-    def _index_by_function(self) -> int:
-        choose: Any = self.refit
-        must = "the function of cv_results_ must return the number of a setting, " + f"0 to {len(self._settings) - 1}"
-        here = f"{type(self).__name__}(refit=...)"
-        try:
-            index = choose(self.cv_results_)
-        except Exception as reason:
-            raise BadParameter(f"{here}: {must}, but raised {type(reason).__name__}: {reason}") from reason
-        if not isinstance(index, (int, np.integer)):
-            raise BadType(f"best_index_ returned is not an integer: {here}: {must}, not {check.short(index)}")
-        if not 0 <= index < len(self._settings):
-            raise BadIndex(f"best_index_ index out of range: {here}: {must}, not {check.short(index)}")
-        return int(index)
 
     def _refitted(self, member: Estimator, rows: Arrays) -> dict[str, Any]:
         began = time.perf_counter()
