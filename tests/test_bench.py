@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))  # last, so that the installed package wins over the sources beside it
 
-from bench import race, streaming  # noqa: E402
+from bench import (  # noqa: E402
+    race,
+    small,
+    streaming,
+)
 from bench.judge import judge  # noqa: E402
 from bench.linear import OLS, RIDGE_CV  # noqa: E402
 from bench.measure import MEGABYTE, Meter, peak_growth, sampled_peak  # noqa: E402
@@ -170,3 +175,32 @@ def test_streaming_compares_the_file_with_the_same_rows_in_memory(tmp_path: Path
 def test_times_are_printed_in_a_unit_that_suits_them() -> None:
     printed = [seconds(value) for value in (None, 1234.5, 1.5, 0.0123, 0.0009997, 2.5e-6)]
     assert printed == ["-", "1234 s", "1.5 s", "12.3 ms", "1 ms", "2.5 us"]
+
+
+def test_small_fits_race_another_version_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = {"tenfold": [2.0, 1.0], "sklearn": [3.0, 3.0], "tenfold of old": [0.9, 1.8]}
+
+    def measured(arguments: list[str], options: Options, *, limit_s: float) -> list[dict[str, Any]]:
+        version = " of old" if len(arguments) > 4 else ""
+        rows = []
+        for library in arguments[3].split(","):
+            took = seconds[library + version].pop(0) if seconds[library + version] else 9.0
+            rows.append(Row("small", f"{library} Ridge{version}", library, fit_s=took, predict_s=took).record())
+        return rows
+
+    monkeypatch.setattr(small, "ask_python", measured)
+    report = small.run(Options(against="somewhere/old"))
+    ours, theirs, old = report.rows
+    assert (ours.fit_s, theirs.fit_s, old.fit_s) == (1.0, 3.0, 0.9)  # the best of the turns
+    assert ours.ratio == ours.predict_ratio == 0.9  # of the fastest
+    assert {one.text.removeprefix("fit: "): (one.value, one.met) for one in report.findings[::2]} == {
+        "sklearn Ridge / tenfold Ridge": (3.0, True),
+        "tenfold Ridge of old / tenfold Ridge": (0.9, False),
+    }
+
+
+@pytest.mark.parametrize("library", ["tenfold", "sklearn"])
+@pytest.mark.parametrize("learner", small.LEARNERS, ids=lambda one: one.name)
+def test_small_fits_are_of_the_same_learners_on_both_sides(learner: small.Learner, library: str) -> None:
+    model = learner.built(library)
+    assert type(model).__name__ == learner.name and type(model).__module__.startswith(library)
