@@ -14,11 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))  # last, so that the installed package wins over the sources beside it
 
-from bench import (  # noqa: E402
-    race,
-    small,
-    streaming,
-)
+from bench import race, small, streaming  # noqa: E402
 from bench.judge import judge  # noqa: E402
 from bench.linear import OLS, RIDGE_CV  # noqa: E402
 from bench.measure import MEGABYTE, Meter, peak_growth, sampled_peak  # noqa: E402

@@ -242,7 +242,8 @@ class _List(list[Any]):
 
 def each(function: Callable[[Any], Any], items: list[Any], source: Any = None, on: Any = None) -> list[Any]:
     """[function(item) for item in items], on all threads where threads are the engine in force (for this source), or given."""
-    on = current_engine(source) if on is None else on
+    if len(items) > 1 and on is None:
+        on = current_engine(source)
     if len(items) < 2 or not isinstance(on, Threads):
         return [function(item) for item in items]
     done: list[Any] = on.run(lambda item: _List([function(item)]), _Items(items))

@@ -71,8 +71,7 @@ rank_pairs = _dispatch("rank_pairs")
 
 def all_finite(X: Any) -> bool:
     """Whether every value is finite: neither NaN nor infinite."""
-    plain = type(X) is np.ndarray and X.flags.c_contiguous and X.ndim in (1, 2)
-    if plain and X.dtype in (np.float32, np.float64):
+    if type(X) is np.ndarray and X.dtype in LARGEST and X.ndim in (1, 2) and X.flags.c_contiguous:
         return bool(_kernels.all_finite(X))
     values = X.data if is_sparse(X) else X
     return bool(np.isfinite(values).all())

@@ -151,9 +151,9 @@ def _distinct(y: Array) -> tuple[Array, Array]:
         if high - low < 1024:  # few whole numbers: counting beats sorting
             place = np.ascontiguousarray(y, dtype=np.int64)
             place = place - low if low else place
-            present = np.bincount(place, minlength=high - low + 1) > 0
-            values = (np.flatnonzero(present) + low).astype(y.dtype)
-            return values, place if present.all() else (np.cumsum(present) - 1)[place]
+            present = np.bincount(place) > 0
+            values = (present.nonzero()[0] + low).astype(y.dtype, copy=False)
+            return values, place if len(values) == len(present) else (np.cumsum(present) - 1)[place]
     try:
         values, codes = np.unique(y, return_inverse=True)
     except TypeError:

@@ -9,7 +9,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
-from tenfold.score.inputs import Scores, Sets, positive_class, truth_and_scores, truth_or_sets
+from tenfold.score.inputs import Scores, Sets, are_rising, positive_class, truth_and_scores, truth_or_sets
 from tenfold.score.kinds import LABELS, MULTILABEL, as_labels, is_text, kind_of, named_kind, told
 
 
@@ -33,6 +33,8 @@ def probabilities_or_sets(y_true: Any, y_proba: Any, sample_weight: Any = None, 
 
 def _in_order(labels: Any) -> Array:
     given = np.asarray(labels).reshape(-1)
+    if are_rising(given):
+        return given
     ordered = np.unique(given)
     if len(ordered) == len(given) and not (ordered == given).all():
         warn(

@@ -61,11 +61,11 @@ class Confusion(Stats):
 
     def _on(self, truth: Array, predicted: Array) -> Array:
         """The table for these labels, in this order; what has other labels is left out."""
-        table = np.zeros((len(truth), len(predicted)), dtype=self.weight.dtype)
-        rows, columns = (_places(*pair) for pair in ((self.truth, truth), (self.predicted, predicted)))
-        kept = np.ix_(rows >= 0, columns >= 0)
-        table[np.ix_(rows[rows >= 0], columns[columns >= 0])] = self.weight[kept]
-        return table
+        if truth is self.truth and predicted is self.predicted:
+            return self.weight
+        table = np.zeros((len(truth) + 1, len(predicted) + 1), dtype=self.weight.dtype)  # the last ones are for other labels
+        table[_places(self.truth, truth)[:, None], _places(self.predicted, predicted)] = self.weight
+        return table[:-1, :-1].copy()
 
     @property
     def labels(self) -> Array:
@@ -94,7 +94,8 @@ class Confusion(Stats):
 
     def right(self) -> Any:
         """Weight of the rows whose prediction is the truth."""
-        return np.trace(self._on(self.labels, self.labels))
+        labels = self.labels
+        return self._on(labels, labels).trace()
 
     def accuracy(self, normalize: bool = True) -> float:
         return float(self.right() / self.total) if normalize else float(self.right())

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.base import check
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.score.kinds import (
@@ -175,7 +176,7 @@ def as_table(values: Any, name: str) -> Array:
     """Finite numbers (n, q)."""
     try:
         table = np.asarray(values)
-        if table.dtype not in (np.float32, np.float64):
+        if table.dtype not in ops.LARGEST:  # neither float32 nor float64
             table = table.astype(np.float64)
     except (TypeError, ValueError):
         raise BadInput(f"{name} does not hold numbers: {str(values)[:40]}") from None
@@ -208,14 +209,15 @@ def counted(columns: list[Array], w: Array | None) -> tuple[list[Array], Array |
 def coded(truth: Array, labels: Any) -> tuple[Array, Array]:
     """Classes in ascending order, and the code of each row."""
     if labels is None:
-        if truth.dtype == np.int64 and truth.min() == 0 and truth.max() == 1:
+        if truth.dtype == np.int64 and np.minimum.reduce(truth) == 0 and np.maximum.reduce(truth) == 1:
             return np.array([0, 1]), np.ascontiguousarray(truth)  # already codes: the usual case, without copies
         return encoded(truth, "y_true")
     given = np.asarray(labels).reshape(-1)
-    if len(np.unique(given)) < len(given):
-        raise BadParameter(f"Parameter 'labels' must be unique: {_listed(given)}")
-    if (np.sort(given) != given).any():
-        raise BadParameter(f"Parameter 'labels' must be ordered, as columns of scores are: {_listed(given)}")
+    if not are_rising(given):
+        if len(np.unique(given)) < len(given):
+            raise BadParameter(f"Parameter 'labels' must be unique: {_listed(given)}")
+        if (np.sort(given) != given).any():
+            raise BadParameter(f"Parameter 'labels' must be ordered, as columns of scores are: {_listed(given)}")
     check_same_type(truth, given, ("y_true", "labels"))
     codes = truth.dtype == np.int64 and np.array_equal(given, np.arange(len(given)))
     if codes and truth.min() >= 0 and truth.max() < len(given):
@@ -229,6 +231,11 @@ def coded(truth: Array, labels: Any) -> tuple[Array, Array]:
             f"'y_true' contains labels not in parameter 'labels': see row {row}"
         )
     return check.encode(truth, given)
+
+
+def are_rising(labels: Array) -> bool:
+    """Whether labels are different and in order."""
+    return bool((labels[1:] > labels[:-1]).all())
 
 
 def _listed(values: Array) -> str:

@@ -165,6 +165,6 @@ def check_same_type(first: Array, second: Array, names: tuple[str, str]) -> None
 def same_rows(**columns: Any) -> None:
     """Refuse columns of different lengths."""
     lengths = [len(column) for column in columns.values() if column is not None]
-    if len(set(lengths)) > 1:
+    if lengths[1:] != lengths[:-1]:
         told = ", ".join(f"{name} has {len(one)} rows" for name, one in columns.items() if one is not None)
         raise BadInput(f"Found input variables with inconsistent numbers of samples: {lengths}; {told}")

@@ -26,4 +26,7 @@ class Mean(Stats):
 
     def value(self, normalize: bool = True) -> float:
         """Σ w v / Σ w, or the sum alone."""
-        return float(np.mean(self.sum / self.weight)) if normalize else float(np.sum(self.sum))
+        total = self.sum / self.weight if normalize else self.sum
+        if np.ndim(total) == 0:
+            return float(total)
+        return float(np.mean(total) if normalize else np.sum(total))

@@ -49,7 +49,7 @@ class ValueSums(Stats):
         r, w = y - given.value.T, given.w
 
         def total(values: Array) -> Array:
-            return values.sum(axis=1) if w is None else values @ w
+            return np.add.reduce(values, axis=1) if w is None else values @ w
 
         weight = float(len(y.T) if w is None else w.sum())
         middle = total(y) / weight
@@ -119,7 +119,7 @@ def over_targets(values: Array, multioutput: Any) -> Any:
         if multioutput == "raw_values":
             return values
         if multioutput == "uniform_average":
-            return float(values.mean())
+            return float(np.add.reduce(values) / len(values))
         raise BadParameter(
             f"multioutput={multioutput!r}: must be 'raw_values', 'uniform_average' or a weight for each target"
         )
