@@ -54,7 +54,7 @@ class SklearnApi(MetadataRequests, Traits):
             if name not in self._parts_inside():
                 raise self._unknown_parameter(name)
             self._replace_inside(name, value)
-        inside = self._parts_inside()
+        inside = self._parts_inside() if nested else {}
         for name, some in nested.items():
             if name not in inside:
                 raise self._unknown_parameter(name)
@@ -167,7 +167,12 @@ def fresh(learner: Kind) -> Kind:
     return made
 
 
+PLAIN = frozenset((type(None), bool, int, float, str))  # what most parameters are: nothing to copy
+
+
 def _fresh(value: Any) -> Any:
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, list):
         return [_fresh(item) for item in value]
     if isinstance(value, tuple):
