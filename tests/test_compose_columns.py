@@ -189,3 +189,19 @@ def test_refusals(given: dict[str, Any], message: str) -> None:
         tenfold.ColumnTransformer(**given).fit(FRAME)
     with pytest.raises(tenfold.BadInput, match="X has no names"):
         tenfold.ColumnTransformer([("a", SCALE, ["age"])]).fit(X)
+
+
+def test_entries_that_were_looked_at_are_looked_at_again_once_they_are_others() -> None:
+    table = np.random.default_rng(0).normal(size=(6, 2))
+    model = tenfold.ColumnTransformer([("a", tenfold.StandardScaler(), [0]), ("b", "passthrough", [1])]).fit(table)
+    model.transformers[1] = ("b", "nonsense", [1])
+    with pytest.raises(ValueError, match="'b' is 'nonsense', and must be a transformer"):
+        model.fit(table)
+    model.transformers[1] = ("b", "drop", [1])
+    assert model.fit_transform(table).shape == (6, 1)
+    model.set_params(a="passthrough")
+    np.testing.assert_array_equal(model.fit_transform(table), table[:, :1])
+    voting = tenfold.VotingRegressor([("a", tenfold.Ridge()), ("b", tenfold.LinearRegression())]).fit(table, table[:, 0])
+    voting.estimators[1] = ("b", tenfold.GaussianNB())
+    with pytest.raises(ValueError, match="should be a regressor"):
+        voting.fit(table, table[:, 0])

@@ -70,15 +70,17 @@ class ColumnTransformer(Union):
             {"transformers": [("axes", make_pipeline(SimpleImputer(), PCA(2)), [0, 2, 3])]},
         ]
 
-    def _entries(self) -> list[tuple[str, Any, Any]]:
-        if not isinstance(self.transformers, (list, tuple)) or self.transformers:
-            self._pairs()
+    def _check_listed(self, given: Any) -> None:
         here = "ColumnTransformer(transformers)"
-        for one in self.transformers:
+        for one in given:
             if len(one) != 3:
                 raise BadParameter(f"{here}: {check.short(one)} is not a triple of a name, a transformer and columns")
             if isinstance(one[1], str) and one[1] not in ("drop", "passthrough"):
                 raise BadParameter(f"{here}: {one[0]!r} is {one[1]!r}, and must be a transformer, 'drop' or 'passthrough'")
+
+    def _entries(self) -> list[tuple[str, Any, Any]]:
+        if not isinstance(self.transformers, (list, tuple)) or self.transformers:
+            self._pairs()
         if isinstance(self.remainder, str) and self.remainder not in ("drop", "passthrough"):
             raise BadParameter(f"ColumnTransformer(remainder={self.remainder!r}): must be 'drop', 'passthrough' or a transformer")
         return [*map(tuple, self.transformers), ("remainder", self.remainder, None)]

@@ -39,10 +39,14 @@ class Named(Estimator):
                 )
         names = [one[0] for one in given]
         check_names(here, names, list(self._domains))
+        self._check_listed(given)
         pairs = [(one[0], one[1]) for one in given]
         if all(type(one) is tuple for one in given):
             vars(self)["_looked_at_pairs"] = tuple(given), pairs
         return pairs
+
+    def _check_listed(self, given: Any) -> None:
+        """Refuse a list of names and learners for what else its entries are."""
 
     def _refusal(self, learner: Any) -> str | None:
         """Why a learner cannot be one of the list, or None if it can."""
@@ -187,7 +191,7 @@ def unlike(outer: Any, members: list[Any]) -> str | None:
 
 
 def is_out(learner: Estimator) -> bool:
-    return learner is None or is_word(learner, "drop")
+    return learner is None or (isinstance(learner, str) and learner == "drop")
 
 
 def is_word(value: Any, word: str) -> bool:

@@ -203,7 +203,7 @@ class Union(OrdinaryUnion):
         return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
 
     def _undressed(self, X: Any) -> Any:
-        return self._named(X) if self._text_out() else self._transform(X)
+        return self._named(X) if self._leaves_text() else self._transform(X)
 
     def _categories_out(self) -> list[Array | None]:
         """The categories of the new columns, None for numbers."""
@@ -217,7 +217,16 @@ class Union(OrdinaryUnion):
         return out
 
     def _text_out(self) -> list[int]:
-        return [j for j, one in enumerate(self._categories_out()) if one is not None and one.dtype.kind != "b"]
+        return [j for j, one in enumerate(self._categories_out()) if _is_text(one)]
+
+    def _leaves_text(self) -> bool:
+        """Whether `_text_out` has columns, which need not be counted to know that."""
+        outer = vars(self).get("categories_")
+        for _, one, places in self._parts():
+            passed = None if outer is None else [outer[j] for j in places]
+            if any(map(_is_text, (passed if one is None else one._categories_out()) or ())):
+                return True
+        return False
 
     def _named(self, X: Any) -> Array:
         """The new rows with the categories themselves instead of their codes."""
@@ -269,6 +278,11 @@ class Union(OrdinaryUnion):
 
 def _with_weights(sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
     return params if sample_weight is None else {"sample_weight": sample_weight, **params}
+
+
+def _is_text(categories: Array | None) -> bool:
+    """Whether a column of these categories, None for numbers, holds text."""
+    return categories is not None and categories.dtype.kind != "b"  # truth values are numbers too
 
 
 def _is_word(one: Any) -> bool:
