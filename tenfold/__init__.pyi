@@ -122,6 +122,7 @@ from tenfold.prepare.minmax import DecimalScaler as DecimalScaler
 from tenfold.prepare.minmax import MaxAbsScaler as MaxAbsScaler
 from tenfold.prepare.minmax import MinMaxScaler as MinMaxScaler
 from tenfold.prepare.ordinal import OrdinalEncoder as OrdinalEncoder
+from tenfold.prepare.power import PowerTransformer as PowerTransformer
 from tenfold.prepare.prepare import Prepare as Prepare
 from tenfold.prepare.quantile import QuantileTransformer as QuantileTransformer
 from tenfold.prepare.radial import RadialBasisFeatures as RadialBasisFeatures

@@ -9,6 +9,7 @@ PUBLIC = {
     "RobustScaler": "robust",
     "RankTransformer": "rank",
     "QuantileTransformer": "quantile",
+    "PowerTransformer": "power",
     "LogTransformer": "logarithm",
     "Normalizer": "rows",
     "Binarizer": "rows",

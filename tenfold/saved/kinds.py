@@ -117,5 +117,6 @@ LEARNERS: dict[int, str] = {
     142: "RFE",
     143: "RFECV",
     144: "SequentialFeatureSelector",
+    145: "PowerTransformer",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
