@@ -8,6 +8,7 @@ from . import (
     boosting,
     ensemble,
     evaluate,
+    features,
     forest,
     generative,
     linear,
@@ -25,7 +26,7 @@ from .plan import Entry, Workload
 from .race import race
 
 LINEAR = (linear, sparse, pursuit, robust, local)
-OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search)
+OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search, features)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

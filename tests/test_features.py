@@ -297,3 +297,14 @@ def test_wide_and_odd_tables() -> None:
             np.testing.assert_allclose(
                 tenfold.f_classif(X[:, :9] * scale, y)[0], theirs.f_classif(X[:, :9], y)[0], rtol=1e-9
             )
+
+
+def test_what_is_left_of_nothing() -> None:
+    X, y = np.arange(12.0).reshape(6, 2) % 5, np.arange(6) % 2
+    with pytest.raises(tenfold.BadInput, match=r"'selectkbest' .* keeps no column"):
+        tenfold.make_pipeline(tenfold.SelectKBest(k=0), tenfold.GaussianNB()).fit(X, y)
+    assert tenfold.mutual_info_classif(X[:3], [0, 1, 2], random_state=0).tolist() == [0.0, 0.0]
+    F, p = tenfold.f_regression(X[:1], [1.0])
+    assert F.tolist() == [0.0, 0.0] and p.tolist() == [1.0, 1.0]
+    with pytest.raises(tenfold.BadInput, match="more than 3 rows"):
+        tenfold.mutual_info_regression(X[:3], y[:3].astype(float))

@@ -78,7 +78,11 @@ class Pipeline(LastStep):
             yield from through(partial(_changed, changes[:i]), fit_inside(step, source))
             found = source.facts.get("categories_")
             framed = step._container() != "default"
-            source = source.map(changes[i], len(step.get_feature_names_out()))
+            width = len(step.get_feature_names_out())
+            if not width:
+                name = self._active()[i][0]
+                raise BadInput(f"step {name!r} ({type(step).__name__}) keeps no column, and the steps behind it need some: relax it")
+            source = source.map(changes[i], width)
             if framed:  # a step that makes frames tells the next one the names of its columns
                 source.facts["feature_names_in_"] = np.asarray(step.get_feature_names_out(), dtype=object)
             if found is not None:

@@ -141,6 +141,8 @@ def _of_classes(x: Array, codes: Array, k: int) -> float:
     x, codes = x[order], codes[order]
     if (sizes == 1).any():
         x, codes = x[(left := sizes[codes] > 1)], codes[left]
+        if not len(x):
+            return 0.0
     radius, near = np.empty(len(x)), np.minimum(k, sizes - 1)
     for label in np.flatnonzero(sizes > 1):
         rows = np.flatnonzero(codes == label)

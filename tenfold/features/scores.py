@@ -148,7 +148,7 @@ def _f_of_correlations(stats: Joint, center: bool = True, force_finite: bool = T
         F = squared / (1 - squared) * freedom
     p = np.where(np.isposinf(F), 0.0, fdtrc(1, freedom, F))
     if force_finite:
-        p[np.isnan(F)] = 1.0
+        p[np.isnan(F) | np.isnan(p)] = 1.0
         F[np.isnan(F)] = 0.0
         F[np.isposinf(F)] = LARGEST
     return F, p
