@@ -10,6 +10,7 @@ PUBLIC = {
     "RankTransformer": "rank",
     "QuantileTransformer": "quantile",
     "PowerTransformer": "power",
+    "Whitener": "whiten",
     "LogTransformer": "logarithm",
     "Normalizer": "rows",
     "Binarizer": "rows",

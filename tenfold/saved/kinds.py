@@ -118,5 +118,6 @@ LEARNERS: dict[int, str] = {
     143: "RFECV",
     144: "SequentialFeatureSelector",
     145: "PowerTransformer",
+    146: "Whitener",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
