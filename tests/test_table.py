@@ -225,3 +225,36 @@ def test_dates_in_many_forms() -> None:
     assert str(evening[0]) == "2024-05-13 22:30:00" and str(evening[1]) == "2023-03-03 00:05:00"
     compact = tenfold.read(pl.DataFrame({"date": [20240512, 20230303] * 10, "y": [1.5, 2.5] * 10}))
     assert compact.kinds["date"] == "date" and str(compact.frame["date"][1]) == "2023-03-03"
+
+
+def test_a_large_file_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parser reads plain numbers itself; what else turns up far below is found, and the table is the same."""
+    rng = np.random.default_rng(5)
+    n = 12_000
+    rows = {
+        "x": [f"{x:.3f}" for x in rng.normal(5, 1, n)],
+        "late": [f"{x:.3f}" for x in rng.normal(5, 1, n)],
+        "n": [str(one) for one in rng.poisson(4, n)],
+        "gaps": ["" if i % 9 == 0 else str(i % 50 + 0.5) for i in range(n)],
+        "town": [("Bonn", "Köln", "NA")[i] for i in rng.integers(0, 3, n)],
+    }
+    rows["late"][11_000], rows["late"][11_001] = "<0.1", "n/a"
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    small = tenfold.read(tmp_path / "t.csv")
+    monkeypatch.setattr("tenfold.table.delimited.LARGE", 1)
+    monkeypatch.setattr("tenfold.table.delimited.LARGEST_LOOKED_AT", 1)
+    large = tenfold.read(tmp_path / "t.csv")
+    assert large.raw.frame["x"].dtype == pl.Float64 and large.raw.frame["late"].dtype == pl.String
+    assert large.frame.equals(small.frame) and large.frame.schema == small.frame.schema
+    assert large.describe() == small.describe() and large.column("late").odd[0].place == "line 11,002"
+    cells = (tmp_path / "t.csv").read_text()
+    for spoiled in (cells + "Total,,,,\n", cells.replace("Köln", "K\0"), cells + "1,2,3,4,5,6\n"):
+        (tmp_path / "s.csv").write_text(spoiled)
+        if "Total" in spoiled:
+            with pytest.warns(DataWarning, match="below the rows"):
+                assert tenfold.read(tmp_path / "s.csv").height == n
+        else:
+            with pytest.raises(BadFile, match=r"line \d+"):
+                tenfold.read(tmp_path / "s.csv")
+    (tmp_path / "w.csv").write_bytes(cells.encode("cp1252"))
+    assert "Windows-1252" in tenfold.read(tmp_path / "w.csv").raw.about

@@ -36,6 +36,7 @@ FEW_INTEGERS = (
 )
 FLOAT_WHOLE = 2.0**53
 AT_ONCE = 256  # columns
+LONG, SAMPLE = 50_000, 1000  # rows
 MOST_LISTED = 100  # odd cells of a column
 CENSORED, ODD = "censored", "odd"  # known up to a bound; anything else
 
@@ -101,6 +102,9 @@ def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
     `comma`: the table writes commas before decimals.
     """
     best: Numbers | None = None
+    some = sample_of(texts)
+    if some is not None and all(read_number(some, form).null_count() > 0.9 * len(some) for form in forms_of(some, comma)):
+        return None
     for form in forms_of(texts, comma):
         values, _ = finite(read_number(texts, form))
         if (best is None or values.null_count() < best.values.null_count()) and mostly_values(texts, values):
@@ -132,14 +136,26 @@ def plain_numbers(frame: pl.DataFrame, comma: bool = False) -> dict[str, pl.Seri
     names = [] if comma else [name for name, kind in frame.schema.items() if kind == pl.String]
     for start in range(0, len(names), AT_ONCE):
         some = names[start : start + AT_ONCE]
-        texts = frame.select(pl.col(some).str.strip_chars())
-        values = texts.select(pl.col(some).cast(pl.Float64, strict=False))
+        values = frame.select(pl.col(some).cast(pl.Float64, strict=False))
+        if values.null_count().row(0) != frame.select(some).null_count().row(0):  # blanks around numbers, or cells that are none
+            texts = frame.select(pl.col(some).str.strip_chars())
+            values = texts.select(pl.col(some).cast(pl.Float64, strict=False))
+        else:
+            texts = frame.select(some)
         plain = [(pl.col(name).is_null() | pl.col(name).is_finite()).all() for name in some]
         unread = texts.select((pl.col(some).is_null() | (pl.col(some) == "")).sum()).row(0)
         for name, gone, finite, empty in zip(some, values.null_count().row(0), values.select(plain).row(0), unread, strict=True):
             if finite and gone == empty < frame.height:
                 found[name] = values[name]
     return found
+
+
+def sample_of(texts: pl.Series) -> pl.Series | None:
+    """Of a long column some texts from everywhere in it, by which it is seen at once that it holds no numbers or dates at all."""
+    if len(texts) < LONG:
+        return None
+    some = texts.gather_every(len(texts) // SAMPLE).drop_nulls()
+    return some if len(some) >= SAMPLE / 2 else None
 
 
 def odd_cells(texts: pl.Series, values: pl.Series) -> Odd | None:

@@ -169,19 +169,20 @@ class _Look:
 
     def _numbers(self, values: pl.Series, note: str | None) -> tuple[Column, pl.Series]:
         x = present(values)
-        missing, different = len(values) - len(x), len(np.unique(x))
-        if different == 0:
+        missing = len(values) - len(x)
+        varies = len(x) > 0 and bool(x.min() < x.max())
+        if len(x) == 0:
             return Column(self.name, "empty", "holds no values, left out"), values
-        if different == 1 and missing == 0:
+        if not varies and missing == 0:
             return Column(self.name, "constant", "the same in every row, left out"), values
-        if different == 1:  # all that varies is whether there is a value
+        if not varies:  # all that varies is whether there is a value
             either = "one value or missing: used as present or absent"
             return Column(self.name, "category", either), as_texts(self.series)
         if missing == 0 and not self.keep and len(values) > 2 and _counts_rows(x):
             return Column(self.name, "row number", "counts the rows, left out", undo="keep"), values
         if says(self.name, TIMES) == "date" and are_compact(values):
             return self._dates(days(values, COMPACT), COMPACT, None, None)
-        key = None if self.keep else _is_key(self.name, x, len(values), different)
+        key = None if self.keep else _is_key(self.name, x, len(values))
         if key is not None:
             return Column(self.name, "id", f"{key}, left out", undo="keep"), values
         return Column(self.name, "number", note), values
@@ -239,7 +240,7 @@ def _are_sentences(texts: pl.Series) -> bool:
     return float(texts.str.count_matches(r"\s").median() or 0) >= 3  # type: ignore[arg-type]
 
 
-def _is_key(name: str, x: Array, n: int, different: int) -> str | None:
+def _is_key(name: str, x: Array, n: int) -> str | None:
     """Why whole numbers name the rows, or what these belong to; None where they measure something.
 
     Certain are numbers that count on from row to row, whatever their name, unless it is one of a time or place, where a series may be
@@ -248,6 +249,9 @@ def _is_key(name: str, x: Array, n: int, different: int) -> str | None:
     if n < LEAST_KEYS or x[0] != round(float(x[0])) or not np.array_equal(x, np.round(x)) or x.min() < 0:
         return None
     key, time = says_key(name), says(name, TIMES)
+    if not key and abs(x[1] - x[0]) != 1:
+        return None
+    different = len(np.unique(x))
     if different == len(x):
         steps = np.unique(np.diff(x))
         if time is None and len(steps) == 1 and abs(steps[0]) == 1:

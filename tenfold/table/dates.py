@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.table.cells import mostly_values
+from tenfold.table.cells import mostly_values, sample_of
 from tenfold.table.reading import pl
 
 TIME = r"([ T]+\d{1,2}(:\d{2}|\s*[apAP]\.?[mM]).*)?$"
@@ -25,6 +25,9 @@ DAY = 86_400
 
 def looks_like_dates(texts: pl.Series) -> bool:
     """Whether the cells are dates, up to a few that are missing or odd."""
+    some = sample_of(texts)
+    if some is not None and some.str.contains(LIKE_DATES).sum() < 0.1 * len(some):
+        return False
     alike = texts.str.contains(LIKE_DATES).fill_null(False)
     return bool(alike.any()) and mostly_values(texts, texts.set(~alike, None), codes=False)
 

@@ -19,6 +19,7 @@ import polars as pl
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput
+from tenfold.table.large import LARGE, lines_in, typed_frame
 from tenfold.table.layout import NUMBER, START, layout_of
 from tenfold.table.lines import (
     SEPARATORS,
@@ -65,7 +66,9 @@ class Delimited:
         """The line of the file on which a row of the frame begins."""
         record = row if self.kept is None else int(self.kept[row])
         if self.numbers is None:
-            self.numbers = line_numbers(self.path, self.layout, self.header)
+            large = self.path.stat().st_size > LARGEST_LOOKED_AT and not is_packed(self.path)
+            plain = large and abs(lines_in(self.path) - self.layout.skip - self.header - self.frame.height) <= 1
+            self.numbers = np.zeros(0, int) if plain else line_numbers(self.path, self.layout, self.header)
         return int(self.numbers[record]) if record < len(self.numbers) else self.layout.skip + 1 + self.header + record
 
 
@@ -81,17 +84,26 @@ def read_delimited(path: Path, tell: Tell) -> Delimited:
     data = _data(path, start, announced)
     text = (start if announced is None else start[: len(start) // 4 * 4]).decode(announced or "utf-8", "replace")
     layout = layout_of(_newlines(text.removeprefix("\ufeff")), len(start) < START)
+    if layout.skip:
+        tell(f"{path.name!r}: {_lines(layout.skip)} above the header left out")
     try:
+        typed = typed_frame(path, layout) if data is None and path.stat().st_size >= LARGE else None
+        if typed is not None and looks_like_header(typed.head(HEAD).select(pl.all().cast(pl.String))) is True:
+            found = Delimited(path, _unquoted(typed), layout, "utf8", True)
+            return _told(found, tell)  # a column of numbers without a gap: nothing but rows is below the header
         frame, encoding = _parsed(path, data, layout, tell)
     except pl.exceptions.PolarsError as reason:
         raise bad_line(path, layout) or BadFile(_cannot(path, layout, reason)) from None
     found = Delimited(path, frame, layout, announced or encoding, True)
     _without_nul(found)
     _settle_header(found, data, tell)
-    if layout.skip:
-        tell(f"{path.name!r}: {_lines(layout.skip)} above the header left out")
     _without_surroundings(found, tell)
-    frame = found.frame
+    return _told(found, tell)
+
+
+def _told(found: Delimited, tell: Tell) -> Delimited:
+    """With what should be known of the header and of lines that are too short."""
+    path, layout, frame = found.path, found.layout, found.frame
     if frame.width > 1 and frame.height and frame.to_series(-1).null_count() and path.stat().st_size < LARGEST_LOOKED_AT:
         warn_of_short_lines(path, layout, tell, found.line(frame.height - 1))
     found.repeated = check_header(path, frame.columns, layout, tell) if found.header else set()

@@ -29,6 +29,7 @@ NUMERIC = ("count", "interval", "ratio")
 FEW = 10  # different whole numbers: may be the steps of a scale
 MOST_CODES = 20  # different whole numbers with gaps between them: may be names
 LARGEST_COUNT = 1000
+SOME, MANY = 1000, 100_000  # values
 MOST_STEPS = 31  # of a cycle: days of a month
 SENTINELS = {-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0, -1e30, 1e30}
 LEFT_OUT = {"row number": "id", "id": "id", "text": "text", "constant": "constant", "empty": "empty", "nested": "empty"}
@@ -71,8 +72,11 @@ def _of_numbers(name: str, values: pl.Series) -> Kind:
         rows = int((x == sentinel).sum())
         doubt = f"{sentinel:g} in {rows:,} rows stands apart, as if for a missing value: missing=[{sentinel:g}] reads it so"
         x = x[x != sentinel]
-    different = np.unique(x)
-    whole = bool((x == np.round(x)).all())
+    whole = bool((x[:SOME] == np.round(x[:SOME])).all()) and bool((x == np.round(x)).all())
+    # Of measurements that differ only the ends matter.
+    few = whole or len(np.unique(x[:SOME])) < min(len(x), SOME) / 2
+    distinct = np.unique if len(x) < MANY else lambda x: pl.Series(x).unique().sort().to_numpy()  # hashed: not all are sorted
+    different = distinct(x) if few else np.array([x.min(), np.median(x[:SOME]), x.max()])
     for rule in (_two, _named, _signed, _few, _counted):
         found = rule(name, x, different, whole)
         if found is not None:

@@ -92,7 +92,8 @@ def encoding_of(start: bytes) -> str | None:
             return name
     even, odd = start[::2].count(0), start[1::2].count(0)
     half = len(start) // 2
-    printed = sum(one in TEXT for one in start) + even + odd
-    if half >= 4 and max(even, odd) > 0.3 * half and min(even, odd) < 0.05 * half and printed > 0.9 * len(start):
+    if half < 4 or max(even, odd) <= 0.3 * half or min(even, odd) >= 0.05 * half:
+        return None
+    if sum(one in TEXT for one in start) + even + odd > 0.9 * len(start):
         return "utf-16-le" if odd > even else "utf-16-be"  # western text in two bytes a character, unannounced
     return None

@@ -16,6 +16,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +62,19 @@ class Raw:
     typed: bool
     name: str
     about: str
-    digest: str  # SHA-256 of the file, or of the values of a frame
     seconds: float
+    path: Path | None  # of a file
     place: str | None  # SHA-256 of where the file lies, to distinguish it from another of the same name
     repeated: frozenset[str] = frozenset()  # names that stand more than once in the header of a CSV file
     notes: tuple[str, ...] = ()  # what was told about the file
     lines: Delimited | None = None  # where the rows stand in a CSV file
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the file, or of the values of a frame."""
+        if self.path is not None:
+            return _digest_file(self.path)
+        return hashlib.sha256(self.frame.hash_rows(seed=0).to_numpy().tobytes() + repr(self.frame.schema).encode()).hexdigest()
 
     def where(self, row: int) -> str:
         """The place of a row of the frame: its line in a CSV file, else its number from 1."""
@@ -77,7 +85,7 @@ def read_table(source: Any, table: str | None = None, query: str | None = None, 
     """A path to a file, a database, or a frame that narwhals knows (pandas, polars, Arrow, ...)."""
     began = time.perf_counter()
     notes = list[str]()
-    digest, place, repeated, lines = "", None, set[str](), None
+    path, place, repeated, lines = None, None, set[str](), None
 
     def told(note: str) -> None:
         notes.append(note)
@@ -90,7 +98,7 @@ def read_table(source: Any, table: str | None = None, query: str | None = None, 
         path = Path(source)
         frame, about, lines = _read_file(path, table, query, told)
         repeated = set() if lines is None else lines.repeated
-        digest, name, place = _digest_file(path), path.name, place_of(path)
+        name, place = path.name, place_of(path)
     else:
         frame, about, name = _from_frame(source), "in memory", "table"
     if frame.width == 0:
@@ -98,9 +106,8 @@ def read_table(source: Any, table: str | None = None, query: str | None = None, 
     if frame.height == 0:
         raise BadInput(f"{name} holds no rows below its header")
     frame = _named(frame)
-    digest = digest or hashlib.sha256(frame.hash_rows(seed=0).to_numpy().tobytes() + repr(frame.schema).encode()).hexdigest()
     gone = time.perf_counter() - began
-    return Raw(frame, lines is None, name, about, digest, gone, place, frozenset(repeated), tuple(notes), lines)
+    return Raw(frame, lines is None, name, about, gone, path, place, frozenset(repeated), tuple(notes), lines)
 
 
 def _named(frame: pl.DataFrame) -> pl.DataFrame:

@@ -83,7 +83,7 @@ class Table:
     def frame(self) -> pl.DataFrame:
         """The cells: numbers, dates and texts; null where a value is missing."""
         cells = ((without(self.raw.frame[column.name], self.missing), values, column.look) for column, values in self._read)
-        return pl.DataFrame([typed_values(*one) for one in cells])
+        return pl.DataFrame([typed_values(*one, not self.raw.typed) for one in cells])
 
     @cached_property
     def values(self) -> pl.DataFrame:
@@ -216,9 +216,10 @@ def asked_for(name: str, kind: str | None) -> Asked:
     return Asked(keep=[name]) if kind in NUMERIC else Asked()
 
 
-def typed_values(series: pl.Series, values: pl.Series, look: Column | None) -> pl.Series:
-    """A column as it is handed out: with the type that it came with, or that its texts stand for."""
-    if series.dtype != pl.String or look is None:
+def typed_values(series: pl.Series, values: pl.Series, look: Column | None, in_text: bool = True) -> pl.Series:
+    """A column as it is handed out: with the type that it came with, or that its texts stand for (`in_text`: it came from a text)."""
+    read_large = series.dtype == pl.Float64 and values.dtype == pl.Float64 and in_text
+    if (series.dtype != pl.String and not read_large) or look is None:
         return as_dates(values) if look is not None and look.kind == "date" and look.form == COMPACT else series
     if look.kind == "date":
         return as_dates(values)

@@ -45,7 +45,8 @@ def forms_of(texts: pl.Series, comma: bool) -> tuple[str, ...]:
 
 def writes_commas(frame: pl.DataFrame) -> bool:
     """Whether a column of texts holds numbers with a comma before the decimals, which cannot be thousands."""
-    typical = frame.select(pl.all().str.strip_chars().str.contains(TYPICAL).any()).row(0)
+    frame = frame.select(pl.selectors.string())
+    typical = frame.select(pl.all().str.strip_chars().str.contains(TYPICAL).any()).row(0) if frame.width else ()
     for column in (frame.to_series(j) for j, some in enumerate(typical) if some):
         texts = column.str.strip_chars().drop_nulls()
         present = texts.filter(texts != "")
