@@ -121,6 +121,7 @@ from tenfold.prepare.logarithm import LogTransformer as LogTransformer
 from tenfold.prepare.minmax import DecimalScaler as DecimalScaler
 from tenfold.prepare.minmax import MaxAbsScaler as MaxAbsScaler
 from tenfold.prepare.minmax import MinMaxScaler as MinMaxScaler
+from tenfold.prepare.neighbours import KNNImputer as KNNImputer
 from tenfold.prepare.ordinal import OrdinalEncoder as OrdinalEncoder
 from tenfold.prepare.power import PowerTransformer as PowerTransformer
 from tenfold.prepare.prepare import Prepare as Prepare

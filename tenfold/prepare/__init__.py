@@ -24,6 +24,7 @@ PUBLIC = {
     "RadialBasisFeatures": "radial",
     "AnscombeTransformer": "anscombe",
     "KBinsDiscretizer": "discretize",
+    "KNNImputer": "neighbours",
     "LabelEncoder": "labels",
     "LabelBinarizer": "labels",
     "MultiLabelBinarizer": "labels",
