@@ -16,6 +16,7 @@ from tenfold.compose.column_transformer import ColumnTransformer as ColumnTransf
 from tenfold.compose.column_transformer import make_column_transformer as make_column_transformer
 from tenfold.compose.feature_union import FeatureUnion as FeatureUnion
 from tenfold.compose.feature_union import make_union as make_union
+from tenfold.compose.iterative import IterativeImputer as IterativeImputer
 from tenfold.compose.multiclass import OneVsOneClassifier as OneVsOneClassifier
 from tenfold.compose.multiclass import OneVsRestClassifier as OneVsRestClassifier
 from tenfold.compose.outputs import MultiOutputClassifier as MultiOutputClassifier
@@ -109,6 +110,7 @@ from tenfold.nonlinear.kernel_regression import KernelRegressor as KernelRegress
 from tenfold.prepare.anscombe import AnscombeTransformer as AnscombeTransformer
 from tenfold.prepare.basis import PolynomialFeatures as PolynomialFeatures
 from tenfold.prepare.discretize import KBinsDiscretizer as KBinsDiscretizer
+from tenfold.prepare.em import EMImputer as EMImputer
 from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder
 from tenfold.prepare.function import FunctionTransformer as FunctionTransformer
 from tenfold.prepare.impute import SimpleImputer as SimpleImputer

@@ -28,6 +28,7 @@ PUBLIC = {
     "StackingClassifier": "stacking",
     "StackingRegressor": "stacking",
     "TargetEncoder": "target_encoder",
+    "IterativeImputer": "iterative",
     "GridSearchCV": "search.grid",
     "RandomizedSearchCV": "search.grid",
     "HalvingGridSearchCV": "search.halving",

@@ -25,6 +25,7 @@ PUBLIC = {
     "AnscombeTransformer": "anscombe",
     "KBinsDiscretizer": "discretize",
     "KNNImputer": "neighbours",
+    "EMImputer": "em",
     "LabelEncoder": "labels",
     "LabelBinarizer": "labels",
     "MultiLabelBinarizer": "labels",

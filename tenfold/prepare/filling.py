@@ -57,13 +57,17 @@ class Filling(Transformer, Estimator):
         raise NotImplementedError
 
     def _transform(self, X: Array) -> Array:
+        return self._assembled(X, None)
+
+    def _assembled(self, X: Array, filled: Array | None) -> Array:
+        """Rows with their gaps filled, without columns that are empty, with indicators; `filled` where the rows were filled before."""
         gapped = self._with_nan(X)
         blank = np.isnan(gapped)
         Z = X
         if blank[:, ~self.empty_].any():
-            Z = np.where(blank, self._fill(gapped.astype(np.float64)), X).astype(X.dtype)
+            Z = np.where(blank, self._fill(gapped.astype(np.float64)) if filled is None else filled, X).astype(X.dtype)
         if self.empty_.any():
-            Z = np.where(self.empty_, X.dtype.type(self._empty_value()), Z) if self.keep_empty_features else Z[:, ~self.empty_]
+            Z = np.where(blank & self.empty_, X.dtype.type(self._empty_value()), Z) if self.keep_empty_features else Z[:, ~self.empty_]
         if not self.add_indicator:
             return np.array(Z) if Z is X else np.ascontiguousarray(Z)
         return np.hstack([Z, blank[:, self.missing_features_].astype(X.dtype)])

@@ -129,7 +129,7 @@ class KNNImputer(Filling):
         share = share * count
         total = share.sum(axis=1)
         values = np.where(count > 0, self._rows[near, j], 0.0).astype(np.float64)
-        return np.where(total > 0, (share * values).sum(axis=1) / np.where(total > 0, total, 1.0), self.means_[j])
+        return np.asarray(np.where(total > 0, (share * values).sum(axis=1) / np.where(total > 0, total, 1.0), self.means_[j]))
 
     @staticmethod
     def _asked(weights: Callable[..., Any], distance: Array, used: Array) -> Array:
