@@ -119,5 +119,8 @@ LEARNERS: dict[int, str] = {
     144: "SequentialFeatureSelector",
     145: "PowerTransformer",
     146: "Whitener",
+    147: "KNNImputer",
+    148: "EMImputer",
+    149: "IterativeImputer",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
