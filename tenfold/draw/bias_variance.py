@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.draw.look import BLACK, BLUE, GREEN, GREY, RED, amount, new_axes
-from tenfold.evaluate.curves.bias_variance import BiasVariance, BiasVariancePath
+from tenfold.evaluate.curves.decomposition import BiasVariance, BiasVariancePath
 
 
 def draw_bias_variance(found: BiasVariance | BiasVariancePath, ax: Any = None) -> Any:

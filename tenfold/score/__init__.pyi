@@ -23,8 +23,6 @@ from tenfold.score.clustering import homogeneity_score as homogeneity_score
 from tenfold.score.clustering import mutual_info_score as mutual_info_score
 from tenfold.score.clustering import normalized_mutual_info_score as normalized_mutual_info_score
 from tenfold.score.clustering import rand_score as rand_score
-from tenfold.score.clustering import silhouette_samples as silhouette_samples
-from tenfold.score.clustering import silhouette_score as silhouette_score
 from tenfold.score.clustering import v_measure_score as v_measure_score
 from tenfold.score.gains import dcg_score as dcg_score
 from tenfold.score.gains import ndcg_score as ndcg_score
@@ -51,5 +49,7 @@ from tenfold.score.scoring import check_scoring as check_scoring
 from tenfold.score.scoring import get_scorer as get_scorer
 from tenfold.score.scoring import get_scorer_names as get_scorer_names
 from tenfold.score.scoring import make_scorer as make_scorer
+from tenfold.score.silhouette import silhouette_samples as silhouette_samples
+from tenfold.score.silhouette import silhouette_score as silhouette_score
 
 PUBLIC: dict[str, str]

@@ -15,7 +15,7 @@ from tenfold.base.estimator import log_softmax, softmax
 from tenfold.core.data import Array
 from tenfold.core.stats import Rows
 from tenfold.score.absolute_errors import AbsoluteErrors, LargestError
-from tenfold.score.clustering import Contingency, silhouette_score
+from tenfold.score.clustering import Contingency
 from tenfold.score.confusion import Confusion
 from tenfold.score.inputs import Labels, Scores, Values
 from tenfold.score.means import Mean
@@ -25,6 +25,7 @@ from tenfold.score.ranks import MOST_DISTINCT, RankRows, RankSketch
 from tenfold.score.regression import ResidualSpread, ValueSums, poisson_sums_of
 from tenfold.score.relative_errors import Shares, gamma_sums_of, log_sums_of
 from tenfold.score.roc import auc_of
+from tenfold.score.silhouette import silhouette_score
 
 Weights = Array | None
 NORMALISED = 1e-12  # |log Σ exp(s)| of log posteriors that were divided by their sum
