@@ -256,8 +256,9 @@ def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
     """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed."""
     if isinstance(X, Source):
         source = X
-        if (lazy := source.lazily(function)) is not None:
-            return lazy  # type: ignore[no-any-return]
+        lazy: Array | None = source.lazily(function)
+        if lazy is not None:
+            return lazy
     elif X.shape[0] < FEW_ROWS:
         return function(X)
     elif X.shape[0] <= block_rows(X.shape[1]):

@@ -24,7 +24,7 @@ class Named(Estimator):
         """The names and learners of the list, looked at; the same list is looked at once."""
         given, seen = getattr(self, self.listed), vars(self).get("_looked_at_pairs")
         if seen is not None and isinstance(given, (list, tuple)) and len(given) == len(seen[0]) and all(map(is_, given, seen[0])):
-            return seen[1]  # type: ignore[no-any-return]
+            return list(seen[1])
         here = f"{type(self).__name__}({self.listed})"
         if not isinstance(given, (list, tuple)) or not given:
             raise BadParameter(

@@ -218,7 +218,7 @@ def _memory(memory: Any) -> Any:
     if memory is None:
         return None
     if isinstance(memory, str):
-        from joblib import Memory  # type: ignore[import-untyped]
+        from joblib import Memory
 
         return Memory(location=memory, verbose=0).cache
     if not callable(getattr(memory, "cache", None)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.random import RandomState
@@ -316,7 +316,7 @@ class RANSACRegressor(Regressor, Estimator):
 
     def _predict(self, X: Any) -> Array:
         if "coef_" in vars(self):
-            return AffineRegressor._predict(self, X)  # type: ignore[arg-type]
+            return AffineRegressor._predict(cast(Any, self), X)
         model = self.estimator_
         if not hasattr(model, "predict"):
             raise BadInput(f"a {type(model).__name__} predicts no y: ask estimator_, or inliers(X)")

@@ -30,7 +30,7 @@ class Voting(Routes, Named):
 
     estimators_: list[Any] = learned("[learner](t)", "the fitted learners that take part, in the order of the list")
 
-    estimators: list = param(doc=ESTIMATORS)  # type: ignore[type-arg]
+    estimators: list[Any] = param(doc=ESTIMATORS)
     _: KW_ONLY
     weights: Any = param(default=None, doc="weight of each learner of the list; None: all count the same")
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")

@@ -67,7 +67,7 @@ class Foreign(Engine):
     """An engine of the user that has `run` and nothing else."""
 
     def __init__(self, inner: Any) -> None:
-        self.run = inner.run  # type: ignore[method-assign]  # its own, with nothing between
+        vars(self).update(run=inner.run)  # its own, with nothing between
         self.inner = inner
 
     def __repr__(self) -> str:

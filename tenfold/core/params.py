@@ -24,7 +24,7 @@ import numbers
 import re
 from copy import copy
 from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, replace
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -136,7 +136,7 @@ def estimator(cls: Class) -> Class:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Parameters\n" + "\n".join(lines) + "\n    "
     if learned_by(made) and made.__doc__:
         made.__doc__ = f"{made.__doc__.rstrip()}\n\n    Fitted\n" + "\n".join(described(made)) + "\n    "
-    return made  # type: ignore[no-any-return]
+    return cast(Class, made)
 
 
 def _shown_default(domain: Domain) -> str:

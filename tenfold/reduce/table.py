@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -79,10 +79,12 @@ def _sum(a: Moments | Triangular, b: Moments | Triangular, into: bool = False) -
     """a + b, in the memory of a if it may be; triangles stay triangles."""
     if type(a) is not type(b):
         a, b = (one if isinstance(one, Moments) else one.unpacked() for one in (a, b))
+    total: Any = a
     if into:
-        a += b  # type: ignore[operator]
-        return a
-    return a + b  # type: ignore[operator]
+        total += b
+    else:
+        total = total + b
+    return cast(Moments | Triangular, total)
 
 
 @dataclass(slots=True)

@@ -53,7 +53,7 @@ class Search(Chosen):
         doc="the score, greater is better: a name (None: accuracy or r2), a function, or several as a list or dict by name",
     )
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
-    refit: bool | str | Callable = param(  # type: ignore[type-arg]
+    refit: bool | str | Callable[..., Any] = param(
         default=True,
         doc="fit the best setting to all rows; of several scores the name of the one that chooses; or a function of cv_results_",
     )

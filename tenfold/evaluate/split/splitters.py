@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, fields
 from itertools import combinations
 from math import comb
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class Splitter:
         return request
 
     def __repr__(self) -> str:
-        shown = sorted((one.name, getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
+        shown = sorted((one.name, getattr(self, one.name)) for one in fields(cast(Any, self)))
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
 

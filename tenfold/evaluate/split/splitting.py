@@ -91,7 +91,7 @@ def takes_splitting(*but: str) -> Callable[[Callable[..., Any]], Any]:
             one for one in own.parameters.values() if one.kind is Parameter.KEYWORD_ONLY and one.name != "splitting"
         ]
         idle = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation="Any") for name in NO_EFFECT]
-        with_keywords.__signature__ = own.replace(parameters=[*before, *keywords, *after, *idle])  # type: ignore[attr-defined]
+        vars(with_keywords)["__signature__"] = own.replace(parameters=[*before, *keywords, *after, *idle])
         return with_keywords
 
     return decorate
