@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 from test_lasso import table, violation
 
 import tenfold
-from tenfold.linear import lasso_cv
+from tenfold.linear import lasso_cv, lasso_folds
 
 TIGHT: dict[str, Any] = {"tol": 1e-11, "max_iter": 50_000}
 
@@ -46,7 +46,7 @@ def test_elastic_net_equals_scikit_learn() -> None:
 def test_rows_and_moments_agree(monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any]) -> None:
     X, y, w = table()
     expected = tenfold.ElasticNetCV(l1_ratio=0.8, **TIGHT, **setting).fit(X, y, w)
-    monkeypatch.setattr(lasso_cv, "_ByMoments", lasso_cv._ByRows)
+    monkeypatch.setattr(lasso_cv, "ByMoments", lasso_cv.ByRows)
     found = tenfold.ElasticNetCV(l1_ratio=0.8, **TIGHT, **setting).fit(X, y, w)
     assert found.alpha_ == pytest.approx(expected.alpha_, rel=1e-10)
     np.testing.assert_allclose(found.mse_path_, expected.mse_path_, rtol=1e-7)
@@ -125,7 +125,7 @@ def test_many_folds_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     X = rng.normal(size=(240, 150))
     y = X[:, 0] + rng.normal(size=240)
     expected = tenfold.LassoCV(cv=60, alphas=5).fit(X, y)
-    monkeypatch.setattr(lasso_cv, "KEPT", 0)
+    monkeypatch.setattr(lasso_folds, "KEPT", 0)
     tracemalloc.start()
     found = tenfold.LassoCV(cv=60, alphas=5).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
