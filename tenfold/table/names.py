@@ -17,8 +17,8 @@ TIMES = frozenset((
 RANKS = frozenset(("rank", "place", "standing", "position", "percentile"))
 COUNTED = frozenset((
     "count", "counts", "visits", "children", "siblings", "rooms", "bedrooms", "bathrooms", "bath", "households",
-    "population", "persons", "people", "clicks", "views", "orders", "purchases", "calls", "sibsp", "parch", "dependents", "cars", "bedroom",
-    "kitchen", "fireplaces", "rms", "credits", "cylinders",
+    "population", "persons", "people", "clicks", "views", "orders", "purchases", "calls", "dependents", "cars", "bedroom",
+    "kitchen", "fireplaces", "credits", "cylinders",
 ))  # fmt: skip
 SCALED = frozenset((
     "temp", "temperature", "celsius", "fahrenheit", "latitude", "longitude", "lat", "lon", "lng", "ph", "iq", "zscore",

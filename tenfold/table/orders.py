@@ -10,8 +10,7 @@ SCALES = (
     "none | no | absent ; very low | vl ; low | lo | l ; medium | mid | moderate | med | m ; high | hi | h ; very high | vh",
     "none | absent ; mild | minor | slight ; moderate ; severe | major ; very severe | critical | extreme",
     "tiny | xxs ; extra small | xs ; small | s ; medium | m ; large | l ; extra large | xl ; xxl ; xxxl",
-    "very bad | terrible | awful ; bad ; poor | po ; fair | fa ; average | ok | okay | ta | typical | av ; good | gd ; very "
-    "good ; excellent | ex ; ideal",
+    "very bad | terrible | awful ; bad ; poor ; fair ; average | ok | okay | typical ; good ; very good ; premium ; excellent ; ideal",
     "never ; rarely | seldom ; sometimes | occasionally ; often | frequently ; usually ; always",
     "strongly disagree ; disagree ; somewhat disagree ; neutral | undecided | neither agree nor disagree ; somewhat agree ; "
     "agree ; strongly agree",
@@ -22,19 +21,9 @@ SCALES = (
     "sunday | sun",
     "first ; second ; third ; fourth ; fifth",
     "junior ; mid ; senior ; lead ; principal",
-    "fair ; good ; very good ; premium ; ideal",
-    "i1 ; si2 ; si1 ; vs2 ; vs1 ; vvs2 ; vvs1 ; if",
-    "none ; primary | elementary | < hs grad ; secondary | high school | hs grad ; some college ; college | college grad | "
-    "bachelor | bachelors ; master | masters | advanced degree ; doctorate | phd",
-    "none ; no | unf | unfinished ; lwq ; rec ; blq ; alq ; glq",
-    "none ; unf ; rfn ; fin",
-    "none ; no ; mn ; av ; gd",
-    "none ; sal ; sev ; maj2 ; maj1 ; mod ; min2 ; min1 ; typ",
-    "none ; mnww ; gdwo ; mnprv ; gdprv",
-    "gtl ; mod ; sev",
-    "ir3 ; ir2 ; ir1 ; reg",
-    "lt-norm ; norm ; gt-norm",
-    "unskilled ; skilled ; highly skilled",
+    "none ; primary | elementary ; secondary | high school ; some college ; college | bachelor | bachelors ; master | masters | "
+    "advanced degree ; doctorate | phd",
+    "i3 ; i2 ; i1 ; si2 ; si1 ; vs2 ; vs1 ; vvs2 ; vvs1 ; if ; fl",  # grades of diamonds
     "bronze ; silver ; gold ; platinum",
     "freshman ; sophomore ; junior ; senior",
     "cold ; cool ; mild ; warm ; hot",
@@ -50,7 +39,6 @@ RANGE = re.compile(
 )
 AT_LEAST = re.compile(r"(?:>=?|≥|over|above|more than|at least)\s*(-?\d+(?:[.,]\d+)?)\s*[a-z%$€]{0,8}", re.IGNORECASE)
 NUMBERED = re.compile(r"\d+[.)]\s+")  # "1. never": the number is not part of the words
-NOTHING = ("none", "unemployed", "no", "absent", "no checking", "no known savings", "unknown")
 
 
 def order_of(levels: Sequence[str]) -> tuple[str, ...]:
@@ -66,7 +54,7 @@ def order_of(levels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _ranges(levels: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:
-    """Ranges of numbers, such as <100, 100-500, >=500; beside them at most one word for nothing, which comes first."""
+    """Ranges of numbers, such as <100, 100-500, >=500; beside them at most one word (none, not asked), which comes first."""
     keys = []
     words = 0
     for word in plain:
@@ -76,11 +64,9 @@ def _ranges(levels: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:
         elif found and (found["high"] or found["below"] or found["above"]):
             low = _number(found["low"])
             keys.append((low, 0.0) if found["below"] else (low, 1.0))
-        elif word in NOTHING:
+        else:
             words += 1
             keys.append((float("-inf"), 0.0))
-        else:
-            return ()
     if words > 1 or len(set(keys)) < len(keys) or len(keys) - words < 2:
         return ()
     return tuple(level for _, level in sorted(zip(keys, levels, strict=True)))
