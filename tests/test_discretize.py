@@ -10,7 +10,7 @@ from sklearn.preprocessing import KBinsDiscretizer as Theirs
 from sklearn.tree import DecisionTreeClassifier
 
 import tenfold
-from tenfold.prepare.cuts import class_cuts
+from tenfold.solve.class_cuts import class_cuts
 
 rng = np.random.default_rng(0)
 X = np.column_stack([rng.normal(size=300), rng.exponential(size=300), rng.integers(0, 12, 300), rng.normal(size=300) * 1e6])

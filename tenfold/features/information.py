@@ -14,6 +14,7 @@ from tenfold.core.errors import BadParameter
 from tenfold.core.learning import Keep
 from tenfold.features.mutual_info import discrete_columns, exact_information
 from tenfold.features.scores import gate_of
+from tenfold.solve.class_cuts import class_cuts
 
 BIT = float(np.log(2.0))
 
@@ -80,40 +81,13 @@ def entropy(counts: Array) -> Array:
 
 def _cuts(x: Array, y: Array, w: Array, bins: str, n_bins: int) -> Array:
     """Where a column of numbers is cut: a value that is a cut belongs to the bin above it."""
-    here = ~np.isnan(x)
-    values, place = np.unique(x[here], return_inverse=True)
-    if len(values) < 2:
+    order = np.argsort(x, kind="stable")[: int((~np.isnan(x)).sum())]
+    values, y, w = x[order], y[order], w[order]
+    if not len(values) or values[0] == values[-1]:
         return np.empty(0)
     if bins == "mdl":
-        counts = np.zeros((len(values), int(y.max()) + 1))
-        np.add.at(counts, (place, y[here]), w[here])
-        return values[mdl_cuts(counts)]
-    share = np.cumsum(np.bincount(place, weights=w[here])) / w[here].sum()
-    cut = np.searchsorted(share, np.arange(1, n_bins) / n_bins * (1 - 1e-12)) + 1
-    return values[np.unique(cut[cut < len(values)])]
-
-
-def mdl_cuts(counts: Array) -> list[int]:
-    """Places where rows of class counts, one for each distinct value in rising order, are cut: as long as a cut pays, by
-
-    gain > [log₂(n − 1) + log₂(3^K − 2) − (K H − K₁ H₁ − K₂ H₂)] / n      (Fayyad & Irani 1993).
-    """
-    sums = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
-    found, open_ = [], [(0, len(counts))]
-    while open_:
-        start, stop = open_.pop()
-        if stop - start < 2:
-            continue
-        whole = sums[stop] - sums[start]
-        left = sums[start + 1 : stop] - sums[start]
-        right = whole - left
-        n, H, H1, H2 = whole.sum(), entropy(whole), entropy(left), entropy(right)
-        rest = (left.sum(axis=1) * H1 + right.sum(axis=1) * H2) / n
-        best = int(rest.argmin())
-        K, K1, K2 = (int((one > 0).sum()) for one in (whole, left[best], right[best]))
-        cost = np.log2(max(n - 1, 1)) + K * np.log2(3.0) + np.log2(1 - 2 * 3.0**-K) - (K * H - K1 * H1[best] - K2 * H2[best])
-        if H - rest[best] > cost / n:
-            cut = start + 1 + best
-            found.append(cut)
-            open_ += [(start, cut), (cut, stop)]
-    return sorted(found)
+        return class_cuts(values, y, w, int(y.max()) + 1)
+    share = np.cumsum(w) / w.sum()
+    place = np.searchsorted(share, np.arange(1, n_bins) / n_bins * (1 - 1e-12))
+    above = np.searchsorted(values, values[place], side="right")
+    return np.unique(values[above[above < len(values)]])

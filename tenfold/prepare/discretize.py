@@ -19,7 +19,8 @@ from tenfold.core.numbers import check_finite, column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import legacy_generator
 from tenfold.core.stats import Rows
-from tenfold.prepare.cuts import class_cuts, cluster_cuts, weighted_quantiles
+from tenfold.prepare.cuts import cluster_cuts, weighted_quantiles
+from tenfold.solve.class_cuts import class_cuts
 
 METHODS = (
     "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "linear",
