@@ -122,25 +122,28 @@ bool enter_codes(Sample& sample, const nb::object& y) {
     return true;
 }
 
-// How a tree of a sorted table grows, checked.
-struct Ground {
-    std::vector<std::int8_t> directions;
-    Settings by;
+// How a tree grows, as Python says it.
+struct TreeLimits {
+    std::string criterion;
+    bool random;
+    std::int64_t max_depth, min_split, min_leaf;
+    double min_weight_leaf;
+    std::int64_t max_features, max_leaves;
+    double min_gain;
+    std::vector<std::int8_t> monotonic;     // by column, or empty
+    std::vector<std::uint8_t> categorical;  // by column, or empty
+    std::uint64_t seed;
 
-    Ground(const Presorted& sorted, size_t n, size_t p, const std::string& criterion, bool random, std::int64_t max_depth,
-           std::int64_t min_split, std::int64_t min_leaf, double min_weight_leaf, std::int64_t max_features,
-           std::int64_t max_leaves, double min_gain, Integers monotonic, Column<std::uint8_t> categorical,
-           std::uint64_t seed, size_t n_threads)
-        : directions(monotonic.span().begin(), monotonic.span().end()),
-          by{random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_leaf, min_gain, directions,
-             categorical.span(), sorted.missing, seed, n_threads, criterion == "gain_ratio"} {
+    // The same for one table, checked.
+    Settings settings(const Presorted& sorted, size_t n, size_t p, size_t n_threads) const {
         require(sorted.n == n && sorted.p == p, "X is not the table that was sorted");
         require(sorted.lists.size() == n * p, "the lists went into the last tree");
-        require(monotonic.size(0) == 0 || monotonic.size(0) == p, "monotonic must have p values");
-        require(categorical.size(0) == 0 || categorical.size(0) == p, "categorical must have p values");
+        require(monotonic.empty() || monotonic.size() == p, "monotonic must have p values");
+        require(categorical.empty() || categorical.size() == p, "categorical must have p values");
         require(min_leaf >= 1 && max_features >= 0, "min_leaf must be at least 1");
+        return {random, max_depth, min_split, min_leaf, max_features, max_leaves, min_weight_leaf, min_gain, monotonic,
+                categorical, sorted.missing, seed, n_threads, criterion == "gain_ratio"};
     }
-    Ground(const Ground&) = delete;
 };
 
 // grow(lists) with the lists of a sorted table. The `last` tree of a table takes them: they are not in memory twice.
@@ -157,11 +160,11 @@ nb::tuple grown(Presorted& sorted, bool last, Grow&& grow) {
 }
 
 // One exact tree. `y` are targets, or codes of `classes` classes as numbers; `w` is empty where all weights are 1.
-template <class T, class... Limits>
-nb::tuple exact_tree(Presorted& sorted, Table<T> X, nb::object y, Vector w, std::int64_t classes,
-                     const std::string& criterion, bool last, Limits... limits) {
+template <class T>
+nb::tuple exact_tree(Presorted& sorted, Table<T> X, nb::object y, Vector w, std::int64_t classes, const TreeLimits& limits,
+                     bool last, size_t n_threads) {
     const size_t n = X.size(0), p = X.size(1);
-    const Ground ground(sorted, n, p, criterion, limits...);
+    const Settings by = limits.settings(sorted, n, p, n_threads);
     require(w.size(0) == 0 || w.size(0) == n, "y and w must have n values");
     Sample sample;
     sample.n = n;
@@ -179,58 +182,68 @@ nb::tuple exact_tree(Presorted& sorted, Table<T> X, nb::object y, Vector w, std:
         Input<double, 1> targets;
         if (!targets.acquire(y.ptr())) throw nb::type_error("y must be float64, or int64 where it holds codes");
         require(targets.size(0) == n, "y and w must have n values");
-        set_targets(sample, targets.span(), w.span(), criterion == "poisson");
+        set_targets(sample, targets.span(), w.span(), limits.criterion == "poisson");
     }
     const Values values{X.data(), p, std::is_same_v<T, float>};
     return grown(sorted, last, [&](std::vector<std::uint32_t> lists) {
-        Grafted tree = grow_by(criterion, ground.by, values, sample, outputs, std::move(lists));
+        Grafted tree = grow_by(limits.criterion, by, values, sample, outputs, std::move(lists));
         sample = {};
         return tree;
     });
 }
 
 // One exact tree for the columns of Y (n, q): numbers, or codes of so many classes each.
-template <class T, class... Limits>
-nb::tuple exact_tree_of_several(Presorted& sorted, Table<T> X, Matrix Y, Vector w, Integers classes,
-                                const std::string& criterion, bool last, Limits... limits) {
+template <class T>
+nb::tuple exact_tree_of_several(Presorted& sorted, Table<T> X, Matrix Y, Vector w, Integers classes, const TreeLimits& limits,
+                                bool last, size_t n_threads) {
     const size_t n = X.size(0), p = X.size(1), q = Y.size(1);
-    const Ground ground(sorted, n, p, criterion, limits...);
+    const Settings by = limits.settings(sorted, n, p, n_threads);
     require(Y.size(0) == n && w.size(0) == n && q >= 1, "Y and w must have n rows");
     require(classes.size(0) == 0 || classes.size(0) == q, "classes must have q values");
-    require(!ground.by.ratio && ground.directions.empty(), "gain_ratio and monotonic are for one target");
+    require(!by.ratio && by.monotonic.empty(), "gain_ratio and monotonic are for one target");
     Samples samples;
     size_t outputs = classes.size(0) ? 0 : q;
     for (size_t k = 0; k < q; ++k) {
         const std::int64_t count = classes.size(0) ? classes.data()[k] : 0;
         require(count >= (classes.size(0) ? 1 : 0), "classes must be at least 1");
         outputs += static_cast<size_t>(count);
-        samples.each.push_back(sample_of(Y, k, w.span(), static_cast<size_t>(count), criterion == "poisson"));
+        samples.each.push_back(sample_of(Y, k, w.span(), static_cast<size_t>(count), limits.criterion == "poisson"));
     }
     const Values values{X.data(), p, std::is_same_v<T, float>};
     return grown(sorted, last, [&](std::vector<std::uint32_t> lists) {
-        return grow_several(criterion, ground.by, values, samples, outputs, std::move(lists));
+        return grow_several(limits.criterion, by, values, samples, outputs, std::move(lists));
     });
 }
-
-#define LIMITS bool, std::int64_t, std::int64_t, std::int64_t, double, std::int64_t, std::int64_t, double, Integers, \
-               Column<std::uint8_t>, std::uint64_t, size_t
 
 template <class T>
 void define(nb::class_<Presorted>& presorted) {
     presorted.def("__init__", &build<T>, "X"_a.noconvert(), "n_threads"_a);
     const auto grow = [&](const char* name, auto tree, auto y, auto classes) {
-        presorted.def(name, tree, "X"_a.noconvert(), y, "w"_a.noconvert(), classes, "criterion"_a, "last"_a, "random"_a,
-                      "max_depth"_a, "min_split"_a, "min_leaf"_a, "min_weight_leaf"_a, "max_features"_a, "max_leaves"_a,
-                      "min_gain"_a, "monotonic"_a.noconvert(), "categorical"_a.noconvert(), "seed"_a, "n_threads"_a);
+        presorted.def(name, tree, "X"_a.noconvert(), y, "w"_a.noconvert(), classes, "limits"_a, "last"_a, "n_threads"_a);
     };
-    grow("grow", &exact_tree<T, LIMITS>, "y"_a, "classes"_a);
-    grow("grow_several", &exact_tree_of_several<T, LIMITS>, "Y"_a.noconvert(), "classes"_a.noconvert());
+    grow("grow", &exact_tree<T>, "y"_a, "classes"_a);
+    grow("grow_several", &exact_tree_of_several<T>, "Y"_a.noconvert(), "classes"_a.noconvert());
+}
+
+void define_limits(nb::module_& m) {
+    nb::class_<TreeLimits>(m, "TreeLimits")
+        .def("__init__",
+             [](TreeLimits* made, std::string criterion, bool random, std::int64_t max_depth, std::int64_t min_split,
+                std::int64_t min_leaf, double min_weight_leaf, std::int64_t max_features, std::int64_t max_leaves, double min_gain,
+                Integers monotonic, Column<std::uint8_t> categorical, std::uint64_t seed) {
+                 new (made) TreeLimits{std::move(criterion), random, max_depth, min_split, min_leaf, min_weight_leaf, max_features,
+                                       max_leaves, min_gain, {monotonic.span().begin(), monotonic.span().end()},
+                                       {categorical.span().begin(), categorical.span().end()}, seed};
+             },
+             nb::kw_only(), "criterion"_a, "random"_a, "max_depth"_a, "min_split"_a, "min_leaf"_a, "min_weight_leaf"_a,
+             "max_features"_a, "max_leaves"_a, "min_gain"_a, "monotonic"_a.noconvert(), "categorical"_a.noconvert(), "seed"_a);
 }
 
 }  // namespace
 
 NB_MODULE(_grow, m) {
     start_module_beside_kernels();
+    define_limits(m);
     nb::class_<Presorted> presorted(m, "Presorted");
     define<double>(presorted);
     define<float>(presorted);

@@ -38,7 +38,7 @@ def methods(kind: type) -> list[str]:
 
 
 def entry_points() -> set[str]:
-    """`_kernels.moments`, `_grow.Forest.tree`, ... (the making of an object goes with its methods)."""
+    """`_kernels.moments`, `_forest.Forest.tree`, ... (the making of an object goes with its methods)."""
     found = set()
     for module in modules():
         short = module.__name__.rpartition(".")[2]

@@ -168,6 +168,8 @@ FORESTS: Fits = {
     "several targets, sparse": forest(BOTH, SPARSE),
     "ExtraTreesRegressor": lambda: tenfold.ExtraTreesRegressor(2, **SHALLOW).fit(SMALL, SHORT).predict(SMALL),
     "out-of-bag": lambda: tenfold.RandomForestRegressor(25, oob_score=True, **SHALLOW).fit(SMALL, SHORT).oob_score_,
+    "rows of trees": lambda: np.concatenate(tenfold.RandomForestRegressor(2, **SHALLOW).fit(SMALL, SHORT).estimators_samples_),
+    "balanced trees": forest(FEW, regress=False, class_weight="balanced_subsample"),
     "leaves": lambda: tenfold.RandomForestRegressor(2, **SHALLOW).fit(SMALL, SHORT).apply(SMALL),
     "attributions": lambda: attributions(tenfold.RandomForestRegressor(2, **SHALLOW).fit(SMALL, SHORT), SMALL[:9]).values,
 }

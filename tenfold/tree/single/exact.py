@@ -66,14 +66,9 @@ class Presorted:
         return self._grown(self._lists.grow_several, targets, weight, each, by)
 
     def _grown(self, grow: Any, target: Array, weight: Array, classes: Any, by: Growth) -> Trees:
-        limits = (
-            by.random, by.max_depth, by.min_split, by.min_leaf, by.min_weight_leaf, by.max_features, by.max_leaves, by.min_gain,
-            by.monotonic, by.categorical, by.seed,
-        )  # fmt: skip
+        limits = _grow.TreeLimits(**vars(by))
         with lent_threads() as n:
-            arrays = while_listening(
-                self.X.size, lambda: grow(self.X, target, weight, classes, by.criterion, self.once, *limits, n)
-            )
+            arrays = while_listening(self.X.size, lambda: grow(self.X, target, weight, classes, limits, self.once, n))
         return one_tree(arrays)
 
 
