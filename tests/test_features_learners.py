@@ -118,8 +118,8 @@ def test_rfe_reads_a_stream_once_and_predicts() -> None:
 
 def test_rfe_of_classifiers_frames_and_anybodys_learners() -> None:
     frame = pandas.DataFrame(FLOWERS, columns=list("abcd"))
-    expected = theirs.RFE(linear.LogisticRegression(), n_features_to_select=2).fit(FLOWERS, KINDS)
-    for learner in (tenfold.LogisticRegression(), linear.LogisticRegression()):
+    expected = theirs.RFE(linear.LogisticRegression(max_iter=300), n_features_to_select=2).fit(FLOWERS, KINDS)
+    for learner in (tenfold.LogisticRegression(), linear.LogisticRegression(max_iter=300)):
         chosen = tenfold.RFE(learner, n_features_to_select=2).fit(frame, KINDS)
         assert chosen.get_feature_names_out().tolist() == ["c", "d"]
         np.testing.assert_array_equal(chosen.predict(frame), expected.predict(FLOWERS))

@@ -65,6 +65,8 @@ class OfLearner(OfMember, Selector, Estimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Learn which columns to keep; `params` are handed to every fit of the learner, by scikit-learn's routing where that is on."""
+        if y is not None and not isinstance(y, str) and not check.elsewhere(X):
+            check.as_column(y)  # also where the learner has no use for it
         if routing_enabled():
             params = params if sample_weight is None else {**params, "sample_weight": sample_weight}
             params, sample_weight = dict(routed(self, "fit", params).estimator.fit), None
