@@ -88,7 +88,7 @@ def test_bad_weights(case: Case, value: float) -> None:
     row, _ = case.place()
     case.w = np.ones(case.n)
     case.w[row] = value
-    judge(case, must_say("sample_weight", f"row {row}"))
+    judge(case, must_say("sample_weight", f"row {row}", "not negative" if np.isfinite(value) else "NaN" if np.isnan(value) else "infinity"))
 
 
 @two_hundred

@@ -90,6 +90,13 @@ def test_perfect_calibration_has_no_error() -> None:
     assert ours.calibration_error([0, 1, 1, 1], [0.75] * 4) == 0
 
 
+def test_probabilities_that_do_not_sum_to_one_are_told_of() -> None:
+    told = [[0.5, 0.6], [0.5, 0.5]]
+    with pytest.warns(UserWarning, match="do not sum to one.*row 0"):
+        found = ours.log_loss([0, 1], told)
+    assert found == pytest.approx(-(np.log(0.5) + np.log(0.5)) / 2, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
