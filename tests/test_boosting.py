@@ -182,7 +182,7 @@ def test_rounds_are_a_path_a_warm_start_and_stages(name: str) -> None:
             np.testing.assert_allclose(last, model.predict(X), rtol=1e-12)
         else:
             np.testing.assert_array_equal(last, model.predict(X))
-    with pytest.raises(BadParameter, match="=3 must be larger.*=6 when warm_start==True"):
+    with pytest.raises(BadParameter, match=r"=3 must be larger.*=6 when warm_start==True"):
         warm.set_params(**{path: 3}).fit(X, target)
 
 

@@ -92,7 +92,7 @@ def test_perfect_calibration_has_no_error() -> None:
 
 def test_probabilities_that_do_not_sum_to_one_are_told_of() -> None:
     told = [[0.5, 0.6], [0.5, 0.5]]
-    with pytest.warns(UserWarning, match="do not sum to one.*row 0"):
+    with pytest.warns(UserWarning, match=r"do not sum to one.*row 0"):
         found = ours.log_loss([0, 1], told)
     assert found == pytest.approx(-(np.log(0.5) + np.log(0.5)) / 2, rel=1e-12)
 
