@@ -207,6 +207,19 @@ def test_what_surrounds_a_table(tmp_path: Path) -> None:
     assert table.raw.where(2) == "line 9"
 
 
+def test_what_a_search_for_faults_has_found(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("n|x\n50%|2.5\nTotal|1,5\n50%|50%\nTotal|2.5\n50%|50%\n")  # a form in which nothing is unusual
+    assert tenfold.read(tmp_path / "t.csv").shape == (5, 2)
+    (tmp_path / "t.csv").write_text("a,b,c\nTotal,1,2\nTotal,3,4\nTotal,5,6\nTotal,7,8\n")  # a level, not a line of sums
+    assert tenfold.read(tmp_path / "t.csv").height == 4
+    (tmp_path / "t.csv").write_text("&lt;b&gt;,x\na,1\nb,2\n")  # semicolons in the header that part nothing
+    assert tenfold.read(tmp_path / "t.csv").frame.columns == ["&lt;b&gt;", "x"]
+    (tmp_path / "t.csv").write_text('"a ""b""",x\n1,2\n3,5\n')
+    assert tenfold.read(tmp_path / "t.csv").frame.columns == ['a "b"', "x"]
+    with pytest.raises(BadParameter, match="target=0: must be the name of a column, such as 'x'"):
+        tenfold.read(tmp_path / "t.csv", target=0)  # type: ignore[arg-type]
+
+
 def test_dates_in_many_forms() -> None:
     for cells, kind in (
         (["12 May 2024", "3 March 2023"], pl.Date),

@@ -113,7 +113,9 @@ def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
                 break
     if best is None or not best.form:
         return best
-    unusual = texts.cast(pl.Float64, strict=False).is_null() & best.values.is_not_null()
+    unusual = (texts.cast(pl.Float64, strict=False).is_null() & best.values.is_not_null()).fill_null(False)
+    if not unusual.any():
+        return best
     first = int(unusual.arg_max() or 0)
     return replace(best, as_written=f"numbers such as {texts[first]!r}, read as {best.values[first]:.12g}")
 

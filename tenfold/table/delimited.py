@@ -279,7 +279,7 @@ def _footer(frame: pl.DataFrame, empty: pl.Series) -> int:
         alone = bool(first) and not any(cells[1:]) and not NUMBER.fullmatch(first)
         apart = row > 0 and bool(empty[row - 1])
         remark = alone and (frame.width >= 3 or apart) and (bool(REMARK.match(first)) or apart or len(first.split()) >= 3 or ":" in first)
-        total = first.lower().rstrip(":") in TOTALS and not (frame[: row - 1, 0].str.to_lowercase() == first.lower()).any()
+        total = row > 2 and first.lower().rstrip(":") in TOTALS and not (frame[:row, 0].str.to_lowercase() == first.lower()).any()
         if not remark and not total:
             break
         found = back

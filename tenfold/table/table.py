@@ -53,6 +53,8 @@ class Table:
     def __init__(self, raw: Raw, target: str | None = None, kinds: Mapping[str, str] | None = None, missing: Sequence[Any] = ()) -> None:
         self.raw, self.target, self.given, self.missing = raw, target, dict(kinds or {}), tuple(missing)
         if target is not None:
+            if not isinstance(target, str):
+                raise BadParameter(f"target={target!r}: must be the name of a column, such as {raw.frame.columns[-1]!r}")
             check_name(target, raw.frame.columns)
         for name, kind in self.given.items():
             check_name(name, raw.frame.columns)
