@@ -29,6 +29,7 @@ WORDS_OF_STREAMS = ["", *(word for word in MISSING_IN_NUMBERS if "inf" not in wo
 OVERFLOW = r"^[+-]?\d+(\.\d*)?[eE]\+?\d+$"  # 1e400 is a number, but no float
 BOUND = r"^[<>≤≥~≈]=?\s*[+-]?\d"  # "<0.01": a number that is known up to a bound
 CENSOR = re.compile(BOUND)
+LONG_KEY = r"^[+-]?\d{16,}$"
 MOST_WORDS = 0.5  # of the cells: with more missing values than numbers a column is not one of numbers
 MOST_ODD = 0.1  # of the cells may be texts of any other kind
 FEW_INTEGERS = (
@@ -158,6 +159,14 @@ def sample_of(texts: pl.Series) -> pl.Series | None:
         return None
     some = texts.gather_every(len(texts) // SAMPLE).drop_nulls()
     return some if len(some) >= SAMPLE / 2 else None
+
+
+def too_long(series: pl.Series, values: pl.Series) -> bool:
+    """Whether whole numbers have more digits than a float holds: names of something, which as floats would run together."""
+    x = present(values)
+    if len(x) == 0 or max(-x.min(), x.max()) < FLOAT_WHOLE:
+        return False
+    return series.dtype != pl.String or bool(series.str.strip_chars().str.contains(LONG_KEY).any())
 
 
 def odd_cells(texts: pl.Series, values: pl.Series) -> Odd | None:

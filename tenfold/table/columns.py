@@ -10,7 +10,17 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
-from tenfold.table.cells import Odd, as_numbers, as_texts, class_texts, finite, odd_cells, plain_numbers, present
+from tenfold.table.cells import (
+    Odd,
+    as_numbers,
+    as_texts,
+    class_texts,
+    finite,
+    odd_cells,
+    plain_numbers,
+    present,
+    too_long,
+)
 from tenfold.table.dates import COMPACT, ISO, are_compact, days, form_of, looks_like_dates, other_form
 from tenfold.table.names import TIMES, says, says_key
 from tenfold.table.reading import Raw, pl
@@ -145,12 +155,14 @@ class _Look:
             return self._dates(days(self.series, ISO), ISO, None, None)
         if kind.is_numeric() or kind.is_decimal():
             values, infinite = finite(self.series)
+            if kind.is_integer() and too_long(self.series, values):
+                return self._texts(as_texts(self.series))
             return self._numbers(values, self._note(infinite))
-        if plain is not None and not (self.typed and _whole(plain)):
+        if plain is not None and not (self.typed and _whole(plain)) and not too_long(self.series, plain):
             return self._numbers(plain, None)
         texts = as_texts(self.series)
         numbers = as_numbers(texts, self.comma)
-        if numbers is not None and not (self.typed and _whole(numbers.values)):
+        if numbers is not None and not too_long(texts, numbers.values) and not (self.typed and _whole(numbers.values)):
             note = "; ".join(filter(None, [numbers.as_written, self._note(numbers.odd)])) or None
             column, values = self._numbers(numbers.values, note)
             return replace(column, form=numbers.form or None, undo=column.undo or self._undo(numbers.odd)), values

@@ -18,6 +18,7 @@ from tenfold.table.lines import Layout
 LARGE = 1 << 26  # bytes
 HEAD = 10_000  # rows in which numbers are looked for
 PIECE = 1 << 24  # bytes
+FLOAT_WHOLE = 2.0**53  # above it floats run together
 
 
 def typed_frame(path: Path, layout: Layout) -> pl.DataFrame | None:
@@ -34,7 +35,7 @@ def typed_frame(path: Path, layout: Layout) -> pl.DataFrame | None:
     if not numbers:
         return None
     frame = read(schema_overrides=dict.fromkeys(numbers, pl.Float64), ignore_errors=True)  # what is no number is found by its gap
-    whole = frame.select((pl.col(numbers).is_finite() & pl.col(numbers).is_not_null()).all()).row(0)
+    whole = frame.select((pl.col(numbers).is_not_null() & (pl.col(numbers).abs() < FLOAT_WHOLE)).all()).row(0)
     again = [name for name, one in zip(numbers, whole, strict=True) if not one]
     if len(again) == len(numbers):
         return None

@@ -168,6 +168,8 @@ def _from_frame(table: Any) -> pl.DataFrame:
 
     try:
         frame = nw.from_native(table, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        raise BadInput("two columns of the frame have one name: rename all but one") from None
     except TypeError:
         raise BadType(
             f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, or a data frame"
