@@ -13,6 +13,7 @@ from . import (
     generative,
     linear,
     local,
+    prepare,
     pursuit,
     robust,
     search,
@@ -26,7 +27,7 @@ from .plan import Entry, Workload
 from .race import race
 
 LINEAR = (linear, sparse, pursuit, robust, local)
-OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search, features)
+OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search, features, prepare)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

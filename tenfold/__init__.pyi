@@ -113,6 +113,15 @@ from tenfold.prepare.discretize import KBinsDiscretizer as KBinsDiscretizer
 from tenfold.prepare.em import EMImputer as EMImputer
 from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder
 from tenfold.prepare.function import FunctionTransformer as FunctionTransformer
+from tenfold.prepare.functions import add_dummy_feature as add_dummy_feature
+from tenfold.prepare.functions import binarize as binarize
+from tenfold.prepare.functions import maxabs_scale as maxabs_scale
+from tenfold.prepare.functions import minmax_scale as minmax_scale
+from tenfold.prepare.functions import normalize as normalize
+from tenfold.prepare.functions import power_transform as power_transform
+from tenfold.prepare.functions import quantile_transform as quantile_transform
+from tenfold.prepare.functions import robust_scale as robust_scale
+from tenfold.prepare.functions import scale as scale
 from tenfold.prepare.impute import SimpleImputer as SimpleImputer
 from tenfold.prepare.indicate import MissingIndicator as MissingIndicator
 from tenfold.prepare.labels import LabelBinarizer as LabelBinarizer

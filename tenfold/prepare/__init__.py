@@ -31,6 +31,15 @@ PUBLIC = {
     "MultiLabelBinarizer": "labels",
     "label_binarize": "labels",
     "Prepare": "prepare",
+    "scale": "functions",
+    "minmax_scale": "functions",
+    "maxabs_scale": "functions",
+    "robust_scale": "functions",
+    "quantile_transform": "functions",
+    "power_transform": "functions",
+    "normalize": "functions",
+    "binarize": "functions",
+    "add_dummy_feature": "functions",
 }
 
 # Found by name when a file is loaded, but not offered: the part of `Prepare` that `tenfold.select` uses by itself.
