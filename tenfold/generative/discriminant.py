@@ -113,11 +113,12 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, ByMoments):
                 "intercept_",
             )
         few = isinstance(stats, ClassRows)
-        within, by_priors, total = self._covariances(stats, priors)
+        within, by_priors = self._covariances(stats, priors)
         white = (self._whitening_of_rows if few else self._whitening)(within, means[weight > 0])
         center = priors @ means
         apart = (means - center) @ white  # class means in coordinates where the covariance within classes is I
         if self.solver == "eigen":
+            total = self._total_covariance(stats)
             gains, axes = eigh(along(total, white) - along(within, white))
             axes, gains = axes[:, ::-1], gains[::-1]
             if few and within.level:  # and in each direction beside the rows
@@ -148,26 +149,36 @@ class LinearDiscriminantAnalysis(Classifier, Transformer, ByMoments):
             fitted["covariance_"] = by_priors.dense() if isinstance(by_priors, Covariance) else by_priors
         return fitted
 
-    def _covariances(self, stats: ClassRows | Moments | Estimated, priors: Array) -> tuple[Any, Any, Any]:
-        """Within classes as the solver takes it, within classes by priors, and of all rows; each with its shrinkage."""
-        weight, share = stats.weight, stats.weight / stats.weight.sum()
-        by_prior = share if self.priors is None else priors
-        apart = (stats.mean - share @ stats.mean) * np.sqrt(share)[:, None]
+    def _covariances(self, stats: ClassRows | Moments | Estimated, priors: Array) -> tuple[Any, Any]:
+        """Within classes as the solver takes it, and within classes by priors; each with its shrinkage."""
+        weight, n = stats.weight, stats.weight.sum()
+        by_prior = weight / n if self.priors is None else priors
         plain = self.solver == "svd" and not self.shrinkage  # then priors do not weigh the covariances
         if isinstance(stats, ClassRows):
-            rows, s = stats.apart * np.sqrt(stats.w)[:, None], float(self.shrinkage or 0.0)
-            pooled = rows / np.sqrt(weight.sum())
-            by_priors = Covariance(rows * np.sqrt(by_prior / np.maximum(weight, 1e-300))[stats.y][:, None], s)
-            return Covariance(pooled) if plain else by_priors, by_priors, Covariance(np.vstack([pooled, apart]), s)
-        pooled = stats.scatter.sum(axis=0) / float(weight.sum())
+            rows = stats.apart * np.sqrt(stats.w)[:, None]
+            shares = by_prior / np.maximum(weight, 1e-300)
+            by_priors = Covariance(rows * np.sqrt(shares)[stats.y][:, None], float(self.shrinkage or 0.0))
+            return Covariance(rows / np.sqrt(n)) if plain else by_priors, by_priors
         if isinstance(stats, Estimated):
             mixed = np.tensordot(by_prior / np.maximum(weight, 1e-300), stats.scatter, axes=1)
-            return mixed, mixed, stats.total
-        mixed = pooled
+            return mixed, mixed
+        mixed = pooled = stats.scatter.sum(axis=0) / float(n)
         if self.priors is not None:
             mixed = np.tensordot(priors / np.maximum(weight, 1e-300), stats.scatter, axes=1)
         mixed = shrunk(mixed, self.shrinkage)
-        return pooled if plain else mixed, mixed, shrunk(pooled + apart.T @ apart, self.shrinkage)
+        return pooled if plain else mixed, mixed
+
+    def _total_covariance(self, stats: ClassRows | Moments | Estimated) -> Any:
+        """Of all rows, with its shrinkage."""
+        if isinstance(stats, Estimated):
+            return stats.total
+        n = stats.weight.sum()
+        share = stats.weight / n
+        apart = (stats.mean - share @ stats.mean) * np.sqrt(share)[:, None]
+        if isinstance(stats, ClassRows):
+            pooled = stats.apart * np.sqrt(stats.w)[:, None] / np.sqrt(n)
+            return Covariance(np.vstack([pooled, apart]), float(self.shrinkage or 0.0))
+        return shrunk(stats.scatter.sum(axis=0) / float(n) + apart.T @ apart, self.shrinkage)
 
     def _finish(self, source: Source) -> None:
         refuse_if_not_yet(self)

@@ -42,15 +42,16 @@ def as_labels(values: Any, name: str) -> Array:
         raise BadInput(f"{name} has shape {labels.shape}: unknown is not supported, give one label for each row")
     if not labels.size:
         raise BadInput(f"{EMPTY}: {name} has shape {labels.shape}")
-    if labels.dtype.kind == "f":
+    kind = labels.dtype.kind
+    if kind == "f":
         check_finite(labels, name, "labels")
-    elif labels.dtype.kind == "c":
+    elif kind == "c":
         raise BadInput(f"Complex data not supported: {name} must hold labels")
-    elif labels.dtype.kind == "S":
+    elif kind == "S":
         raise BadType(f"Support for labels represented as bytes is not supported: make {name} text")
-    elif labels.dtype.kind == "O":
+    elif kind == "O":
         return _from_objects(labels, name)
-    elif labels.dtype.kind == "U" and isinstance(values, (list, tuple)) and labels.ndim == 1:
+    elif kind == "U" and isinstance(values, (list, tuple)) and labels.ndim == 1:
         _check_texts(values, name)  # NumPy makes text of whatever stands beside a text
     return labels
 
