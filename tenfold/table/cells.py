@@ -114,7 +114,8 @@ def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
                 break
     if best is None or not best.form:
         return best
-    unusual = (texts.cast(pl.Float64, strict=False).is_null() & best.values.is_not_null()).fill_null(False)
+    plain = texts.cast(pl.Float64, strict=False)
+    unusual = (best.values.is_not_null() & plain.ne_missing(best.values)).fill_null(False)  # 20.000 may be twenty thousand
     if not unusual.any():
         return best
     first = int(unusual.arg_max() or 0)
