@@ -33,10 +33,20 @@ def test_a_failed_allocation_is_a_memory_error_and_the_process_goes_on(family: s
     options = ["--all"] if os.environ.get("TENFOLD_EXHAUSTIVE") else []
     done = run("out_of_memory.py", family, *options, env=preloaded)
     counts = {name: [int(n) for n in found.split()] for name, found in (line.split(": ") for line in done.splitlines())}
-    for name, (failures, borne, _) in counts.items():
-        assert failures > 0 and borne < failures, f"{name}: no allocation failed that it could not do without"
+    assert any(failures for failures, _, _ in counts.values())
+    for name, (failures, borne, _) in counts.items():  # some kernels work in what their caller gives them
+        assert borne < failures or failures == 0, f"{name}: no allocation failed that it could not do without"
     threaded = [of_helpers for name, (_, _, of_helpers) in counts.items() if "in threads" in name]
     assert not threaded or sum(threaded) > 0, "no allocation failed in a thread other than the main one"
+
+
+@pytest.mark.parametrize("family", ["blocks", "trees", "forests", "boosting"])
+def test_a_fit_beside_one_without_memory_is_untouched(family: str, preloaded: dict[str, str]) -> None:
+    done = run("out_of_memory.py", family, "--beside", env=preloaded)
+    for line in done.splitlines():
+        name, counts = line.split(": ")
+        failures, meanwhile = map(int, counts.split())
+        assert failures > 0 and meanwhile > 0, name
 
 
 def test_every_native_entry_point_is_in_a_fit_whose_allocations_fail() -> None:

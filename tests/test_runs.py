@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import tenfold
 from tenfold._kernels import Budget, Lease
@@ -24,6 +25,8 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(20_000, 12))
 Y = X @ rng.normal(size=12) + rng.normal(size=len(X))
 LABEL = (Y > 0).astype(int)
+BOTH = np.column_stack([Y, X[:, 0]])
+SPARSE = scipy.sparse.csr_array(np.where(np.abs(X[:4000]) < 0.7, 0.0, X[:4000]))
 
 FITS: dict[str, Callable[[], Any]] = {
     "ridge": lambda: tenfold.Ridge().fit(X, Y).coef_,
@@ -35,6 +38,22 @@ FITS: dict[str, Callable[[], Any]] = {
     ),
     "exact tree": lambda: tenfold.DecisionTreeRegressor().fit(X, Y).predict(X[:500]),
     "forest": lambda: tenfold.RandomForestRegressor(4, random_state=0).fit(X, Y).predict(X[:500]),
+    "several targets": lambda: tenfold.DecisionTreeRegressor(max_depth=6).fit(X, BOTH).predict(X[:500]),
+    "several targets, absolute error": lambda: (
+        tenfold.DecisionTreeRegressor(max_depth=3, criterion="absolute_error").fit(X[:2000], BOTH[:2000]).predict(X[:500])
+    ),
+    "forest of several targets": lambda: (
+        tenfold.RandomForestRegressor(4, random_state=0).fit(X[:4000], BOTH[:4000]).predict(X[:500])
+    ),
+    "forest of several medians": lambda: (
+        tenfold.RandomForestRegressor(2, max_depth=6, criterion="absolute_error", random_state=0)
+        .fit(X[:2000], BOTH[:2000])
+        .predict(X[:500])
+    ),
+    "sparse tree": lambda: tenfold.DecisionTreeRegressor().fit(SPARSE, Y[:4000]).predict(SPARSE[:500]),
+    "sparse boosting": lambda: (
+        tenfold.GradientBoostingRegressor(n_estimators=8).fit(SPARSE, Y[:4000]).predict(SPARSE[:500])
+    ),
     "bagging": lambda: tenfold.BaggingRegressor(tenfold.Ridge(), 6, random_state=0).fit(X, Y).predict(X[:500]),
 }
 

@@ -10,13 +10,17 @@ extern "C" void* __libc_memalign(std::size_t alignment, std::size_t size);
 
 namespace {
 
+enum { ALL, HELPERS, OWN };
+
 std::atomic<long> left{-1}, alive{0};  // allocations until one fails (below zero: none does); blocks not yet freed
-std::atomic<bool> failed{false}, of_helpers{false};
+std::atomic<bool> failed{false};
+std::atomic<int> of{0};
 pthread_t caller;
 
 bool fails() {
     if (left.load(std::memory_order_relaxed) < 0) return false;
-    if (of_helpers.load(std::memory_order_relaxed) && pthread_equal(pthread_self(), caller)) return false;
+    const int whose = of.load(std::memory_order_relaxed);
+    if (whose != ALL && (pthread_equal(pthread_self(), caller) != 0) != (whose == OWN)) return false;
     if (left.fetch_sub(1) != 0) return false;
     failed = true;
     return true;
@@ -35,13 +39,13 @@ void release(void* block) {
 
 }  // namespace
 
-// The k-th allocation from now on fails (0: none), of those of threads other than this one if only helpers count; returns whether
-// the one before has failed.
-extern "C" int fail_at(long k, int only_of_helpers) {
+// The k-th allocation from now on fails (0: none): of all threads, of others than this one, or of this one; returns whether the one
+// before has failed.
+extern "C" int fail_at(long k, int whose) {
     left = -1;
     const bool before = failed.exchange(false);
     caller = pthread_self();
-    of_helpers = only_of_helpers != 0;
+    of = whose;
     left = k - 1;
     return before;
 }

@@ -26,7 +26,7 @@ BOTH, CODES = np.column_stack([Y, X[:, 0]])[:200], np.column_stack([FEW, TWO])
 WEIGHTS = rng.uniform(0.5, 2, 200)
 COUNTS = np.round(np.exp(np.column_stack([SHORT, SMALL[:, 1]]) / 8))
 SPARSE = scipy.sparse.csr_array(np.where(np.abs(SMALL) < 0.7, 0.0, SMALL))
-WIDE = rng.normal(size=(300, 60))
+WIDE = rng.normal(size=(900, 60))
 CATEGORIES = np.where(rng.random((9000, 1)) < 0.1, np.nan, rng.integers(0, 9, (9000, 1)))
 MIXED = np.hstack([X, CATEGORIES])
 TABLE = MIXED[:400]
@@ -38,21 +38,16 @@ CUTS: dict[str, Any] = dict(LITTLE, categorical_features=[6])
 
 
 @contextmanager
-def many_blocks() -> Iterator[None]:
-    """Tables in blocks so small that several threads have some."""
-    before, data.BLOCK_BYTES = data.BLOCK_BYTES, 1 << 11
+def blocks_for_threads(family: str, name: str) -> Iterator[None]:
+    """Tables in blocks so small that several threads have some, where a fit is to be in threads."""
+    before = data.BLOCK_BYTES
+    data.BLOCK_BYTES = 1 << 11 if family == "blocks" and "in threads" in name else before
+    data.block_rows.cache_clear()
     try:
         yield
     finally:
         data.BLOCK_BYTES = before
-
-
-def in_blocks(fit: Callable[[], Any]) -> Callable[[], Any]:
-    def whole() -> Any:
-        with many_blocks():
-            return fit()
-
-    return whole
+        data.block_rows.cache_clear()
 
 
 def in_parts(learner: Any, X: Any, y: Any) -> Any:
@@ -98,11 +93,9 @@ BLOCKS: Fits = {
     "QuadraticDiscriminantAnalysis": lambda: tenfold.QuadraticDiscriminantAnalysis().fit(SMALL, FEW).predict(SMALL),
     "PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
     "KernelRegressor": lambda: tenfold.KernelRegressor().fit(SMALL, SHORT).predict(SMALL[:50]),
-    "in threads": in_blocks(lambda: tenfold.LogisticRegression().fit(SMALL, FEW).coef_),
-    "in threads, PCA": in_blocks(lambda: tenfold.PCA(3).fit(X[:600]).components_),
-    "in threads, KMeans": in_blocks(
-        lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_
-    ),
+    "in threads": lambda: tenfold.LogisticRegression().fit(SMALL, FEW).coef_,
+    "in threads, PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
+    "in threads, KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
 }
 EVALUATION: Fits = {
     "cross_validate": lambda: tenfold.cross_validate(tenfold.GaussianNB(), SMALL, FEW, folds=5).scores,
@@ -144,7 +137,7 @@ TREES: Fits = {
     "AdaBoostClassifier of two classes": lambda: (
         tenfold.AdaBoostClassifier(n_estimators=3).fit(SMALL, TWO).predict(SMALL)
     ),
-    "in threads": tree(Y, NARROW, max_depth=5),
+    "in threads": tree(Y, NARROW, max_depth=4),
     "in threads, several targets": tree(X[:, :2], NARROW, max_depth=4),
     "in threads, AdaBoostClassifier": lambda: tenfold.AdaBoostClassifier(n_estimators=2).fit(X, MANY).predict(X[:9]),
 }

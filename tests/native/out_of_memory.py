@@ -3,6 +3,7 @@
     python out_of_memory.py FAMILY          prints for each fit how many failed, in how many of them the fit went on without, and
                                             how many of the failures were in threads other than the main one
     python out_of_memory.py FAMILY --all    each of them, also where fits have thousands
+    python out_of_memory.py FAMILY --beside  fails in one thread of Python, while the same fits are made in another
     python out_of_memory.py entry-points    prints the native entry points that no fit calls
 
 Each failure must be a MemoryError, or be borne; the process must be sound after it, give the same bits, and lose no memory.
@@ -10,10 +11,12 @@ Each failure must be a MemoryError, or be borne; the process must be sound after
 
 from __future__ import annotations
 
+import contextvars
 import ctypes
 import faulthandler
 import gc
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 FEW = 400  # allocations of which each fails; of more, those at the beginning, and some
 LIBRARY = ctypes.CDLL(None)
+ALL, HELPERS, OWN = 0, 1, 2  # the threads whose allocations fail
 
 
 def attempt(fit: Callable[[], Any]) -> Any:
@@ -34,18 +38,18 @@ def attempt(fit: Callable[[], Any]) -> Any:
         return None
 
 
-def lost(fit: Callable[[], Any], k: int, helpers: bool) -> int:
+def lost(fit: Callable[[], Any], k: int, whose: int) -> int:
     """How many more blocks are alive after a fit whose k-th allocation fails."""
     gc.collect()
     before = LIBRARY.blocks_alive()
-    LIBRARY.fail_at(k, helpers)
+    LIBRARY.fail_at(k, whose)
     attempt(fit)
-    LIBRARY.fail_at(0, 0)
+    LIBRARY.fail_at(0, ALL)
     gc.collect()
     return int(LIBRARY.blocks_alive() - before)
 
 
-def survive(fit: Callable[[], Any], helpers: bool, all_of_them: bool) -> tuple[int, int]:
+def survive(fit: Callable[[], Any], whose: int, all_of_them: bool) -> tuple[int, int]:
     """How many allocations failed, and in how many of them the fit went on without."""
     expected = fit()
     failures = borne = missed = 0
@@ -53,9 +57,9 @@ def survive(fit: Callable[[], Any], helpers: bool, all_of_them: bool) -> tuple[i
     while missed < 3:  # threads do not allocate as much in every run
         gc.collect()
         before = LIBRARY.blocks_alive()
-        LIBRARY.fail_at(k, helpers)
+        LIBRARY.fail_at(k, whose)
         found = attempt(fit)
-        failed = LIBRARY.fail_at(0, 0)
+        failed = LIBRARY.fail_at(0, ALL)
         missed = 0 if failed else missed + 1
         failures += failed
         borne += failed and found is not None
@@ -64,10 +68,41 @@ def survive(fit: Callable[[], Any], helpers: bool, all_of_them: bool) -> tuple[i
         gc.collect()
         # What is kept for the next time is kept once; what is lost is lost each time.
         if LIBRARY.blocks_alive() > before:
-            assert min(lost(fit, k, helpers) for _ in range(4)) <= 0, f"memory is lost at failure {k}"
+            assert min(lost(fit, k, whose) for _ in range(4)) <= 0, f"memory is lost at failure {k}"
         assert np.array_equal(fit(), expected, equal_nan=True), f"other bits after failure {k}"
         k += 1 if all_of_them or k < FEW else k // 40
     return failures, borne
+
+
+def beside(fit: Callable[[], Any]) -> tuple[int, int]:
+    """How many fits failed in this thread, and how many were made meanwhile in another, all with the same bits."""
+    expected, over, found = fit(), threading.Event(), list[Any]()
+
+    def repeat() -> None:
+        try:
+            while not over.is_set():
+                found.append(np.array_equal(fit(), expected, equal_nan=True))
+        except BaseException as failure:
+            found.append(failure)
+
+    context = contextvars.copy_context()
+    other = threading.Thread(target=lambda: context.run(repeat))
+    other.start()
+    failures, k = 0, 1
+    try:
+        while k < FEW:
+            LIBRARY.fail_at(k, OWN)
+            mine = attempt(fit)
+            if not LIBRARY.fail_at(0, ALL):
+                break
+            failures += 1
+            assert mine is None or np.array_equal(mine, expected, equal_nan=True), f"other bits at failure {k}"
+            k += 1 + k // 4
+    finally:
+        over.set()
+        other.join()
+    assert all(one is True for one in found), f"a fit beside a failed one: {found}"
+    return failures, len(found)
 
 
 def main(family: str, *options: str) -> None:
@@ -75,15 +110,16 @@ def main(family: str, *options: str) -> None:
 
     faulthandler.enable()
     seen = watched() if family == "entry-points" else set()
-    from fits import FITS
+    from fits import FITS, blocks_for_threads
 
     import tenfold
 
     with tenfold.threads(3):
         if family == "entry-points":
-            for fits in FITS.values():
-                for fit in fits.values():
-                    fit()
+            for each, fits in FITS.items():
+                for name, fit in fits.items():
+                    with blocks_for_threads(each, name):
+                        fit()
             print(*sorted(entry_points() - seen), sep="\n")
             return
         LIBRARY.fail_at.argtypes = [ctypes.c_long, ctypes.c_int]
@@ -93,8 +129,12 @@ def main(family: str, *options: str) -> None:
         gc.freeze()
         for name, fit in FITS[family].items():
             print(name, end=": ", flush=True)
-            failures, borne = survive(fit, False, "--all" in options)
-            of_helpers, _ = survive(fit, True, "--all" in options) if "in threads" in name else (0, 0)
+            with blocks_for_threads(family, name):
+                if "--beside" in options:
+                    print(*beside(fit), flush=True)
+                    continue
+                failures, borne = survive(fit, ALL, "--all" in options)
+                of_helpers, _ = survive(fit, HELPERS, "--all" in options) if "in threads" in name else (0, 0)
             print(failures, borne, of_helpers, flush=True)
 
 
