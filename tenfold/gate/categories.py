@@ -19,6 +19,7 @@ from tenfold.core.numbers import column_name
 Categories = list[Array | None]
 TRUTH = np.array([False, True])
 UNSEEN = -1.0
+FEW_NUMBERS, SAFE = 1 << 16, 2.0**52  # whole numbers so near one another, and so small, are looked up in a table
 WORDS = {"O": "text", "b": "true and false", "f": "numbers", "i": "numbers"}  # what the kinds of categories are called
 
 
@@ -53,6 +54,8 @@ class Coder:
         if not self.wants(j):
             return values
         whole = whole or values.dtype.kind in "iu"
+        if (codes := self._few_whole(j, values, whole)) is not None:
+            return codes
         values = np.asarray(values, dtype=np.float64)
         categories = self.found[j]
         if self.known is None or categories is None:
@@ -70,6 +73,33 @@ class Coder:
             row = int(np.argmax(unseen))
             raise self._strange(j, f"{values[row]:g}", row)
         return np.where(known, place, np.where(unseen, self.unseen_code, values))
+
+    def _few_whole(self, j: int, values: Array, whole: bool) -> Array | None:
+        """`numbers` of whole numbers that lie close together: looked up in a table, not searched for. None for any others."""
+        if not len(values) or values.dtype.kind not in "fiu" or values.dtype == np.uint64:
+            return None
+        values = np.ascontiguousarray(values)
+        low, high = float(values.min()), float(values.max())
+        if not -SAFE < low <= high < SAFE or high - low >= FEW_NUMBERS:  # NaN is not below anything
+            return None
+        place = values.astype(np.int64)
+        if values.dtype.kind == "f" and not np.array_equal(place, values):
+            return None
+        first = int(low)
+        place -= first
+        met = np.bincount(place, minlength=int(high) - first + 1) > 0
+        if self.known is None or self.found[j] is None:
+            categories = np.flatnonzero(met) + first
+            self.found[j] = categories if whole else categories.astype(np.float64)
+        known = np.asarray(self.found[j])
+        if known.dtype.kind not in "fi" or self.unseen == "refuse":
+            inside = met.sum() == len(np.intersect1d(np.flatnonzero(met) + first, known)) if known.dtype.kind in "fi" else False
+            if not inside:
+                return None  # there is something to refuse, which is named elsewhere
+        table = np.full(len(met), self.unseen_code)
+        there = np.flatnonzero((known >= low) & (known <= high) & (known == np.floor(known)))
+        table[known[there].astype(np.int64) - first] = there
+        return np.asarray(table[place])
 
     def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array:
         """Column j, given by the numbers of its different values (−1: missing); `native`: its type is one of categories."""
@@ -95,7 +125,7 @@ class Coder:
         if j not in self.places:
             self.places[j] = {value: i for i, value in enumerate(categories.tolist())}
         number = self.places[j]
-        if self.unseen == "refuse":
+        if self.unseen == "refuse" and not all(one in number or is_missing(one) for one in different):
             for i in np.unique(codes[codes >= 0]).tolist():
                 if not is_missing(different[i]) and different[i] not in number:
                     raise self._strange(j, short(different[i]), int(np.argmax(codes == i)))
@@ -231,9 +261,9 @@ def _joined(found: list[Array | None], where: str) -> Array | None:
 
 def numbered(values: Any) -> tuple[Array, list[Any]]:
     """Values as numbers of their different values, and those in order of appearance."""
-    place: dict[Any, int] = {}
-    codes = np.fromiter((place.setdefault(value, len(place)) for value in values), np.int64, len(values))
-    return codes, list(place)
+    different = list(dict.fromkeys(values))
+    place = dict(zip(different, range(len(different)), strict=True))
+    return np.fromiter(map(place.__getitem__, values), np.int64, len(values)), different
 
 
 def is_missing(value: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import map_rows
-from tenfold.core.data import Array
+from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
@@ -18,6 +18,7 @@ from tenfold.gate.categories import is_missing
 from tenfold.prepare.encoder import CATEGORIES, WHICH, Encoder
 
 MOST_CELLS = 1 << 30  # of a block of dense rows
+BEYOND = 1 << 40  # a code above that of any category: a missing value
 
 
 @estimator
@@ -143,18 +144,24 @@ class OneHotEncoder(Encoder):
     def _entries(self, X: Array) -> tuple[Array, Array]:
         """(rows, columns): the new column that each value falls into, −1 for none; and the first new column of each."""
         first, strange = np.cumsum([0, *self._widths()]), list[int]()
-        entries = np.full(X.shape, -1, dtype=np.int64)
+        entries = np.full(X.shape, -1, dtype=np.int32 if first[-1] < 2**31 else np.int64)
+        blank = np.isnan(X)
+        gaps = np.asarray(blank.any(axis=0))
+        codes = np.where(blank, np.float64(BEYOND), X).astype(np.int64) if gaps.any() else X.astype(np.int64)
         for j, places in enumerate(self._places()):
-            if not len(self.levels_[j]):
+            levels = self.levels_[j]
+            if not len(levels):
                 continue
-            level = self._level_of(X, j)
-            unknown = level < 0
-            if unknown.any():
+            if gaps[j] and levels[-1] < 0 and self.handle_unknown == "error":
+                raise self._unknown_missing(j)
+            code = codes[:, j]
+            if code.min(initial=0) < 0 or (gaps[j] and levels[-1] < 0):
                 strange.append(j)
-                if self.handle_unknown in ("infrequent_if_exist", "warn"):
-                    level = np.where(unknown, self.rare_[j], level)
+            level = np.append(-1, levels)  # of what is unknown, of each category, of a missing value
+            if self.handle_unknown in ("infrequent_if_exist", "warn"):
+                level = np.where(level < 0, self.rare_[j], level)
             place = np.append(places, -1)[level]
-            entries[:, j] = np.where(place < 0, -1, first[j] + place)
+            entries[:, j] = np.where(place < 0, -1, first[j] + place).take(code + 1, mode="clip")
         if strange and (self.handle_unknown == "warn" or max(map(self._level_left_out, strange)) >= 0):
             self._warn_unknown(strange)
         return entries, first
@@ -200,7 +207,21 @@ class OneHotEncoder(Encoder):
 
     def transform(self, X: Any) -> Any:
         """The rows with a column for each category: a CSR matrix, unless sparse_output is False."""
-        return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+        rows = check.check_predict(self, X)
+        if self.sparse_output and not isinstance(rows, Source) and all(map(len, self.levels_)) and len(rows):
+            entries = map_rows(lambda part: self._entries(part)[0], rows)
+            if entries.min(initial=0) >= 0:  # as many entries in each row: no parts to be joined
+                return self._dressed(self._typed(self._csr(entries, rows.dtype)), X)
+        return self._dressed(map_rows(self._undressed, rows), X)
+
+    def _csr(self, entries: Array, kind: Any) -> Any:
+        from scipy.sparse import csr_matrix
+
+        n, p = entries.shape
+        size = np.int32 if n * p < 2**31 else np.int64
+        starts = np.arange(0, n * p + 1, p, dtype=size)
+        parts = (np.ones(n * p, dtype=kind), entries.ravel().astype(size, copy=False), starts)
+        return csr_matrix(parts, shape=(n, sum(self._widths())))
 
     def _undressed(self, X: Any) -> Any:
         return self._typed(self._sparse(X) if self.sparse_output else self._transform(X))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from operator import is_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -304,8 +303,7 @@ def marks_of(table: Any) -> Array:
         columns = table.T
     elif hasattr(table, "iloc"):  # of pandas; elsewhere a missing value is none of the values
         columns = [table.iloc[:, j] if str(kind) == "object" else empty for j, kind in enumerate(table.dtypes)]
-    none = partial(is_, None)
-    return np.array(["None" if any(map(none, column.tolist())) else "nan" for column in columns], dtype=object)
+    return np.array(["None" if type(None) in set(map(type, column.tolist())) else "nan" for column in columns], dtype=object)
 
 
 def _count(block: Block, sizes: tuple[int, ...]) -> Counts:

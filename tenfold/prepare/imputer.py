@@ -10,9 +10,10 @@ import numpy as np
 from tenfold.base.estimator import Transformer
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
-from tenfold.core.data import Array, Block
+from tenfold.core.data import Array, Arrays, Block, Source
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.prepare.gaps import NUMBERS, is_number
@@ -40,10 +41,18 @@ class Imputer(Transformer, OnePass):
         "Filled(p)", "spreads or values, and missing weight: for partial_fit, merge and forget", optional=True
     )
 
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        """Distinct values of a table in memory are found column by column at once; of blocks they would be sorted again and again."""
+        if self.strategy in ("mean", "constant") or not isinstance(source, Arrays) or source.rows is not None or not source.plain_rows:
+            return (yield from super()._learn(source))
+        X, _, w = yield Keep()
+        stats = self._summarize(Block(X, None, w))
+        return dict(stats_=stats, **self._solve(stats))
+
     def _summarize(self, block: Block) -> Filled:
         X = ops.dense(block.X)
         present = self._present(X)
-        lost = Counts(np.where(present, 0.0, block.w[:, None]).sum(axis=0))
+        lost = Counts(block.w @ ~present)
         if self.strategy in ("mean", "constant"):
             return Filled(column_spreads(X, block.w, present), lost)
         return Filled(Distinct.of(X, block.w, present), lost)

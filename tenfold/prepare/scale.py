@@ -26,15 +26,19 @@ def column_spreads(X: Any, w: Array, present: Array | None = None) -> Spread:
         whole = Spread.of(X, w)
         center, offset, scatter = whole.center.T, whole.offset.T, whole.scatter.T
         return Spread(np.full(len(center), whole.weight[0]), center, offset, scatter)
-    W = np.where(present, w[:, None], 0.0)
-    weight = W.sum(axis=0)
-    share = W / np.where(weight > 0, weight, 1.0)
-    values = np.where(present, X, 0.0).astype(np.float64)
-    center = (share * values).sum(axis=0)
-    apart = np.where(present, values - center, 0.0)
-    offset = (share * apart).sum(axis=0)
+    ones = present.astype(np.float64)
+    weight = w @ ones
+    safe = np.where(weight > 0, weight, 1.0)
+    values = np.where(present, X, 0.0).astype(np.float64, copy=False)
+    center = (w / w.max()) @ values / (safe / w.max())  # so that sums of large weights do not overflow
+    apart = np.subtract(values, center, out=values)
+    apart *= ones
+    offset = w @ apart / safe
+    apart -= offset
+    apart *= ones
     with np.errstate(over="ignore"):
-        scatter = (W * (apart - np.where(present, offset, 0.0)) ** 2).sum(axis=0)
+        np.square(apart, out=apart)
+        scatter = w @ apart
     return Spread(weight, center[:, None], offset[:, None], scatter[:, None])
 
 

@@ -107,6 +107,9 @@ class Distinct(Stats):
 
 def tally(values: Array, weights: Array) -> tuple[Array, Array]:
     """Distinct values in order, and the weight of each."""
+    if len(weights) and (weights == weights[0]).all():  # no need to know which is which
+        distinct, count = np.unique(values, return_counts=True)
+        return distinct, count * weights[0]
     distinct, place = np.unique(values, return_inverse=True)
     return distinct, np.bincount(place, weights=weights, minlength=len(distinct))
 
