@@ -110,6 +110,9 @@ def test_rfe_reads_a_stream_once_and_predicts() -> None:
     np.testing.assert_array_equal(chosen.ranking_, expected.ranking_)
     np.testing.assert_allclose(chosen.predict(X), expected.predict(X), rtol=1e-9)
     assert len(reads) <= 2  # a look at the first block, and one reading
+    once = (block for block in [(X[:200], Y[:200]), (X[200:], Y[200:])])
+    one, other = (tenfold.SequentialFeatureSelector(tenfold.Ridge(), n_features_to_select=3) for _ in range(2))
+    np.testing.assert_array_equal(one.fit(once).support_, other.fit(X, Y).support_)  # rows that can be read only once
     single = expected.fit(X.astype(np.float32), Y).predict(X.astype(np.float32))
     assert single.dtype == np.float32
     sparse = tenfold.RFE(tenfold.Ridge(alpha=0.1)).fit(csr_matrix(X), Y)

@@ -53,7 +53,8 @@ class Selector(Transformer):
     def transform(self, X: Any) -> Any:
         """The rows with the columns that are kept, each as it is; `set_output` chooses the container."""
         if type(X) is np.ndarray and X.dtype.kind in "iub":  # whole numbers stay what they are
-            return self._dressed(self._transform(X), X) if check.check_predict(self, X) is not None else None
+            check.check_predict(self, X)
+            return self._dressed(self._transform(X), X)
         made = self._container()
         if made != "default" and type(X).__module__.partition(".")[0] == made and check.is_frame(X):
             check.check_predict(self, X)

@@ -19,7 +19,7 @@ from tenfold.core.errors import BadParameter, BadParameterType, not_fitted
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.gate.inputs import Given
+from tenfold.gate.inputs import AsGiven, Given
 
 ALMOST_ZERO = 1e-5  # of the coefficients of a penalty that makes many of them zero
 
@@ -75,14 +75,12 @@ class SelectFromModel(OfLearner):
         if self.prefit:
             fitted = deepcopy(self._prefitted())
         elif vars(self).get("_more") or self._member.accepts != "rows":
-            if callable(self.max_features):
-                found["max_features_"] = self._most(source.given()[0] if hasattr(source, "given") else source)
-            X, y, w = source.given() if hasattr(source, "given") else (yield from table_in_memory(source))
+            X, y, w = source.given() if isinstance(source, AsGiven) else (yield from table_in_memory(source))
             fitted = self._fitted_member(X, y, w)
         else:
             fitted = own_of((yield from fit_inside(fresh(self._member), source)))
         found["estimator_"] = fitted
-        if self.max_features is not None and "max_features_" not in found:
+        if self.max_features is not None:
             found["max_features_"] = self._most(vars(self).get("_table"))
         return found
 

@@ -121,15 +121,21 @@ def table_in_memory(source: Source) -> Generator[Any, Any, Table]:
     if isinstance(source, AsGiven):
         X, y, w = source.given()
         return X.tocsr() if ops.is_sparse(X) else np.asarray(X), y, w
-    X, y, w = yield Keep(sparse=True)
+    return labelled(source, (yield Keep(sparse=True)))
+
+
+def labelled(source: Source, kept: tuple[Any, Array, Array]) -> Table:
+    """Rows that were kept, with the target as the user gave it."""
+    X, y, w = kept
     target = source.target
+    given: Array | None = y
     if target.kind == "none":
-        y = None
+        given = None
     elif target.classes is not None:
-        y = target.labels(y)
+        given = target.labels(y)
     elif target.flat:
-        y = y[:, 0]
-    return X, y, None if (w == w[0]).all() else w
+        given = y[:, 0]
+    return X, given, None if (w == w[0]).all() else w
 
 
 def columns_of(X: Any, columns: Array) -> Any:

@@ -13,8 +13,9 @@ from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import own_of, takes
 from tenfold.compose.search.by_verbs import PairPlan, goes_by_verbs
 from tenfold.compose.search.folds import rounds_of_search
-from tenfold.compose.select.of_learner import Table, columns_of, table_in_memory
+from tenfold.compose.select.of_learner import Table, columns_of, labelled, table_in_memory
 from tenfold.core.data import Array, Arrays, Source
+from tenfold.core.learning import Keep
 from tenfold.core.stats import Moments
 from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.validate.by_verbs import splits_by_verbs
@@ -41,12 +42,11 @@ class Splits:
     @classmethod
     def of(cls, selector: Any, source: Source, scoring: Any) -> Generator[Any, Any, Splits]:
         member = selector._member
-        table = yield from table_in_memory(source)
         if isinstance(source, Arrays):
-            rows = source
+            rows, table = source, (yield from table_in_memory(source))
         else:
-            kept = yield from _kept(source)
-            rows = table_of(kept, source, member.missing)
+            kept = yield Keep(sparse=True)
+            rows, table = table_of(kept, source, member.missing), labelled(source, kept)
         by_verbs = goes_by_verbs(own_of(member), scoring, vars(selector).get("_more", {}), table[1])
         by_verbs = by_verbs or source.facts.get("categories_") is not None
         classes = source.target.classes
@@ -116,12 +116,6 @@ class Splits:
             mean, A, b = equations
             found.append(Held(mean, A, b[:, 0], tested, bool(template.fit_intercept)))
         return found or None
-
-
-def _kept(source: Source) -> Generator[Any, Any, Any]:
-    from tenfold.core.learning import Keep
-
-    return (yield Keep(sparse=True))
 
 
 def some_columns(rows: Arrays, columns: Array) -> Arrays:
