@@ -16,7 +16,7 @@ from tenfold.core.engine import Local, each, engine
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.monitor import Passes, keep_on_interrupt
 from tenfold.core.threads import thread_budget, threads
-from tenfold.gate.inputs import Given
+from tenfold.gate.inputs import of_rows
 
 MOST_DRAWS = 10**15  # beyond, numbers of copies of a row are no longer exact in their sum
 TRIES = 50  # draws until a member sees as many classes and rows as it needs
@@ -222,7 +222,7 @@ class Bagging:
         target = self.bag._target(self.rows.y)
         if self.foreign and not takes_weights(own_of(member)):
             chosen = self.draws.samples(t)
-            given = self._of_rows(chosen)
+            given = of_rows(self.given, chosen, self.X.shape[0])
             fit_member(member, columns_of(self.X[chosen], columns), target[chosen], None, self.category[columns], given)
         else:
             with engine(Local()), threads(1):  # threads run over members
@@ -231,11 +231,6 @@ class Bagging:
         with self.lock:
             self.passes.done(None)
         return member, columns, outside
-
-    def _of_rows(self, chosen: Array) -> dict[str, Any]:
-        """What members receive beside; of what has an entry for each row, those of these rows."""
-        n = self.X.shape[0]
-        return {name: Given(one)[chosen] if np.ndim(one) and len(one) == n else one for name, one in self.given.items()}
 
     def _outside(self, member: Any, columns: Array, weight: Array) -> tuple[Array, Array | None]:
         rows = np.flatnonzero(weight == 0)

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, ClassVar, Self, TypeVar
 
-import numpy as np
-
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import learner_of, own_of, takes
@@ -19,7 +17,7 @@ from tenfold.base.routing import Pairs, refuse_unrouted, routed, router, routing
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Source
 from tenfold.core.errors import BadParameter, BadType
-from tenfold.gate.inputs import AsGiven, Given
+from tenfold.gate.inputs import AsGiven, Given, of_rows
 
 Rows = TypeVar("Rows", bound=Source)
 Parts = dict[str, dict[str, Any]]  # what each learner inside receives, by name
@@ -97,8 +95,7 @@ def member_for(learner: Any, source: Source, name: str = "") -> Any:
 
 def learn_more(member: Any, rows: Given, here: Any, y: Any, classes: Any, given: dict[str, Any]) -> None:
     """`partial_fit` of a learner to the rows `here`, with what is given of them, and all classes where it takes them."""
-    n = rows.shape[0]
-    some = {name: Given(one)[here] if np.ndim(one) and len(one) == n else one for name, one in given.items()}
+    some = of_rows(given, here, rows.shape[0])
     if classes is not None and takes(member.partial_fit, "classes", by_name=True):
         some["classes"] = classes
     member.partial_fit(rows[here], y, **some)

@@ -104,15 +104,17 @@ class AsGiven(Items):
 
     def params(self) -> dict[str, Any]:
         """What the user gave beside; of what has an entry for each row of the table, those of these rows."""
-        if self.rows is None:
-            return self.fit_params
-        n, rows = self.X.shape[0], self.rows
-        return {name: Given(one)[rows] if np.ndim(one) and len(one) == n else one for name, one in self.fit_params.items()}
+        return self.fit_params if self.rows is None else of_rows(self.fit_params, self.rows, self.X.shape[0])
 
     def _again(self, *given: Any, **more: Any) -> AsGiven:
         made = super()._again(*given, **more)
         made.fit_params = self.fit_params
         return made
+
+
+def of_rows(given: dict[str, Any], rows: Any, n: int) -> dict[str, Any]:
+    """Of what has an entry for each of n rows, those of some rows; all else as it is."""
+    return {name: Given(one)[rows] if np.ndim(one) and len(one) == n else one for name, one in given.items()}
 
 
 def source_of(learner: Any, X: Any, y: Array | None, w: Array | None, target: Target, facts: dict[str, Any]) -> Arrays:

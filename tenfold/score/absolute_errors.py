@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from tenfold.core.stats import Stats
-from tenfold.score.inputs import Values, truth_and_values
+from tenfold.score.inputs import OfValues, Values, truth_and_values
 from tenfold.score.ranks import MOST_DISTINCT, Bounded, Distinct
 from tenfold.score.regression import over_targets
 
@@ -73,14 +73,10 @@ def max_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
 
 
 @dataclass(slots=True)
-class LargestError(Stats):
+class LargestError(OfValues):
     """max |y − ŷ|; `+` takes the larger one."""
 
     largest: float
-
-    @classmethod
-    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Self:
-        return cls.of_values(truth_and_values(y_true, y_pred, sample_weight))
 
     @classmethod
     def of_values(cls, given: Values) -> Self:

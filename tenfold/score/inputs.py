@@ -5,7 +5,7 @@ Rows of weight zero are dropped, as if they were not there. Every refusal is one
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tenfold.base import check
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
+from tenfold.core.stats import Stats
 from tenfold.score.kinds import (
     LABELS,
     MULTILABEL,
@@ -241,3 +242,18 @@ def are_rising(labels: Array) -> bool:
 def _listed(values: Array) -> str:
     shown = ", ".join(repr(value) for value in values[:5].tolist())
     return shown + (", ..." if len(values) > 5 else "")
+
+
+class OfValues(Stats):
+    """Base: statistics of truths and predicted numbers."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Self:
+        return cls.of_values(truth_and_values(y_true, y_pred, sample_weight))
+
+    @classmethod
+    def of_values(cls, given: Values) -> Self:
+        """Of truths and values that have passed the gate."""
+        raise NotImplementedError

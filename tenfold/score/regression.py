@@ -11,15 +11,15 @@ from scipy.special import xlogy
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter, UndefinedScore, warn
-from tenfold.core.stats import Stats, merge
-from tenfold.score.inputs import Values, truth_and_values
+from tenfold.core.stats import merge
+from tenfold.score.inputs import OfValues, Values, truth_and_values
 from tenfold.score.means import Mean
 
 ROWS_AT_ONCE = 2**15
 
 
 @dataclass(slots=True)
-class ValueSums(Stats):
+class ValueSums(OfValues):
     """For each target, with r = y − ŷ: Σ w, the mean and Σ w (y − ȳ)² of y, Σ w r², and Σ w of r above and
     below zero.
     """
@@ -31,10 +31,6 @@ class ValueSums(Stats):
     squared: Array
     above: Array
     below: Array
-
-    @classmethod
-    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Self:
-        return cls.of_values(truth_and_values(y_true, y_pred, sample_weight))
 
     @classmethod
     def of_values(cls, given: Values) -> Self:
@@ -247,15 +243,11 @@ def explained_variance_score(
 
 
 @dataclass(slots=True)
-class ResidualSpread(Stats):
+class ResidualSpread(OfValues):
     """Sums of the targets, and of their residuals."""
 
     targets: ValueSums
     residuals: ValueSums
-
-    @classmethod
-    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Self:
-        return cls.of_values(truth_and_values(y_true, y_pred, sample_weight))
 
     @classmethod
     def of_values(cls, given: Values) -> Self:

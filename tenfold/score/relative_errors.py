@@ -9,8 +9,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
-from tenfold.core.stats import Stats
-from tenfold.score.inputs import Values, truth_and_values
+from tenfold.score.inputs import OfValues, Values, truth_and_values
 from tenfold.score.means import Mean
 from tenfold.score.regression import ValueSums, over_targets
 
@@ -30,14 +29,10 @@ def mean_absolute_percentage_error(
 
 
 @dataclass(slots=True)
-class Shares(Stats):
+class Shares(OfValues):
     """Σ w and Σ w |y − ŷ| / |y| of each target."""
 
     sums: Mean
-
-    @classmethod
-    def of(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Self:
-        return cls.of_values(truth_and_values(y_true, y_pred, sample_weight))
 
     @classmethod
     def of_values(cls, given: Values) -> Self:
