@@ -112,6 +112,8 @@ def test_kinds_can_be_given() -> None:
         table.with_kinds(zap="nominal")
     with pytest.raises(BadParameter, match=r"kinds\['a'\]='ratio': 'x' in row 1 is not a number"):
         _ = tenfold.read(pl.DataFrame({"a": ["x", "y"] * 20}), kinds={"a": "ratio"}).kinds
+    with pytest.raises(BadParameter, match=r"kinds\['a'\]='date': its cells are not dates"):
+        _ = tenfold.read(pl.DataFrame({"a": ["x", "y"] * 20}), kinds={"a": "date"}).kinds
 
 
 def test_numbers_as_texts_and_odd_cells(tmp_path: Path) -> None:

@@ -119,6 +119,8 @@ class Table:
         look, values = look_at(series, self.raw.typed, asked_for(series.name, asked), self.comma, None, plain)
         if asked in NUMERIC and look.kind != "number":
             raise BadParameter(f"kinds[{series.name!r}]={asked!r}: {self._no_number(series)}")
+        if asked == "date" and look.kind != "date":
+            raise BadParameter(f"kinds[{series.name!r}]='date': its cells are not dates of one form: give 'nominal' or 'text'")
         kind = kind_of(look, values) if asked is None else Kind(asked, "as asked")
         if asked == "ordinal":
             kind = replace(kind, order=kind_of(look, values).order)
