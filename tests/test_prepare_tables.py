@@ -201,7 +201,7 @@ def test_files_and_tables_by_name(tmp_path: Path) -> None:
     known = model.fit(table, "y").predict_proba(table)
     for source in (tmp_path / "t.csv", tenfold.read(tmp_path / "t.csv")):
         np.testing.assert_allclose(model.fit(source, "y").predict_proba(table), known, rtol=1e-6)
-        np.testing.assert_allclose(model.predict_proba(tmp_path / "t.csv"), known, rtol=1e-6)
+        np.testing.assert_allclose(model.predict_proba(str(tmp_path / "t.csv")), known, rtol=1e-6)
         assert len(tenfold.cross_validate(model, source, "y", cv=3)["test_score"]) == 3
     asked = tenfold.Prepare().fit(tenfold.read(tmp_path / "t.csv", kinds={"y": "nominal"}))
     assert "y=2" in asked.get_feature_names_out()

@@ -227,11 +227,11 @@ def _memory(memory: Any) -> Any:
 
 
 def _length(X: Any) -> int | None:
-    """The number of rows; None for what has none, which steps of the user's own may take."""
+    """The number of rows; None for what has none, such as a path: it is for the first step to know what to do with it."""
     shape = getattr(X, "shape", None)
     if shape is not None:
         return int(shape[0]) if len(shape) else None
-    return len(X) if hasattr(X, "__len__") else None
+    return len(X) if hasattr(X, "__len__") and not isinstance(X, (str, bytes)) else None
 
 
 def _width(X: Any) -> int:
