@@ -47,6 +47,8 @@ def test_labels(member: Any) -> None:
     assert np.array_equal(ours.classes_, other.classes_)
     of_sparse = clone(ours).fit(sp.csr_matrix(X) if ours.sparse else X, sp.lil_matrix(LABELS))
     assert sp.issparse(of_sparse.predict(X)) and np.array_equal(of_sparse.predict(X).toarray(), ours.predict(X))
+    if hasattr(ours, "predict_proba") and ours.accepts == "rows":
+        assert clone(ours).fit(X.astype(np.float32), LABELS).predict_proba(X.astype(np.float32)).dtype == np.float32
     again = clone(ours).fit(X, LABELS[:, 0])
     assert not again.multilabel_ and again.predict(X).ndim == 1
 

@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import map_rows
+from tenfold.base.foreign import float_of
 from tenfold.base.members import choices_of
 from tenfold.compose.fitting import with_target
 from tenfold.compose.routes import inner
@@ -170,7 +171,8 @@ class OneVsRestClassifier(TwoClassMembers):
         if "_always" not in vars(self):
             return super()._probabilities(X)
         said = [np.asarray(one._probabilities(X))[:, 1] for one in self._asked()]
-        return self._by_label(np.column_stack(said) if said else np.empty((X.shape[0], 0)), (0.0, 1.0))
+        shares = self._by_label(np.column_stack(said) if said else np.empty((X.shape[0], 0)), (0.0, 1.0))
+        return shares.astype(float_of(X), copy=False)
 
     @available(inner("_member", "predict_proba"))
     def predict_log_proba(self, X: Any) -> Array:
