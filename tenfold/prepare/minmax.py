@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class MinMaxScaler(Extreme):
     n_samples_seen_: Any = learned("int|float", "number of rows")
     stats_: Any = learned("Extremes(p)", "the extremes: for partial_fit and merge", optional=True)
 
+    writes: ClassVar[bool] = True
+
     feature_range: Sequence[float] = param(default=(0, 1), doc="the range (a, b)")
     _: KW_ONLY
     copy: bool = param(default=True, doc="False lets transform write over X")
@@ -75,14 +77,18 @@ class MinMaxScaler(Extreme):
         return float(given[0]), float(given[1])
 
     def _transform(self, X: Array) -> Array:
-        a, b = self._range()
-        Z = np.subtract(X, self.data_min_)
-        Z *= self.scale_
-        if a:
-            Z += a
-        if self.clip:
-            np.clip(Z, a, b, out=Z)
+        Z = np.empty(X.shape)
+        self._write(X, Z)
         return Z.astype(X.dtype, copy=False)
+
+    def _write(self, X: Array, out: Array) -> None:
+        a, b = self._range()
+        np.subtract(X, self.data_min_, out=out)
+        out *= self.scale_
+        if a:
+            out += a
+        if self.clip:
+            np.clip(out, a, b, out=out)
 
     def _inverse(self, Z: Array) -> Array:
         X = (Z - self._range()[0]) / self.scale_
@@ -115,6 +121,7 @@ class MaxAbsScaler(Extreme):
     stats_: Any = learned("Extremes(p)", "the extremes: for partial_fit and merge", optional=True)
 
     sparse = True
+    writes: ClassVar[bool] = True
 
     _: KW_ONLY
     copy: bool = param(default=True, doc="False lets transform write over X")
@@ -131,10 +138,14 @@ class MaxAbsScaler(Extreme):
             if self.clip:
                 np.clip(Z.data, -1.0, 1.0, out=Z.data)
             return Z
-        rows = X / self.scale_
-        if self.clip:
-            np.clip(rows, -1.0, 1.0, out=rows)
+        rows = np.empty(X.shape)
+        self._write(X, rows)
         return rows.astype(X.dtype, copy=False)
+
+    def _write(self, X: Array, out: Array) -> None:
+        np.divide(X, self.scale_, out=out)
+        if self.clip:
+            np.clip(out, -1.0, 1.0, out=out)
 
     def _inverse(self, Z: Any) -> Any:
         return divided(Z, 1 / self.scale_) if ops.is_sparse(Z) else (Z * self.scale_).astype(Z.dtype, copy=False)

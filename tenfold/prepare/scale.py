@@ -6,14 +6,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.base.estimator import Transformer
+from tenfold.base import check
+from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
-from tenfold.prepare.scaler import brought_back, over
+from tenfold.prepare.scaler import brought_back, is_long, over, written
 from tenfold.solve.columns import check_magnitude
 
 EPS = float(np.finfo(float).eps)
@@ -131,14 +132,23 @@ class StandardScaler(Transformer, OnePass):
     def _transform(self, X: Any) -> Any:
         if ops.is_sparse(X):
             return X if self.scale_ is None else X.multiply(1 / self.scale_).tocsr().astype(X.dtype)
-        Z = X - self.mean_ if self.with_mean else X.astype(np.float64)
-        if self.with_std:
-            Z /= self.scale_
+        Z = np.empty(X.shape)
+        self._write(X, Z)
         return Z.astype(X.dtype, copy=False)
+
+    def _write(self, X: Array, out: Array) -> None:
+        if self.with_mean:
+            np.subtract(X, self.mean_, out=out)
+        else:
+            out[...] = X
+        if self.with_std:
+            out /= self.scale_
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
         """The rows in units of their deviations; copy=False writes them over X where it is an array of floats."""
-        return over(X, super().transform(X), self.copy if copy is None else copy)
+        rows = check.check_predict(self, X)
+        rows = written(self._write, rows) if is_long(rows) else map_rows(self._transform, rows)
+        return over(X, self._dressed(rows, X), self.copy if copy is None else copy)
 
     def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
         """Rows back in their original units; copy=False writes them over X where it is an array of floats."""
