@@ -93,6 +93,10 @@ def test_what_is_known_of_the_steps_follows_every_change_of_them() -> None:
     model.steps.append(("more", tenfold.Ridge()))
     with pytest.raises(TypeError, match=r"step 'ridge'.* cannot transform"):
         model.fit(X, X[:, 0])
+    wrong: list[Any] = [None, 5, [("a", tenfold.StandardScaler(), 3)]]
+    for model.steps in wrong:  # refused as in a pipeline that was never fitted
+        with pytest.raises(ValueError, match=r"Pipeline\(steps\)"):
+            model.fit(X, X[:, 0])
     inner = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.MissingIndicator())
     outer = tenfold.Pipeline([("inner", inner), ("last", tenfold.Ridge())])
     assert outer.accepts == "rows"

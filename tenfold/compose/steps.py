@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import is_
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import is_own, learner_of, objection_to
@@ -13,8 +12,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, BadType
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What is known of some steps: pairs that are tuples, and so do not change."""
 
     given: tuple[tuple[str, Any], ...]
@@ -119,22 +117,31 @@ class Steps(Estimator):
     def least_rows(self) -> int:
         return max(int(step.least_rows) for _, step in self._active())
 
-    def _seen(self) -> Seen:
-        """The steps sorted; the same steps are sorted once."""
+    def _known(self) -> Seen | None:
+        """What was found out about these very steps; None where they are others."""
         known: Seen | None = vars(self).get("_seen_steps")
         steps = self.steps
-        if known is not None and type(steps) is list and len(steps) == len(known.given) and all(map(is_, steps, known.given)):
+        same = known is not None and type(steps) is list and len(steps) == len(known.given) and all(map(is_, steps, known.given))
+        return known if same else None
+
+    def _seen(self) -> Seen:
+        """The steps sorted; the same steps are sorted once."""
+        known = self._known()
+        if known is not None:
             return known
         active = [pair for pair in self.steps if not is_through(pair[1])]
-        found = Seen(tuple(self.steps), active, bool(active) and all(is_own(step) for _, step in active))
-        if all(type(pair) is tuple for pair in self.steps):
-            vars(self)["_seen_steps"] = found
-        return found
+        return self._remembered(Seen(tuple(self.steps), active, bool(active) and all(is_own(step) for _, step in active)))
+
+    def _remembered(self, seen: Seen) -> Seen:
+        if all(type(pair) is tuple for pair in seen.given):
+            vars(self)["_seen_steps"] = seen
+        return seen
 
     def _look_at_steps(self) -> Seen:
         """Refuse steps that do not fit together; the same steps are looked at once."""
-        if "_seen_steps" in vars(self) and (seen := self._seen()).suited:
-            return seen
+        known = self._known()
+        if known is not None and known.suited:
+            return known
         if not isinstance(self.steps, (list, tuple)):
             raise BadParameter("Pipeline(steps): must be a list of (name, learner) pairs")
         if not self.steps:
@@ -162,9 +169,7 @@ class Steps(Estimator):
                     "Last step of Pipeline should implement fit or be the string 'passthrough'. "
                     f"Step {name!r}, {step!r} (type {type(step).__name__}), doesn't: it has no fit"
                 )
-        seen = self._seen()
-        seen.suited = True
-        return seen
+        return self._remembered(self._seen()._replace(suited=True))
 
     def _active(self) -> list[tuple[str, Any]]:
         """The steps that do something, after a look at whether they fit together; where they are asked by their verbs, as `ByVerbs`."""
