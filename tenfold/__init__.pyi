@@ -109,6 +109,7 @@ from tenfold.nonlinear.curve_fit import CurveFit as CurveFit
 from tenfold.nonlinear.kernel_regression import KernelRegressor as KernelRegressor
 from tenfold.prepare.anscombe import AnscombeTransformer as AnscombeTransformer
 from tenfold.prepare.basis import PolynomialFeatures as PolynomialFeatures
+from tenfold.prepare.dates import DateParts as DateParts
 from tenfold.prepare.discretize import KBinsDiscretizer as KBinsDiscretizer
 from tenfold.prepare.em import EMImputer as EMImputer
 from tenfold.prepare.encode import OneHotEncoder as OneHotEncoder

@@ -26,6 +26,7 @@ PUBLIC = {
     "KBinsDiscretizer": "discretize",
     "KNNImputer": "neighbours",
     "EMImputer": "em",
+    "DateParts": "dates",
     "LabelEncoder": "labels",
     "LabelBinarizer": "labels",
     "MultiLabelBinarizer": "labels",

@@ -122,5 +122,6 @@ LEARNERS: dict[int, str] = {
     147: "KNNImputer",
     148: "EMImputer",
     149: "IterativeImputer",
+    150: "DateParts",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
