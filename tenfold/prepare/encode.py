@@ -157,6 +157,10 @@ class OneHotEncoder(Encoder):
             code = codes[:, j]
             if code.min(initial=0) < 0 or (gaps[j] and levels[-1] < 0):
                 strange.append(j)
+            elif (levels[:-1] < 0).any() and (levels.take(code, mode="clip") < 0).any():  # met in no row of this fit
+                if self.handle_unknown == "error":
+                    raise self._unknown_category(j)
+                strange.append(j)
             level = np.append(-1, levels)  # of what is unknown, of each category, of a missing value
             if self.handle_unknown in ("infrequent_if_exist", "warn"):
                 level = np.where(level < 0, self.rare_[j], level)

@@ -150,7 +150,11 @@ class Encoder(Transformer, Estimator):
             if self.handle_unknown == "error":
                 raise self._unknown_missing(j)
             met = False
-        there = np.append(np.ones(len(counts) - 1, dtype=bool), self.missing_is_category and (met or place is not None))
+        known = vars(self)["categories_"][j]
+        own = np.ones(len(counts) - 1, dtype=bool)
+        if given is None and known is not None and known.dtype.kind != "b":
+            own = counts[:-1] > 0  # those of a test fold alone, in cross-validation, are unknown
+        there = np.append(own, self.missing_is_category and (met or place is not None))
         order = np.arange(len(counts))  # missing values last, unless the user has given another place
         order = order if place is None else np.insert(order[:-1], place, len(counts) - 1)
         rare = np.zeros(len(counts), dtype=bool)
@@ -183,7 +187,16 @@ class Encoder(Transformer, Estimator):
         if levels[-1] < 0 and self.handle_unknown == "error" and missing.any():
             raise self._unknown_missing(j)
         place = np.minimum(np.where(missing, len(levels) - 1, values).astype(np.int64), len(levels) - 1)
-        return np.where(place < 0, -1, levels[place])
+        found = np.where(place < 0, -1, levels[place])
+        if self.handle_unknown == "error" and (found[~missing] < 0).any():
+            raise self._unknown_category(j)
+        return found
+
+    def _unknown_category(self, j: int) -> BadInput:
+        return BadInput(
+            f"Found unknown categories in {column_name(vars(self).get('feature_names_in_'), j)}, which were not there in fit: set "
+            "handle_unknown to take them"
+        )
 
     def _known(self, j: int) -> Array:
         """The categories of column j as they are shown, then what stands for a missing value."""
