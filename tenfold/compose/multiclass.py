@@ -75,7 +75,7 @@ class OneVsRestClassifier(TwoClassMembers):
         """As `fit` of every learner; y may be an indicator matrix, dense or sparse: a column of 0 and 1 for each label."""
         for name in ("_always", "_indicator"):
             vars(self).pop(name, None)
-        if ops.is_sparse(y) or np.ndim(y) == 2:
+        if (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) == 2:
             Y = y.toarray() if ops.is_sparse(y) else np.asarray(y)
             if Y.shape[1] > 1:
                 check_indicator(Y)
