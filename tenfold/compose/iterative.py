@@ -122,6 +122,8 @@ class IterativeImputer(Filling):
             rounds = self._rounds(Z, blank, order, limits, {} if plain else {"sample_weight": w}, made)
         if self.sample_posterior:
             vars(self)["_drawn"] = self._with_empty(X, Z)
+        else:
+            del self._draws  # nothing is drawn after the fit
         return dict(
             **facts, _initial=initial, _estimators=[one.estimator for one in made], _others=[one.neighbor_feat_idx for one in made],
             _targets=np.array([one.feat_idx for one in made], dtype=np.int64), _limits=limits, n_iter_=rounds,
@@ -288,7 +290,7 @@ class IterativeImputer(Filling):
     def random_state_(self) -> np.random.RandomState:
         """The generator of the draws."""
         check.check_fitted(self)
-        found: np.random.RandomState = self._draws
+        found: np.random.RandomState = vars(self).get("_draws") or self._generator()
         return found
 
     def _objection(self) -> str | None:

@@ -47,6 +47,7 @@ class TargetEncoder(Encoder):
     means_: list[Array] = learned("[float(*,*)](p)", "the code of each category and of a missing value, a column for each class")
     target_type_: str = learned("str", "continuous, binary or multiclass")
     target_mean_: Any = learned("float|float(*)", "mean of the target, or share of each class")
+    _seen: str = learned("str", "what an automatic fit has found y to be, for the gate", optional=True)
 
     categories: Any = param(default="auto", doc=CATEGORIES)
     target_type: str = param(
@@ -66,7 +67,6 @@ class TargetEncoder(Encoder):
     max_categories: ClassVar[None] = None
     cross_fitted: ClassVar[bool] = True
     least_classes: ClassVar[int] = 1
-    _seen: ClassVar[str | None] = None  # what an automatic fit has found y to be, for the gate
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -81,25 +81,26 @@ class TargetEncoder(Encoder):
     def target(self) -> str:
         """Labels or numbers, as the user says or as they look."""
         if self.target_type == "auto":
-            return self._seen or "real"
+            return str(vars(self).get("_seen", "real"))
         return "real" if self.target_type == "continuous" else "label"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the codes of the categories from all rows. For the rows of the fit themselves use `fit_transform`."""
-        vars(self)["_seen"] = self._look_at(X, y)
+        self._look_at(X, y)
         return super().fit(X, y, sample_weight)
 
-    def _look_at(self, X: Any, y: Any) -> str | None:
-        """Whether y holds labels or numbers; None where that is not to be found out here."""
+    def _look_at(self, X: Any, y: Any) -> None:
+        """Find out whether y holds labels or numbers, where it is here and nobody has said so."""
+        vars(self).pop("_seen", None)
         if self.target_type != "auto" or y is None or check.elsewhere(X):
-            return None
+            return
         labels = as_labels(check.split_target(X, y)[1] if isinstance(y, str) else y, "y")
         kind = kind_of(labels)
         if kind not in (LABELS, "continuous"):
             raise BadInput(
                 f"Unknown label type: Target type was inferred to be {kind!r}. Only ('binary', 'multiclass', 'continuous') are supported."
             )
-        return "label" if kind == LABELS else "real"
+        vars(self)["_seen"] = "label" if kind == LABELS else "real"
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         kind, classes = self.target_type, source.target.classes
@@ -170,7 +171,7 @@ class TargetEncoder(Encoder):
         """Fit, and encode the same rows, each fold by the targets of the others (`cv`)."""
         if check.elsewhere(X):
             raise BadInput("TargetEncoder.fit_transform makes folds of the rows, which must be in memory: read them first")
-        vars(self)["_seen"] = self._look_at(X, y)
+        self._look_at(X, y)
         source = check.check_fit(self, X, y, sample_weight)
         self._fit(source)
         assert isinstance(source, Arrays) and source.y is not None
