@@ -133,6 +133,7 @@ def test_logarithms(base: float) -> None:
     close(signed.inverse_transform(signed.transform(X)), X)
     small = tenfold.LogTransformer(shift=1.0).fit_transform([[1e-18], [1.0]])
     assert small[0, 0] == 1e-18
+    assert np.isfinite(tenfold.LogTransformer().fit_transform([[-1e99], [1e99]])).all()
 
 
 def test_refusals_name_the_place_and_the_remedy() -> None:

@@ -13,6 +13,8 @@ from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.prepare.scaler import Extreme, Extremes, refuse_at
 
+ABOVE = 1 + 4 * float(np.finfo(float).eps)  # 1 more than a number beyond 1e16 is the number itself
+
 
 @estimator
 class LogTransformer(Extreme):
@@ -57,7 +59,7 @@ class LogTransformer(Extreme):
         if self.signed:
             shift = np.ones(len(low))
         elif self.shift == "auto":
-            shift = np.where(low > 0, 0.0, np.where(np.isnan(low), 0.0, 1 - low))
+            shift = np.where(low > 0, 0.0, np.where(np.isnan(low), 0.0, np.maximum(1 - low, -low * ABOVE)))
         else:
             shift = np.full(len(low), float(self.shift))
         least = np.where(np.isnan(low), 1.0, low + shift)
