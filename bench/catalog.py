@@ -6,6 +6,7 @@ from functools import partial
 
 from . import (
     boosting,
+    codes,
     ensemble,
     evaluate,
     features,
@@ -27,7 +28,7 @@ from .plan import Entry, Workload
 from .race import race
 
 LINEAR = (linear, sparse, pursuit, robust, local)
-OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search, features, prepare)
+OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}
