@@ -205,7 +205,7 @@ def test_sums_depend_on_the_declared_parameters_alone(name: str) -> None:
             return super().__getattribute__(attribute)
 
     learner = Watched()
-    y = CODE if cls.target == "label" else Y
+    y = CODE if learner.target == "label" else Y
     source = check.check_fit(learner, X, y)
     vars(learner).update(source.facts)
     read.clear()

@@ -30,11 +30,17 @@ from tenfold.core.stats import (
     merge,
 )
 from tenfold.evaluate.validate.merges import all_but_one
+from tenfold.features.scores import Joint
+from tenfold.features.variance import Ranges
 from tenfold.generative.class_rows import ClassRows
 from tenfold.linear.ridge_cv import Errors
 from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed
+from tenfold.prepare.em import Expected
 from tenfold.prepare.imputer import Filled
+from tenfold.prepare.ordered import Ranks
+from tenfold.prepare.power_curves import Curves
+from tenfold.prepare.scaler import Extremes
 from tenfold.prepare.spline import Range
 from tenfold.reduce.table import Table, Triangular
 from tenfold.solve import sketch
@@ -73,6 +79,15 @@ def _squares(X: Any, w: Any) -> Terms:
 def _by_sign(X: Any, w: Any) -> Keyed:
     sides = {side: _label(X) == side for side in (0, 1)}
     return Keyed({side: Moments.of(X[at], X[at, :1], w[at]) for side, at in sides.items() if at.any()})
+
+
+def _centred(X: Any, w: Any) -> tuple[Any, Any]:
+    """Means of four functions of each column, and sums of squares and products about them, as in `Curves`."""
+    parts = np.stack([X, X**2, X**3, np.abs(X)])
+    mean = np.einsum("kij,i->kj", parts, w) / w.sum()
+    apart = parts - mean[:, None]
+    pairs = ((0, 0), (0, 1), (1, 1), (0, 2))
+    return mean, np.stack([np.einsum("ij,ij,i->j", apart[a], apart[b], w) for a, b in pairs])
 
 
 CASES = {
@@ -116,6 +131,12 @@ CASES = {
     ),
     "ClassRows": Case(lambda X, w: ClassRows(np.tile(X, (1, 134)), (X[:, 0] > 0).astype(np.int64), w, 2)),
     "FewRows": Case(lambda X, w: FewRows(np.tile(X, (1, 134)), X[:, :1] ** 2, w)),
+    "Ranges": Case(lambda X, w: Ranges.of(Block(X, None, w))),
+    "Extremes": Case(lambda X, w: Extremes.of(Block(X, None, w))),
+    "Joint": Case(lambda X, w: Joint.of(Block(X, X[:, :1] ** 2, w)), unmerges=True),
+    "Curves": Case(lambda X, w: Curves(np.full(3, w.sum()), *_centred(X, w))),
+    "Expected": Case(lambda X, w: Expected(float(w.sum()), w @ X, (X.T * w) @ X, float(w @ X[:, 0]))),
+    "Ranks, few rows": Case(lambda X, w: Ranks.of(X, w), repetition=False, exact=True),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -187,7 +187,7 @@ class RFE(Elimination):
     -------
     >>> import numpy as np, tenfold
     >>> X = np.random.default_rng(0).normal(size=(100, 4))
-    >>> chosen = tenfold.RFE(tenfold.Ridge(), n_features_to_select=2).fit(X, X[:, 0] - 2 * X[:, 2])
+    >>> chosen = tenfold.RFE(tenfold.Ridge(), n_features_to_select=2).fit(X, X[:, 0] - 2 * X[:, 2] + 0.1 * X[:, 1])
     >>> chosen.get_support().tolist(), chosen.ranking_.tolist()
     ([True, False, True, False], [1, 2, 1, 3])
     """
