@@ -52,8 +52,8 @@ FORMS: dict[str, Any] = {
 def test_dates_of_any_form(form: str) -> None:
     parts = tenfold.DateParts(parts=["year", "month", "day", "dayofweek", "hour", "minute"], cycles=["hour"])
     made = parts.fit_transform(FORMS[form])
-    np.testing.assert_allclose(made[0, :6], [2024, 2, 29, 3, 6, 30])
-    np.testing.assert_allclose(made[0, 6:], [np.sin(2 * np.pi * 6.5 / 24), np.cos(2 * np.pi * 6.5 / 24)])
+    np.testing.assert_array_equal(made[0, :6], [2024, 2, 29, 3, 6, 30])
+    np.testing.assert_allclose(made[0, 6:], [np.sin(2 * np.pi * 6.5 / 24), np.cos(2 * np.pi * 6.5 / 24)], rtol=1e-9)
     assert np.isnan(made[1]).all()
     name = "when" if form in ("pandas", "polars") else "x0"
     assert parts.get_feature_names_out().tolist()[:2] + parts.get_feature_names_out().tolist()[-1:] == [
