@@ -141,8 +141,9 @@ def _also_theirs(ours: Any) -> Any:
 
 @cache
 def _both(ours: Any, theirs: Any) -> Any:
-    as_ours = {"__reduce__": lambda raised: (ours, raised.args)}  # a class made here cannot be pickled by name
-    return type(theirs.__name__, (ours, theirs), as_ours)  # by the name that others look for
+    # By the name and place that others look for; a class made here cannot be pickled by name.
+    named = {"__module__": theirs.__module__, "__reduce__": lambda raised: (ours, raised.args)}
+    return type(theirs.__name__, (ours, theirs), named)
 
 
 def too_large(name: str, n: int | None, p: int, reason: MemoryError) -> TooLarge:
