@@ -103,7 +103,8 @@ def test_not_finite_in_X(case: Case, value: float, dtype: Any, frame: bool) -> N
     refusal = must_say(text, where, f"row {row}", "first")
 
     def verdict(learner: Any, error: str | None) -> str | None:
-        return None if learner.missing and text == "NaN" and error is None else refusal(learner, error)
+        taken = learner.missing and text == "NaN" and (error is None or text not in error)  # too few values may be left
+        return None if taken else refusal(learner, error)
 
     judge(case, verdict)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Source, Target, as_floats
+from tenfold.core.errors import TooLarge, too_large
 from tenfold.core.numbers import check_finite
 from tenfold.gate.categories import Categories
 from tenfold.gate.check import (
@@ -67,7 +68,12 @@ def check_fit(
     elsewhere = _opened(learner, X, y, sample_weight, classes, categories)
     if elsewhere is not None:
         return elsewhere
-    source = in_memory(learner, X, y, sample_weight, classes, categories)
+    try:
+        source = in_memory(learner, X, y, sample_weight, classes, categories)
+    except MemoryError as error:
+        if isinstance(error, TooLarge):
+            raise
+        raise too_large(type(learner).__name__, *np.shape(X)[:2], error) from error
     source.single = getattr(source.X, "dtype", None) == np.float32  # of the table that was given, not of parts of it
     source.looked = learner._look(split_target(X, y)[0] if isinstance(y, str) else X)
     return source

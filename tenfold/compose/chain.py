@@ -105,9 +105,9 @@ class ClassifierChain(TreeClassifier, Chain):
 
     @property
     def _method(self) -> str:
-        wanted = [self.chain_method] if isinstance(self.chain_method, str) else list(self.chain_method)
+        wanted = self.chain_method if isinstance(self.chain_method, (list, tuple)) else [self.chain_method]
         member = own_of(self._member)
-        has = [one for one in wanted if one in ASKED and hasattr(member, one)]
+        has = [one for one in wanted if isinstance(one, str) and one in ASKED and hasattr(member, one)]
         if not has:
             raise BadParameter(
                 f"ClassifierChain(chain_method={check.short(self.chain_method)}): {type(member).__name__} has none of these; "

@@ -152,7 +152,10 @@ class IterativeImputer(Filling):
         found = []
         for name, edge in (("min", -np.inf), ("max", np.inf)):
             value = getattr(self, f"{name}_value")
-            value = np.asarray(edge if value is None else value, dtype=np.float64)
+            try:
+                value = np.asarray(edge if value is None else value, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise BadParameter(f"IterativeImputer({name}_value={value!r}): must be a number, or one for each column") from None
             p = len(self.empty_)
             if value.ndim and value.shape != (p,):
                 raise BadParameter(f"'{name}_value' should be of shape ({p},) when an array-like is provided. Got {value.size}, instead.")

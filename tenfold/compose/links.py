@@ -23,7 +23,7 @@ from tenfold.core.errors import BadParameter, BadType
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, group, param
-from tenfold.core.random import generator
+from tenfold.core.random import generator_of
 from tenfold.evaluate.validate.cross import cross_val_predict
 from tenfold.gate.inputs import AsGiven
 
@@ -72,7 +72,7 @@ class Chain(Routes, OfOne):
             return np.arange(q)
         if isinstance(self.order, str):
             if self.order == "random":
-                return np.asarray(generator(self.random_state).permutation(q))
+                return np.asarray(generator_of(self).permutation(q))
             raise BadParameter(f"{type(self).__name__}(order={self.order!r}): must be numbers of the targets, 'random' or None")
         order = np.asarray(self.order)
         if order.shape != (q,) or not np.array_equal(np.sort(order), np.arange(q)):

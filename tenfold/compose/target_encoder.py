@@ -50,6 +50,7 @@ class TargetEncoder(Encoder):
     _seen: str = learned("str", "what an automatic fit has found y to be, for the gate", optional=True)
 
     categories: Any = param(default="auto", doc=CATEGORIES)
+    decodes: ClassVar[bool] = False
     target_type: str = param(
         default="auto", one_of=("auto", "continuous", "binary", "multiclass"), doc="what y is; 'auto' looks at it"
     )
@@ -80,9 +81,9 @@ class TargetEncoder(Encoder):
     @property
     def target(self) -> str:
         """Labels or numbers, as the user says or as they look."""
-        if self.target_type == "auto":
+        if isinstance(self.target_type, str) and self.target_type == "auto":
             return str(vars(self).get("_seen", "real"))
-        return "real" if self.target_type == "continuous" else "label"
+        return "real" if isinstance(self.target_type, str) and self.target_type == "continuous" else "label"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the codes of the categories from all rows. For the rows of the fit themselves use `fit_transform`."""
@@ -92,9 +93,12 @@ class TargetEncoder(Encoder):
     def _look_at(self, X: Any, y: Any) -> None:
         """Find out whether y holds labels or numbers, where it is here and nobody has said so."""
         vars(self).pop("_seen", None)
+        check.check_params(self)
         if self.target_type != "auto" or y is None or check.elsewhere(X):
             return
         labels = as_labels(check.split_target(X, y)[1] if isinstance(y, str) else y, "y")
+        if hasattr(X, "shape"):
+            check.check_length("y", len(labels), X.shape[0])
         kind = kind_of(labels)
         if kind not in (LABELS, "continuous"):
             raise BadInput(

@@ -183,7 +183,8 @@ def best_share(scores: Array, percentile: float) -> Array:
     if percentile in (0, 100):
         return np.full(len(scores), percentile == 100)
     scores = np.where(np.isnan(scores), np.finfo(np.float64).min, scores)
-    bound = np.percentile(scores, 100 - percentile)
+    with np.errstate(invalid="ignore"):  # between two infinite scores
+        bound = np.percentile(scores, 100 - percentile)
     mask: Array = scores > bound
     on_it = np.flatnonzero(scores == bound)
     mask[on_it[: max(0, int(len(scores) * percentile / 100) - int(mask.sum()))]] = True

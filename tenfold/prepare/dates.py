@@ -17,6 +17,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts
 
 DAY = 86400.0
+LARGEST = 1e15  # seconds: numbers beyond are no dates
 PARTS = ("year", "quarter", "month", "week", "day", "dayofyear", "dayofweek", "hour", "minute", "second", "weekend", "days")
 PERIODS = {"month": 12.0, "dayofyear": 365.2425, "dayofweek": 7.0, "hour": 24.0, "minute": 60.0, "quarter": 4.0, "day": 31.0}
 
@@ -58,6 +59,8 @@ class DateParts(Transformer, OnePass):
         found = []
         for name, known in (("parts", PARTS), ("cycles", tuple(PERIODS))):
             given = getattr(self, name)
+            if not isinstance(given, (str, list, tuple, type(None))):
+                raise BadParameter(f"DateParts({name}={check.short(given)}): must be a list of {', '.join(known)}")
             given = [given] if isinstance(given, str) else list(given or [])
             for one in given:
                 if one not in known:
@@ -149,7 +152,10 @@ def seconds_of(X: Any) -> Any:
     table = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else X
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind in "fiub":
         return X
-    return np.column_stack([_seconds(table[:, j], column_name(None, j)) for j in range(table.shape[1])])
+    if table.dtype.kind == "c":
+        raise BadInput("Complex data not supported: dates are texts, moments or numbers of seconds")
+    columns = [_seconds(table[:, j], column_name(None, j)) for j in range(table.shape[1])]
+    return np.column_stack(columns) if columns else np.empty(table.shape)
 
 
 def _array_of(column: Any) -> Array:
@@ -172,15 +178,15 @@ def _second(value: Any, where: str, row: int) -> float:
     """One date as seconds: a date or time of Python, NumPy or pandas, an ISO text, a number."""
     if value is None or value != value or (isinstance(value, str) and not value.strip()):
         return np.nan
-    if isinstance(value, (int, float, np.number)):
+    if isinstance(value, (int, float, np.number)) and abs(value) < LARGEST:
         return float(value)
     if getattr(value, "tzinfo", None) is not None:
         return float(value.timestamp())
     try:
         moment = np.datetime64(value.strip().replace("Z", "") if isinstance(value, str) else value, "us")
-    except (ValueError, TypeError):
-        shown = repr(value)[:60]
+    except (ValueError, TypeError, OverflowError):
         raise BadInput(
-            f"{where}, row {row}: {shown} is no date: write it as 2024-12-31 or 2024-12-31T23:59:59, or leave it empty"
+            f"{where}, row {row}: {repr(value)[:60]} is no date: the argument must be a string such as 2024-12-31 or "
+            "2024-12-31T23:59:59, a moment, or a number of seconds since 1970"
         ) from None
     return np.nan if np.isnat(moment) else float(moment.astype(np.int64)) / 1e6

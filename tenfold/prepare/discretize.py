@@ -87,7 +87,7 @@ class KBinsDiscretizer(Transformer, Estimator):
     @property
     def target(self) -> str:
         """Entropy is that of classes."""
-        return "label" if self.strategy == "entropy" else "none"
+        return "label" if isinstance(self.strategy, str) and self.strategy == "entropy" else "none"
 
     @property
     def bin_edges_(self) -> Array:
@@ -141,7 +141,7 @@ class KBinsDiscretizer(Transformer, Estimator):
         if len(bad):
             raise BadParameter(
                 f"KBinsDiscretizer received an invalid number of bins at indices {', '.join(map(str, bad))}. Number of bins must be at "
-                "least 2, and must be an int."
+                f"least 2, and must be an int: n_bins={check.short(self.n_bins)}"
             )
         return given.astype(np.int64)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.available import available
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block, Source, as_floats
 from tenfold.core.errors import BadInput, BadParameter
@@ -38,6 +39,7 @@ class Encoder(Transformer, Estimator):
     codes: ClassVar[bool] = True  # what comes behind sees numbers
     missing_is_category: ClassVar[bool]  # or a level beside the categories
     sparse_rows: ClassVar[bool]  # whether its rows may be sparse
+    decodes: ClassVar[bool] = True  # whether categories can be told from their codes
     kind: ClassVar[str] = "keeps rows"  # every different value, that is
 
     @property
@@ -238,6 +240,7 @@ class Encoder(Transformer, Estimator):
         """The values of column j from the new columns that it made."""
         raise NotImplementedError
 
+    @available(lambda encoder: bool(encoder.decodes))
     def inverse_transform(self, X: Any) -> Array:
         """The categories again, of the type that fit has seen; None where a row has none of them."""
         check.check_fitted(self)

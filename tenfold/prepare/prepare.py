@@ -158,9 +158,13 @@ class Prepare(Transformer, Estimator):
             else:
                 values = coder.numbers(column, i).to_numpy()
                 gaps = np.isnan(values)
-                np.subtract(values, self.mean_[start], out=Z[:, start])
-                Z[:, start] /= self.scale_[start]
+                with np.errstate(over="ignore"):
+                    np.subtract(values, self.mean_[start], out=Z[:, start])
+                    Z[:, start] /= self.scale_[start]
                 Z[gaps, start] = 0.0
+                if not np.isfinite(Z[:, start]).all():
+                    row = int(np.argmin(np.isfinite(Z[:, start])))
+                    raise BadInput(f"column {column.name!r}, row {row}: {values[row]:g} is too large a value for its scale in fit")
                 if width > 1:
                     Z[:, start + 1] = np.where(gaps, high[start + 1], low[start + 1])
             start += width

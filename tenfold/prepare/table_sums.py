@@ -30,7 +30,8 @@ class NumberSums:
 
     def add(self, values: Array, w: Array | None) -> None:
         self.rows += len(values)
-        whole = not np.isnan(values.sum())  # one pass for what is nearly always so
+        with np.errstate(over="ignore", invalid="ignore"):
+            whole = not np.isnan(values.sum())  # one pass for what is nearly always so
         there = None if whole else ~np.isnan(values)
         mark = b"whole" if there is None else np.packbits(there).tobytes()
         self.pattern = hashlib.blake2b(self.pattern + mark, digest_size=16).digest()
@@ -42,7 +43,8 @@ class NumberSums:
         self.largest = max(self.largest, float(values.max()), -float(values.min()))
         with np.errstate(over="ignore", invalid="ignore"):
             if not self.weight:
-                self.center = float(np.average(values, weights=w)) if w is None or w.any() else 0.0
+                center = float(np.average(values, weights=w)) if w is None or w.any() else 0.0
+                self.center = center if np.isfinite(center) else 0.0
             away = values - self.center
             self.weight += len(values) if w is None else float(w.sum())
             self.first += float(away.sum() if w is None else w @ away)
@@ -50,15 +52,19 @@ class NumberSums:
 
     @property
     def mean(self) -> float:
-        return self.center + self.first / self.weight if self.weight else 0.0
+        mean = self.center + self.first / self.weight if self.weight else 0.0
+        return mean if np.isfinite(mean) else 0.0  # of sums beyond floats
 
     @property
     def deviation(self) -> float:
         """The standard deviation; 1 where there is none."""
         if not self.weight:
             return 1.0
-        variance = self.second / self.weight - (self.first / self.weight) ** 2
-        return float(np.sqrt(variance)) if np.isfinite(variance) and variance > 0 else 1.0
+        mean = self.first / self.weight
+        variance = self.second / self.weight - mean * mean
+        if not np.isfinite(variance):  # the squares are beyond floats
+            return self.largest
+        return float(np.sqrt(variance)) if variance > 0 else 1.0
 
 
 @dataclass

@@ -10,7 +10,7 @@ X[:, 2] = X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=80)
 y = X[:, 2].copy()
 X[rng.random(X.shape) < 0.1] = np.nan
 near = KNNImputer(n_neighbors=3, weights="distance").fit(X)
-turn = IterativeImputer(estimator=LinearRegression(), max_iter=20, imputation_order="roman", skip_complete=True).fit(X)
+turn = IterativeImputer(estimator=LinearRegression(), max_iter=60, tol=0.05, imputation_order="roman", skip_complete=True).fit(X)
 result = {
     "near": near.transform(X[:10]),
     "turn": turn.transform(X[:10]),

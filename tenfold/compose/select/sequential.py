@@ -66,6 +66,10 @@ class SequentialFeatureSelector(OfLearner):
 
         return [{"estimator": Ridge(), "cv": None}, {"estimator": GaussianNB(), "direction": "backward", "cv": None}]
 
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return cls._examples()[0] | {"n_features_to_select": 1}
+
     @property
     def least_rows(self) -> int:
         return max(2, -(-5 * int(self._member.least_rows) // 4))
