@@ -73,7 +73,8 @@ def check_fit(
     except MemoryError as error:
         if isinstance(error, TooLarge):
             raise
-        raise too_large(type(learner).__name__, *np.shape(X)[:2], error) from error
+        n, *width = np.shape(X)
+        raise too_large(type(learner).__name__, n, width[0] if width else 1, error) from error
     source.single = getattr(source.X, "dtype", None) == np.float32  # of the table that was given, not of parts of it
     source.looked = learner._look(split_target(X, y)[0] if isinstance(y, str) else X)
     return source

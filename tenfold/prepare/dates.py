@@ -10,7 +10,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block
-from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.errors import BadInput, BadParameter, BadType
 from tenfold.core.learned import learned
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -95,6 +95,9 @@ class DateParts(Transformer, OnePass):
         return self._dressed(map_rows(self._transform, check.check_predict(plain, seconds_of(X))), X)
 
     def _transform(self, X: Array) -> Array:
+        if (np.abs(X) > LARGEST).any():  # of NaN it is false
+            row, column = (int(place) for place in np.argwhere(np.abs(X) > LARGEST)[0])
+            raise BadInput(f"column {column}, row {row}: {X[row, column]:g} is no date: numbers are seconds since 1970, below {LARGEST:g}")
         made = [_part(X[:, j].astype(np.float64), *one) for j in range(X.shape[1]) for one in self._chosen()]
         return np.hstack(made).astype(X.dtype, copy=False)
 
@@ -178,14 +181,15 @@ def _second(value: Any, where: str, row: int) -> float:
     """One date as seconds: a date or time of Python, NumPy or pandas, an ISO text, a number."""
     if value is None or value != value or (isinstance(value, str) and not value.strip()):
         return np.nan
-    if isinstance(value, (int, float, np.number)) and abs(value) < LARGEST:
+    if isinstance(value, (float, np.number)) or (isinstance(value, int) and -LARGEST < value < LARGEST):
         return float(value)
     if getattr(value, "tzinfo", None) is not None:
         return float(value.timestamp())
     try:
         moment = np.datetime64(value.strip().replace("Z", "") if isinstance(value, str) else value, "us")
     except (ValueError, TypeError, OverflowError):
-        raise BadInput(
+        refusal = BadInput if isinstance(value, (str, int)) else BadType
+        raise refusal(
             f"{where}, row {row}: {repr(value)[:60]} is no date: the argument must be a string such as 2024-12-31 or "
             "2024-12-31T23:59:59, a moment, or a number of seconds since 1970"
         ) from None
