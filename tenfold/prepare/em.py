@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import NotConverged, warn
+from tenfold.core.errors import BadInput, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -136,7 +136,11 @@ class EMImputer(Filling):
         part = covariance[np.ix_(o, o)] / (unit[:, None] * unit)
         part[np.diag_indices(len(o))] = 1 + self.ridge
         found = np.linalg.pinv(part, hermitian=True) if self.ridge == 0 else np.linalg.inv(part)
-        return np.asarray(found / (unit[:, None] * unit))
+        with np.errstate(over="ignore", invalid="ignore"):
+            inverted = np.asarray(found / (unit[:, None] * unit))
+        if not np.isfinite(inverted).all():
+            raise BadInput("EMImputer: the variance of a column is so small that its inverse is no number: rescale the columns first")
+        return inverted
 
     def _fill(self, X: Array) -> Array:
         Z = X - self.mean_

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.prepare.minmax import divided
@@ -86,7 +86,11 @@ class RobustScaler(Ordered):
         Z = X.astype(np.float64) if self.center_ is None else X - self.center_
         if self.scale_ is not None:
             Z /= self.scale_
-        return Z.astype(X.dtype, copy=False)
+        with np.errstate(over="ignore"):
+            rows = Z.astype(X.dtype, copy=False)
+        if X.dtype == np.float32 and not np.array_equal(np.isinf(rows), np.isinf(Z)):
+            raise BadInput("rows of float32 are too far from the middle of their columns for float32: give them as float64")
+        return rows
 
     def _inverse(self, Z: Any) -> Any:
         if ops.is_sparse(Z):
