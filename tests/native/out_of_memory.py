@@ -68,7 +68,8 @@ def survive(fit: Callable[[], Any], whose: int, all_of_them: bool) -> tuple[int,
         gc.collect()
         # What is kept for the next time is kept once; what is lost is lost each time.
         if LIBRARY.blocks_alive() > before:
-            assert min(lost(fit, k, whose) for _ in range(4)) <= 0, f"memory is lost at failure {k}"
+            # A thread of an earlier run may still be on its way out: what is lost is lost every time.
+            assert any(lost(fit, k, whose) <= 0 for _ in range(20)), f"memory is lost at failure {k}"
         assert np.array_equal(fit(), expected, equal_nan=True), f"other bits after failure {k}"
         k += 1 if all_of_them or k < FEW else k // 40
     return failures, borne
