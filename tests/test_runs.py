@@ -58,9 +58,6 @@ FITS: dict[str, Callable[[], Any]] = {
 }
 
 
-WAITS = pytest.mark.skip(reason="known defect: an interrupted fit beside another one may wait for ever for threads of its own")
-
-
 class Enough(BaseException):
     """As Ctrl-C, but not for pytest."""
 
@@ -106,7 +103,6 @@ def beside(work: Callable[[], Any], disturb: Callable[[], None]) -> list[Any]:
 interrupting = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
-@WAITS
 @interrupting
 @pytest.mark.parametrize("name", FITS)
 def test_a_fit_beside_one_that_is_interrupted_is_untouched(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +128,6 @@ def test_a_fit_beside_one_that_is_interrupted_is_untouched(name: str, monkeypatc
     np.testing.assert_array_equal(fit(), expected)
 
 
-@WAITS
 @interrupting
 @pytest.mark.parametrize("name", FITS)
 def test_a_fit_beside_a_thread_that_is_interrupted_is_untouched(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

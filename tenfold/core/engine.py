@@ -182,13 +182,15 @@ class _Work:
         self.run.cancel()
 
     def settle(self) -> None:
-        """Wait for the helpers; those that have not begun need not, as the caller did their work."""
+        """Wait for the helpers; those that have not begun need not, as the caller did their work.
+
+        An interrupt may fall anywhere in here, and then it is done again: each step can be.
+        """
         for helper in self.helpers:
-            if helper.begun.acquire(blocking=False):
+            if helper.taken.setdefault("by", "caller") == "caller":
                 helper.lease.give_back()
-            else:
-                with helper.working:
-                    pass
+            elif not helper.over:
+                helper.working.acquire()
         self.helpers.clear()
 
 
@@ -199,12 +201,13 @@ class _Helper:
     """
 
     def __init__(self, work: _Work, lease: Lease) -> None:
-        self.work, self.lease = work, lease
-        self.begun, self.working = threading.Lock(), threading.Lock()  # held from the beginning on; until the end
+        self.work, self.lease, self.over = work, lease, False
+        self.taken: dict[str, str] = {}  # by whom its work is done: who comes first, in one step that no thread and no interrupt can part
+        self.working = threading.Lock()  # held until the end
         self.working.acquire()
 
     def help(self) -> None:
-        if not self.begun.acquire(blocking=False):
+        if self.taken.setdefault("by", "helper") != "helper":
             return
         try:
             self.work.loop()
@@ -212,6 +215,7 @@ class _Helper:
             self.work.give_up(failure)
         finally:
             self.lease.give_back()
+            self.over = True
             self.working.release()
 
 
