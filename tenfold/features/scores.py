@@ -1,7 +1,7 @@
 """Scores of one column against a target that follow from sums of one pass: F, chi-square, correlation.
 
 Each is a `ColumnScore`: what is summed over a block, and what follows from the sums. The functions of the same names give the scores of
-a table; the selectors of `features.univariate` keep the sums too, so that they learn on, merge and forget.
+a table; the selectors of `features.selectors` keep the sums too, so that they learn on, merge and forget.
 """
 
 from __future__ import annotations

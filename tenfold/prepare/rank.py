@@ -33,7 +33,7 @@ class RankTransformer(Ordered):
     [[0.6], [0.3], [0.8], [0.3]]
     """
 
-    values_: list[Array] = learned("[real(*)](p)", "distinct values of each column, in order")
+    values_: list[Array] = learned("[real(*)](p)", "distinct values of each column, in order", rows=True)
     ranks_: list[Array] = learned("[real(*)](p)", "their ranks, as shares")
     rank_error_: float = learned("float", "bound on the error of ranks, as a share of the rows, at 99 %; 0: exact")
     stats_: Any = learned("Ranks(p)", "the sketch: for partial_fit and merge", optional=True)
