@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from tenfold.app.check_page import page_of
 from tenfold.app.failures import print_message
+from tenfold.app.options import Columns, JsonResult, QuietFlag
+from tenfold.app.options import Table as File
 from tenfold.app.words import clean
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.table.reading import read_table
@@ -15,6 +19,27 @@ from tenfold.table.show import lines_of, shown
 from tenfold.table.table import Table
 
 CLEAN, WARNED, UNREADABLE = 0, 1, 2
+
+
+def check_command(
+    file: File,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="the column to predict: others are looked at for giving it away")
+    ] = None,
+    kind: Annotated[
+        Columns, typer.Option(metavar="COLUMN=KIND", help="the kind of a column, such as zip=nominal; may be given again")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="write a page with small pictures")] = None,
+    quiet: QuietFlag = False,
+    as_json: JsonResult = False,
+) -> int:
+    """A table as it is read: the kind of each column with the evidence, missing values, odd cells with their lines, copies, ids, leaks.
+
+    Ends with 0 where there is nothing to warn of, 1 with warnings, 2 where the file cannot be read or the command is wrong.
+
+    Example:  tenfold check churn.csv --target churned
+    """
+    return check(file, target, given_kinds(kind or []), html, as_json, quiet)
 
 
 def check(file: Path, target: str | None, kinds: dict[str, str], html: Path | None, as_json: bool, quiet: bool) -> int:
@@ -77,5 +102,3 @@ def facts_of(table: Table) -> dict[str, Any]:
     flags = [dict(what=flag.what, text=flag.text, columns=list(flag.columns), warning=flag.warning) for flag in table.flags]
     rows, width = table.shape
     return dict(file=table.raw.name, about=table.raw.about, rows=rows, width=width, target=table.target, columns=columns, flags=flags)
-
-

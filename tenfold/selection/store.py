@@ -1,4 +1,8 @@
-"""A run on disk: a folder with model.tenfold and run.json, written whole or not at all."""
+"""A run on disk: a folder, written whole or not at all.
+
+    model.tenfold      the model                      sketch.json        what the columns of the training table held, without its rows
+    run.json           how it was found               held_out.parquet   predictions for rows that the model had not seen
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,11 @@ import tenfold
 from tenfold.core.errors import BadFile
 from tenfold.saved.writing import cannot_write, new_folder, put_folder
 from tenfold.selection.model import TableModel
+from tenfold.table.reading import pl
 
 MODEL, RECORD, MARK = "model.tenfold", "run.json", "tenfold select"
+SKETCH, HELD_OUT = "sketch.json", "held_out.parquet"
+FILES = frozenset((MODEL, RECORD, SKETCH, HELD_OUT, "report.html"))
 UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a folder
 Facts = dict[str, Any]
 
@@ -83,7 +90,7 @@ def _other_than(earlier: Facts, record: Facts) -> str | None:
 def _is_ours(folder: Path) -> bool:
     """Made by us: the mark in run.json, and no file but ours."""
     try:
-        return bool(record_of(folder)) and {entry.name for entry in folder.iterdir()} <= {MODEL, RECORD}
+        return bool(record_of(folder)) and {entry.name for entry in folder.iterdir()} <= FILES
     except OSError:
         return False
 
@@ -95,14 +102,22 @@ def _is_empty(folder: Path) -> bool:
 def _strange(folder: Path) -> str:
     """The first file in a folder that is not ours."""
     names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    strange = [name for name in names if name not in (MODEL, RECORD)]
+    strange = [name for name in names if name not in FILES]
     return f" (it holds {strange[0][:60]})" if strange else ""
 
 
-def write_run(folder: Path, model: TableModel, record: Facts, replace: bool = False) -> Path:
+def write_run(
+    folder: Path,
+    model: TableModel,
+    record: Facts,
+    replace: bool = False,
+    *,
+    sketch: Facts | None = None,
+    held_out: pl.DataFrame | None = None,
+) -> Path:
     """Write beside the final name, then rename: a reader sees the old folder or the new one.
 
-    A run that was stopped takes the place of a finished one only if asked to.
+    A run that was stopped takes the place of a finished one only if asked to. sketch: from `table.sketch`; held_out: from `held_out`.
     """
     check_folder(folder, record, replace)
     if record.get("interrupted") and is_finished(folder) and not replace:
@@ -115,6 +130,10 @@ def write_run(folder: Path, model: TableModel, record: Facts, replace: bool = Fa
             tenfold.save(model, os.path.join(new, MODEL))
             text = json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
             _write_text(os.path.join(new, RECORD), text + "\n")
+            if sketch is not None:
+                _write_text(os.path.join(new, SKETCH), json.dumps(plain(sketch), ensure_ascii=False, allow_nan=False) + "\n")
+            if held_out is not None:
+                held_out.write_parquet(os.path.join(new, HELD_OUT))
             put_folder(new, path)
     except OSError as reason:
         raise cannot_write(str(folder), reason) from None
@@ -149,6 +168,16 @@ def record_of(folder: Path) -> Facts:
     except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) and record.get("made_by") == MARK else {}
+
+
+def sketch_of(folder: Path) -> Facts:
+    """The sketch of the training table of a run; nothing where it is not there, as in runs of earlier versions."""
+    try:
+        with open(folder / SKETCH, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("columns"), list) else {}
 
 
 def plain(value: Any) -> Any:

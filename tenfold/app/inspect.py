@@ -1,0 +1,47 @@
+"""`tenfold inspect`: what is inside a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import tenfold
+from tenfold.app.show import worth_of
+from tenfold.app.words import clean, file_size
+from tenfold.core.errors import BadFile
+from tenfold.selection.store import MODEL, record_of
+
+
+def inspect_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="a saved model, or a folder made by tenfold select")],
+) -> int:
+    """What is inside a saved model, without loading it; of a folder also what the model predicts, and how well.
+
+    Example:  tenfold inspect churn.tenfold
+    """
+    if not file.exists():
+        raise BadFile(f"there is no {file}: give a saved model, or a folder that tenfold select has made")
+    if file.is_dir() and not (file / MODEL).exists():
+        raise BadFile(f"{file} holds no {MODEL}: give a folder that tenfold select has made")
+    inside = tenfold.inspect(file / MODEL if file.is_dir() else file)
+    columns = (
+        ["not named"]
+        if inside.columns is None
+        else [*inside.columns[:12], *(["..."] if len(inside.columns) > 12 else [])]
+    )
+    for title, text in (
+        (
+            "FILE",
+            f"{inside.path}   {file_size(inside.size)}   format {inside.format_version}, "
+            f"written by tenfold {inside.written_by}",
+        ),
+        *worth_of(record_of(file) if file.is_dir() else {}),
+        ("KIND", f"{inside.kind}" + (f" of {', '.join(inside.parts)}" if inside.parts else "")),
+        ("COLUMNS", f"{inside.n_features}: {', '.join(columns)}"),
+        ("ROWS", "holds training rows" if inside.holds_training_rows else "holds no training rows"),
+        ("SHA-256", inside.sha256),
+    ):
+        print(clean(f"{title:<8} {text}"))
+    return 0

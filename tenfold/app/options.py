@@ -1,0 +1,41 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+KINDS = "CSV, TSV, Parquet, Arrow, JSON lines, Excel, SQLite; also .gz, .zst, .zip"
+
+Table = Annotated[Path, typer.Argument(metavar="FILE", help=f"the table: {KINDS}")]
+NewRows = Annotated[Path, typer.Argument(metavar="FILE", help=f"the rows: {KINDS}")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="a folder made by tenfold select or tenfold fit")]
+Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="the column to predict")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="folder for the model; FILE's name with .tenfold if not given")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="the same seed gives the same folds and the same result")]
+Metric = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="what to judge by: log_loss, accuracy, auc, f1_macro, rmse, mae, r2, ..."),
+]
+TaskName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="classification or regression, where the one that is taken is wrong"),
+]
+Columns = list[str] | None
+Drop = Annotated[Columns, typer.Option(metavar="COLUMN", help="leave this column out; may be given again")]
+Keep = Annotated[Columns, typer.Option(metavar="COLUMN", help="use this column all the same; may be given again")]
+Category = Annotated[
+    Columns,
+    typer.Option(metavar="COLUMN", help="the numbers of this column are names of categories; may be given again"),
+]
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="replace the model in the folder, also one for another target or from another file"),
+]
+QuietFlag = Annotated[bool, typer.Option("--quiet", help="one line of output")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="one JSON object for each event")]
+JsonResult = Annotated[bool, typer.Option("--json", help="one JSON object instead of lines of text")]

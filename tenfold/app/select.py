@@ -1,0 +1,148 @@
+"""`tenfold select` and `tenfold demo`: a model for a table, chosen, estimated and saved."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import time
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import tenfold
+from tenfold.app.failures import STOPPED
+from tenfold.app.options import (
+    Category,
+    Drop,
+    JsonFlag,
+    Keep,
+    Metric,
+    Out,
+    QuietFlag,
+    Replace,
+    Seed,
+    Table,
+    Target,
+    TaskName,
+)
+from tenfold.app.show import Json, Quiet, Silent, Text
+from tenfold.app.words import file_size, short
+from tenfold.core.errors import BadParameter
+from tenfold.core.threads import thread_budget
+from tenfold.selection.run import MOST_FOLDS, checked_settings, select
+from tenfold.selection.store import MODEL, check_folder, is_finished, stopped_folder, usual_folder
+from tenfold.table.reading import place_of, read_table
+
+MOST_NAMES = 20
+
+Folds = Annotated[
+    int | None,
+    typer.Option(metavar="N", help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 2,000 rows, else 5"),
+]
+
+
+def select_command(
+    file: Table,
+    target: Target = None,
+    out: Out = None,
+    seed: Seed = 0,
+    folds: Folds = None,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+    metric: Metric = None,
+    task: TaskName = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    category: Category = None,
+    replace: Replace = False,
+) -> int:
+    """Try many models on a table, choose one, estimate how good it is on new rows, and save it.
+
+    Example:  tenfold select churn.csv --target churned
+    """
+    named_target(file, target)
+    columns = dict(drop=drop or [], keep=keep or [], category=category or [])
+    return _select(
+        file, str(target), out, replace, quiet, as_json, seed=seed, folds=folds, metric=metric, task=task, **columns
+    )
+
+
+def demo_command(
+    out: Out = None,
+    seed: Seed = 0,
+    folds: Folds = None,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+    replace: Replace = False,
+) -> int:
+    """The same on a table that is included: three species of penguins.
+
+    Example:  tenfold demo
+    """
+    with resources.as_file(resources.files("tenfold") / "data" / "penguins.csv") as file:
+        return _select(file, "species", out, replace, quiet, as_json, seed=seed, folds=folds)
+
+
+def named_target(file: Path, target: str | None) -> str:
+    """The target that was named; where none was, say which columns there are."""
+    if target is not None:
+        return target
+    names = [short(name, 30) for name in read_table(file).frame.columns]
+    if len(names) > MOST_NAMES:
+        names = [*names[: MOST_NAMES - 4], "...", *names[-4:]]  # the target is often the last
+    raise BadParameter(f"name the column to predict with --target: {file.name} has {', '.join(names)}")
+
+
+def _select(
+    file: Path, target: str, out: Path | None, replace: bool, quiet: bool, as_json: bool, **settings: Any
+) -> int:
+    began = time.perf_counter()
+    settings = checked_settings(**settings)
+    folder, note = folder_for(file, target, out, replace)
+    show: Silent = Json() if as_json else Quiet() if quiet else Text()
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: as on Ctrl-C
+    try:
+        show("start", version=tenfold.__version__, seed=settings["seed"], cores=thread_budget())
+        found = select(file, target, listen=show, finish_early=True, **settings)
+        if found.interrupted and is_finished(folder) and not replace:
+            finished, folder = folder, stopped_folder(folder, found.record)
+            note = f"{finished}/ keeps its finished model; this one was stopped"
+        if note is not None and found.interrupted and not found.leaderboard:
+            show("kept", note=f"{note} before there was anything to save")
+            return STOPPED
+        found.save(folder, replace)
+        size = file_size((folder / MODEL).stat().st_size)
+        show("saved", folder=str(folder), size=size, commands=next_commands(folder, file), note=note)
+        show("done", seconds=time.perf_counter() - began)
+    finally:
+        show.close()
+        signal.signal(signal.SIGTERM, before)
+    return STOPPED if found.interrupted else 0
+
+
+def folder_for(file: Path, target: str, out: Path | None, replace: bool) -> tuple[Path, str | None]:
+    """Where a run is saved, and a note where that is not the usual place; refused before any work is done."""
+    known = dict(settings=dict(target=target), data=dict(name=file.name, place=place_of(file)))
+    usual = Path(f"{_stem(file)}.tenfold")
+    folder, note = usual_folder(_stem(file), known) if out is None and not replace else (out or usual, None)
+    check_folder(folder, known, replace)
+    return folder, note
+
+
+def _stem(file: Path) -> str:
+    """churn.csv.gz -> churn."""
+    name = file.name
+    for end in (".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq"):
+        name = name[: -len(end)] if name.lower().endswith(end) and len(name) > len(end) else name
+    return name
+
+
+def next_commands(folder: Path, file: Path) -> list[str]:
+    """What to type next, ready to paste."""
+    there = shlex.quote(str(folder))
+    return [
+        f"tenfold predict {there} {shlex.quote(str(file))}     predictions for the rows of a file",
+        f"tenfold inspect {there}     what is inside",
+    ]
