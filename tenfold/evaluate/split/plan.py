@@ -113,8 +113,7 @@ def plan(model: Estimator, source: Arrays, splitting: Splitting) -> list[SplitPl
     if model.role == "classifier":
         codes = target_of(source)
         check_class_sizes(codes, source.facts["classes_"])
-    if groups is not None:
-        groups = _groups_of(source, groups)
+    groups = groups_of(source, groups)
     if splitting.cv is not UNSAID:
         folds = check_cv(splitting.cv, codes, classifier=codes is not None)
     if isinstance(folds, (int, np.integer, float, type(None))):
@@ -149,8 +148,10 @@ def _swapped(one: SplitPlan) -> tuple[list[Array], list[Array]]:
     return list(one.test), train
 
 
-def _groups_of(source: Arrays, groups: Any) -> Array:
-    """One entry for each row that takes part."""
+def groups_of(source: Arrays, groups: Any) -> Array | None:
+    """One entry for each row that takes part; None where no groups were given."""
+    if groups is None:
+        return None
     if isinstance(groups, str):
         return duplicate_groups(source.X if source.rows is None else source.X[source.rows])
     groups = np.asarray(groups)

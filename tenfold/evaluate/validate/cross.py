@@ -19,7 +19,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.evaluate.split.plan import SplitPlan, check_classes_met, plan
+from tenfold.evaluate.split.plan import SplitPlan, check_classes_met, groups_of, plan
 from tenfold.evaluate.split.splitting import UNSAID, Splitting, takes_splitting
 from tenfold.evaluate.validate.by_verbs import cross_validate_by_verbs, predict_by_verbs
 from tenfold.evaluate.validate.held_out import held_out, path_outputs, training_and_folds
@@ -146,7 +146,7 @@ def _in_rounds(
     rounds, kind = plan(model, source, splitting), splitting.kind
     if splitting.cv is not UNSAID:
         check_classes_met(source, rounds)
-    judge, tally, made = next(iter(judges.values())), Tally(source), Made(wanted)
+    judge, tally, made = next(iter(judges.values())), Tally(source, groups_of(source, splitting.groups)), Made(wanted)
     scores: dict[str, list[Any]] = {name: [] for name in judges}
     for one in rounds:
         if kind == "corrected":

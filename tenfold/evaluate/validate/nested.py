@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -24,12 +24,13 @@ from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.split.folds import assign_folds
-from tenfold.evaluate.split.plan import SplitPlan, folds_plan, plan, target_of
+from tenfold.evaluate.split.plan import SplitPlan, folds_plan, groups_of, plan, target_of
 from tenfold.evaluate.split.splitting import Splitting, takes_splitting
 from tenfold.evaluate.validate.held_out import MERGED, REFITTED, held_out, outputs_of, prepared, start_of
+from tenfold.evaluate.validate.intervals import Interval
 from tenfold.evaluate.validate.judges import score_of, scored_rows
 from tenfold.evaluate.validate.outputs import Tally
-from tenfold.evaluate.validate.result import corrected_error
+from tenfold.evaluate.validate.result import corrected_error, in_words
 from tenfold.evaluate.validate.training_sets import Held, TrainingSets, solver_of
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
@@ -48,10 +49,24 @@ class NestedCrossValidation:
     settings: list[Setting]
     inner_scores: Array = field(repr=False)  # (repeats x outer folds, settings): means over inner folds
     fold: Array = field(repr=False)
-    predictions: Array = field(repr=False)
-    probabilities: Array | None = field(repr=False)
+    held_out: Tally = field(repr=False)
     method: str
     seconds: float
+
+    @cached_property
+    def predictions(self) -> Array:
+        """Of every row by the model that was chosen without it."""
+        return self.held_out.predictions()
+
+    @cached_property
+    def probabilities(self) -> Array | None:
+        """Of the classes, likewise; None for a regressor."""
+        return self.held_out.probabilities()
+
+    @cached_property
+    def estimate(self) -> Interval:
+        """The score of the procedure on all held-out rows together, with its 95 % range for new rows (`validate.ranges`)."""
+        return self.held_out.estimate(self.score)
 
     @property
     def mean(self) -> float:
@@ -67,8 +82,8 @@ class NestedCrossValidation:
         lines = [
             f"{self.model}   nested, {self.scores.shape[1]} outer folds, {len(self.settings)} settings, "
             f"{self.method}, {self.seconds:.3g} s",
-            f"{self.score.name:>10}  {self.mean:.4f} ± {self.standard_error:.4f}   "
-            "(outer folds; ± one corrected standard error)",
+            f"{self.score.name:>10}  {in_words(self.estimate)}",
+            f"{'mean':>10}  {self.mean:.4f} ± {self.standard_error:.4f}   (outer folds; ± one corrected standard error)",
         ]
         for k, (score, setting) in enumerate(zip(self.scores.reshape(-1), self.chosen, strict=True)):
             settings = ", ".join(
@@ -116,7 +131,7 @@ def nested_cross_validate(
         raise BadParameter("nested: folds must be a number, or test sets of several rows that make up all rows")
     if inner is None and len(rounds[0]) < 3:
         raise BadParameter("folds=2: the inner folds are the other outer folds; take at least 3, or give inner=")
-    tally = Tally(source)
+    tally = Tally(source, groups_of(source, splitting.groups))
     scores, chosen, tables = [], [], []
     for one in rounds:
         table, outer, method = _one_round(model, source, one, settings, judge, inner)
@@ -135,8 +150,7 @@ def nested_cross_validate(
         settings,
         np.concatenate(tables),
         np.concatenate([one.label(source.n_rows or 0) for one in rounds]),
-        tally.predictions(),
-        tally.probabilities(),
+        tally,
         method,
         time.perf_counter() - began,
     )

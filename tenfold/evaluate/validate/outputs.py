@@ -8,15 +8,18 @@ from tenfold.base.estimator import softmax
 from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import BadInput
 from tenfold.evaluate.split.plan import truth_of
+from tenfold.evaluate.validate.intervals import Interval
+from tenfold.evaluate.validate.ranges import LEVEL, score_range
 from tenfold.score.record import Score, judged_output, split_choice
 
 
 class Tally:
     """Held-out outputs, put together row by row when asked for: a row may be held out often, or never."""
 
-    def __init__(self, source: Arrays) -> None:
+    def __init__(self, source: Arrays, groups: Array | None = None) -> None:
         self.n, self.classes, self.flat = source.n_rows or 0, source.target.classes, source.target.flat
         self.truth, self.w = truth_of(source)
+        self.groups = groups  # rows that belong together: what is known of the score counts groups
         self.parts: list[tuple[Array, Array]] = []
 
     def add(self, rows: Array, output: Array) -> None:
@@ -35,6 +38,17 @@ class Tally:
         """The score of all rows that were held out, together; a row as often as it was."""
         parts = [(self.truth[rows], judged_output(judge, out, self.classes), self.w[rows]) for rows, out in self.parts]
         return judge.pooled(parts, self.classes)
+
+    def together(self, judge: Score) -> tuple[Array, Array, Array, Array | None]:
+        """Truth, outputs as the score wants them, weights and units of all rows that were held out; a row as often as it was."""
+        rows = np.concatenate([rows for rows, _ in self.parts])
+        output = np.concatenate([judged_output(judge, out, self.classes) for _, out in self.parts])
+        units = self.groups[rows] if self.groups is not None else rows if (self.count() > 1).any() else None
+        return self.truth[rows], output, self.w[rows], units
+
+    def estimate(self, judge: Score, level: float = LEVEL) -> Interval:
+        """The score of all rows that were held out, with the range of what to expect on new rows."""
+        return score_range(judge, *self.together(judge), classes=self.classes, level=level)
 
     def predictions(self) -> Array:
         """The mean output over the times a row was held out, as labels or values."""

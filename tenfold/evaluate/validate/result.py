@@ -7,10 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
+from tenfold.evaluate.validate.intervals import Interval
 from tenfold.evaluate.validate.outputs import Tally, Unkept
+from tenfold.evaluate.validate.ranges import LEVEL
 from tenfold.score.record import Score
 
 SHOWN = 25  # folds that are printed one by one
@@ -31,6 +34,13 @@ def corrected_error(scores: Array, folds: int, ratio: float | None = None) -> fl
         return float("nan")
     ratio = 1 / (folds - 1) if ratio is None else ratio
     return float(np.sqrt((1 / scores.size + ratio) * scores.var(ddof=1)))
+
+
+def in_words(estimate: Interval) -> str:
+    """An estimate as results print it."""
+    known = np.isfinite(estimate.high - estimate.low)
+    spread = f"{100 * estimate.level:g}% range {estimate.low:.4f} to {estimate.high:.4f}   " if known else ""
+    return f"{estimate.estimate:.4f}   {spread}({estimate.method})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +97,16 @@ class CrossValidation(dict[str, Any]):
         """
         return self.held_out.pooled(self.score)
 
+    @cached_property
+    def estimate(self) -> Interval:
+        """The score of all held-out rows together, with the 95 % range of what the model fitted to all rows scores on new
+        ones (`validate.ranges`). Where the outputs of rows are not kept: the mean of the folds, with its corrected t range.
+        """
+        if isinstance(self.held_out, Tally):
+            return self.held_out.estimate(self.score)
+        reach = float(stdtrit(max(self.scores.size - 1, 1), 0.5 + LEVEL / 2)) * self.standard_error
+        return Interval(self.mean, self.mean - reach, self.mean + reach, LEVEL, "mean of folds, corrected t")
+
     @property
     def standard_error(self) -> float:
         """Standard error of the mean, corrected for the overlap of training sets."""
@@ -103,12 +123,13 @@ class CrossValidation(dict[str, Any]):
         kind = "" if self.kind == "k-fold" else f"{self.kind}, "
         error = self.standard_error
         spread = "" if np.isnan(error) else f" ± {error:.4f}"
-        what = "held-out rows" + ("; ± one corrected standard error" if spread else " judged together")
         count = int(self.fold[0].max()) + 1 if folds == 1 and self.fold[0].size else folds
         lines = [
             f"{self.model}   {count} folds{times}, {kind}{self.method}, {self.seconds:.3g} s",
-            f"{self.score.name:>10}  {self.mean:.4f}{spread}   ({what})",
+            f"{self.score.name:>10}  {in_words(self.estimate)}",
         ]
+        if spread:
+            lines.append(f"{'mean':>10}  {self.mean:.4f}{spread}   (of the folds; ± one corrected standard error)")
         if 1 < folds <= SHOWN:
             lines += [f"{'fold ' + str(k + 1):>10}  {self.scores[:, k].mean():.4f}" for k in range(folds)]
         for name in [key for key in self if key.startswith("test_")][1:]:  # of several scores those after the first
