@@ -253,3 +253,10 @@ def test_real_tables_are_fitted_better_than_by_the_baseline(name: str) -> None:
             model = tenfold.make_pipeline(tenfold.Prepare(), tenfold.Ridge())
             cv = KFold(2, shuffle=True, random_state=0)
             assert tenfold.cross_validate(model, table.drop("target"), y.to_numpy(), cv=cv, scoring="r2")["test_score"].min() > 0.2
+
+
+def test_a_table_of_one_column_of_sentences_is_words_for_trees_too() -> None:
+    table = frame().select("remark")
+    made = tenfold.Prepare("trees").fit(table).transform(table)
+    assert made.height == N
+    assert made["remark has 'broken'"].to_list() == table["remark"].str.contains("broken").cast(pl.Float64).to_list()

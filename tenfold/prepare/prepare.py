@@ -222,7 +222,8 @@ class Prepare(Transformer, Estimator):
         made, names = self.coder_.frame(frame), self.get_feature_names_out().tolist()
         words = self._word_columns(frame)
         if words:
-            made = made.hstack(pl.DataFrame(np.concatenate(words, axis=1), schema=names[made.width :]))
+            coded = pl.DataFrame(np.concatenate(words, axis=1), schema=names[made.width :])
+            made = made.hstack(coded) if made.width else coded  # a frame without columns has no rows either
         return made.to_pandas() if self._container() == "pandas" else made
 
     def inverse_transform(self, Z: Any) -> pl.DataFrame:

@@ -255,11 +255,12 @@ def _forests(shape: Shape) -> list[Entry]:
     """Fully grown trees, of rows drawn for each (random forest) or with thresholds drawn (extra trees)."""
     if shape.rows < LEAST_TREE_ROWS:
         return []
-    role = "Classifier" if shape.classes else "Regressor"
+    makers = dict(forest=tenfold.RandomForestRegressor, extra=tenfold.ExtraTreesRegressor)
+    if shape.classes:
+        makers = dict(forest=tenfold.RandomForestClassifier, extra=tenfold.ExtraTreesClassifier)
     found = []
     for title, kind, share, leaf in FORESTS:
-        make = getattr(tenfold, ("RandomForest" if kind == "forest" else "ExtraTrees") + role)
-        learner = make(FOREST_TREES, max_features=share, min_samples_leaf=leaf, random_state=0)
+        learner = makers[kind](FOREST_TREES, max_features=share, min_samples_leaf=leaf, random_state=0)
         drawn = math.sqrt(shape.columns) if share == "sqrt" else float(share) * shape.columns
         deep = math.log2(max(shape.rows / leaf, 2))
         seconds = 1e-2 + FOREST_TREES * shape.rows * deep * (2e-8 + 6e-9 * drawn + 2e-9 * shape.outputs)
