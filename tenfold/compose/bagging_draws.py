@@ -81,7 +81,7 @@ class Drawn:
         self.table, self.weight, self.code = table, np.ascontiguousarray(table[:, 0]), table[:, 3]
         self.copies, self.first = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)  # how many rows they are, where the first is
         there = (self.weight / self.copies)[self.weight > 0]
-        self.alike = bool(np.allclose(there, there[0], rtol=1e-12, atol=0.0))  # no row weighs more than another
+        self.alike = bool((np.abs(there - there[0]) <= 1e-12 * there[0]).all())  # no row weighs more than another
         self.n_rows = int(self.copies[self.weight > 0].sum())
 
 

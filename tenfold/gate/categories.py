@@ -19,7 +19,8 @@ from tenfold.core.numbers import column_name
 Categories = list[Array | None]
 TRUTH = np.array([False, True])
 UNSEEN = -1.0
-FEW_NUMBERS, SAFE = 1 << 16, 2.0**52  # whole numbers so near one another, and so small, are looked up in a table
+FEW_NUMBERS, SAFE = 1 << 16, 2.0**52  # whole numbers so near one another, and so small, are looked up in a table,
+MANY_ROWS = 512  # where there are so many that making it pays
 WORDS = {"O": "text", "b": "true and false", "f": "numbers", "i": "numbers"}  # what the kinds of categories are called
 
 
@@ -76,7 +77,7 @@ class Coder:
 
     def _few_whole(self, j: int, values: Array, whole: bool) -> Array | None:
         """`numbers` of whole numbers that lie close together: looked up in a table, not searched for. None for any others."""
-        if not len(values) or values.dtype.kind not in "fiu" or values.dtype == np.uint64:
+        if len(values) < MANY_ROWS or values.dtype.kind not in "fiu" or values.dtype == np.uint64:
             return None
         values = np.ascontiguousarray(values)
         low, high = float(values.min()), float(values.max())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Block
@@ -38,7 +39,7 @@ class PathRegressor(AffineRegressor):
     copy_X: bool = param(default=True, doc="no effect: X is never changed")
     fit_path: bool = param(default=True, doc="no effect: the path is always kept")
     jitter: None = param(default=None, one_of=(None,), doc="only None: nothing is added to y")
-    random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
+    random_state: int | RandomState | None = param(default=None, doc="no effect: nothing is drawn")
 
     def _summarize(self, block: Block) -> FewRows | Moments:
         return rows_or_moments(block)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import RandomState
 
 from tenfold.base.estimator import Estimator
 from tenfold.base.one_pass import OnePass
@@ -33,7 +34,7 @@ class SweepOptions:
     max_iter: int = param(default=1000, at_least=1, doc="sweeps of coordinate descent for each penalty")
     tol: float = param(default=1e-4, at_least=0, doc="descent ends when the duality gap is at most tol Σ s y²")
     positive: bool = param(default=False, doc="require w >= 0")
-    random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
+    random_state: int | RandomState | None = param(default=None, doc="no effect: nothing is drawn")
     selection: str = param(default="cyclic", one_of=("cyclic", "random"), doc="no effect: columns are swept in order")
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from tenfold.base.estimator import Classifier, Estimator
 from tenfold.core import ops
@@ -109,7 +110,7 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
     class_weight: dict[Any, Any] | str | None = param(
         default=None, one_of=("balanced", None), doc="weight of each class; 'balanced': Σ s / (K Σ s of the class)"
     )
-    random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
+    random_state: int | RandomState | None = param(default=None, doc="no effect: nothing is drawn")
     solver: str = param(default="lbfgs", doc="no effect: the method is chosen by the shape of the table")
     max_iter: int = param(default=100, at_least=0, doc="most steps, each a pass over all rows")
     verbose: int = param(default=0, doc="no effect: use tenfold.progress()")

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
@@ -66,7 +67,7 @@ class MMRegressor(AffineRegressor, Estimator):
     fit_intercept: bool = param(default=True, doc="fit b, or fix it at zero")
     max_iter: int = param(default=200, at_least=1, doc="most steps after the start")
     tol: float = param(default=1e-08, at_least=0, doc="bound on the gradient per row, of scaled columns and residuals")
-    random_state: int | None = param(default=0, doc="seed of the sample and of the subsets")
+    random_state: int | RandomState | None = param(default=0, doc="seed of the sample and of the subsets")
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:

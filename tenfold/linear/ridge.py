@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.base.one_pass import OnePass
@@ -68,7 +69,7 @@ class Ridge(Operable, LinearSmoother, OnePass):
         doc="no effect: one direct method serves every case",
     )
     positive: bool = param(default=False, doc="require w >= 0")
-    random_state: int | None = param(default=None, doc="no effect: nothing is drawn")
+    random_state: int | RandomState | None = param(default=None, doc="no effect: nothing is drawn")
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:

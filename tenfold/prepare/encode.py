@@ -135,20 +135,24 @@ class OneHotEncoder(Encoder):
             found.append(places)
         return found
 
+    def _layout(self) -> tuple[list[Array], Array]:
+        """`_places`, and the first new column of each column; the last number is how many there are."""
+        found = self._places()
+        widths = [np.count_nonzero(places >= 0) if len(levels) else 1 for places, levels in zip(found, self.levels_, strict=True)]
+        return found, np.cumsum([0, *widths])
+
     def _widths(self) -> list[int]:
-        return [
-            int((places >= 0).sum()) if len(levels) else 1
-            for places, levels in zip(self._places(), self.levels_, strict=True)
-        ]
+        widths: list[int] = np.diff(self._layout()[1]).tolist()
+        return widths
 
     def _entries(self, X: Array) -> tuple[Array, Array]:
         """(rows, columns): the new column that each value falls into, −1 for none; and the first new column of each."""
-        first, strange = np.cumsum([0, *self._widths()]), list[int]()
+        (layout, first), strange = self._layout(), list[int]()
         entries = np.full(X.shape, -1, dtype=np.int32 if first[-1] < 2**31 else np.int64)
         blank = np.isnan(X)
         gaps = np.asarray(blank.any(axis=0))
         codes = np.where(blank, np.float64(BEYOND), X).astype(np.int64) if gaps.any() else X.astype(np.int64)
-        for j, places in enumerate(self._places()):
+        for j, places in enumerate(layout):
             levels = self.levels_[j]
             if not len(levels):
                 continue
@@ -225,7 +229,7 @@ class OneHotEncoder(Encoder):
         size = np.int32 if n * p < 2**31 else np.int64
         starts = np.arange(0, n * p + 1, p, dtype=size)
         parts = (np.ones(n * p, dtype=kind), entries.ravel().astype(size, copy=False), starts)
-        return csr_matrix(parts, shape=(n, sum(self._widths())))
+        return csr_matrix(parts, shape=(n, int(self._layout()[1][-1])))
 
     def _undressed(self, X: Any) -> Any:
         return self._typed(self._sparse(X) if self.sparse_output else self._transform(X))

@@ -157,6 +157,11 @@ class Encoder(Transformer, Estimator):
         if given is None and known is not None and known.dtype.kind != "b":
             own = counts[:-1] > 0  # those of a test fold alone, in cross-validation, are unknown
         there = np.append(own, self.missing_is_category and (met or place is not None))
+        if place is None and self.min_frequency is None and self.max_categories is None:  # the usual case
+            levels[there] = np.arange(np.count_nonzero(there))
+            if met and not there[-1]:
+                levels[-1] = levels.max() + 1
+            return levels, -1
         order = np.arange(len(counts))  # missing values last, unless the user has given another place
         order = order if place is None else np.insert(order[:-1], place, len(counts) - 1)
         rare = np.zeros(len(counts), dtype=bool)

@@ -214,7 +214,7 @@ class SimpleImputer(Imputer):
     def _transform(self, X: Any) -> Any:
         if ops.is_sparse(X):
             return self._transform_sparse(X)
-        blank = ~self._present(X)
+        blank = ~self._present(X) if is_number(self.missing_values) else np.isnan(X)
         kept = self._kept()
         Z = np.where(blank, vars(self)["statistics_"], X).astype(X.dtype, copy=False)
         if not kept.all():

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
@@ -62,7 +63,7 @@ class RadialBasisFeatures(Transformer, Estimator):
     )
     bandwidth: object = param(default=None, doc="h: a number, or one for each column; None: from the centres")
     kernel: str = param(default="gaussian", one_of=KERNELS, doc="φ: how the function changes with distance")
-    random_state: int | None = param(default=0, doc="seed of the rows chosen and of the centres")
+    random_state: int | RandomState | None = param(default=0, doc="seed of the rows chosen and of the centres")
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         p = source.n_features

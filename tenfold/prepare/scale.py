@@ -134,7 +134,7 @@ class StandardScaler(Transformer, OnePass):
             return X if self.scale_ is None else X.multiply(1 / self.scale_).tocsr().astype(X.dtype)
         Z = np.empty(X.shape)
         self._write(X, Z)
-        return Z.astype(X.dtype, copy=False)
+        return Z if Z.dtype is X.dtype else Z.astype(X.dtype, copy=False)
 
     def _write(self, X: Array, out: Array) -> None:
         if self.with_mean:

@@ -150,6 +150,8 @@ def brought_back(learner: Any, X: Any, width: int | None = None) -> Any:
 
 def over(X: Any, rows: Any, copy: bool) -> Any:
     """Rows in half precision where X is; written over X where no copy is wanted and X can hold them."""
+    if copy and (type(X) is not np.ndarray or X.dtype.char != "e"):  # the usual case
+        return rows
     if ops.is_sparse(X) and ops.is_sparse(rows) and not copy:
         if X.format == rows.format and X.dtype == rows.dtype and len(X.data) == len(rows.data):
             X.data[...] = rows.data
@@ -165,7 +167,7 @@ def over(X: Any, rows: Any, copy: bool) -> Any:
 
 def is_long(X: Any) -> bool:
     """Whether X is a table of float64 of more than a block."""
-    return type(X) is np.ndarray and X.dtype == np.float64 and len(X) > block_rows(X.shape[1])
+    return type(X) is np.ndarray and X.dtype.char == "d" and len(X) > block_rows(X.shape[1])
 
 
 def written(write: Callable[[Array, Array], None], X: Array) -> Array:

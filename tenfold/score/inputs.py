@@ -28,6 +28,8 @@ from tenfold.score.kinds import (
     told,
 )
 
+ZERO_ONE = np.array([0, 1])
+
 
 class Labels(NamedTuple):
     """True and predicted labels, each as sorted distinct values and a code for every row; w is None for ones."""
@@ -118,8 +120,10 @@ def truth_or_sets(
 ) -> Scores | Sets:
     """The same; or a set of labels for each row, with a column of scores for each label."""
     truth, scores = as_labels(y_true, "y_true"), as_table(y_score, name)
-    columns = {"y_true": truth, name: scores} if name == "y_score" else {name: scores, "y_true": truth}
-    w = weights_of(sample_weight, **columns)
+    w = None
+    if sample_weight is not None or len(truth) != len(scores):
+        columns = {"y_true": truth, name: scores} if name == "y_score" else {name: scores, "y_true": truth}
+        w = weights_of(sample_weight, **columns)
     kind = kind_of(truth)
     if kind == MULTILABEL:
         if truth.shape != scores.shape:
@@ -169,7 +173,9 @@ def positive_class(classes: Array, pos_label: Any) -> int:
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """A parameter that must be one of a few values."""
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+    if isinstance(value, str) and value in choices:  # the usual case
+        return
+    if not any(value is choice for choice in choices):
         raise BadParameter(f"{name}={value!r}: must be one of {', '.join(map(repr, choices))}")
 
 
@@ -211,7 +217,7 @@ def coded(truth: Array, labels: Any) -> tuple[Array, Array]:
     """Classes in ascending order, and the code of each row."""
     if labels is None:
         if truth.dtype == np.int64 and np.minimum.reduce(truth) == 0 and np.maximum.reduce(truth) == 1:
-            return np.array([0, 1]), np.ascontiguousarray(truth)  # already codes: the usual case, without copies
+            return ZERO_ONE.copy(), np.ascontiguousarray(truth)  # already codes: the usual case, without copies
         return encoded(truth, "y_true")
     given = np.asarray(labels).reshape(-1)
     if not are_rising(given):
