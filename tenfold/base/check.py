@@ -41,6 +41,7 @@ from tenfold.gate.check import (
     split_target,
 )
 from tenfold.gate.inputs import entries_of, source_of
+from tenfold.gate.names import by_name
 
 # Learners and tools above call all of the gate by this one name.
 __all__ = [
@@ -119,7 +120,10 @@ def check_predict(learner: Any, X: Any, *, width: int | None = None) -> Any:
     source = _opened(learner, X, plain=True)
     if source is not None:
         return source
-    check_names(learner, frame_names(X))
+    names = frame_names(X)
+    if names is not None and (used := learner._columns_used()) is not None:
+        X, names = by_name(learner, X, names, used)
+    check_names(learner, names)
     X, _ = as_table(learner, X, known_coder(learner))
     check_width(learner, X.shape[1], width)
     X = as_floats(X)

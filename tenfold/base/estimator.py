@@ -180,6 +180,15 @@ class Estimator(SklearnApi):
         """What `transform` returns of clean rows, in no container: categories by name where some are left."""
         return self._transform(X)
 
+    def _sparse_row(self) -> tuple[float, int] | None:
+        """Of a fitted transformer that makes sparse rows of dense ones: how many values of a row are not zero, and how many there are."""
+        return None
+
+    def _columns_used(self) -> Array | None:
+        """The columns that a fitted learner finds by their names in a frame, in any order and among others; None: all those of fit,
+        in their order."""
+        return None
+
     def _distances(self, X: Any) -> Any:
         """How far rows lie from a fitted shape (a circle, an implicit curve); None for learners that predict a target."""
         return None

@@ -121,6 +121,17 @@ class SklearnApi(MetadataRequests, Traits):
             vars(self)["_output"] = transform
         return self
 
+    @property
+    def _sklearn_output_config(self) -> dict[str, str]:
+        """What `set_output` was told, as scikit-learn's `clone` reads and writes it."""
+        if "_output" not in vars(self):
+            raise AttributeError("set_output was not called")
+        return {"transform": vars(self)["_output"]}
+
+    @_sklearn_output_config.setter
+    def _sklearn_output_config(self, config: dict[str, str]) -> None:
+        self.set_output(transform=config.get("transform"))
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns."""
         from tenfold.base.output import names_out
@@ -182,6 +193,8 @@ def _fresh(value: Any) -> Any:
     if value.frozen:
         return value
     made = type(value)(**{name: _fresh(getattr(value, name)) for name in domains(value)})
+    if "_output" in vars(value):
+        vars(made)["_output"] = vars(value)["_output"]
     if "_metadata_request" in vars(value):
         vars(made)["_metadata_request"] = deepcopy(vars(value)["_metadata_request"])
     return made

@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.routing import refuse_unrouted
 from tenfold.compose.named import ByName, names_of
 from tenfold.compose.selectors import make_column_selector, places_of
 from tenfold.compose.union import Union
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, BadType
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.prepare.function import FunctionTransformer
 
 __all__ = ["ColumnTransformer", "make_column_selector", "make_column_transformer"]
 
@@ -54,7 +56,7 @@ class ColumnTransformer(Union):
         default=0.3,
         at_least=0,
         at_most=1,
-        doc="where a transformer is not Tenfold's: the share of values that are not zero below which the result is sparse",
+        doc="the share of values that are not zero below which rows are sparse, where a transformer makes sparse ones",
         before="n_jobs",
     )
 
@@ -92,6 +94,9 @@ class ColumnTransformer(Union):
         used = np.concatenate([np.empty(0, dtype=np.int64), *chosen])
         return [*chosen, np.setdiff1d(np.arange(source.n_features), used)]
 
+    def _columns_used(self) -> Array | None:
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(places for _, _, places in self._parts())]))
+
     def _look(self, table: Any) -> dict[Any, Any]:
         """Columns that are chosen by a function of the table."""
         given = [one[2] for one in self.transformers if isinstance(one, (tuple, list)) and len(one) == 3]
@@ -119,8 +124,24 @@ class ColumnTransformer(Union):
 
     @property
     def named_transformers_(self) -> ByName:
-        """The fitted transformers by name; 'drop' and 'passthrough' where there are none."""
-        return ByName(self._fitted_by_name())
+        """The fitted transformers by name, a FunctionTransformer where columns pass as they are; 'drop' where they are left out."""
+        names = vars(self).get("feature_names_in_")
+        passing = {name: _passing(places, names) for name, one, places in self._parts() if one is None}
+        return ByName({**self._fitted_by_name(), **passing})
+
+    def __getitem__(self, name: str) -> Any:
+        if "n_features_in_" not in vars(self):
+            raise BadType("ColumnTransformer is subscriptable after it is fitted: call fit first")
+        try:
+            return self.named_transformers_[name]
+        except KeyError:
+            raise KeyError(f"{name!r} is not a valid transformer name") from None
+
+    @property
+    def sparse_output_(self) -> bool:
+        """Whether `transform` returns a CSR matrix: as `sparse_threshold` has decided in fit."""
+        check.check_fitted(self)
+        return bool(vars(self).get("_sparse_made")) if self._ordinary else self._sparse_row() is not None
 
     @property
     def sparse_below(self) -> float:  # type: ignore[override]
@@ -131,10 +152,21 @@ class ColumnTransformer(Union):
         """Name, fitted transformer and columns of each entry, the remaining columns last where there are any."""
         fitted = self.named_transformers_
         return [
-            (name, fitted[name], self._found(columns, places))
+            (name, fitted[name], self._remaining(places) if name == "remainder" else self._found(columns, places))
             for (name, _, columns), places in zip(self._entries(), self._columns, strict=True)
             if name != "remainder" or len(places)
         ]
+
+    def _remaining(self, places: Array) -> Any:
+        """The remaining columns, in the words in which all others were given: names, a mask, else places."""
+        kinds = {_kind_of(columns) for _, _, columns in self.transformers}
+        if kinds == {"mask"}:
+            return np.isin(np.arange(self.n_features_in_), places).tolist()
+        return self.feature_names_in_[places].tolist() if kinds == {"names"} else places.tolist()
+
+    def _goes_by_verbs(self, params: dict[str, Any]) -> bool:
+        refuse_unrouted(self, "fit", params)
+        return super()._goes_by_verbs(params)
 
     @property
     def output_indices_(self) -> dict[str, slice]:
@@ -146,6 +178,24 @@ class ColumnTransformer(Union):
             out[name] = slice(start, start + width)
             start += width
         return out
+
+
+def _passing(places: Array, names: Array | None) -> FunctionTransformer:
+    """What stands for columns that pass as they are."""
+    one = FunctionTransformer(accept_sparse=True, check_inverse=False, feature_names_out="one-to-one")
+    vars(one).update(n_features_in_=len(places), n_output_features_=len(places))
+    if names is not None:
+        vars(one)["feature_names_in_"] = names[places]
+    return one
+
+
+def _kind_of(columns: Any) -> str:
+    """How columns are given."""
+    if isinstance(columns, slice):
+        return "names" if isinstance(columns.start if columns.stop is None else columns.stop, str) else "places"
+    given = [columns] if isinstance(columns, str) or not np.iterable(columns) else list(columns)
+    kinds = {"names" if isinstance(one, str) else "mask" if isinstance(one, (bool, np.bool_)) else "places" for one in given}
+    return kinds.pop() if len(kinds) == 1 else "places"
 
 
 def _width(one: Any, places: Array) -> int:

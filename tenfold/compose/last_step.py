@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import available
-from tenfold.base.estimator import map_rows
+from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.routing import routing_enabled
 from tenfold.compose.ordinary import Ordinary
 from tenfold.compose.steps import is_through
@@ -97,8 +97,19 @@ class LastStep(Ordinary):
         """The rows as they leave the last step; `set_output` chooses the container."""
         if params or self._ordinary:
             return self._ask_steps("transform", X, params)
+        return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+
+    def _undressed(self, X: Any) -> Any:
         changes, last = self._fast_way()
-        return self._dressed(map_rows(lambda block: last._undressed(_passed(changes, block)), check.check_predict(self, X)), X)
+        return last._undressed(_passed(changes, X))
+
+    def _container(self) -> str:
+        """As `set_output` of the pipeline said, else that of its last step."""
+        last = self._last_given()
+        return super()._container() if "_output" in vars(self) or not isinstance(last, Estimator) else last._container()
+
+    def _sparse_row(self) -> tuple[float, int] | None:
+        return None if is_through(self._last_given()) else self._fast_way()[1]._sparse_row()
 
     @available(_goes_back)
     def inverse_transform(self, X: Any, **params: Any) -> Any:

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from operator import is_
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import as_ours, learner_of, objection_to, takes_anything
 from tenfold.base.sklearn_api import same
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 
 OUT = ("drop", None)  # what stands for a learner that is left out
@@ -80,6 +83,9 @@ class Named(Estimator):
             fitted: list[Any] = self.estimators_
             return fitted
         return as_ours(self.estimators_, True, {key: vars(self)[key] for key in ("classes_",) if key in vars(self)})
+
+    def _columns_used(self) -> Array | None:
+        return of_all([one._columns_used() for one in self.estimators_])
 
     @property
     def named_estimators_(self) -> ByName:
@@ -154,6 +160,12 @@ class Named(Estimator):
     def _replace_inside(self, name: str, learner: Estimator) -> None:
         given = getattr(self, self.listed)
         setattr(self, self.listed, [(key, learner if key == name else one, *rest) for key, one, *rest in given])
+
+
+def of_all(used: list[Array | None]) -> Array | None:
+    """The columns that learners side by side find by name, None where one does not."""
+    found = [one for one in used if one is not None]
+    return np.unique(np.concatenate(found)) if found and len(found) == len(used) else None
 
 
 def check_names(here: str, names: list[str], parameters: list[str]) -> None:

@@ -114,6 +114,7 @@ class OrdinaryUnion(Transformer, Named):
                 step = "" if self.copies else "step "
                 tell(f"[{type(self).__name__}]", f"({step}{place + 1} of {len(parts)}) Processing {part.name}", began)
         vars(self)["_members"] = members
+        vars(self).pop("_sparse_made", None)
         return None if only else self._side_by_side(made, X)
 
     def _some_parts(self, entries: list[tuple[str, Any, Any]], columns: list[Array], looked: Any = None) -> list[Part]:
@@ -141,7 +142,7 @@ class OrdinaryUnion(Transformer, Named):
                 f"Transformer {name!r} returned an array or dataframe with {1 if shape is None else len(shape)} dimensions. "
                 f"The output of the {name!r} transformer should be 2D (numpy array, scipy sparse array, dataframe)."
             )
-        if shape[0] != Given(X).shape[0]:
+        if shape[0] != Given(X).shape[0] and shape[1]:  # a frame of no columns has no rows
             raise BadInput(f"{type(self).__name__}: {name!r} has made {shape[0]} rows of {Given(X).shape[0]}: their number must not change")
         return Z
 
@@ -198,7 +199,8 @@ class OrdinaryUnion(Transformer, Named):
         if any(sparse):
             total = sum(Z.shape[0] * Z.shape[1] for Z in tables)
             full = sum(Z.nnz if one else np.size(Z) for Z, one in zip(tables, sparse, strict=True))
-            if full < self.sparse_below * total or self.sparse_below == 1.0:
+            few = full < self.sparse_below * total or self.sparse_below == 1.0
+            if vars(self).setdefault("_sparse_made", few):  # as it was in fit
                 from scipy.sparse import csr_matrix, hstack
 
                 try:
@@ -293,8 +295,8 @@ def _one_frame(tables: list[Any], names: list[str], container: str, index: Any) 
     made = pandas.concat(frames, axis=1)
     if len(made) != n:
         raise BadInput(
-            "Concatenating DataFrames from the transformer's output lead to an inconsistent number of samples: the output may have Pandas "
-            "Indexes that do not match, or another number of rows than the input"
+            "Concatenating DataFrames from the transformer's output lead to an inconsistent number of samples. The output may have Pandas "
+            "Indexes that do not match. Let each transformer keep the index of its rows"
         )
     made.columns = names
     return made

@@ -45,7 +45,9 @@ class make_column_selector:
     def __call__(self, table: Any) -> list[str]:
         """The names of the columns of a frame that are chosen."""
         if not check.is_frame(table):
-            raise BadInput("make_column_selector takes frames, whose columns have names and types")
+            raise BadInput(
+                "make_column_selector can only be applied to pandas dataframes, or other frames, whose columns have names and types"
+            )
         import narwhals as nw
 
         frame = nw.from_native(table, eager_only=True)
@@ -112,6 +114,8 @@ def places_of(columns: Any, source: Source, where: str) -> Array:
         if len(given) != width:
             raise BadParameter(f"{where}: the mask has {len(given)} entries, and X has {width} columns")
         return np.flatnonzero(given)
+    if len({isinstance(one, str) for one in given}) > 1:
+        raise BadParameter(f"{where}: No valid specification of the columns: names or places, not both: {check.short(columns)}")
     return np.array([_place(one, listed, width, where) for one in given], dtype=np.int64)
 
 
@@ -128,6 +132,8 @@ def _of_function(columns: Any, source: Source, listed: list[str] | None, where: 
 def _of_slice(columns: slice, listed: list[str] | None, width: int, where: str) -> Array:
     """Of places as in Python; of names both ends belong to it."""
     start, stop = columns.start, columns.stop
+    if len({isinstance(one, str) for one in (start, stop) if one is not None}) > 1:
+        raise BadParameter(f"{where}: No valid specification of the columns: a slice from a name to a place or back, {columns}")
     if isinstance(start, str) or isinstance(stop, str):
         first = 0 if start is None else _place(start, listed, width, where)
         last = width - 1 if stop is None else _place(stop, listed, width, where)
@@ -138,7 +144,10 @@ def _of_slice(columns: slice, listed: list[str] | None, width: int, where: str) 
 def _place(one: Any, listed: list[str] | None, width: int, where: str) -> int:
     if isinstance(one, str):
         if listed is None:
-            raise BadInput(f"{where}: {one!r} names a column, but X has no names: give its place, or a frame")
+            raise BadInput(
+                f"{where}: Specifying the columns using strings is only supported for dataframes: {one!r} names a column, but X has no "
+                "names; give its place, or a frame"
+            )
         if one not in listed:
             raise BadInput(f"{where}: there is no column {one!r} in X: its columns are {check.listed(listed)}")
         return listed.index(one)

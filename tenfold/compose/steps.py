@@ -194,6 +194,10 @@ class Steps(Estimator):
     def _last(self) -> Any:
         return self._active()[-1][1]
 
+    def _columns_used(self) -> Array | None:
+        active = self._seen().active
+        return active[0][1]._columns_used() if active and isinstance(active[0][1], Estimator) else None
+
     @property
     def passes_gaps(self) -> bool:
         return gaps_of(self._active())[-1]

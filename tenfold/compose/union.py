@@ -68,6 +68,9 @@ class Union(OrdinaryUnion):
         """The columns of each entry."""
         raise NotImplementedError
 
+    def _columns_used(self) -> Array | None:
+        return None
+
     @property
     def _ordinary(self) -> bool:
         """Whether the transformers are asked by their verbs."""
@@ -176,16 +179,30 @@ class Union(OrdinaryUnion):
                 parts.append((name, None if is_word(one, "passthrough") else next(members), places))
         return parts
 
+    def _sparse_row(self) -> tuple[float, int] | None:
+        """That of all entries together, where it is sparse enough."""
+        parts = [(places, None if one is None else one._sparse_row(), one) for _, one, places in self._parts()]
+        if not any(row for _, row, _ in parts):
+            return None
+        widths = [(len(places), len(places)) if one is None else _dense_row(one) if row is None else row for places, row, one in parts]
+        full, width = sum(one[0] for one in widths), sum(one[1] for one in widths)
+        return (full, width) if full < self.sparse_below * width or self.sparse_below == 1.0 else None
+
     def _transform(self, X: Any) -> Any:
         if self._ordinary:
             return self._ask_members(X, {})
+        return self._joined(X, sparse=False)
+
+    def _joined(self, X: Any, sparse: bool) -> Any:
+        """What the fitted transformers make of clean rows; `sparse`: those that make sparse rows do."""
         facts = {key: vars(self)[key] for key in ROW_FACTS if key in vars(self)}
         weights, made = self._weights(), []
         for name, one, places in self._parts():
             if one is None:
                 Z = columns_of(X, places)
             else:
-                Z = one._transform(SeenColumns.of(name, one, places, facts, vars(one).get("categories_"))(X))
+                rows = SeenColumns.of(name, one, places, facts, vars(one).get("categories_"))(X)
+                Z = one._undressed(rows) if sparse else one._transform(rows)
             made.append(Z * weights[name] if name in weights else Z)
         if not made:
             return np.empty((X.shape[0], 0), dtype=X.dtype)
@@ -200,10 +217,14 @@ class Union(OrdinaryUnion):
         if params or self._ordinary:
             refuse_unrouted(self, "transform", params)
             return self._ask_members(X, params)
+        if check.is_frame(X) and type(X).__module__.startswith(self._container()):  # a frame of a frame: each column of its own type
+            return self._ask_members(X, {})
         return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
 
     def _undressed(self, X: Any) -> Any:
-        return self._named(X) if self._leaves_text() else self._transform(X)
+        if self._leaves_text():
+            return self._named(X)
+        return self._joined(X, sparse=True) if self._sparse_row() else self._transform(X)
 
     def _categories_out(self) -> list[Array | None]:
         """The categories of the new columns, None for numbers."""
@@ -274,6 +295,11 @@ class Union(OrdinaryUnion):
         if [one.n_features_in_ for one in self._members] != [len(where) for where in working]:
             return "a transformer takes another number of columns than are there for it"
         return None if all(hasattr(one, "transform") for one in self._members) else "a learner inside cannot transform"
+
+
+def _dense_row(one: Any) -> tuple[int, int]:
+    width = len(one.get_feature_names_out())
+    return width, width
 
 
 def _with_weights(sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:

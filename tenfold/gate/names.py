@@ -36,6 +36,23 @@ def check_names(learner: Any, names: Array | None) -> None:
     raise BadInput(message)
 
 
+def by_name(learner: Any, X: Any, names: Array, used: Array) -> tuple[Any, Array]:
+    """The columns of fit of a frame, in their order, and their names: other columns are left out; of those that the learner has no use
+    for, the absent ones are missing values."""
+    fitted = vars(learner).get("feature_names_in_")
+    if fitted is None or (len(names) == len(fitted) and (names == fitted).all()):
+        return X, names
+    there = set(names.tolist())
+    gone = {str(name) for name in fitted[used] if name not in there}
+    if gone:
+        raise BadInput(f"columns are missing: {gone}: {type(learner).__name__} was fitted with them, and uses them")
+    import narwhals as nw
+
+    absent = nw.lit(None, dtype=nw.Float64)
+    chosen = [nw.col(name) if name in there else absent.alias(name) for name in fitted.tolist()]
+    return nw.from_native(X, eager_only=True).select(chosen).to_native(), fitted
+
+
 def _listed(names: list[str]) -> str:
     shown = [f"- {str(name)[:80]}\n" for name in names[:5]]
     return "".join(shown) + ("- ...\n" if len(names) > 5 else "")

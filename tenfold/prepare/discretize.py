@@ -235,6 +235,9 @@ class KBinsDiscretizer(Transformer, Estimator):
         """The bins of the values: numbers, or a column 0/1 for each bin (a CSR matrix with encode="onehot")."""
         return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
 
+    def _sparse_row(self) -> tuple[float, int] | None:
+        return (len(self.n_bins_), int(self.n_bins_.sum())) if self.encode == "onehot" else None
+
     def _undressed(self, X: Any) -> Any:
         rows = self._sparse(X) if self.encode == "onehot" else self._transform(X)
         kind = self._out_type()

@@ -231,6 +231,9 @@ class OneHotEncoder(Encoder):
         parts = (np.ones(n * p, dtype=kind), entries.ravel().astype(size, copy=False), starts)
         return csr_matrix(parts, shape=(n, int(self._layout()[1][-1])))
 
+    def _sparse_row(self) -> tuple[float, int] | None:
+        return (len(self.levels_), int(self._layout()[1][-1])) if self.sparse_output else None
+
     def _undressed(self, X: Any) -> Any:
         return self._typed(self._sparse(X) if self.sparse_output else self._transform(X))
 

@@ -214,6 +214,9 @@ class SplineTransformer(Transformer, Estimator):
             return "there are not as many knots as the new columns need"
         return None if (np.diff(self.knots_, axis=1) >= 0).all() else "the knots of a column do not rise"
 
+    def _sparse_row(self) -> tuple[float, int] | None:
+        return ((self.degree + 1) * self.n_features_in_, int(self.n_features_out_)) if self.sparse_output else None
+
     def _transform(self, X: Array) -> Any:
         parts = [self._column(X[:, j].astype(np.float64), knots, j) for j, knots in enumerate(self.knots_)]
         Z = np.hstack(parts).astype(X.dtype, copy=False)

@@ -78,6 +78,10 @@ class Chosen(OfMember, Estimator):
             raise BadParameter(f"{name}(estimator): {reason}")
         return learner_of(given)
 
+    def _columns_used(self) -> Array | None:
+        best = vars(self).get("best_estimator_")
+        return best._columns_used() if isinstance(best, Estimator) else None
+
     @property
     def role(self) -> str:
         return str(self._member.role)

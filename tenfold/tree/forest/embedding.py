@@ -119,8 +119,13 @@ class RandomTreesEmbedding(Transformer, Forest):
 
     def transform(self, X: Any) -> Any:
         """(rows, leaves) ones where a row ends, zeros elsewhere: a CSR matrix, unless sparse_output is False."""
-        made = map_rows(self._sparse if self.sparse_output else self._transform, check.check_predict(self, X))
-        return self._dressed(made, X)
+        return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+
+    def _undressed(self, X: Any) -> Any:
+        return self._sparse(X) if self.sparse_output else self._transform(X)
+
+    def _sparse_row(self) -> tuple[float, int] | None:
+        return (len(self._trees), self._leaf_columns()[1]) if self.sparse_output else None
 
     def _names_out(self) -> list[str]:
         trees, name = self._trees, type(self).__name__.lower()
