@@ -16,7 +16,7 @@ import tenfold
 from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning
 from tenfold.evaluate import KFold, StratifiedKFold
 from tenfold.prepare import table_rows
-from tenfold.table import chunks
+from tenfold.table import chunks, large
 
 N = 60
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
@@ -214,8 +214,9 @@ def test_large_files_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
     whole = tenfold.Prepare().fit(table)
     table.write_csv(tmp_path / "t.csv", separator=";")
     table.write_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr(chunks, "LARGE", 0)
-    monkeypatch.setattr(chunks, "CHUNK_CELLS", 700)
+    monkeypatch.setattr(large, "LARGE", 0)
+    monkeypatch.setattr(large, "PART_CELLS", 700)
+    monkeypatch.setattr(chunks, "HEAD_CELLS", 700)
     monkeypatch.setattr(table_rows, "HEAD_CELLS", 4000)
     for name in ("t.csv", "t.parquet"):
         assert sum(one.height for one in chunks.chunks(tmp_path / name)) == table.height
@@ -229,9 +230,9 @@ def test_large_files_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
     model = tenfold.make_pipeline(tenfold.Prepare(), tenfold.Ridge())
     y = table["size"].fill_null(5.0)
     table.with_columns(y=y).write_csv(tmp_path / "y.csv", separator=";")
-    monkeypatch.setattr(chunks, "LARGE", 1 << 40)
+    monkeypatch.setattr(large, "LARGE", 1 << 40)
     small = model.fit(tmp_path / "y.csv", "y").predict(table)
-    monkeypatch.setattr(chunks, "LARGE", 0)
+    monkeypatch.setattr(large, "LARGE", 0)
     np.testing.assert_allclose(model.fit(tmp_path / "y.csv", "y").predict(table), small, rtol=1e-6)
 
 

@@ -14,7 +14,7 @@ from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
 from tenfold.prepare.table_sums import LevelSums, NumberSums, TableSums
-from tenfold.table.cells import as_texts, class_texts, finite
+from tenfold.table.cells import as_texts, by_level, class_texts, finite
 from tenfold.table.columns import LEAST_LEVEL_ROWS
 from tenfold.table.dates import FORMS, ISO, days
 from tenfold.table.reading import pl
@@ -161,8 +161,21 @@ class TableCoder(Estimator):
         texts = class_texts(as_texts(column), known)
         return texts.replace(list(other), list(other.values())) if other else texts
 
+    def new_levels(self, column: pl.Series, i: int) -> pl.Series:
+        """The cells of category i that hold a level which no row had in fit, as texts."""
+        known = [self.reference_[i], *self.levels_[i]]
+
+        def new(cells: pl.Series) -> pl.Series:
+            texts = self.level_texts(cells, i)
+            return texts.set((texts.is_null() | texts.is_in(known)).fill_null(True), None)
+
+        return by_level(column, new).drop_nulls()
+
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
         """A category with its kept levels alone, missing values as they are."""
+        return by_level(column, lambda cells: self._kept(cells, i))
+
+    def _kept(self, column: pl.Series, i: int) -> pl.Series:
         texts = self.level_texts(column, i)
         known = texts.is_in([self.reference_[i], *self.levels_[i]]) | texts.is_null()
         return texts.set(~known, OTHER if self.pooled_[i] else None)
@@ -175,11 +188,14 @@ class TableCoder(Estimator):
 
     def places(self, column: pl.Series, i: int) -> Array:
         """Which of the columns of category i holds a 1 for each cell; −1 for none of them."""
+        return by_level(column, lambda cells: self._places(cells, i)).to_numpy()
+
+    def _places(self, column: pl.Series, i: int) -> pl.Series:
         texts = self.level_texts(column, i).fill_null("")
         levels = [str(level) for level in self.levels_[i]]
         known = {str(self.reference_[i]): -1} | {level: place for place, level in enumerate(levels)}
         other = len(levels) if self.pooled_[i] else -1
-        return texts.replace_strict(list(known), list(known.values()), default=other, return_dtype=pl.Int64).to_numpy()
+        return texts.replace_strict(list(known), list(known.values()), default=other, return_dtype=pl.Int64)
 
     def names_out(self) -> list[str]:
         """The names of the columns of the matrix."""

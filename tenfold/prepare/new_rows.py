@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tenfold.core.errors import BadInput, DataWarning, warn
-from tenfold.table.cells import MISSING_IN_NUMBERS, as_texts, counted_cells
+from tenfold.table.cells import MISSING_IN_NUMBERS, as_texts, counted_cells, is_text
 from tenfold.table.columns import MOST_NAMES
 from tenfold.table.reading import pl
 
@@ -22,13 +22,14 @@ def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
     readable = False
     for i, name in enumerate(coder.feature_names_in_):
         column = frame[name]
+        if coder.category_[i]:
+            if is_text(column):
+                _warn_new_levels(column, coder, i, trees)
+            continue
         if column.dtype != pl.String:
-            readable |= not coder.category_[i] and column.null_count() < len(column)
+            readable |= column.null_count() < len(column)
             continue
         texts = as_texts(column)
-        if coder.category_[i]:
-            _warn_new_levels(coder.level_texts(column, i), coder, i, trees)
-            continue
         values = coder.read(texts, i)
         bad = texts.filter(texts.is_not_null() & values.is_null())
         bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)))
@@ -44,12 +45,11 @@ def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
         _warn(bad, _what(coder, list(coder.feature_names_in_).index(name)), "missing")
 
 
-def _warn_new_levels(texts: pl.Series, coder: TableCoder, i: int, trees: bool) -> None:
+def _warn_new_levels(column: pl.Series, coder: TableCoder, i: int, trees: bool) -> None:
     if coder.pooled_[i]:
         return  # it is "other", as rare levels were in training
     reference = coder.reference_[i]
-    new = texts.filter(texts.is_not_null() & ~texts.is_in([reference, *coder.levels_[i]]))
-    _warn(new, "new to the model", "missing" if trees or not reference else repr(reference))
+    _warn(coder.new_levels(column, i), "new to the model", "missing" if trees or not reference else repr(reference))
 
 
 def _what(coder: TableCoder, i: int) -> str:

@@ -199,7 +199,7 @@ class Prepare(Transformer, Estimator):
         """What `transform` makes of a file or blocks, some rows at a time: blocks for the `fit` of any learner, with a target by name."""
         check.check_fitted(self)
         target = None
-        for rows in chunks_of(X):
+        for rows in chunks_of(X, names=[*self._used, *([] if y is None else [y])]):
             if y is None:
                 yield self._made(rows)
                 continue

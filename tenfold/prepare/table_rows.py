@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -64,11 +64,11 @@ def asked_kinds(given: dict[Any, Any], names: list[str]) -> Asked:
     return asked
 
 
-def chunks_of(X: Any, target: str | None = None) -> Iterator[Rows]:
-    """The rows of a table, without the column of a target: first as many as kinds are found in, then the rest."""
+def chunks_of(X: Any, target: str | None = None, names: Collection[str] | None = None) -> Iterator[Rows]:
+    """The rows of a table, without the column of a target: first as many as kinds are found in, then the rest. `names`: those needed."""
     head: list[Rows] = []
     cells = 0
-    parts = _parts(X)
+    parts = _parts(X, names)
     for part in parts:
         head.append(_without(part, target))
         cells += part.frame.height * part.frame.width
@@ -84,7 +84,7 @@ def table_of(X: Any) -> Rows:
     return _joined(list(_parts(X)))
 
 
-def _parts(X: Any) -> Iterator[Rows]:
+def _parts(X: Any, names: Collection[str] | None = None) -> Iterator[Rows]:
     """A frame, a path, an array or list of rows, or blocks of any of these, one after the other."""
     if ops.is_sparse(X):
         raise BadType("a sparse matrix holds numbers only and needs no Prepare: scale it with MaxAbsScaler, or give X.toarray()")
@@ -93,8 +93,10 @@ def _parts(X: Any) -> Iterator[Rows]:
             rows, *rest = block if isinstance(block, tuple) else (block,)
             yield replace(_whole(rows), weights=rest[1] if len(rest) > 1 else None)
     elif isinstance(X, (str, os.PathLike)) and is_large(Path(X)):
-        for frame in chunks(Path(X)):
-            yield Rows(frame, True, _has_commas(frame))
+        comma = None
+        for frame in chunks(Path(X), names):
+            comma = _has_commas(frame) if comma is None else comma
+            yield Rows(frame, True, comma)
     elif stream.is_dask(X):
         for part in X.partitions if hasattr(X, "partitions") else X.rechunk({1: -1}).blocks:
             yield _whole(part.compute())

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.prepare.words import lengths_of, words_of
-from tenfold.table.cells import as_texts, class_texts
+from tenfold.table.cells import as_texts, class_texts, is_text
 from tenfold.table.reading import pl
 
 MOST_COUNTED = 1_000_000  # different words: beyond, those seen once so far are forgotten
@@ -47,8 +47,8 @@ class NumberSums:
                 self.center = center if np.isfinite(center) else 0.0
             away = values - self.center
             self.weight += len(values) if w is None else float(w.sum())
-            self.first += float(away.sum() if w is None else w @ away)
-            self.second += float(away @ away if w is None else w @ away**2)
+            self.first += float(away.sum() if w is None else (w * away).sum())
+            self.second += float(np.square(away).sum() if w is None else (w * away**2).sum())  # not BLAS, whose threads would only wait
 
     @property
     def mean(self) -> float:
@@ -122,7 +122,7 @@ class TableSums:
         self.rows += height
         self.weight += height if weights is None else float(weights.sum())
         for column in frame.iter_columns():
-            if column.dtype == pl.String:
+            if is_text(column):
                 self.levels.setdefault(column.name, LevelSums()).add(column, weights)
             else:
                 values = column.cast(pl.Float64).to_numpy()

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from tenfold.core.data import Array
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import forms_of, read_number
@@ -38,6 +40,7 @@ FEW_INTEGERS = (
 FLOAT_WHOLE = 2.0**53
 AT_ONCE = 256  # columns
 LONG, SAMPLE = 50_000, 1000  # rows
+MANY_CELLS = 1000  # from which on the different ones among them are found first
 MOST_LISTED = 100  # odd cells of a column
 CENSORED, ODD = "censored", "odd"  # known up to a bound; anything else
 
@@ -83,6 +86,24 @@ def as_texts(series: pl.Series) -> pl.Series:
         return written.fill_null(series.set(~series.is_finite().fill_null(False), None).cast(pl.String))
     texts = series.cast(pl.String).str.strip_chars()
     return texts.set(texts == "", None)
+
+
+def is_text(series: pl.Series) -> bool:
+    """Whether a column holds texts, as such or as codes of them."""
+    return series.dtype == pl.String or isinstance(series.dtype, pl.Categorical)
+
+
+def by_level(cells: pl.Series, made_of: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """What is made of the cells of a category, cell by cell, asked of the different ones only."""
+    if not is_text(cells) or len(cells) < MANY_CELLS:
+        return made_of(cells)
+    coded = cells if cells.dtype != pl.String else cells.cast(pl.Categorical(pl.Categories.random()))
+    codes, levels = coded.to_physical(), coded.unique()
+    known = levels.to_physical().fill_null(0xFFFFFFFF)
+    places = np.zeros(int(codes.max() or 0) + 2, dtype=np.uint32)  # type: ignore[arg-type]
+    places[np.minimum(known.to_numpy(), len(places) - 1)] = np.arange(len(levels), dtype=np.uint32)
+    found = pl.Series(places[codes.fill_null(len(places) - 1).to_numpy()])
+    return made_of(levels.cast(pl.String).alias(cells.name)).gather(found)
 
 
 def without_missing_words(texts: pl.Series) -> tuple[pl.Series, Odd | None]:

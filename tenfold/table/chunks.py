@@ -1,98 +1,115 @@
-"""A large file some rows at a time, so that no more than a few of them are in memory."""
+"""A large file some rows at a time, its columns read as what they are, so that no more than a few rows are in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from itertools import chain
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from tenfold.core.errors import BadFile
+from tenfold.core.errors import BadFile, DataWarning, warn
+from tenfold.table import large
+from tenfold.table.cells import MISSING_IN_NUMBERS, as_texts, counted_cells
 from tenfold.table.columns import Column, look_at, read_as
 from tenfold.table.dates import as_dates
 from tenfold.table.delimited import looks_like_header
+from tenfold.table.large import Parts
 from tenfold.table.layout import START, layout_of
 from tenfold.table.lines import bad_line
 from tenfold.table.packed import bytes_of, encoding_of, is_packed
 from tenfold.table.reading import first_line, pl
 from tenfold.table.written_numbers import writes_commas
 
-LARGE = 1 << 26  # bytes: smaller files are read whole, and all that surrounds their rows is looked at
-CHUNK_CELLS = 1 << 21
+HEAD_CELLS = 1 << 20  # in which it is found what the columns hold
 
 
 def is_large(path: Path) -> bool:
     """Whether a file is to be read in parts: a CSV file in UTF-8, or a Parquet file."""
-    if not path.is_file() or path.stat().st_size < LARGE or is_packed(path):
+    if not path.is_file() or path.stat().st_size < large.LARGE or is_packed(path):
         return False
     return _is_parquet(path) or (path.suffix.lower() in (".csv", ".tsv", ".txt") and encoding_of(bytes_of(path, START)) is None)
 
 
-def chunks(path: Path) -> Iterator[pl.DataFrame]:
-    """The rows in their order. What the columns of a CSV file hold (numbers, dates, texts) is found in the first chunk; further down, what
-    does not suit that is missing."""
+def chunks(path: Path, names: Collection[str] | None = None) -> Iterator[pl.DataFrame]:
+    """The rows in their order, of all columns or of those named (all, where one is not there). What the columns of a CSV file hold (numbers, dates, categories, texts) is
+    found in the first rows; what does not suit it further down is missing, which is told at the end."""
     if _is_parquet(path):
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(batch_size=max(1, CHUNK_CELLS // max(1, len(file.schema_arrow))), use_threads=True):
-                frame = pl.from_arrow(batch)
-                assert isinstance(frame, pl.DataFrame)
-                yield frame
+        yield from _of_parquet(path, names)
         return
-    start = bytes_of(path, START)
-    layout = layout_of(start.decode("utf-8", "replace"), whole=False)
-
-    def scanned(header: bool, floats: Collection[str] = ()) -> pl.LazyFrame:
-        return pl.scan_csv(
-            path, separator=layout.separator, infer_schema=False, has_header=header, skip_lines=layout.skip, quote_char=layout.quote,
-            glob=False, schema_overrides=dict.fromkeys(floats, pl.Float64),
-        )  # fmt: skip
-
+    layout = layout_of(bytes_of(path, START).decode("utf-8", "replace"), whole=False)
     try:
-        header = looks_like_header(scanned(True).head(1000).collect()) is not False
-        rows = scanned(header)
-        names = rows.collect_schema().names()
-        size = max(1, CHUNK_CELLS // len(names))
-        first = rows.head(size).collect()
-        yield from _typed(first, lambda numbers: _after(scanned, header, numbers, first.height, size))
+        parts = Parts(path, layout)
+        head = parts.head(1000)
+        if looks_like_header(head) is False:
+            parts = Parts(path, layout, header=False)
+            head = parts.head(1)
+        names = _those(names, head.columns)
+        first = parts.head(1 + HEAD_CELLS // head.width)
+        shown = first if names is None else first.select(names)
+        typed = _Typed.of(shown)
+        yield typed.read(shown)
+        for frame in parts.frames(typed.types, max(1, large.PART_CELLS // head.width), first.height, names):
+            yield typed.read(frame)
+        typed.tell(path, first.height)
     except (OSError, pl.exceptions.PolarsError) as reason:
         raise bad_line(path, layout) or BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
 
 
-def _typed(first: pl.DataFrame, after: Callable[[list[str]], Iterator[pl.DataFrame]]) -> Iterator[pl.DataFrame]:
-    comma = writes_commas(first)
-    columns = {one.name: look_at(one, False, comma=comma)[0] for one in first.iter_columns()}
-    plain = [name for name, column in columns.items() if column.kind == "number" and not column.form and not column.note]
-    for frame in chain([first], after(plain)):
-        yield pl.DataFrame([_as(columns[one.name], one) for one in frame.iter_columns()])
+@dataclass
+class _Typed:
+    """What the columns hold, and the cells that turned out to be something else."""
+
+    columns: dict[str, Column]
+    unread: dict[str, tuple[int, str]] = field(default_factory=dict)  # how many cells, and one of them
+
+    @classmethod
+    def of(cls, head: pl.DataFrame) -> _Typed:
+        comma = writes_commas(head)
+        return cls({one.name: look_at(one, False, comma=comma)[0] for one in head.iter_columns()})
+
+    @property
+    def types(self) -> dict[str, Any]:
+        """The types that the parser can read by itself: plain numbers, and codes for the texts of categories."""
+        plain = {name: pl.Float64 for name, one in self.columns.items() if one.kind == "number" and not one.form and not one.note}
+        return plain | {name: pl.Categorical(pl.Categories.random()) for name, one in self.columns.items() if one.kind == "category"}
+
+    def read(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame([self._values(self.columns[one.name], one) for one in frame.iter_columns()])
+
+    def _values(self, column: Column, cells: pl.Series) -> pl.Series:
+        """Cells as numbers, dates or texts."""
+        if column.kind not in ("number", "date") or cells.dtype != pl.String:
+            return cells
+        values = read_as([column], cells.to_frame()).to_series()
+        if values.null_count() > cells.null_count():
+            texts = as_texts(cells.filter(values.is_null())).drop_nulls()
+            odd = texts.filter(~texts.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)))
+            if len(odd):
+                count, example = self.unread.get(column.name, (0, odd[0]))
+                self.unread[column.name] = (count + len(odd), example)
+        return as_dates(values) if column.kind == "date" else values
+
+    def tell(self, path: Path, head: int) -> None:
+        for name, (count, example) in self.unread.items():
+            known = f"column {name!r} of {path.name!r} holds {self.columns[name].kind}s in the first {head:,} rows"
+            warn(f"{known}: {counted_cells(count)} such as {example[:40]!r} read as missing", DataWarning, stacklevel=4)
 
 
-def _as(column: Column, cells: pl.Series) -> pl.Series:
-    """Cells as numbers, dates or texts."""
-    if column.kind not in ("number", "date") or cells.dtype != pl.String:
-        return cells
-    values = read_as([column], cells.to_frame()).to_series()
-    return as_dates(values) if column.kind == "date" else values
+def _of_parquet(path: Path, names: Collection[str] | None) -> Iterator[pl.DataFrame]:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path, pre_buffer=False) as file:
+        names = _those(names, file.schema_arrow.names)
+        size = max(1, large.PART_CELLS // max(1, len(file.schema_arrow)))
+        for batch in file.iter_batches(batch_size=size, use_threads=True, columns=names):
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            yield frame
 
 
-def _after(
-    scanned: Callable[[bool, Collection[str]], pl.LazyFrame], header: bool, numbers: list[str], done: int, size: int
-) -> Iterator[pl.DataFrame]:
-    """The chunks after so many rows; columns of numbers are read as such by the parser for as long as all of their cells are."""
-    if numbers:
-        try:
-            for frame in _batches(scanned(header, numbers).slice(done), size):
-                yield frame
-                done += frame.height
-            return
-        except pl.exceptions.PolarsError:
-            pass  # a cell that is no number: texts from here on
-    yield from _batches(scanned(header, ()).slice(done), size)
-
-
-def _batches(rows: pl.LazyFrame, size: int) -> Iterator[pl.DataFrame]:
-    frames: Iterator[pl.DataFrame] = rows.collect_batches(chunk_size=size, maintain_order=True, lazy=True)
-    return frames
+def _those(names: Collection[str] | None, known: list[str]) -> list[str] | None:
+    """The columns to be read: those wanted; all where one of them goes by another name."""
+    return list(dict.fromkeys(names)) if names is not None and set(names) <= set(known) else None
 
 
 def _is_parquet(path: Path) -> bool:

@@ -16,6 +16,7 @@ from tenfold.table.cells import (
     as_texts,
     class_texts,
     finite,
+    is_text,
     odd_cells,
     plain_numbers,
     present,
@@ -115,7 +116,7 @@ def read_as(columns: Sequence[Column], frame: pl.DataFrame) -> pl.DataFrame:
         if column.used:
             series = frame[column.name]
             if column.kind == "category":
-                found.append(series if series.dtype == pl.String else as_texts(series))
+                found.append(series if is_text(series) else as_texts(series))
             elif column.kind == "date":
                 found.append(days(as_texts(series) if series.dtype == pl.String else series, column.form or ISO))
             else:

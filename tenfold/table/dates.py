@@ -21,6 +21,9 @@ FORMS = (
     COMPACT,
 )  # fmt: skip
 DAY = 86_400
+PLAIN_CLOCKS = {10: ("",), 16: (" %H:%M", "T%H:%M"), 19: (" %H:%M:%S", "T%H:%M:%S")}  # what follows a date, by the length of the text
+YEAR_0 = -719_528  # its first day
+HEAD = 100  # texts by which it is seen that a form is not theirs
 
 
 def looks_like_dates(texts: pl.Series) -> bool:
@@ -69,6 +72,9 @@ def days(column: pl.Series, form: str) -> pl.Series:
         if form != COMPACT:
             return column.cast(pl.Float64, strict=False)
         column = column.cast(pl.Int64, strict=False).cast(pl.String)
+    plain = _plain_days(column, form)
+    if plain is not None:
+        return plain
     date = column.str.replace(CLOCK, "") if _named(form) else column.str.extract(r"^([^ T]*)")
     date = date.str.strip_chars(" ,")
     date = date.set((date.str.contains(r"\d{4}") != ("%Y" in form)).fill_null(False), None)  # 24 is not the year 24
@@ -76,6 +82,31 @@ def days(column: pl.Series, form: str) -> pl.Series:
     if not column.str.contains(":|[apAP]\\.?[mM]\\.?$").any():
         return day
     return day + _seconds(column) / DAY
+
+
+def _plain_days(texts: pl.Series, form: str) -> pl.Series | None:
+    """The same of dates that are all written with all their digits, with or without hours, minutes and seconds; None where one is not."""
+    length = texts.str.len_bytes()
+    long = length.max()
+    if "%Y" not in form or _named(form) or long != length.min() or long not in PLAIN_CLOCKS:
+        return None
+    clock = next((one for one in PLAIN_CLOCKS[int(long)] if _all_read(texts.head(HEAD), form + one)), None)  # type: ignore[call-overload]
+    if clock is None:
+        return None
+    if not clock:
+        found = texts.str.strptime(pl.Date, form, strict=False, cache=False).cast(pl.Int32).cast(pl.Float64)
+    else:
+        moments = texts.str.strptime(pl.Datetime("us"), form + clock, strict=False, cache=False).cast(pl.Int64)
+        day = moments // (DAY * 1_000_000)
+        found = day.cast(pl.Float64) + (moments - day * (DAY * 1_000_000)) / 1e6 / DAY
+    earliest = found.min()
+    right = found.null_count() == texts.null_count() and (earliest is None or earliest >= YEAR_0)  # type: ignore[operator]
+    return found if right else None
+
+
+def _all_read(texts: pl.Series, form: str) -> bool:
+    kind = pl.Datetime("us") if "%H" in form else pl.Date
+    return texts.str.strptime(kind, form, strict=False).null_count() == texts.null_count()
 
 
 def _named(form: str) -> bool:
