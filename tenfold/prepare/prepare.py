@@ -147,26 +147,27 @@ class Prepare(Transformer, Estimator):
         coder, neighbors = self.coder_, self.purpose == "neighbors"
         low, high = -self.mean_ / self.scale_, (1.0 - self.mean_) / self.scale_
         Z = np.empty((frame.height, len(low)))
-        rows, start = np.arange(frame.height), 0
+        Z[:] = low
+        flat, row_starts, start = Z.reshape(-1), np.arange(frame.height) * len(low), 0
         for i, width in enumerate(self._widths()[: len(coder.category_)]):
             column = frame[str(coder.feature_names_in_[i])]
             if coder.category_[i]:
-                Z[:, start : start + width] = low[start : start + width]
                 places = coder.places(column, i) + int(neighbors) + start
-                held = rows if neighbors else rows[places >= start]
-                Z[held, places[held]] = high[places[held]]
+                cells = row_starts + places
+                held = slice(None) if neighbors else places >= start
+                flat[cells[held]] = high[places[held]]
             else:
-                values = coder.numbers(column, i).to_numpy()
+                values = coder.numbers(column, i).fill_null(np.nan).to_numpy()
                 gaps = np.isnan(values)
                 with np.errstate(over="ignore"):
-                    np.subtract(values, self.mean_[start], out=Z[:, start])
-                    Z[:, start] /= self.scale_[start]
-                Z[gaps, start] = 0.0
-                if not np.isfinite(Z[:, start]).all():
-                    row = int(np.argmin(np.isfinite(Z[:, start])))
+                    scaled = (values - self.mean_[start]) / self.scale_[start]
+                scaled[gaps] = 0.0
+                if not np.isfinite(scaled).all():
+                    row = int(np.argmin(np.isfinite(scaled)))
                     raise BadInput(f"column {column.name!r}, row {row}: {values[row]:g} is too large a value for its scale in fit")
+                Z[:, start] = scaled
                 if width > 1:
-                    Z[:, start + 1] = np.where(gaps, high[start + 1], low[start + 1])
+                    Z[gaps, start + 1] = high[start + 1]
             start += width
         for words in self._word_columns(frame):
             part = slice(start, start + words.shape[1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.prepare.words import lengths_of, words_of
-from tenfold.table.cells import as_texts, class_texts, is_text
+from tenfold.table.cells import as_texts, class_texts, counted_levels, is_text
 from tenfold.table.reading import pl
 
 MOST_COUNTED = 1_000_000  # different words: beyond, those seen once so far are forgotten
@@ -75,7 +75,12 @@ class LevelSums:
 
     def add(self, levels: pl.Series, weights: Array | None, most: int | None = None) -> None:
         """Count cells as they are written; only the different ones are cleaned."""
-        new = _counted(levels, pl.repeat(1, len(levels), dtype=pl.Int64, eager=True), None if weights is None else pl.Series(weights))
+        if weights is None:
+            different, counts, _ = counted_levels(levels)
+            rows = pl.Series(counts[counts > 0])
+            new = pl.DataFrame({"level": different, "rows": rows, "weight": rows.cast(pl.Float64)})
+        else:
+            new = _counted(levels, pl.repeat(1, len(levels), dtype=pl.Int64, eager=True), pl.Series(weights))
         new = _counted(class_texts(as_texts(new["level"])).fill_null(""), new["rows"], new["weight"])
         both = new if self.counts is None else _counted(*pl.concat([self.counts, new]).get_columns())
         self.counts = both if most is None or both.height <= most else both.filter(pl.col("rows") > 1)
@@ -125,7 +130,7 @@ class TableSums:
             if is_text(column):
                 self.levels.setdefault(column.name, LevelSums()).add(column, weights)
             else:
-                values = column.cast(pl.Float64).to_numpy()
+                values = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
                 self.numbers.setdefault(column.name, NumberSums()).add(values, weights)
         for text in texts:
             self.lengths.setdefault(text.name, NumberSums()).add(lengths_of(text), weights)

@@ -97,13 +97,21 @@ def by_level(cells: pl.Series, made_of: Callable[[pl.Series], pl.Series]) -> pl.
     """What is made of the cells of a category, cell by cell, asked of the different ones only."""
     if not is_text(cells) or len(cells) < MANY_CELLS:
         return made_of(cells)
+    levels, counts, codes = counted_levels(cells)
+    places = np.cumsum(counts > 0) - 1
+    return made_of(levels).gather(pl.Series(places[codes]))
+
+
+def counted_levels(cells: pl.Series) -> tuple[pl.Series, Array, Array]:
+    """The different cells of a category as texts, a gap as the last; how many rows hold each code; and the code of each cell."""
     coded = cells if cells.dtype != pl.String else cells.cast(pl.Categorical(pl.Categories.random()))
-    codes, levels = coded.to_physical(), coded.unique()
-    known = levels.to_physical().fill_null(0xFFFFFFFF)
-    places = np.zeros(int(codes.max() or 0) + 2, dtype=np.uint32)  # type: ignore[arg-type]
-    places[np.minimum(known.to_numpy(), len(places) - 1)] = np.arange(len(levels), dtype=np.uint32)
-    found = pl.Series(places[codes.fill_null(len(places) - 1).to_numpy()])
-    return made_of(levels.cast(pl.String).alias(cells.name)).gather(found)
+    physical = coded.to_physical().cast(pl.UInt32)
+    gap = -1 if physical.null_count() == len(cells) else int(physical.max())  # type: ignore[call-overload]
+    codes: Array = physical.fill_null(gap + 1).to_numpy()
+    counts = np.bincount(codes, minlength=gap + 2)
+    row = np.empty(gap + 2, dtype=np.uint32)  # one that holds the level
+    row[codes] = np.arange(len(cells), dtype=np.uint32)
+    return coded.gather(pl.Series(row[counts > 0])).cast(pl.String), counts, codes
 
 
 def without_missing_words(texts: pl.Series) -> tuple[pl.Series, Odd | None]:
@@ -245,9 +253,9 @@ def present(values: pl.Series) -> Array:
 def finite(numbers: pl.Series) -> tuple[pl.Series, Odd | None]:
     """Float64 with infinities and NaN as missing; what was infinite."""
     values = numbers if numbers.dtype == pl.Float64 else numbers.cast(pl.Float64, strict=False)
-    bad = ~values.is_finite().fill_null(True)
-    if not bad.any():
+    if values.is_finite().all():  # of the values that are there
         return values, None
+    bad = ~values.is_finite().fill_null(True)
     infinite = values.is_infinite().fill_null(False)
     return values.set(bad, None), _odd(values.cast(pl.String), infinite) if infinite.any() else None
 

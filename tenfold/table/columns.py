@@ -22,7 +22,7 @@ from tenfold.table.cells import (
     present,
     too_long,
 )
-from tenfold.table.dates import COMPACT, ISO, are_compact, days, form_of, looks_like_dates, other_form
+from tenfold.table.dates import COMPACT, ISO, are_compact, days, form_of, looks_like_dates, other_form, plain_days
 from tenfold.table.names import TIMES, says, says_key
 from tenfold.table.reading import Raw, pl
 from tenfold.table.written_numbers import read_number, writes_commas
@@ -118,7 +118,8 @@ def read_as(columns: Sequence[Column], frame: pl.DataFrame) -> pl.DataFrame:
             if column.kind == "category":
                 found.append(series if is_text(series) else as_texts(series))
             elif column.kind == "date":
-                found.append(days(as_texts(series) if series.dtype == pl.String else series, column.form or ISO))
+                plain = plain_days(series, column.form or ISO) if series.dtype == pl.String else days(series, ISO)
+                found.append(days(as_texts(series), column.form or ISO) if plain is None else plain)
             else:
                 read = read_number(as_texts(series), column.form or "") if series.dtype == pl.String else series
                 found.append(finite(read)[0])

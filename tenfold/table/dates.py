@@ -72,7 +72,7 @@ def days(column: pl.Series, form: str) -> pl.Series:
         if form != COMPACT:
             return column.cast(pl.Float64, strict=False)
         column = column.cast(pl.Int64, strict=False).cast(pl.String)
-    plain = _plain_days(column, form)
+    plain = plain_days(column, form)
     if plain is not None:
         return plain
     date = column.str.replace(CLOCK, "") if _named(form) else column.str.extract(r"^([^ T]*)")
@@ -84,7 +84,7 @@ def days(column: pl.Series, form: str) -> pl.Series:
     return day + _seconds(column) / DAY
 
 
-def _plain_days(texts: pl.Series, form: str) -> pl.Series | None:
+def plain_days(texts: pl.Series, form: str) -> pl.Series | None:
     """The same of dates that are all written with all their digits, with or without hours, minutes and seconds; None where one is not."""
     length = texts.str.len_bytes()
     long = length.max()
