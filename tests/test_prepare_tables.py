@@ -236,6 +236,38 @@ def test_large_files_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
     np.testing.assert_allclose(model.fit(tmp_path / "y.csv", "y").predict(table), small, rtol=1e-6)
 
 
+def test_cells_far_below_that_are_something_else_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    days = ["2024-05-01", "2024-05-02", "2024-07-09"] * 1000
+    table = pl.DataFrame({"x": rng.normal(size=3000).round(3), "z": rng.integers(0, 9, 3000), "day": days})
+    cells = table.with_columns(pl.all().cast(pl.String)).rows()
+    cells[2001] = ("<0.01", cells[2001][1], cells[2001][2])
+    cells[2500] = ("n/a", "9.5", "soon")
+    lines = [",".join(table.columns), *(",".join(row) for row in cells)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    clean = table.with_columns(
+        x=pl.when(pl.int_range(3000).is_in([2001, 2500])).then(None).otherwise("x"),
+        z=pl.when(pl.int_range(3000) == 2500).then(9.5).otherwise("z"),
+        day=pl.when(pl.int_range(3000) == 2500).then(None).otherwise("day"),
+    )
+    monkeypatch.setattr(large, "LARGE", 0)
+    monkeypatch.setattr(large, "PART_CELLS", 700)
+    monkeypatch.setattr(chunks, "HEAD_CELLS", 1400)
+    monkeypatch.setattr(table_rows, "HEAD_CELLS", 1400)
+    with pytest.warns(DataWarning) as told:
+        found = tenfold.Prepare().fit(tmp_path / "t.csv")
+    assert sorted(str(one.message) for one in told) == [
+        "column 'day' of 't.csv' holds dates in the first 467 rows: 1 cell such as 'soon' read as missing",
+        "column 'x' of 't.csv' holds numbers in the first 467 rows: 1 cell such as '<0.01' read as missing",
+    ]
+    expected = tenfold.Prepare().fit(clean)
+    np.testing.assert_allclose(found.mean_, expected.mean_, rtol=1e-12)
+    np.testing.assert_allclose(found.scale_, expected.scale_, rtol=1e-9)
+    with pytest.warns(DataWarning):
+        blocks = np.concatenate(list(found.blocks(tmp_path / "t.csv")))
+    np.testing.assert_allclose(blocks, expected.transform(clean), rtol=1e-9, atol=1e-12)
+
+
 @needs_tables
 @pytest.mark.parametrize("name", ["titanic", "credit_g", "soybean", "sms_spam", "auto_mpg", "ames", "wage", "penguins"])
 def test_real_tables_are_fitted_better_than_by_the_baseline(name: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import tenfold
 from tenfold.core.errors import BadFile, BadInput, BadParameter, BadType, DataWarning
+from tenfold.table import dates
 
 ROWS = 60
 
@@ -279,3 +280,17 @@ def test_a_large_file_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest
                 tenfold.read(tmp_path / "s.csv")
     (tmp_path / "w.csv").write_bytes(cells.encode("cp1252"))
     assert "Windows-1252" in tenfold.read(tmp_path / "w.csv").raw.about
+
+
+def test_dates_of_a_plain_form_are_read_alike_by_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    for form in dates.FORMS:
+        for clock in ("", " %H:%M", "T%H:%M:%S", " %H:%M:%S", " %I:%M %p"):
+            moments = np.datetime64("1903-01-01T00:00:00") + rng.integers(0, 86_400 * 365 * 150, 60)
+            texts = pl.Series(moments.astype("datetime64[us]")).dt.strftime(form + clock).set(pl.Series(rng.random(60) < 0.1), None)
+            for odd in (None, "soon", "2024-13-01", "2024-01-02 24:00:00", "-024-01-02"):
+                cells = texts if odd is None else texts.extend(pl.Series([odd]))
+                plain = dates.days(cells, form)
+                with monkeypatch.context() as patch:
+                    patch.setattr(dates, "plain_days", lambda *given: None)
+                    assert plain.equals(dates.days(cells, form)), (form, clock, odd)

@@ -106,7 +106,7 @@ def counted_levels(cells: pl.Series) -> tuple[pl.Series, Array, Array]:
     """The different cells of a category as texts, a gap as the last; how many rows hold each code; and the code of each cell."""
     coded = cells if cells.dtype != pl.String else cells.cast(pl.Categorical(pl.Categories.random()))
     physical = coded.to_physical().cast(pl.UInt32)
-    gap = -1 if physical.null_count() == len(cells) else int(physical.max())  # type: ignore[call-overload]
+    gap = -1 if physical.null_count() == len(cells) else int(physical.max())  # type: ignore[arg-type]
     codes: Array = physical.fill_null(gap + 1).to_numpy()
     counts = np.bincount(codes, minlength=gap + 2)
     row = np.empty(gap + 2, dtype=np.uint32)  # one that holds the level

@@ -31,8 +31,11 @@ def is_large(path: Path) -> bool:
 
 
 def chunks(path: Path, names: Collection[str] | None = None) -> Iterator[pl.DataFrame]:
-    """The rows in their order, of all columns or of those named (all, where one is not there). What the columns of a CSV file hold (numbers, dates, categories, texts) is
-    found in the first rows; what does not suit it further down is missing, which is told at the end."""
+    """The rows in their order, of all columns or of those named (all, where one is not there).
+
+    What the columns of a CSV file hold (numbers, dates, categories, texts) is found in the first rows; what does not suit it further
+    down is missing, which is told at the end.
+    """
     if _is_parquet(path):
         yield from _of_parquet(path, names)
         return

@@ -15,6 +15,9 @@ from tenfold.core.errors import BadFile, BadParameter
 SQLITE = (".sqlite", ".sqlite3", ".db", ".db3")
 DUCKDB = (".duckdb", ".ddb")
 TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
+DUCKDB_TABLES = """SELECT table_schema, table_name FROM information_schema.tables
+    WHERE table_catalog = current_database() ORDER BY table_schema <> 'main', 1, 2"""
+REMOTE = ("http", "https", "ftp", "s3", "gs", "gcs", "az", "abfs", "abfss", "hf", "file")  # addresses of files
 ADDRESS = re.compile(r"[a-z][a-z0-9+]*://", re.IGNORECASE)
 
 
@@ -40,15 +43,26 @@ def read_database(source: Any, table: str | None, query: str | None) -> tuple[pl
     if isinstance(source, Path):
         return _read_file(source, table, query)
     if is_address(source):
-        return _read_address(source, _query("a database", table, query))
+        return _read_address(source, table, query)
     if isinstance(source, sqlite3.Connection):
         return _sqlite(source, "the database", table, query)
+    if type(source).__module__.partition(".")[0].lstrip("_") == "duckdb":
+        return _duckdb(source, "the database", table, query)
+    return _asked(source, "the database", _query("a connection", table, query)), "database"
+
+
+def _asked(connection: Any, name: str, query: str) -> pl.DataFrame:
+    """The rows of a query. The classes of errors are those of the driver."""
     try:
-        if type(source).__module__.partition(".")[0].lstrip("_") == "duckdb":
-            return _duckdb(source, "the database", table, query)
-        return pl.read_database(_query("a connection", table, query), source), "database"
-    except (TypeError, ImportError, pl.exceptions.PolarsError) as reason:
-        raise BadFile(f"the connection ({type(source).__name__}) cannot be read from: {_words(reason)}") from None
+        return pl.read_database(query, connection)
+    except (TypeError, ImportError) as reason:
+        raise BadFile(f"the connection ({type(connection).__name__}) cannot be read from: {_words(reason)}") from None
+    except Exception as reason:
+        raise _not_taken(query, name, reason) from None
+
+
+def _not_taken(query: str, name: str, reason: Exception) -> BadParameter:
+    return BadParameter(f"query={query[:200]!r}: {name} does not take it: {_words(reason)}")
 
 
 def _read_file(path: Path, table: str | None, query: str | None) -> tuple[pl.DataFrame, str]:
@@ -57,7 +71,11 @@ def _read_file(path: Path, table: str | None, query: str | None) -> tuple[pl.Dat
             duckdb: Any = import_module("duckdb")
         except ImportError:
             raise BadFile(f"reading {path.name} needs DuckDB: pip install duckdb") from None
-        with duckdb.connect(str(path), read_only=True) as connection:
+        try:
+            connection = duckdb.connect(str(path), read_only=True)
+        except duckdb.Error as reason:
+            raise BadFile(f"{path} cannot be read as a DuckDB database: {_words(reason)}") from None
+        with connection:
             return _duckdb(connection, path.name, table, query)
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
@@ -69,18 +87,33 @@ def _read_file(path: Path, table: str | None, query: str | None) -> tuple[pl.Dat
         raise BadFile(f"{path} cannot be read as a SQLite database: {_words(reason)}") from None
 
 
-def _read_address(address: str, query: str) -> tuple[pl.DataFrame, str]:
-    kind = address.partition(":")[0]
+def _read_address(address: str, table: str | None, query: str | None) -> tuple[pl.DataFrame, str]:
+    """By ADBC, else by SQLAlchemy. The address is in no message, as a password may be in it."""
+    kind = address.partition(":")[0].lower()
+    if kind in REMOTE:
+        raise BadFile(f"{kind}:// is the address of a file elsewhere, which is not opened: download it, and give its path")
+    asked, name = _query("a database", table, query), f"the {kind} database"
     try:
-        return pl.read_database_uri(query, address, engine="adbc"), kind
+        return pl.read_database_uri(asked, address, engine="adbc"), kind
     except ImportError:
         pass
+    except Exception as reason:
+        raise _not_taken(asked, name, reason) from None
+    driver = f"a driver: pip install adbc-driver-{kind.partition('+')[0]}, or sqlalchemy and what it needs for it"
     try:
         sqlalchemy: Any = import_module("sqlalchemy")
+        engine = sqlalchemy.create_engine(address)
     except ImportError:
-        raise BadFile(f"reading from {kind} needs a driver: pip install adbc-driver-{kind}, or sqlalchemy") from None
-    with sqlalchemy.create_engine(address).connect() as connection:
-        return pl.read_database(query, connection), kind
+        raise BadFile(f"reading from {kind} needs {driver}") from None
+    except Exception as reason:
+        raise BadFile(f"{kind}:// is the address of no database that is known here ({_words(reason)}): it may need {driver}") from None
+    try:
+        with engine.connect() as connection:
+            return _asked(connection, name, asked), kind
+    except sqlalchemy.exc.SQLAlchemyError as reason:
+        raise BadFile(f"{name} cannot be reached: {_words(reason)}") from None
+    finally:
+        engine.dispose()
 
 
 def _sqlite(connection: sqlite3.Connection, name: str, table: str | None, query: str | None) -> tuple[pl.DataFrame, str]:
@@ -91,7 +124,7 @@ def _sqlite(connection: sqlite3.Connection, name: str, table: str | None, query:
     try:
         cursor = connection.execute(asked)
     except sqlite3.Error as reason:
-        raise BadParameter(f"query={asked!r}: {name} does not take it: {_words(reason)}") from None
+        raise _not_taken(asked, name, reason) from None
     names = [column[0] for column in cursor.description or ()]
     cells = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
     return pl.DataFrame([_series(one, list(values)) for one, values in zip(names, cells, strict=True)]), "SQLite"
@@ -108,14 +141,30 @@ def _series(name: str, values: list[Any]) -> pl.Series:
 
 
 def _duckdb(connection: Any, name: str, table: str | None, query: str | None) -> tuple[pl.DataFrame, str]:
+    """A connection, or a relation, which is a query already."""
     asked = query
-    if asked is None:
-        found = [row[0] for row in connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()]
-        asked = f"SELECT * FROM {_quoted(_only(found, name, table))}"
     try:
-        return connection.execute(asked).pl(), "DuckDB"
+        if type(connection).__name__ == "DuckDBPyRelation":
+            if query is not None or table is not None:
+                raise BadParameter("a relation of DuckDB is read as it is: give table= or query= with a connection")
+            return connection.pl(), "DuckDB"
+        if query is None:
+            found = {_dotted(*row): row for row in connection.sql(DUCKDB_TABLES).fetchall()}
+            asked = "SELECT * FROM " + ".".join(map(_quoted, found[_only(list(found), name, table)]))
+        rows = connection.sql(asked)
+        if rows is None:
+            raise BadParameter(f"query={str(asked)[:200]!r}: it gives no rows: write a SELECT")
+        return rows.pl(), "DuckDB"
+    except BadParameter:
+        raise
     except Exception as reason:  # the classes of its errors are known only where it is installed
-        raise BadParameter(f"query={asked!r}: {name} does not take it: {_words(reason)}") from None
+        if asked is None:
+            raise BadFile(f"{name} cannot be read from: {_words(reason)}") from None
+        raise _not_taken(asked, name, reason) from None
+
+
+def _dotted(schema: str, table: str) -> str:
+    return table if schema == "main" else f"{schema}.{table}"
 
 
 def _only(names: list[str], where: str, table: str | None) -> str:

@@ -90,7 +90,7 @@ def plain_days(texts: pl.Series, form: str) -> pl.Series | None:
     long = length.max()
     if "%Y" not in form or _named(form) or long != length.min() or long not in PLAIN_CLOCKS:
         return None
-    clock = next((one for one in PLAIN_CLOCKS[int(long)] if _all_read(texts.head(HEAD), form + one)), None)  # type: ignore[call-overload]
+    clock = next((one for one in PLAIN_CLOCKS[int(long)] if _all_read(texts.head(HEAD), form + one)), None)  # type: ignore[arg-type]
     if clock is None:
         return None
     if not clock:

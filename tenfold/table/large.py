@@ -38,7 +38,7 @@ class Parts:
     def frames(
         self, types: Mapping[str, Any], size: int, start: int = 0, names: Collection[str] | None = None
     ) -> Iterator[pl.DataFrame]:
-        """The rows from `start` on in their order, some at a time; columns are of these types for as long as their cells are, else texts."""
+        """The rows from `start` on in their order, some at a time; columns are of these types while their cells are, then texts."""
         types, done = dict(types), start
         while True:
             try:
@@ -60,7 +60,7 @@ class Parts:
         return frames
 
     def _no_numbers(self, names: list[str], size: int, start: int) -> list[str]:
-        """Of these columns those with the first cell from `start` on that is no number; all of them where the parser minds something else."""
+        """Of these columns those with the first cell from `start` on that is no number; all where the parser minds something else."""
         for texts in self._batches({}, size, start, names):
             unread = texts.select((pl.all().cast(pl.Float64, strict=False).is_null() & pl.all().is_not_null()).any()).row(0)
             if any(unread):

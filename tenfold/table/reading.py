@@ -2,7 +2,7 @@
 
     CSV, TSV, text                        delimiter, encoding, header are found; cells stay texts (delimited.py)
     Parquet, Arrow, Feather, JSON lines   with their types
-    Excel                                 if fastexcel or openpyxl is installed
+    Excel                                 a sheet, if fastexcel or openpyxl is installed (excel.py)
     SQLite, DuckDB, addresses             a table or a query (database.py)
     .gz, .zst, .zip                       of all of these (packed.py)
 """
@@ -31,26 +31,17 @@ except ImportError:  # polars belongs to the extra "app"
 
 from tenfold.table.database import is_address, is_connection, is_database, read_database
 from tenfold.table.delimited import Delimited, read_delimited
+from tenfold.table.excel import EXCEL, read_excel
 
 __all__ = ["Raw", "pl", "read_table"]
 LONGEST_REASON = 1000  # characters of a message that are kept
 NO_NAME = re.compile(r"\s*(_duplicated_\d+)?")
 
 
-def _excel(source: Any) -> pl.DataFrame:
-    for engine in ("calamine", "openpyxl"):
-        try:
-            return pl.read_excel(source, engine=engine)
-        except ImportError:
-            continue
-    raise BadFile("reading Excel files needs fastexcel or openpyxl: pip install fastexcel")
-
-
 READERS: dict[str, tuple[str, Callable[[Any], pl.DataFrame]]] = {  # kinds of files whose columns have types
     **dict.fromkeys((".parquet", ".pq"), ("Parquet", pl.read_parquet)),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), ("Arrow", pl.read_ipc)),
     **dict.fromkeys((".jsonl", ".ndjson"), ("JSON lines", lambda source: pl.read_ndjson(source, infer_schema_length=None))),
-    **dict.fromkeys((".xlsx", ".xls", ".xlsb", ".xlsm", ".ods"), ("Excel", _excel)),
 }
 
 
@@ -138,8 +129,10 @@ def _read_file(path: Path, table: str | None, query: str | None, tell: Tell) -> 
     try:
         if is_database(path):
             return *read_database(path, table, query), None
+        if kind in EXCEL and query is None:
+            return read_excel(path, table, tell), "Excel", None
         if table is not None or query is not None:
-            raise BadInput(f"{path.name} is no database: table= and query= are for databases")
+            raise BadInput(f"{path.name} is no database: table= and query= are for databases, and table= for the sheets of Excel files")
         if kind in READERS:
             about, read = READERS[kind]
             return read(io.BytesIO(bytes_of(path)) if is_packed(path) else path), about, None

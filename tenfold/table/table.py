@@ -263,7 +263,7 @@ def read(
     target      the column to predict: the checks for leaks look at it
     kinds       kinds of columns by name, where those found are not what they should be: {"zip": "nominal"}
     missing     further words or numbers that stand for a missing value: [-999, "not asked"]
-    table       the table of a database; needed where it has several
+    table       the table of a database, needed where it has several; the sheet of an Excel file, where it is not the first
     query       a query of a database, in SQL
 
     Delimiter, encoding, decimal commas, header, lines above it and below the rows are found. Whatever was left out or changed is told
