@@ -12,24 +12,41 @@ from typer.core import TyperGroup
 import tenfold
 from tenfold.app.advise import advise_command
 from tenfold.app.check import check_command
+from tenfold.app.compare import compare_command
+from tenfold.app.doctor import doctor_command
+from tenfold.app.explain import explain_command
 from tenfold.app.failures import guarded
+from tenfold.app.fit import fit_command
 from tenfold.app.inspect import inspect_command
+from tenfold.app.models import data_command, models_command
 from tenfold.app.predict import predict_command
+from tenfold.app.promise import estimate_command
 from tenfold.app.select import demo_command, select_command
+from tenfold.app.watch import watch_command
 
 Command = tuple[str, Callable[..., int], str]  # its name, what it does, and that in one line
 COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the help
     "Choose a model": (
         ("select", select_command, "Choose a model for a table, estimate how good it is, save it."),
+        ("fit", fit_command, "Fit one named learner to a table, estimate how good it is, save it."),
+        ("compare", compare_command, "Which of two or more models is better, on the same rows."),
         ("demo", demo_command, "The same on a table that is included."),
         ("advise", advise_command, "Which regression for a table, and why."),
     ),
     "Use a model": (
         ("predict", predict_command, "Predictions for the rows of a file."),
+        ("explain", explain_command, "Why this row, how a column acts, what if."),
+        ("estimate", estimate_command, "Score a model on new rows whose truth is known: as promised?"),
+        ("watch", watch_command, "Have new rows drifted from the training table?"),
         ("inspect", inspect_command, "What is inside a saved model."),
     ),
     "Look at a table": (
         ("check", check_command, "A table as it is read: kinds, missing values, warnings."),
+        ("data", data_command, "Tables that are included."),
+    ),
+    "Look around": (
+        ("models", models_command, "The learners, and the parameters of one."),
+        ("doctor", doctor_command, "Is this machine and this installation in order?"),
     ),
 }  # fmt: skip
 

@@ -63,6 +63,7 @@ PUBLIC = {
     "permutation_importance": "explain.importance",
     "permutation_test_score": "validate.permutation",
     "risk_curve": "decide.risk",
+    "sampled_attributions": "explain.sampled",
     "simulated_bayes_error": "decide.bayes_error",
     "threshold": "decide.risk",
     "train_test_split": "split.parts",

@@ -20,6 +20,7 @@ from tenfold.evaluate.explain.attribution import attributions as attributions
 from tenfold.evaluate.explain.dependence import accumulated_effects as accumulated_effects
 from tenfold.evaluate.explain.dependence import partial_dependence as partial_dependence
 from tenfold.evaluate.explain.importance import permutation_importance as permutation_importance
+from tenfold.evaluate.explain.sampled import sampled_attributions as sampled_attributions
 from tenfold.evaluate.split.folds import duplicate_groups as duplicate_groups
 from tenfold.evaluate.split.group_splitters import GroupKFold as GroupKFold
 from tenfold.evaluate.split.group_splitters import LeaveOneGroupOut as LeaveOneGroupOut

@@ -1,0 +1,129 @@
+"""`tenfold fit`: one named learner for a table, with an honest estimate."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Annotated, Any
+
+import typer
+
+import tenfold
+from tenfold.app.learners import check_predictor, learners, predictor, required
+from tenfold.app.options import (
+    Category,
+    Columns,
+    Drop,
+    JsonFlag,
+    Keep,
+    Metric,
+    Out,
+    QuietFlag,
+    Replace,
+    Seed,
+    Table,
+    Target,
+    TaskName,
+)
+from tenfold.app.select import folder_for, named_target, next_commands
+from tenfold.app.show import Json, Text
+from tenfold.app.words import figure, file_size, metric_name, wrapped
+from tenfold.core.errors import BadParameter
+from tenfold.core.threads import thread_budget
+from tenfold.selection.single import fit_one
+from tenfold.selection.store import MODEL
+
+LEAST_FOLDS, MOST_FOLDS = 2, 50
+
+
+def _models(incomplete: str) -> list[str]:
+    """For the shell's completion."""
+    start = incomplete.lower()
+    return [name for name, kind in learners().items() if name.lower().startswith(start) and not required(kind)]
+
+
+def fit_command(
+    file: Table,
+    target: Target = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="a learner: tenfold models lists them", autocompletion=_models)
+    ] = None,
+    setting: Annotated[
+        Columns, typer.Option("--set", metavar="PARAMETER=VALUE", help="a parameter of the learner; may be given again")
+    ] = None,
+    out: Out = None,
+    seed: Seed = 0,
+    folds: Annotated[int | None, typer.Option(metavar="N", help="folds of the estimate; 10 up to 2,000 rows, else 5")] = None,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+    metric: Metric = None,
+    task: TaskName = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    category: Category = None,
+    replace: Replace = False,
+) -> int:
+    """Fit one learner to a table, estimate by cross-validation how good it is on new rows, and save it.
+
+    Categories, dates and missing values are prepared for the learner. What is saved, tenfold predict, estimate, explain, watch,
+    compare and inspect take, as they take what tenfold select has saved.
+
+    Example:  tenfold fit churn.csv --target churned --model RandomForest --set n_estimators=500
+    """
+    began = time.perf_counter()
+    target = named_target(file, target)
+    if model is None:
+        raise BadParameter("name the learner with --model, such as --model RandomForest: tenfold models lists them")
+    check_predictor(model)
+    if folds is not None and not LEAST_FOLDS <= folds <= MOST_FOLDS:
+        raise BadParameter(f"--folds {folds}: must be {LEAST_FOLDS} to {MOST_FOLDS}")
+    if seed < 0:
+        raise BadParameter(f"--seed {seed}: must not be negative")
+    folder, note = folder_for(file, target, out, replace)
+    show = Json() if as_json else _Quiet() if quiet else _Transcript()
+    try:
+        show("start", version=tenfold.__version__, seed=seed, cores=thread_budget())
+        found = fit_one(
+            file, target, lambda role: predictor(model, role, setting or []), task=task, metric=metric, folds=folds, seed=seed,
+            drop=drop or [], keep=keep or [], category=category or [], listen=show,
+        )  # fmt: skip
+        show("worth", estimates=found.estimates, guesses=found.guesses, beats_guess=found.beats_guess, learner=found.record["chosen"])
+        found.save(folder, replace)
+        size = file_size((folder / MODEL).stat().st_size)
+        show("saved", folder=str(folder), size=size, commands=next_commands(folder, file), note=note)
+        show("done", seconds=time.perf_counter() - began)
+    finally:
+        show.close()
+    return 0
+
+
+class _Transcript(Text):
+    """The events of `select`, and those of one learner."""
+
+    def _learner(self, learner: str, folds: int, copies: str) -> list[str]:
+        return [f"CHECKS   {copies}", f"MODEL    {learner}"]
+
+    def _worth(self, estimates: list[dict[str, Any]], guesses: list[dict[str, Any]], beats_guess: bool | None, learner: str) -> list[str]:
+        lines = ["", "HONEST ESTIMATE of this learner, on new rows like these"]
+        for one, guess in zip(estimates, guesses, strict=True):
+            name = one["metric"]
+            value, low, high = (figure(one[key], name) for key in ("value", "low", "high"))
+            extent = f"95% range {low} to {high}"
+            lines.append(f"  {metric_name(name):<10} {value:>10}   {extent:<30}   guessing gets {figure(guess['value'], name)}")
+        lines.append("  Every row was predicted by a model that had not seen it (cross-validation, all rows together).")
+        if beats_guess is not True:
+            worse = "is worse than" if beats_guess is False else "cannot be told from"
+            lines += ["", f"VERDICT  On these rows this learner {worse} guessing. Worth trying: tenfold select, more rows, other columns."]
+        return [*lines, ""]
+
+
+class _Quiet(_Transcript):
+    """One line at the end."""
+
+    def __call__(self, event: str, **facts: Any) -> None:
+        if event == "worth":
+            one = facts["estimates"][0]
+            value, low, high = (figure(one[key], one["metric"]) for key in ("value", "low", "high"))
+            self.line = f"{facts['learner']}   {metric_name(one['metric'])} {value} ({low} to {high})"
+        elif event == "saved":
+            print("\n".join(wrapped(f"{self.line}   saved {facts['folder']}/", self.width)), file=sys.stdout)

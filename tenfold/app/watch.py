@@ -1,0 +1,115 @@
+"""`tenfold watch`: whether new rows are still like the training table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tenfold.app.options import JsonResult, NewRows, QuietFlag, RunFolder
+from tenfold.app.words import counted, short, terminal_width, wrapped
+from tenfold.core.errors import BadFile
+from tenfold.selection.drift import Drift, Together, drift, together
+from tenfold.selection.store import open_run, plain, record_of, sketch_of
+from tenfold.table.columns import check_name
+from tenfold.table.reading import Raw, read_table
+
+ALIKE, DRIFTED = 0, 1
+MOST_SHOWN = 20
+
+
+def watch_command(
+    folder: RunFolder,
+    file: NewRows,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="the training table itself: also looks at all columns together, by a classifier"),
+    ] = None,
+    quiet: QuietFlag = False,
+    as_json: JsonResult = False,
+) -> int:
+    """Look whether the columns of new rows are distributed as in the training table, of which the run keeps a sketch.
+
+    Numbers by Kolmogorov and Smirnov's test, categories and missing values by chi-square, all corrected for the number of columns;
+    the target is not needed. Ends with 0 where nothing has drifted, 1 where something has.
+
+    Example:  tenfold watch churn.tenfold this_month.csv
+    """
+    open_run(folder)
+    sketched, record = sketch_of(folder), record_of(folder)
+    if not sketched:
+        raise BadFile(f"{folder} keeps no sketch of its training table, as runs of earlier versions: run tenfold select again")
+    new = _read(file, sketched)
+    found = drift(sketched, new.frame)
+    all_columns = None
+    notes = []
+    if against is not None:
+        training = _read(against, sketched)
+        if training.digest != (record.get("data") or {}).get("sha256"):
+            notes.append(f"{against.name} is not the file that the model was fitted to, or has changed since")
+        all_columns = together(sketched, training.frame, new.frame)
+    drifted = any(one.drifted for one in found) or bool(all_columns and all_columns.drifted)
+    if as_json:
+        facts = [dict(asdict(one), drifted=one.drifted, size=one.size) for one in found]
+        joint = None if all_columns is None else asdict(all_columns)
+        whole = dict(rows=new.frame.height, drifted=drifted, columns=facts, together=joint, notes=notes)
+        print(json.dumps(plain(whole), ensure_ascii=True))
+    else:
+        width = terminal_width(sys.stdout)
+        lines = [_verdict(found, all_columns)] if quiet else _lines(new, sketched, found, all_columns, notes)
+        print("\n".join(piece for line in lines for piece in wrapped(line, width)))
+    return DRIFTED if drifted else ALIKE
+
+
+def _read(file: Path, sketched: dict[str, object]) -> Raw:
+    raw = read_table(file)
+    columns = sketched["columns"]
+    assert isinstance(columns, list)
+    for one in columns:
+        check_name(one["name"], raw.frame.columns, f" in {raw.name}, which the training table had")
+    return raw
+
+
+def _lines(new: Raw, sketched: dict[str, object], found: list[Drift], joint: Together | None, notes: list[str]) -> list[str]:
+    lines = [f"ROWS     {short(new.name)}   {counted(new.frame.height, 'row')} against {sketched['rows']:,} of the training table"]
+    lines += [f"  ! {note}" for note in notes]
+    drifted = [one for one in found if one.drifted]
+    name = max((len(short(one.name, 24)) for one in drifted), default=0)
+    if drifted:
+        lines += ["", f"DRIFTED  {counted(len(drifted), 'column')} of {len(found):,}, after correction for their number"]
+    for one in drifted[:MOST_SHOWN]:
+        lines.append(f"  {short(one.name, 24):<{name}}   {one.size:<6}   {one.how}   {_chance(one.p_value)}, index {one.index:.2f}")
+    if len(drifted) > MOST_SHOWN:
+        lines.append(f"  and {counted(len(drifted) - MOST_SHOWN, 'more column', 'more columns')}: --json gives all")
+    strange = [one for one in found if one.new]
+    if strange:
+        wide = max(len(short(one.name, 24)) for one in strange[:MOST_SHOWN])
+        lines += ["", "NEVER SEEN in training, rows"]
+        lines += [f"  {short(one.name, 24):<{wide}}   {short(one.new, 90)}" for one in strange[:MOST_SHOWN]]
+        if len(strange) > MOST_SHOWN:
+            lines.append(f"  and {counted(len(strange) - MOST_SHOWN, 'more column', 'more columns')}")
+    if joint is not None:
+        area = f"AUC {joint.value:.3f} (95% {joint.low:.3f} to {joint.high:.3f})"
+        lines += ["", f"TOGETHER a classifier tells new rows from training rows with {area}; 0.5 is chance"]
+    else:
+        lines += ["", "TOGETHER not looked at: --against TRAINING_TABLE lets a classifier look at all columns together"]
+    return [*lines, "", f"VERDICT  {_verdict(found, joint)}"]
+
+
+def _verdict(found: list[Drift], joint: Together | None) -> str:
+    drifted = [one for one in found if one.drifted]
+    if drifted:
+        worst = "strongly" if drifted[0].size == "strong" else "clearly" if drifted[0].size == "clear" else "slightly"
+        most = f"{counted(len(drifted), 'column has', 'columns have')} drifted, {short(drifted[0].name, 30)} most ({worst})"
+        return f"{most}. If answers matter, score labelled rows with tenfold estimate."
+    if joint is not None and joint.drifted:
+        return "No column has drifted by itself, but together they have: new rows combine values in other ways."
+    return "No sign of drift."
+
+
+def _chance(p: float) -> str:
+    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"

@@ -1,0 +1,177 @@
+"""Why a saved model says what it says: of a row, along a column, and what it would say of an altered row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.errors import BadParameter
+from tenfold.evaluate.explain.attribution import attributions
+from tenfold.evaluate.explain.dependence import accumulated_effects, partial_dependence
+from tenfold.evaluate.explain.response import Response, response_of
+from tenfold.evaluate.explain.sampled import SampledAttributions, sampled_attributions
+from tenfold.selection.model import TableModel
+from tenfold.table.columns import check_name
+from tenfold.table.reading import Raw, pl
+
+ORDERS, BACKGROUND = 200, 500
+MOST_ROWS, BINS, MOST_LEVELS = 2000, 10, 15
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model says of one row: the number, or the probability of each class."""
+
+    said: str  # the number or the class
+    value: float  # the number, or the probability of `what`
+    what: str  # "prediction", or a class
+    chances: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why one row gets its answer: what each column has added to the mean answer of the rows beside it."""
+
+    answer: Answer
+    base: float
+    columns: list[tuple[str, Any, float, float]]  # name, cell, what it adds, standard error; the largest first
+    rest: float
+    beside: int  # rows that it is compared with
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How the answers change along a column, less their mean; of categories the mean answer if all rows had that level."""
+
+    column: str
+    what: str
+    points: list[tuple[str, float]]
+    rows: int
+
+
+def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> Answer:
+    """The answer for one row; what: the class whose probability is wanted, if not that of the answer."""
+    said = model.predict(row)[0]
+    if model.role != "classifier":
+        return Answer(f"{float(said):.6g}", float(said), "prediction", {})
+    labels = [str(one) for one in model.classes_]
+    chances = dict(zip(labels, (float(one) for one in model.predict_proba(row)[0]), strict=True))
+    what = str(said) if what is None else _class(model, what)
+    return Answer(str(said), chances[what], what, chances)
+
+
+def reasons(model: TableModel, raw: Raw, row: int, what: str | None = None, seed: int = 0) -> Reasons:
+    """What each column adds to the answer for a row, against rows of the same table."""
+    answer = answer_of(model, raw.frame[row : row + 1], what)
+    rng = np.random.default_rng(seed)
+    others = np.sort(rng.permutation(raw.frame.height)[:BACKGROUND])
+    found = _contributions(model, raw.frame[row : row + 1], raw.frame[others], seed)
+    k, sign = _output(model, found.outputs, answer.what)
+    values, errors = sign * found.values[:, k], found.errors[:, k]
+    base = float(found.base[k]) if sign > 0 else 1 - float(found.base[k])
+    order = [j for j in np.argsort(-np.abs(values), kind="stable") if j in set(found.apart)]
+    listed = [(found.columns[j], raw.frame[found.columns[j]][row], float(values[j]), float(errors[j])) for j in order]
+    return Reasons(answer, base, listed, float(sign * found.rest[k]), len(others))
+
+
+def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, seed: int) -> SampledAttributions:
+    """Exactly where the model is made of trees whose answers are sums in the unit of the prediction, else by sampling: the same values."""
+    explained = model._explained()
+    if explained is None or explained[3] not in ("prediction", "probability"):
+        return sampled_attributions(model, row, beside, orders=ORDERS, random_state=seed)
+    found = attributions(model, row, beside)
+    values = found.values[0].reshape(len(found.columns), -1)
+    outputs = response_of(model, row).outputs
+    nothing = np.zeros(values.shape[1])
+    return SampledAttributions(
+        found.columns, outputs, found.base.reshape(-1), values, np.zeros(values.shape), nothing, list(range(len(found.columns)))
+    )
+
+
+def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, seed: int = 0) -> Effect:
+    """How a column acts: accumulated local effects of a number, mean answers of a category."""
+    check_name(column, list(model.feature_names_in_), ", which the model uses")
+    rows = np.sort(np.random.default_rng(seed).permutation(raw.frame.height)[:MOST_ROWS])
+    frame = raw.frame[rows]
+    response = response_of(model, frame)
+    wanted = _class(model, what) if what is not None else _usual_class(model, response)
+    k, sign = _output(model, response.outputs, wanted)
+    j = response.column(column)
+    if response.categories[j] is None:
+        found = accumulated_effects(model, frame, column, bins=BINS)
+        points = [(_written(v), sign * float(e)) for v, e in zip(found.grid_values[0], found.average[k], strict=True)]
+    else:
+        found = partial_dependence(model, frame, column, grid_resolution=MOST_LEVELS)
+        mean = found.average[k] - response.of(response.X)[:, k].mean()
+        points = [(str(v), sign * float(e)) for v, e in zip(found.grid_values[0], mean, strict=True)]
+    return Effect(column, wanted, points, frame.height)
+
+
+def movers(model: TableModel, raw: Raw, seed: int = 0) -> list[tuple[str, float]]:
+    """By how much answers change on average when the cells of a column are shuffled among the rows; the largest first."""
+    rng = np.random.default_rng(seed)
+    response = response_of(model, raw.frame[np.sort(rng.permutation(raw.frame.height)[:MOST_ROWS])])
+    before, X = response.of(response.X), response.X.copy()
+    found = []
+    for j, name in enumerate(response.columns):
+        X[:, j] = X[rng.permutation(len(X)), j]
+        found.append((name, float(np.abs(response.of(X) - before).mean(axis=0).max())))
+        X[:, j] = response.X[:, j]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def altered(model: TableModel, raw: Raw, row: int, given: dict[str, str]) -> pl.DataFrame:
+    """One row with other cells."""
+    one = raw.frame[row : row + 1]
+    for name, text in given.items():
+        check_name(name, raw.frame.columns)
+        if name not in model.feature_names_in_:
+            raise BadParameter(f"--set {name}={text}: the model does not use this column, so that nothing changes")
+        kind = one[name].dtype
+        value: pl.Series = pl.Series(name, [text or None], dtype=pl.String)
+        if kind != pl.String:
+            value = value.cast(kind, strict=False)
+            if text and value.null_count():
+                raise BadParameter(f"--set {name}={text}: the column holds {kind}, and this is none")
+        one = one.with_columns(value)
+    return one
+
+
+def row_of(raw: Raw, number: int) -> int:
+    """A row counted from 1, as an index."""
+    if not 1 <= number <= raw.frame.height:
+        raise BadParameter(f"--row {number}: {raw.name} has rows 1 to {raw.frame.height:,}")
+    return number - 1
+
+
+def _class(model: TableModel, what: str) -> str:
+    if model.role != "classifier":
+        raise BadParameter(f"--class {what}: this model predicts numbers")
+    labels = [str(one) for one in model.classes_]
+    if what not in labels:
+        raise BadParameter(f"--class {what}: the classes are {', '.join(labels[:12])}")
+    return what
+
+
+def _usual_class(model: TableModel, response: Response) -> str:
+    """Of two classes the second, of several the one that is most probable on average."""
+    if model.role != "classifier":
+        return "prediction"
+    labels = [str(one) for one in model.classes_]
+    return labels[1] if len(labels) == 2 else labels[int(response.of(response.X).mean(axis=0).argmax())]
+
+
+def _output(model: TableModel, outputs: list[str], what: str) -> tuple[int, float]:
+    """Which output is meant, and −1 where it is the other of two classes."""
+    if model.role != "classifier":
+        return 0, 1.0
+    labels = [str(one) for one in model.classes_]
+    if len(outputs) == 1:
+        return 0, 1.0 if what == labels[1] else -1.0
+    return labels.index(what), 1.0
+
+
+def _written(value: Any) -> str:
+    return f"{float(value):,.4g}"

@@ -1,0 +1,186 @@
+"""One named learner for a table: prepared as in a race, estimated by folds, fitted to all rows."""
+
+from __future__ import annotations
+
+import platform
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.base.estimator import softmax
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput, TenfoldWarning
+from tenfold.evaluate.split.splitters import assign_folds
+from tenfold.prepare.coder import TableCoder
+from tenfold.score.registry import find_score
+from tenfold.selection.answers import USUAL, Answers, judges_for, logs
+from tenfold.selection.guess import FrequencyGuess, MeanGuess
+from tenfold.selection.model import TableModel
+from tenfold.selection.paired import Contender, difference, held_out_frame
+from tenfold.selection.prepared import front
+from tenfold.selection.store import MARK, write_run
+from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
+from tenfold.table.copies import duplicate_groups
+from tenfold.table.lines import refuse_repeated
+from tenfold.table.reading import Raw, pl, read_table
+from tenfold.table.sketch import sketch
+from tenfold.table.task import Task, find_task
+
+COVERAGE = 0.9
+SMALL_ROWS, MANY_FOLDS, FEW_FOLDS = 2000, 10, 5
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A learner fitted to a table, with an honest estimate."""
+
+    model: TableModel
+    estimates: list[Facts]
+    guesses: list[Facts]  # the same scores of the guess
+    beats_guess: bool | None  # None: these rows cannot say
+    held_out: pl.DataFrame
+    sketch: Facts
+    record: Facts
+
+    def save(self, folder: Path, replace: bool = False) -> Path:
+        """A folder that predict, estimate, explain, watch and compare take."""
+        return write_run(folder, self.model, self.record, replace, sketch=self.sketch, held_out=self.held_out)
+
+
+def fit_one(
+    table: Any,
+    target: str,
+    learner_for: Callable[[str], Any],
+    *,
+    task: str | None = None,
+    metric: str | None = None,
+    folds: int | None = None,
+    seed: int = 0,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    category: Sequence[str] = (),
+    listen: Callable[..., None] = lambda event, **facts: None,
+) -> Fitted:
+    """Fit one learner to a table. learner_for: the unfitted learner for a role, "classifier" or "regressor"."""
+    began = time.perf_counter()
+    raw = read_table(table)
+    listen("read", file=raw.name, rows=raw.frame.height, columns=raw.frame.width, about=raw.about, seconds=raw.seconds)
+    check_name(target, raw.frame.columns)
+    refuse_repeated(raw.name, set(raw.repeated), [target])
+    asked, comma = Asked(keep, drop, category), comma_of(raw)
+    asked.check(raw.frame.columns, target)
+    goal = find_task(raw.frame[target], raw.typed, task, comma, target in category)
+    judge = find_score(metric or USUAL[goal.role][0], goal.role, goal.n_classes, parameter="metric")
+    listen("task", **_facts(goal, judge.name))
+    columns, used = look_at_columns(raw.frame.drop(target)[goal.rows], raw.typed, asked, comma, goal.rows)
+    listen("columns", columns=[asdict(column) for column in columns])
+    if not used.width:
+        raise BadInput(f"no column is left to predict {target!r} from: tenfold check shows what the columns hold")
+    learner = learner_for(goal.role)
+    coder = TableCoder().fit(used, forms={one.name: one.form for one in columns if one.form is not None})
+    X: Any = coder.frame(used) if learner.categorical else coder.transform(used)
+    count = min(folds or (MANY_FOLDS if len(goal.y) <= SMALL_ROWS else FEW_FOLDS), len(goal.y) // 2)
+    fold, note = _folds(used, goal, count, seed)
+    listen("learner", learner=repr(learner), folds=count, copies=note)
+    guess: Any = FrequencyGuess() if goal.kind == "classes" else MeanGuess()
+    said = _held_out(learner, X, goal, fold, lambda done: listen("progress", done=done, of=count, seconds=time.perf_counter() - began))
+    guessed = _held_out(guess, np.zeros((len(goal.y), 1)), goal, fold, lambda done: None)
+    labels = [str(one) for one in goal.classes] if goal.kind == "classes" else None
+    answers, blind = (_answers(goal, output, labels) for output in (said, guessed))
+    judges = judges_for(answers, judge.name)
+    level = Answers(blind.truth, np.tile(blind.output.mean(axis=0), (blind.rows, 1)), labels)  # no fold before another: for ranks
+    estimates = [answers.scored(each) for each in judges]
+    guesses = [(level if each.every_class else blind).scored(each) for each in judges]
+    gain = difference(Contender("", goal.rows, answers, {}), Contender("", goal.rows, blind, {}), judges[0])
+    fitted = _behind(learner).fit(X, goal.y)
+    model = TableModel.of(coder, fitted, target, _reach(goal, said))
+    asked_for = dict(drop=list(drop), keep=list(keep), category=list(category))
+    record = _record(raw, goal, repr(learner), estimates, gain.p_value < 0.05 and gain.value > 0, began) | dict(
+        settings=dict(target=target, task=goal.kind, metric=judges[0].name, folds=count, seed=seed, **asked_for),
+        columns=[asdict(column) for column in columns],
+    )
+    beats = None if gain.p_value >= 0.05 else gain.value > 0
+    return Fitted(model, estimates, guesses, beats, held_out_frame(goal.rows, fold, goal.y, said, labels), sketch(used, columns), record)
+
+
+def _folds(used: pl.DataFrame, task: Task, count: int, seed: int) -> tuple[Array, str]:
+    """The fold of each row, copies together, classes spread evenly."""
+    groups, note = duplicate_groups(used, task, count)
+    codes = task.codes if task.kind == "classes" else None
+    rng = np.random.default_rng(seed)
+    if groups is None:
+        return assign_folds(len(task.y), count, rng, codes=codes), note
+    first = np.unique(groups, return_index=True)[1]
+    return assign_folds(len(first), count, rng, codes=None if codes is None else codes[first])[groups], note
+
+
+def _behind(learner: Any) -> Any:
+    """A learner with what stands before it: nothing where it takes categories and gaps, else filled and scaled columns."""
+    return fresh(learner) if learner.categorical else tenfold.Pipeline([*front(), ("model", fresh(learner))])
+
+
+def _held_out(learner: Any, X: Any, task: Task, fold: Array, tick: Callable[[int], None]) -> Array:
+    """Predictions (n), or probabilities (n, classes), of each row by a model that has not seen its fold."""
+    classes = task.classes if task.kind == "classes" else None
+    found = np.zeros((len(task.y), 1 if classes is None else len(classes)))
+    for done, k in enumerate(np.unique(fold)):
+        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        with warnings.catch_warnings():
+            if done:
+                warnings.simplefilter("ignore", TenfoldWarning)  # told once
+            model = _behind(learner).fit(X[train], task.y[train])
+        if classes is None:
+            found[test, 0] = np.asarray(model.predict(X[test])).reshape(-1)
+        else:
+            place = np.searchsorted(classes, model.classes_)  # a rare class may be in one fold alone
+            found[np.ix_(test, place)] = model.predict_proba(X[test])
+        tick(done + 1)
+    return found
+
+
+def _answers(task: Task, output: Array, labels: list[str] | None) -> Answers:
+    if labels is None:
+        return Answers(task.y[:, None], output)
+    return Answers(task.codes, np.log(softmax(logs(output))), labels)
+
+
+def _reach(task: Task, said: Array) -> float | None:
+    """Half the width of a range that holds 90 % of new rows: split conformal."""
+    off = np.sort(np.abs(task.y - said[:, 0])) if task.kind == "number" else np.empty(0)
+    place = int(np.ceil(COVERAGE * (len(off) + 1)))
+    return None if task.kind != "number" or place > len(off) else float(off[place - 1])
+
+
+def _facts(task: Task, metric: str) -> Facts:
+    facts: Facts = dict(kind=task.kind, target=task.target, metric=metric, why=task.why, notes=task.notes, rows=len(task.y))
+    if task.kind == "classes":
+        return facts | dict(classes=task.counts())
+    return facts | {name: float(of(task.y)) for name, of in (("smallest", np.min), ("median", np.median), ("largest", np.max))}
+
+
+def _record(raw: Raw, task: Task, chosen: str, estimates: list[Facts], signal: bool, began: float) -> Facts:
+    return dict(
+        made_by=MARK,
+        command="fit",
+        tenfold=tenfold.__version__,
+        python=platform.python_version(),
+        numpy=np.__version__,
+        polars=pl.__version__,
+        data=dict(
+            name=raw.name, sha256=raw.digest, place=raw.place, rows=raw.frame.height, columns=raw.frame.width, rows_used=len(task.y)
+        ),
+        chosen=chosen,
+        estimate={one["metric"]: one for one in estimates},
+        signal=True if signal else None,
+        notes=task.notes,
+        interrupted=False,
+        seconds=dict(total=time.perf_counter() - began),
+    )

@@ -1,0 +1,359 @@
+"""The commands around select: fit, estimate, compare, watch, by what they print, how they end, and against known answers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.linear_model import LinearRegression as TheirLeastSquares
+from sklearn.metrics import log_loss, roc_auc_score
+
+from tenfold.app.commands import app, run
+from tenfold.core.errors import BadInput
+from tenfold.score.registry import SCORES
+from tenfold.selection import drift as drifts
+from tenfold.selection.answers import answers_of
+from tenfold.selection.paired import contender, difference, held_out_frame
+from tenfold.selection.promise import p_value
+from tenfold.selection.store import open_run, record_of, sketch_of
+from tenfold.table.reading import read_table
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def classes(rows: int, seed: int, name: str) -> str:
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, rows))
+    c = rng.choice(["red", "green", "blue"], rows, p=[0.5, 0.3, 0.2])
+    y = np.where(x + (c == "red") + rng.normal(size=rows) > 0.3, "yes", "no")
+    pl.DataFrame({"x": x, "z": pl.Series(np.where(rng.random(rows) < 0.1, np.nan, z)).fill_nan(None), "c": c, "y": y}).write_csv(name)
+    return name
+
+
+def numbers(rows: int, seed: int, name: str) -> str:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, 3))
+    pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": x @ [2.0, 1, 0] + rng.normal(size=rows)}).write_csv(name)
+    return name
+
+
+def fit(file: str, model: str, *more: str) -> int:
+    return run(["fit", file, "--target", "y", "--model", model, "--folds", "4", *more])
+
+
+# --- fit --------------------------------------------------------------------------------------------------------------
+
+
+def test_fit_is_estimated_on_held_out_rows_and_saved(capsys: Captured) -> None:
+    file = classes(300, 0, "t.csv")
+    assert fit(file, "logisticregression", "--set", "C=0.5") == 0
+    out = capsys.readouterr().out
+    assert "MODEL    LogisticRegression(C=0.5)" in out and "HONEST ESTIMATE of this learner" in out
+    assert "NEXT     tenfold predict t.tenfold" in out
+    record, held = record_of(Path("t.tenfold")), pl.read_parquet("t.tenfold/held_out.parquet")
+    assert held.height == 300 and held["row"].to_list() == list(range(300)) and set(held["fold"]) == {0, 1, 2, 3}
+    chances = held.select("chance of no", "chance of yes").to_numpy()
+    assert record["estimate"]["log_loss"]["value"] == pytest.approx(log_loss(held["truth"].to_list(), chances), rel=1e-9)
+    area = roc_auc_score(held["truth"].to_numpy() == "yes", chances[:, 1])
+    assert record["estimate"]["roc_auc"]["value"] == pytest.approx(area, rel=1e-9)
+    assert [one["name"] for one in sketch_of(Path("t.tenfold"))["columns"]] == ["x", "z", "c"]
+    for line in ("predict", "inspect", "estimate"):
+        assert run([line, "t.tenfold", *([] if line == "inspect" else [file])]) == 0
+    assert "chance of yes" in capsys.readouterr().out
+
+
+def test_fit_of_numbers_is_least_squares(capsys: Captured) -> None:
+    file = numbers(120, 0, "t.csv")
+    assert fit(file, "LinearRegression", "--quiet") == 0
+    line = capsys.readouterr().out
+    assert line.count("\n") == 1 and "rmse" in line and "saved t.tenfold/" in line
+    frame = pl.read_csv(file)
+    theirs = TheirLeastSquares().fit(frame.select("a", "b", "c").to_numpy(), frame["y"].to_numpy())
+    model = open_run(Path("t.tenfold"))
+    assert np.allclose(model.predict(frame), theirs.predict(frame.select("a", "b", "c").to_numpy()), rtol=1e-9)
+    held = pl.read_parquet("t.tenfold/held_out.parquet")
+    off = (held["truth"] - held["prediction"]).to_numpy()
+    assert record_of(Path("t.tenfold"))["estimate"]["rmse"]["value"] == pytest.approx(np.sqrt((off**2).mean()), rel=1e-9)
+    assert model.reach_ == pytest.approx(np.sort(np.abs(off))[int(np.ceil(0.9 * 121)) - 1], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--model", "Rige"], "--model Rige: there is no learner of this name: did you mean Ridge?"),
+        (["--model", "Ridge"], "Ridge predicts numbers, and the target holds classes"),
+        (["--model", "RandomForestRegressor"], "use RandomForestClassifier"),
+        (["--model", "Pipeline"], "is made of other learners"),
+        (["--model", "StandardScaler"], "it is a transformer"),
+        (["--model", "GaussianNB", "--set", "var=1"], "GaussianNB has no parameter 'var': did you mean var_smoothing?"),
+        (["--model", "LogisticRegression", "--set", "C=-1"], "--set C=-1: must be"),
+        (["--model", "LogisticRegression", "--set", "C"], "give PARAMETER=VALUE"),
+        ([], "name the learner with --model"),
+        (["--model", "GaussianNB", "--folds", "1"], "--folds 1: must be 2 to 50"),
+        (["--model", "GaussianNB", "--metric", "rmse"], "rmse"),
+    ],
+)
+def test_fit_refuses_in_one_sentence(arguments: list[str], says: str, capsys: Captured) -> None:
+    file = classes(60, 0, "t.csv")
+    assert run(["fit", file, "--target", "y", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1 and not Path("t.tenfold").exists()
+
+
+def test_noise_is_said_to_be_noise(capsys: Captured) -> None:
+    rng = np.random.default_rng(3)
+    pl.DataFrame({"x": rng.normal(size=80), "y": rng.choice(["a", "b"], 80)}).write_csv("t.csv")
+    assert fit("t.csv", "GaussianNB") == 0
+    assert "VERDICT  On these rows this learner cannot be told from guessing" in capsys.readouterr().out
+
+
+# --- estimate ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_promise_kept_and_one_broken(capsys: Captured) -> None:
+    assert fit(classes(400, 0, "t.csv"), "LogisticRegression", "--quiet") == 0
+    assert run(["estimate", "t.tenfold", classes(300, 1, "new.csv")]) == 0
+    out = capsys.readouterr().out
+    assert "300 rows with a value of 'y'" in out and "VERDICT  As promised" in out and "promised 0." in out
+    frame = pl.read_csv("new.csv")
+    frame.with_columns(y=frame["y"].shuffle(seed=0)).write_csv("broken.csv")
+    assert run(["estimate", "t.tenfold", "broken.csv", "--json"]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["verdict"] == "worse than promised" and facts["scores"][0]["p_value"] < 0.001
+    model = open_run(Path("t.tenfold"))
+    theirs = log_loss(pl.read_csv("broken.csv")["y"].to_list(), model.predict_proba("broken.csv"))
+    assert facts["scores"][0]["value"] == pytest.approx(theirs, rel=1e-9)
+
+
+def test_the_training_table_itself_is_told(capsys: Captured) -> None:
+    assert fit(classes(100, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    run(["estimate", "t.tenfold", "t.csv"])
+    assert "this is the table that the model was fitted to" in capsys.readouterr().out
+
+
+def test_rows_without_truth_and_new_classes(capsys: Captured) -> None:
+    assert fit(classes(200, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    frame = pl.read_csv(classes(50, 1, "new.csv"))
+    y = [None, "maybe", *frame["y"].to_list()[2:]]
+    frame.with_columns(y=pl.Series(y)).write_csv("new.csv")
+    run(["estimate", "t.tenfold", "new.csv"])
+    out = capsys.readouterr().out
+    assert "48 rows with a value" in out and "1 row without a value of 'y' left out" in out and "never seen (such as 'maybe')" in out
+    frame.with_columns(y=pl.lit("maybe")).write_csv("new.csv")
+    assert run(["estimate", "t.tenfold", "new.csv"]) == 3 and "is none of no, yes" in capsys.readouterr().err
+    frame.drop("y").write_csv("new.csv")
+    assert run(["estimate", "t.tenfold", "new.csv"]) == 2 and "there is no column 'y'" in capsys.readouterr().err
+
+
+def test_the_test_against_the_promise_has_its_level() -> None:
+    """Means of n rows against a promise of m rows: 5 % of true promises are called broken."""
+    rng = np.random.default_rng(0)
+    judge = SCORES["mse"]
+    broken = 0
+    for _ in range(1000):
+        means = [(x.mean(), 1.96 * x.std() / 200**0.5) for x in rng.normal(size=(2, 200)) ** 2]
+        parts = [dict(value=mean, low=mean - half, high=mean + half) for mean, half in means]
+        broken += p_value(*parts, judge.sign) < 0.05
+    assert stats.binomtest(broken, 1000, 0.05).pvalue > 0.001
+
+
+# --- compare ----------------------------------------------------------------------------------------------------------
+
+
+def make_run(folder: str, truth: Any, output: Any, labels: list[str] | None = None, rows: Any = None) -> None:
+    Path(folder).mkdir()
+    n = len(truth)
+    at = np.arange(n) if rows is None else rows
+    held_out_frame(at, np.arange(n) % 5, np.asarray(truth), np.asarray(output), labels).write_parquet(f"{folder}/held_out.parquet")
+    record = dict(made_by="tenfold select", chosen=f"{folder} model", settings=dict(target="y"), data=dict(rows=n))
+    Path(folder, "run.json").write_text(json.dumps(record))
+
+
+def test_the_better_model_is_found(capsys: Captured) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=300)
+    make_run("a", y, y + 0.5 * rng.normal(size=300))
+    make_run("b", y, y + 1.0 * rng.normal(size=300))
+    assert run(["compare", "a", "b"]) == 0
+    out = capsys.readouterr().out
+    assert "COMPARED by rmse on 300 rows that no model had seen" in out and "Against b: a is better by" in out and "p < 0.001" in out
+    found = difference(contender(Path("b")), contender(Path("a")), SCORES["mse"])
+    losses = [((y - pl.read_parquet(f"{one}/held_out.parquet")["prediction"].to_numpy()) ** 2) for one in "ab"]
+    assert found.value == pytest.approx(losses[0].mean() - losses[1].mean(), rel=1e-9) and found.verdict == "worse"
+    theirs = stats.ttest_rel(*losses)
+    assert found.p_value > theirs.pvalue  # wider, as the models share training rows
+    make_run("c", y, y + 0.5 * rng.normal(size=300))
+    assert run(["compare", "a", "c", "--quiet"]) == 0 and "cannot be separated" in capsys.readouterr().out
+
+
+def test_classes_in_another_order_and_rows_in_another(capsys: Captured) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.choice(["no", "yes"], 200)
+    p = np.where(y == "yes", 0.7, 0.3)
+    make_run("a", y, np.column_stack([1 - p, p]), ["no", "yes"])
+    order = rng.permutation(200)
+    make_run("b", y[order], np.column_stack([p, 1 - p])[order], ["yes", "no"], order)
+    assert run(["compare", "a", "b", "--json"]) == 0
+    (facts,) = json.loads(capsys.readouterr().out)
+    assert facts["value"] == pytest.approx(0, abs=1e-12) and facts["verdict"] == "as good" and facts["rows"] == 200
+
+
+def test_against_predictions_of_somebody_else(capsys: Captured) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=100)
+    make_run("a", y, y + rng.normal(size=100))
+    pl.DataFrame({"prediction": y}).write_csv("theirs.csv")
+    assert run(["compare", "a", "theirs.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "Against theirs.csv: a is worse by" in out and "without seeing the row" in out
+    order = rng.permutation(100)
+    pl.DataFrame({"row": order, "y": y[order]}).write_csv("theirs.csv")
+    assert run(["compare", "a", "theirs.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["second"] == 0
+    for frame, says in (
+        (pl.DataFrame({"prediction": y[:50]}), "has 50 rows, but a has 100"),
+        (pl.DataFrame({"guess": y}), "has no column 'prediction' or 'y'"),
+        (pl.DataFrame({"row": np.arange(1, 101), "y": y}), "has no row 0"),
+        (pl.DataFrame({"y": [None, *y[1:]]}), "no usable prediction for row 0"),
+    ):
+        frame.write_csv("theirs.csv")
+        assert run(["compare", "a", "theirs.csv"]) == 3 and says in capsys.readouterr().err
+
+
+def test_what_cannot_be_compared(capsys: Captured) -> None:
+    y = np.arange(20.0)
+    make_run("a", y, y)
+    make_run("b", y + 1, y)
+    make_run("c", ["u", "v"] * 10, np.full((20, 2), 0.5), ["u", "v"])
+    Path("d").mkdir()
+    for other, says in (("b", "different truths in row 0"), ("c", "predict different things"), ("d", "holds no held_out.parquet")):
+        assert run(["compare", "a", other]) == 3 and says in capsys.readouterr().err
+    assert run(["compare", "a"]) == 2 and "at least two" in capsys.readouterr().err
+
+
+def test_equal_models_are_told_apart_at_their_level() -> None:
+    """Two models with errors of one size: called different in no more than 5 % of tables."""
+    rng = np.random.default_rng(0)
+    from tenfold.selection.answers import Answers
+    from tenfold.selection.paired import Contender
+
+    different = 0
+    for _ in range(400):
+        y = rng.normal(size=(150, 1))
+        pair = [Contender(name, np.arange(150), Answers(y, y + rng.normal(size=(150, 1))), {}) for name in "ab"]
+        different += difference(pair[0], pair[1], SCORES["rmse"]).p_value < 0.05
+    assert different <= stats.binom.ppf(0.999, 400, 0.05)
+
+
+# --- watch ------------------------------------------------------------------------------------------------------------
+
+
+def test_watch_finds_what_has_moved(capsys: Captured) -> None:
+    assert fit(classes(400, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    assert run(["watch", "t.tenfold", classes(300, 5, "same.csv")]) == 0
+    assert "VERDICT  No sign of drift." in capsys.readouterr().out
+    frame = pl.read_csv("same.csv").with_columns(pl.col("x") + 1, c=pl.lit("violet"), z=pl.lit(None, pl.Float64)).drop("y")
+    frame.write_csv("moved.csv")
+    assert run(["watch", "t.tenfold", "moved.csv", "--against", "t.csv"]) == 1
+    out = capsys.readouterr().out
+    assert "DRIFTED  3 columns of 3" in out and "300 'violet' is new" in out and "missing in 100.0%" in out and "AUC" in out
+    frame.drop("x").write_csv("moved.csv")
+    assert run(["watch", "t.tenfold", "moved.csv"]) == 2 and "there is no column 'x'" in capsys.readouterr().err
+    Path("t.tenfold/sketch.json").unlink()
+    assert run(["watch", "t.tenfold", "same.csv"]) == 3 and "keeps no sketch" in capsys.readouterr().err
+
+
+def test_columns_that_only_together_have_drifted(capsys: Captured) -> None:
+    rng = np.random.default_rng(0)
+    for name, sign in (("t.csv", 1), ("new.csv", -1)):
+        x = rng.normal(size=400)
+        pl.DataFrame({"a": x, "b": sign * x + 0.3 * rng.normal(size=400), "y": rng.choice(["u", "v"], 400)}).write_csv(name)
+    assert fit("t.csv", "GaussianNB", "--quiet") == 0
+    capsys.readouterr()
+    assert run(["watch", "t.tenfold", "new.csv", "--against", "t.csv"]) == 1
+    assert "but together they have" in capsys.readouterr().out
+    found = drifts.together(sketch_of(Path("t.tenfold")), read_table("t.csv").frame, read_table("t.csv").frame)
+    assert found.value == pytest.approx(0.5, abs=0.1)  # copies do not give the other table away
+
+
+def test_the_tests_of_columns_agree_with_scipy() -> None:
+    rng = np.random.default_rng(0)
+    before, now = rng.integers(5, 60, size=(2, 6)).astype(float)
+    assert drifts.chi_square(np.array([before, now])) == pytest.approx(stats.chi2_contingency([before, now]).pvalue, rel=1e-9)
+    x, y = rng.normal(size=400), rng.normal(0.2, 1, 300)
+    cuts = np.sort(np.concatenate([x, y]))
+    cells = [np.bincount(np.searchsorted(cuts, one, side="left"), minlength=len(cuts) + 1).astype(float) for one in (x, y)]
+    theirs = stats.ks_2samp(x, y, method="asymp").pvalue
+    assert drifts.smirnov(*cells) == pytest.approx(theirs, rel=0.2)  # scipy corrects for small samples
+    p = rng.random(20) ** 3
+    assert np.allclose(drifts.holm(p), _step_down(p))
+
+
+def _step_down(p: Any) -> list[float]:
+    """Holm's rule by its words: the adjusted value of a p is the largest (m − j + 1) p₍ⱼ₎ of those up to it."""
+    ordered = sorted(p)
+    return [min(1.0, max((len(p) - j) * q for j, q in enumerate(ordered) if q <= one)) for one in p]
+
+
+def test_no_drift_is_found_in_tables_that_have_none() -> None:
+    from tenfold.table.columns import look_at_columns
+    from tenfold.table.sketch import sketch
+
+    rng = np.random.default_rng(7)
+
+    def table(rows: int) -> pl.DataFrame:
+        x = {f"x{j}": rng.normal(size=rows) for j in range(6)}
+        return pl.DataFrame({**x, **{f"c{j}": rng.choice(list("abcd"), rows) for j in range(4)}})
+
+    false = 0
+    for _ in range(150):
+        columns, used = look_at_columns(table(200), True)
+        false += any(one.drifted for one in drifts.drift(sketch(used, columns), table(150)))
+    assert false <= stats.binom.ppf(0.999, 150, 0.05)
+
+
+# --- as a process -----------------------------------------------------------------------------------------------------
+
+
+def test_as_a_process_with_exit_codes() -> None:
+    file = classes(80, 0, "t.csv")
+    command = [sys.executable, "-m", "tenfold.app.cli"]
+    done = subprocess.run([*command, "fit", file, "--target", "y", "--model", "GaussianNB"], capture_output=True, text=True)
+    assert done.returncode == 0 and "HONEST ESTIMATE" in done.stdout and not done.stderr
+    pl.read_csv(file).with_columns(pl.col("x") + 5).write_csv("moved.csv")
+    done = subprocess.run([*command, "watch", "t.tenfold", "moved.csv"], capture_output=True, text=True)
+    assert done.returncode == 1 and "x" in done.stdout
+
+
+def test_every_help_has_an_example() -> None:
+    from typer.testing import CliRunner
+
+    from tenfold.app.commands import COMMANDS
+
+    overview = CliRunner().invoke(app, ["--help"]).output
+    for purpose, some in COMMANDS.items():
+        assert f"{purpose}:" in overview
+        for name, function, line in some:
+            assert line in overview and f"Example:  tenfold {name}" in (function.__doc__ or "")
+            shown = CliRunner().invoke(app, [name, "--help"]).output
+            assert f"Example:  tenfold {name}" in shown
+
+
+def test_answers_of_a_frame_in_memory() -> None:
+    assert fit(classes(100, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    model, frame = open_run(Path("t.tenfold")), pl.read_csv("t.csv")
+    assert answers_of(model, frame).rows == 100
+    with pytest.raises(BadInput, match="holds nothing"):
+        answers_of(model, frame.with_columns(y=pl.lit(None, pl.String)))

@@ -1,0 +1,160 @@
+"""tenfold explain, and attributions by sampling: held to exact Shapley values, and to sums that must come out."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tenfold
+from tenfold.app.commands import run
+from tenfold.core.errors import BadInput, BadParameter
+from tenfold.evaluate import attributions, sampled_attributions
+from tenfold.selection.explaining import reasons
+from tenfold.selection.store import open_run
+from tenfold.table.reading import read_table
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def by_definition(f: Callable[[Any], Any], x: Any, background: Any) -> Any:
+    """Shapley's sum over all sets of columns, with the mean over the background for those that are not in the set."""
+    p = len(x)
+
+    def worth(known: tuple[int, ...]) -> float:
+        rows = background.copy()
+        rows[:, list(known)] = x[list(known)]
+        return float(np.mean(f(rows)))
+
+    found = np.zeros(p)
+    for j in range(p):
+        others = [k for k in range(p) if k != j]
+        for size in range(p):
+            weight = math.factorial(size) * math.factorial(p - size - 1) / math.factorial(p)
+            found[j] += sum(weight * (worth((*s, j)) - worth(s)) for s in itertools.combinations(others, size))
+    return found
+
+
+def test_sampling_comes_to_the_values_of_the_definition() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+
+    def f(rows: Any) -> Any:
+        return rows[:, 0] * rows[:, 1] + np.sin(2 * rows[:, 2]) + (rows[:, 3] > 0)
+
+    found = sampled_attributions(f, X[:1], X, orders=4000)
+    exact = by_definition(f, X[0], X)
+    assert np.abs(found.values[:, 0] - exact).max() < 0.05
+    assert (np.abs(found.values[:, 0] - exact) <= 4 * found.errors[:, 0] + 1e-9).all()
+    assert found.prediction == pytest.approx(f(X[:1]), rel=1e-9)
+
+
+def test_exact_where_columns_act_one_by_one() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 5))
+    y = X @ np.arange(5.0) + 1
+    model = tenfold.LinearRegression().fit(X, y)
+    found = sampled_attributions(model, X[:1], X, orders=60)  # each row of the background once
+    assert np.allclose(found.values[:, 0], attributions(model, X[:1], X).values[0], rtol=1e-7, atol=1e-9)
+
+
+def test_near_the_exact_values_of_a_forest() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(100, 4))
+    model = tenfold.RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
+    exact = attributions(model, X[:1], X)
+    found = sampled_attributions(model, X[:1], X, orders=2000)
+    assert (np.abs(found.values[:, 0] - exact.values[0]) <= 5 * found.errors[:, 0] + 1e-9).all()
+
+
+def test_many_columns_are_taken_together_and_still_add_up() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20, 3000))
+    found = sampled_attributions(lambda rows: 5 * rows[:, 7] + 0.01 * rows.sum(axis=1), X[:1], X, orders=10, most=6)
+    assert 7 in found.apart and len(found.apart) == 6
+    assert found.prediction == pytest.approx(5 * X[0, 7] + 0.01 * X[0].sum(), rel=1e-9)
+
+
+def test_what_cannot_be_attributed() -> None:
+    X = np.ones((4, 2))
+    with pytest.raises(BadParameter, match="orders=1"):
+        sampled_attributions(lambda rows: rows[:, 0], X[:1], X, orders=1)
+    with pytest.raises(BadInput, match="of one row"):
+        sampled_attributions(lambda rows: rows[:, 0], X, X)
+    with pytest.raises(BadInput, match="the same columns"):
+        sampled_attributions(lambda rows: rows[:, 0], X[:1], X[:, :1])
+
+
+def table(name: str = "t.csv", numbers: bool = False) -> str:
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 200))
+    c = rng.choice(["red", "green"], 200)
+    y = 3 * x + 2 * (c == "red") + 0.1 * rng.normal(size=200)
+    target = y if numbers else np.where(y > 1, "yes", "no")
+    pl.DataFrame({"x": x, "z": z, "c": c, "y": target}).write_csv(name)
+    return name
+
+
+@pytest.mark.parametrize(("numbers", "model"), [(False, "GaussianNB"), (False, "RandomForest"), (True, "Ridge"), (True, "RandomForest")])
+def test_reasons_add_up_to_the_answer(numbers: bool, model: str, capsys: Captured) -> None:
+    file = table(numbers=numbers)
+    few = ["--set", "n_estimators=10"] if model == "RandomForest" else []
+    assert run(["fit", file, "--target", "y", "--model", model, *few, "--folds", "3", "--quiet"]) == 0
+    capsys.readouterr()
+    saved, raw = open_run(Path("t.tenfold")), read_table(file)
+    found = reasons(saved, raw, 4)
+    answer = saved.predict(raw.frame)[4] if numbers else saved.predict_proba(raw.frame)[4].max()
+    assert found.base + sum(value for _, _, value, _ in found.columns) + found.rest == pytest.approx(answer, rel=1e-6)
+    assert {name for name, _, _, _ in found.columns[:2]} == {"x", "c"}
+    assert run(["explain", "t.tenfold", file, "--row", "5", "--set", "x=-3", "--set", "c="]) == 0
+    out = capsys.readouterr().out
+    assert "ROW      5 of t.csv" in out and "WHY " in out and "WHAT IF  x = -3, c = missing: prediction" in out
+
+
+def test_a_column_and_all_columns(capsys: Captured) -> None:
+    file = table(numbers=True)
+    assert run(["fit", file, "--target", "y", "--model", "LinearRegression", "--folds", "3", "--quiet"]) == 0
+    capsys.readouterr()
+    assert run(["explain", "t.tenfold", file, "--column", "x", "--json"]) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    slope = (points[-1][1] - points[0][1]) / (float(points[-1][0]) - float(points[0][0]))
+    assert slope == pytest.approx(3, abs=0.1)
+    assert run(["explain", "t.tenfold", file, "--column", "c", "--json"]) == 0
+    levels = dict(json.loads(capsys.readouterr().out)["points"])
+    assert levels["red"] - levels["green"] == pytest.approx(2, abs=0.1)
+    assert run(["explain", "t.tenfold", file]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split()[0] == "x" and lines[3].split()[0] == "c"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--row", "0"], "rows 1 to 200"),
+        (["--row", "201"], "rows 1 to 200"),
+        (["--column", "xx"], "there is no column 'xx'"),
+        (["--row", "1", "--column", "x"], "not both"),
+        (["--set", "x=1"], "name it with --row"),
+        (["--row", "1", "--set", "x"], "give COLUMN=VALUE"),
+        (["--row", "1", "--set", "y=1"], "does not use this column"),
+        (["--row", "1", "--class", "maybe"], "the classes are no, yes"),
+    ],
+)
+def test_explain_refuses_in_one_sentence(arguments: list[str], says: str, capsys: Captured) -> None:
+    file = table()
+    assert run(["fit", file, "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+    assert run(["explain", "t.tenfold", file, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1
