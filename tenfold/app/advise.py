@@ -10,7 +10,7 @@ import tenfold
 from tenfold.app.options import Table
 from tenfold.app.words import clean
 from tenfold.core.errors import BadInput
-from tenfold.selection.run import coded_regression
+from tenfold.selection.coded import coded_regression
 from tenfold.table.task import NotANumber
 
 

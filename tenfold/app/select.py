@@ -31,7 +31,8 @@ from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import file_size, short
 from tenfold.core.errors import BadParameter
 from tenfold.core.threads import thread_budget
-from tenfold.selection.run import MOST_FOLDS, checked_settings, select
+from tenfold.selection.run import select
+from tenfold.selection.settings import MOST_FOLDS, checked_settings
 from tenfold.selection.store import MODEL, check_folder, is_finished, stopped_folder, usual_folder
 from tenfold.table.reading import place_of, read_table
 

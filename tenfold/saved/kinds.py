@@ -123,5 +123,8 @@ LEARNERS: dict[int, str] = {
     148: "EMImputer",
     149: "IterativeImputer",
     150: "DateParts",
+    151: "Indicators",
+    152: "BlendClassifier",
+    153: "BlendRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -1,8 +1,13 @@
 """Choosing a model for a table: read, code, race, choose, and an honest estimate of the whole procedure.
 
-    prepared     the transformers before a learner      model        coder and pipeline as one learner
-    candidates   the learners and settings of a race    race         all of them on all folds and pairs
-    choice       leader, "as good", nested estimate     run          select(): all of it, and its result
+    run          select() and its result                job          its steps, one after the other
+    settings     what can be asked for                  plan, folds  what will be done, by the shape of the table
+    candidates   learners and settings, in order        race         all of them on one fold after the other
+    prepared     the transformers before a learner      held_out     what they say of rows they have not seen
+    ensemble     weights of members, temperature        choice       the best, and the simplest as good
+    audit        the choice again in each round         estimate     scores with ranges
+    outcome      board, verdict, record                 model, blend what is saved
+    store        the folder of a run                    predictions  answers as a file
 
 What a table is, and what its columns are, is read in `table/`.
 The folder is not called `select`, so that `tenfold.select` is the function whatever was imported before.
@@ -13,4 +18,7 @@ INSIDE = {
     "TableModel": "model",
     "FrequencyGuess": "guess",
     "MeanGuess": "guess",
+    "Indicators": "blend",
+    "BlendClassifier": "blend",
+    "BlendRegressor": "blend",
 }

@@ -1,4 +1,4 @@
-"""What a race comes to: the board, the nested estimate, the verdict, and the setting that is taken."""
+"""What a race comes to: the board, the honest estimate, the verdict, and the models that are taken."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
+from tenfold.evaluate.validate.result import corrected_error
 from tenfold.score.record import Score
-from tenfold.selection import choice as choices
-from tenfold.selection.choice import Choice, Estimate, Nested, Place
+from tenfold.selection.audit import SIGNAL, Audit, audit
+from tenfold.selection.choice import Choice, Mix, Place, choose
+from tenfold.selection.estimate import Estimate, reach_of, reaches_of
 from tenfold.selection.race import Race
+from tenfold.table.reading import pl
 from tenfold.table.task import Task
 
 
@@ -27,145 +30,199 @@ class Outcome:
     race: Race
     task: Task
     judge: Score
+    prefer: str
     choice: Choice
-    search: Nested | None
+    audit: Audit | None
+    gain: Estimate | None  # over the guess
     signal: bool | None  # None: stopped too early to know
     guess: int
-    chosen: int
+    taken: Mix
 
     @property
     def is_guess(self) -> bool:
-        return self.chosen == self.guess
+        return self.taken.single == self.guess
+
+    @property
+    def simple(self) -> Mix:
+        """The simplest model that is as good as the best setting."""
+        return self.taken if self.is_guess else self.choice.simple
 
     @property
     def label(self) -> str:
-        """The chosen setting in words."""
-        return guess_label(self.task) if self.is_guess else self.race.settings[self.chosen].label
+        """What is saved, in words."""
+        return guess_label(self.task) if self.is_guess else self.name(self.taken)
+
+    def name(self, mix: Mix) -> str:
+        """A model in words: of an ensemble how many, and the heaviest."""
+        if len(mix.weights) == 1:
+            return self.race.settings[next(iter(mix.weights))].label
+        return f"ensemble of {len(mix.weights)}"
+
+    @property
+    def members(self) -> list[dict[str, Any]]:
+        """What is saved is the weighted mean of these, heaviest first."""
+        order = sorted(self.taken.weights.items(), key=lambda pair: -pair[1])
+        return [dict(model=self.race.settings[c].label, family=self.race.settings[c].family.title, weight=w) for c, w in order]
 
     @property
     def tied(self) -> list[str]:
-        """The others that are as good."""
-        as_good = [p.setting for p in self.choice.places if p.against in ("best", "as good")]
-        return [self.race.settings[c].label for c in as_good if c != self.chosen]
+        """The families that are as good, apart from what is taken."""
+        as_good = [p for p in self.choice.places if p.against in ("best", "as good") and p.mix.weights != self.taken.weights]
+        return [self.name(p.mix) for p in as_good]
 
     @property
     def board(self) -> list[dict[str, Any]]:
-        return [describe_place(place, self.race) for place in self.choice.places]
+        return [describe_place(place, self) for place in self.choice.places]
+
+    def estimates_of(self, prefer: str) -> dict[str, Estimate]:
+        """What a model is worth on new rows; of the guess its own cross-validation."""
+        if self.audit is None:
+            return {}
+        if not self.is_guess:
+            return self.audit.estimates(self.race.judges, prefer)
+        outputs = self.guessed
+        method = "cross-validation of the guess, which was not picked by its score"
+        found = {judge.name: self.audit.estimate(judge, outputs) for judge in self.race.judges}
+        return {name: Estimate(**{**asdict(one), "method": method}) for name, one in found.items()}
 
     @property
     def estimates(self) -> dict[str, Estimate]:
-        """What the saved model is worth: the nested estimate, or for the guess its own cross-validation."""
-        if self.search is None:
-            return {}
-        if not self.is_guess:
-            return self.search.estimates
-        method, rows = "cross-validation of the guess, which was not picked by its score", len(self.race.y)
-        return {
-            name: choices.honest_range(choices.estimated(name, scores, self.race.K, method), rows)
-            for name, scores in self.guess_scores().items()
-        }
+        return self.estimates_of(self.prefer)
+
+    @property
+    def guessed(self) -> Array:
+        assert self.audit is not None
+        return Mix({self.guess: 1.0}).outputs(self.audit.held, self.audit.rows)
+
+    @property
+    def answers(self) -> Array | None:
+        """What the procedure says of held-out rows."""
+        return None if self.audit is None else self.guessed if self.is_guess else self.audit.outputs[self.prefer]
+
+    @property
+    def held_out(self) -> pl.DataFrame | None:
+        """The rows that were judged: their number in the table, fold, truth, and what was said of them without having seen them."""
+        if self.audit is None or self.answers is None:
+            return None
+        found, task, answers = self.audit, self.task, self.answers
+        columns = {"row": pl.Series(task.rows[found.rows]), "fold": pl.Series(self.race.fold[found.rows])}
+        columns["truth"] = pl.Series(task.y[found.rows].tolist())
+        if task.kind == "number":
+            return pl.DataFrame({**columns, "prediction": pl.Series(answers[:, 0])})
+        shares = np.exp(answers - answers.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        return pl.DataFrame({**columns, **{f"chance of {one}": pl.Series(shares[:, k]) for k, one in enumerate(task.classes)}})
 
     @property
     def reach(self) -> float | None:
         """Half the width of the range around a prediction that holds 90 % of new rows; None for classes, or too few rows."""
-        found = self._held_out()
-        return None if found is None else choices.reach_of(found[1], self.judge.name)
+        found = self._losses()
+        return None if found is None else reach_of(found[1], self.judge.name)
 
     @property
     def reaches(self) -> Array | None:
         """The same by the size of the prediction, where there are rows enough: (2, levels), ends of levels and half widths."""
-        found = self._held_out()
-        return None if found is None else choices.reaches_of(*found, self.judge.name)
+        found = self._losses()
+        return None if found is None else reaches_of(*found, self.judge.name)
 
-    def _held_out(self) -> tuple[Array, Array] | None:
-        """Answers and losses of the rows of the outer rounds, by what was picked without them."""
-        race, search = self.race, self.search
-        if self.task.kind == "classes" or search is None:
+    def _losses(self) -> tuple[Array, Array] | None:
+        """Answers and losses of the rows of the rounds, by what was taken without them."""
+        if self.task.kind == "classes" or self.audit is None or self.answers is None:
             return None
-        rounds = race.complete_outer
-        taken = [self.guess] * len(rounds) if self.is_guess else search.picks
-        parts = [(c, np.flatnonzero(race.fold == o)) for c, o in zip(taken, rounds, strict=True)]
-        predictions = np.concatenate([race.outputs[c, rows, 0] for c, rows in parts])
-        return predictions, np.concatenate([race.losses(c, rows) for c, rows in parts])
-
-    def guess_scores(self) -> dict[str, Array]:
-        """The scores of the guess on the complete folds, by metric."""
-        done = self.race.complete_folds
-        return {name: scores[self.guess, done, done] for name, scores in self.race.scores.items() if done}
+        return self.answers[:, 0], self.audit.held.row_losses(self.answers, self.audit.rows)
 
     def facts(self) -> dict[str, Any]:
         """The estimate and what it is compared with, as plain values for a listener."""
-        race, done = self.race, self.race.complete_folds
-        guessed = {name: float(scores.mean()) for name, scores in self.guess_scores().items()}
-        scores, search = race.scores[self.judge.name], self.search
-        leader = scores[self.choice.leader, done, done].mean() if done else None
-        kinds = [setting.family.title for setting in race.settings]
+        race, found = self.race, self.audit
+        names = [judge.name for judge in race.judges]
+        if found is None:
+            empty = dict(estimates=[], signal=None, board=None, guess={}, search=None, gain=None, rounds=0, reach=None, reaches=None)
+            return empty | dict(metric=self.judge.name, guess_labels={}, rows=len(self.task.y), settings=len(race.settings) - 1)
+        guessed = {judge.name: found.held.score(self.guessed, found.rows, judge) for judge in race.judges}
+        rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
         return dict(
             estimates=[asdict(one) for one in self.estimates.values()],
             metric=self.judge.name,
             signal=self.signal,
-            board=leader,
+            board=self.choice.places[0].score if self.choice.places else None,
             guess=guessed,
-            guess_labels={name: guess_label(self.task, name) for name in race.scores},
-            search=None if self.search is None else asdict(self.search.estimates[self.judge.name]),
-            gain=None if self.search is None else asdict(self.search.gain),
-            rounds=len(race.complete_outer),
+            guess_labels={name: guess_label(self.task, name) for name in names},
+            search=asdict(found.estimate(self.judge, found.outputs[self.prefer])),
+            gain=None if self.gain is None else asdict(self.gain),
+            rounds=len(found.choices),
             rows=len(self.task.y),
             settings=len(race.settings) - 1,
             reach=self.reach,
             reaches=None if self.reaches is None else self.reaches[1].tolist(),
-            leaders=None
-            if search is None
-            else float(np.mean(scores[search.leaders, race.complete_outer, race.complete_outer])),
-            kind=kinds[self.choice.chosen],
-            picks=None if search is None else [kinds[c] for c in search.picks],
+            method=found.method,
+            picks=rivals,
         )
 
     def record(self) -> dict[str, Any]:
         """What run.json keeps of it."""
-        search = self.search
-        audit = (
+        found, race = self.audit, self.race
+        audited = (
             None
-            if search is None
+            if found is None
             else dict(
-                gain=asdict(search.gain),
-                picks=[self.race.settings[c].label for c in search.picks],
-                estimates={name: asdict(one) for name, one in search.estimates.items()},
+                method=found.method,
+                gain=None if self.gain is None else asdict(self.gain),
+                picks=[self.name(choice.taken(self.prefer)) for choice in found.choices],
+                estimates={name: asdict(one) for name, one in found.estimates(race.judges, self.prefer).items()},
             )
         )
+        simple = self.estimates_of("simple")
         return dict(
             chosen=self.label,
+            prefer=self.prefer,
+            members=self.members,
+            temperature=self.taken.temperature,
             tied=self.tied,
+            simple=dict(model=self.name(self.simple), estimate={name: asdict(one) for name, one in simple.items()}),
             signal=self.signal,
             board=self.board,
-            search=audit,
+            trace=self._trace(),
+            search=audited,
             estimate={name: asdict(one) for name, one in self.estimates.items()},
             reach=self.reach,
             reaches=None if self.reaches is None else self.reaches.tolist(),
-            warnings=self.race.warned,
-            failures=self.race.failures,
-            merged=[
-                family.title for family, sets in zip(self.race.families, self.race.sets, strict=True) if sets.merged
-            ],
+            warnings=race.warned,
+            failures=race.failures,
+            merged=[family.title for family, sets in zip(race.families, race.sets, strict=True) if sets.merged],
             notes=self.task.notes,
         )
 
+    def _trace(self) -> list[dict[str, Any]]:
+        """The race as it went: of each family the score of its best setting by fold, and the fold after which it was dropped."""
+        race, lines = self.race, []
+        scores = race.scores[self.judge.name]
+        for number, (family, where) in enumerate(zip(race.families, race.places, strict=True)):
+            with np.errstate(invalid="ignore"):
+                mean = np.array([np.nanmean(self.judge.sign * row) if np.isfinite(row).any() else -np.inf for row in scores[where]])
+            best = scores[where[int(np.argmax(mean))]]
+            lines.append(dict(family=family.title, scores=best.tolist(), dropped=race.dropped.get(number)))
+        return lines
 
-def decide(race: Race, task: Task, judge: Score) -> Outcome:
-    """The choice from what is complete, its nested estimate, and whether there is anything to choose."""
+
+def decide(race: Race, task: Task, judge: Score, prefer: str = "best") -> Outcome:
+    """The choice from what is complete, its honest estimate, and whether there is anything to choose."""
     guess = next(c for c, setting in enumerate(race.settings) if setting.family.is_guess)
-    done = race.complete_folds
-    table = race.scores[judge.name][:, done, done]
-    if done and not np.isfinite(np.delete(table, guess, axis=0)).all(axis=1).any():
+    folds = race.complete_folds
+    if not folds:
+        return Outcome(race, task, judge, prefer, Choice([], guess, Mix({guess: 1.0}), Mix({guess: 1.0})), None, None, None, guess, Mix({guess: 1.0}))
+    held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
+    usable = held.usable(rows)
+    if not np.delete(usable, guess).any():
         reasons = "; ".join(f"{title}: {reason}" for title, reason in race.failures.items())
         raise NothingFitted(f"no learner could be fitted ({reasons})")
-    choice = choices.choose(race.settings, table, judge) if done else Choice([], guess, guess)
-    search = choices.nested_estimate(race, judge)
-    signal = None if search is None else search.signal
-    if signal is False and len(race.complete_outer) < race.K:
-        signal = None  # a few rounds can show that there is a signal, not that there is none
-    chosen = guess if signal is False else choice.chosen
-    return Outcome(race, task, judge, choice, search, signal, guess, chosen)
+    choice = choose(race.settings, held, rows)
+    found = audit(race)
+    gain = None if found is None else found.gain(guess, prefer)
+    signal = None if gain is None else gain.value > SIGNAL * gain.error
+    if signal is False and len(folds) < race.K:
+        signal = None  # a few folds can show that there is a signal, not that there is none
+    taken = Mix({guess: 1.0}) if signal is False else choice.taken(prefer)
+    return Outcome(race, task, judge, prefer, choice, found, gain, signal, guess, taken)
 
 
 def guess_label(task: Task, metric: str = "") -> str:
@@ -180,25 +237,28 @@ def guess_label(task: Task, metric: str = "") -> str:
     return "guessing the class frequencies"
 
 
-def describe_place(place: Place, race: Race) -> dict[str, Any]:
+def describe_place(place: Place, outcome: Outcome) -> dict[str, Any]:
     """A place of the board as plain values."""
-    setting = race.settings[place.setting]
-    family = setting.family
-    fits = max(race.units_done, 1) * max(len(family.values), 1)
-    done = race.complete_folds
-    others = {
-        judge.name: float(race.scores[judge.name][place.setting, done, done].mean())
-        for judge in race.judges[1:]
-        if done
-    }
+    race = outcome.race
+    setting, folds = race.settings[place.setting], race.complete_folds
+    family, ensemble = setting.family, len(place.mix.weights) > 1
+    number = race.families.index(family)
+    fits = sum(1 for one, _ in race.done if one == number)
+    held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
+    known = np.isfinite(place.score)
+    outputs = place.mix.outputs(held, rows) if known else None
+    others = {judge.name: held.score(outputs, rows, judge) for judge in race.judges[1:] if outputs is not None}
+    name = family.title if not known else outcome.name(place.mix)
+    seconds = [race.seconds[race.families.index(race.settings[c].family)] for c in place.mix.weights]
     return dict(
-        model=setting.label if np.isfinite(place.mean) else family.title,
-        family=family.title,
-        score=place.mean,
-        error=place.error,
+        model=name,
+        family="ensemble" if ensemble else family.title,
+        score=place.score,
+        error=corrected_error(race.scores[outcome.judge.name][place.setting, folds], race.K),
         against=place.against,
-        rank=family.rank,
-        seconds=float(race.seconds[race.families.index(family)] / fits),
-        reason=race.failures.get(family.title),
+        rank=family.rank if not ensemble else max(one.rank for one in race.families) + 1,
+        seconds=float(sum(seconds) / max(fits, 1)),
+        reason=race.failures.get(family.title) if not known else None,
         others=others,
+        dropped=race.dropped.get(number),
     )

@@ -1,17 +1,19 @@
-"""The race: every setting on every fold, and on every pair of folds.
+"""The race: every family of the portfolio on one fold after another, all on the same rows; whoever falls behind is dropped.
 
-`scores[name][c, i, o]` is the score on fold i of setting c, trained without folds i and o; for o = i, without
-fold i alone. The diagonal is an ordinary cross-validation, which ranks the settings. Column o without its
-diagonal is a cross-validation inside the rows that remain when fold o is taken away: it repeats the choice
-without looking at fold o. So K(K + 1)/2 training sets give the board and the nested estimate. Learners of one
-pass are summed up fold by fold, once, and solved from merged sums (`evaluate.validate.training_sets`).
+    singles   each fold is left out once. What the models that have not seen it say of its rows, `outputs[c, row]`, ranks the settings,
+              weighs the members of the ensemble, and is all that the choice looks at
+    pairs     each two folds are left out together, for the finalists. Without folds i and o a model is heard on fold i inside the round
+              that leaves out o (`inner[o]`), and on fold o inside the round of i: the choice is made again without looking at a fold
+
+So K(K + 1)/2 training sets at most give the choice and its nested estimate. Learners of one pass are summed up fold by fold, once, and
+solved from merged sums (`evaluate.validate.training_sets`).
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -21,38 +23,19 @@ from tenfold.base import check
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadInput, BadParameter, NotConverged, TenfoldError, TenfoldWarning
+from tenfold.core.errors import BadInput, NotConverged, TenfoldError, TenfoldWarning
 from tenfold.core.threads import single_blas
-from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.evaluate.validate.training_sets import Held, TrainingSets
-from tenfold.score.record import ALL_OUTPUTS, LABELS, Score, judged_output, split_choice
-from tenfold.score.statistics import squared, zero_one
+from tenfold.score.record import Score, split_choice
 from tenfold.selection.candidates import Family, Setting, settings_of
+from tenfold.selection.held_out import HeldOut
 from tenfold.selection.prepared import Prepared
 from tenfold.table.reading import first_line, pl
 
-SMALL_ROWS, SMALL_WORK = 2000, 300_000  # up to so many rows, and rows × columns × classes, 10 folds; beyond 5
 ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # of a setting that cannot be fitted
 MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
-
-
-def count_folds(asked: int | None, rows: int, columns: int, classes: int) -> int:
-    """The number of folds: as asked, else fixed by the shape of the table."""
-    if asked is not None and asked < 3:
-        raise BadParameter(f"folds={asked}: at least 3 are needed, as two are left out at a time")
-    small = rows <= SMALL_ROWS and rows * columns * classes <= SMALL_WORK
-    return min(asked or (10 if small else 5), rows // 2)
-
-
-def make_folds(y: Array, folds: int, seed: int, role: str, groups: Array | None) -> Array:
-    """The fold of each row. Rows of one group stay together; classes are spread evenly."""
-    n = len(y)
-    rng = np.random.default_rng(seed)
-    if groups is None:
-        return assign_folds(n, folds, rng, codes=y if role == "classifier" else None)
-    first = np.unique(groups, return_index=True)[1]  # one row represents each group
-    of_group = assign_folds(len(first), folds, rng, codes=y[first] if role == "classifier" else None)
-    return of_group[groups]
+FINALISTS = 8  # families that also run on pairs of folds
+LEAST_RACING = 5  # families are dropped down to no fewer
 
 
 def held_out_table(settings: int, rows: int, width: int) -> Array:
@@ -65,7 +48,7 @@ def held_out_table(settings: int, rows: int, width: int) -> Array:
 
 
 class Race:
-    """Scores of all settings, filled unit by unit: a unit is one training set."""
+    """Outputs of all settings for rows they have not seen, filled unit by unit: a unit is one family on one training set."""
 
     def __init__(
         self,
@@ -76,56 +59,143 @@ class Race:
         judges: list[Score],
         frame: pl.DataFrame | None = None,
         names: list[str] | None = None,
+        *,
+        pairs: bool = False,
     ) -> None:
         """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and missing values."""
         self.X, self.y, self.fold, self.families, self.judges, self.frame = X, y, fold, families, judges, frame
-        self.K = int(fold.max()) + 1
+        self.K, self.pairs = int(fold.max()) + 1, pairs
         self.folds = [np.flatnonzero(fold == k) for k in range(self.K)]
         raw = [family.learner for family in families if family.raw]
         self.raw = check.in_memory(raw[0], frame, y) if raw else None
         first = families[0].learner
         self.labels: Array | None = None  # what the classes are called, for the messages of learners
         self.settings: list[Setting] = settings_of(families)
-        shape = (len(self.settings), self.K, self.K)
-        self.scores = {judge.name: np.full(shape, np.nan) for judge in judges}
+        self.places = _places(families)
         self.classes = np.arange(int(y.max()) + 1) if first.role == "classifier" else None
-        self.outputs = held_out_table(len(self.settings), len(y), 1 if self.classes is None else len(self.classes))
+        width = 1 if self.classes is None else len(self.classes)
+        self.outputs = held_out_table(len(self.settings), len(y), width)
+        self.inner = [held_out_table(len(self.settings), len(y), width) for _ in range(self.K)] if pairs else []
+        self.scores = {judge.name: np.full((len(self.settings), self.K), np.nan) for judge in judges}
         self.prepared = Prepared(X, y, self.folds, first, names)
         self.sets = [self._training_sets(family) for family in families]
         self.seconds = np.zeros(len(families))  # of fitting, all units together
-        self.units_done = 0
+        self.done: list[tuple[int, Held]] = []  # units, in the order they were done
+        self.dropped: dict[int, int] = {}  # family -> the fold after which it left the race
         self.failures: dict[str, str] = {}  # family -> why, once
         self.warned: dict[str, str] = {}  # family -> its warning, once
 
-    def units(self) -> list[tuple[int, int]]:
-        """Single folds first: they make the board. Then pairs, completing one outer fold after another."""
-        K = self.K
-        return [(i, i) for i in range(K)] + [(i, o) for o in range(K) for i in range(o + 1, K)]
+    # --- what is to do ---
 
-    def run(self, tick: Callable[[int], None] = lambda done: None) -> None:
-        """Do all units that are still to do; `tick` gets how many are done."""
-        for i, o in self.units()[self.units_done :]:
-            self._unit(i, o)
-            self.units_done += 1
-            tick(self.units_done)
+    def training_sets(self) -> list[Held]:
+        """Single folds first: they make the board. Then pairs, completing one round after another."""
+        singles: list[Held] = [(k,) for k in range(self.K)]
+        return singles + ([(i, o) for i in range(self.K) for o in range(i + 1, self.K)] if self.pairs else [])
+
+    def run(self, tick: Callable[[int, int], None] = lambda done, of: None, singles: int | None = None) -> None:
+        """Do all units that are still to do, of so many single folds if given; `tick` gets how many are done, and how many there are
+        as far as is known."""
+        ready = set(self.done)
+        for held in self.training_sets()[:singles]:
+            for number in self._entered(held):
+                if (number, held) not in ready:
+                    self._unit(number, held)
+                    self.done.append((number, held))
+                    tick(len(self.done), max(self.units, len(self.done)))
+            if len(held) == 1:
+                self._drop(held[0])
 
     @property
-    def fits(self) -> int:
-        """The fits of the whole race: what follows from merged sums is none, and a path of values is one."""
-        by_fitting = [sets for sets in self.sets if sets.solve is None or not self.prepared.merges]
-        each = sum(1 if sets.learner.path == sets.path else max(len(sets.values), 1) for sets in by_fitting)
-        return len(self.units()) * each
+    def units(self) -> int:
+        """The units of the whole race, if nobody else is dropped."""
+        racing = len(self.families) - len(self.dropped)
+        singles = sum(1 for _, held in self.done if len(held) == 1)
+        later = racing * (self.K - len({held for _, held in self.done if len(held) == 1}))
+        heard = len({held for _, held in self.done if len(held) == 2})
+        pairs = sum(1 for _, held in self.done if len(held) == 2)
+        left = self.K * (self.K - 1) // 2 - heard if self.pairs else 0
+        return singles + later + pairs + left * min(racing, FINALISTS + 1)
+
+    def _entered(self, held: Held) -> Iterator[int]:
+        """The families that are fitted without these folds: on pairs only those that lead in one of both rounds, and the guess."""
+        wanted = None if len(held) == 1 else set().union(*(self.finalists(o) for o in held))
+        for number in range(len(self.families)):
+            if number not in self.dropped and (wanted is None or number in wanted):
+                yield number
+
+    def finalists(self, without: int | None = None, most: int = FINALISTS) -> set[int]:
+        """The guess, and the families that lead by the folds but this one."""
+        folds = [k for k in self.complete_folds if k != without]
+        gained = self._gained(folds)
+        order = sorted((f for f in gained if not self.families[f].is_guess), key=lambda f: -gained[f])
+        guesses = {f for f, family in enumerate(self.families) if family.is_guess}
+        return guesses | set(order[:most])
+
+    def _gained(self, folds: list[int]) -> dict[int, float]:
+        """By family that is still in the race, the best mean score of its settings, greater is better; nothing of those that failed."""
+        judge, found = self.judges[0], dict[int, float]()
+        for number, where in enumerate(self.places):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # a family that failed has no mean
+                mean = np.nanmax((judge.sign * self.scores[judge.name][where][:, folds]).mean(axis=1), initial=-np.inf)
+            if number not in self.dropped and np.isfinite(mean):
+                found[number] = float(mean)
+        return found
+
+    def _drop(self, after: int) -> None:
+        """From the second fold on, families that failed, and those that cost fits and whose mean is worse than the leader's worst fold."""
+        judge, folds = self.judges[0], [k for k in self.complete_folds if k <= after]
+        if len(folds) < 2:
+            return
+        gained = self._gained(folds)
+        for number, family in enumerate(self.families):
+            if number not in self.dropped and number not in gained and not family.is_guess:
+                self.dropped[number] = after
+        order = sorted((f for f in gained if not self.families[f].is_guess), key=lambda f: -gained[f])
+        if not order:
+            return
+        mine = judge.sign * self.scores[judge.name][self.places[order[0]]][:, folds]
+        worst = float(mine[np.nanargmax(mine.mean(axis=1))].min())
+        for number in order[LEAST_RACING:]:
+            if gained[number] < worst and self.sets[number].solve is None:
+                self.dropped[number] = after
+
+    # --- what is done ---
 
     @property
     def complete_folds(self) -> list[int]:
-        """Folds with a score of every setting on the board."""
-        return list(range(min(self.units_done, self.K)))
+        """Folds that every family has run which had not been dropped before; of a first fold that was cut short, those that ran it count."""
+        ran = {held[0]: set[int]() for _, held in self.done if len(held) == 1}
+        for number, held in self.done:
+            if len(held) == 1:
+                ran[held[0]].add(number)
+        full = [k for k in sorted(ran) if all(f in ran[k] or self.dropped.get(f, self.K) < k for f in range(len(self.families)))]
+        return full or sorted(ran)[:1]
 
     @property
-    def complete_outer(self) -> list[int]:
-        """Outer folds whose inner cross-validation is complete."""
-        done = set(self.units()[: self.units_done])
-        return [o for o in range(self.K) if all((max(i, o), min(i, o)) in done for i in range(self.K))]
+    def complete_rounds(self) -> list[int]:
+        """Outer rounds whose inner cross-validation is complete."""
+        if not self.pairs or len(self.complete_folds) < self.K:
+            return []
+        done = set(self.done)
+        needed = {held: set(self._entered(held)) for held in self.training_sets() if len(held) == 2}
+        return [
+            o for o in range(self.K) if all((f, held) in done for held, wanted in needed.items() if o in held for f in wanted)
+        ]
+
+    @property
+    def fits(self) -> int:
+        """The fits of the whole race if nobody is dropped: what follows from merged sums is none, and a path of values is one."""
+        by_fitting = [sets for sets in self.sets if sets.solve is None or not self.prepared.merges]
+        each = sum(1 if sets.learner.path == sets.path else max(len(sets.values), 1) for sets in by_fitting)
+        return each * self.K + min(each, FINALISTS) * (self.K * (self.K - 1) // 2 if self.pairs else 0)
+
+    def held_out(self, outer: int | None = None) -> HeldOut:
+        """What is known of rows by models that have not seen them; of an outer round, by models that have not seen its fold either."""
+        outputs = self.outputs if outer is None else self.inner[outer]
+        return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.labels)
+
+    # --- one unit ---
 
     def _training_sets(self, family: Family) -> TrainingSets:
         """How the models of a family are made: trees from the columns as they are, others behind the transformers of the front."""
@@ -171,19 +241,15 @@ class Race:
             return facts
         return dict(facts, classes_=self.labels[classes])
 
-    def _unit(self, i: int, o: int) -> None:
-        held = (i,) if i == o else (min(i, o), max(i, o))
-        tests = {f: self.prepared.at(held).tested(f) for f in held}
-        raw_tests = {} if self.raw is None else {f: self.raw.X[self.folds[f]] for f in held}
-        c = 0
-        for number, (family, sets) in enumerate(zip(self.families, self.sets, strict=True)):
-            began = time.perf_counter()
-            for model in self._models(family, sets, held):
-                if model is not None:
-                    for f in held:
-                        self._score(c, f, o if f == i else i, model, (raw_tests if family.raw else tests)[f])
-                c += 1
-            self.seconds[number] += time.perf_counter() - began
+    def _unit(self, number: int, held: Held) -> None:
+        """Fit a family without these folds, and keep what it says of their rows."""
+        family, began = self.families[number], time.perf_counter()
+        models = self._models(family, self.sets[number], held)
+        for c, model in zip(self.places[number], models, strict=True):
+            for k in held if model is not None else ():
+                Z = self.raw.X[self.folds[k]] if family.raw and self.raw is not None else self.prepared.at(held).tested(k)
+                self._hear(c, model, Z, k, held)
+        self.seconds[number] += time.perf_counter() - began
 
     def _models(self, family: Family, sets: TrainingSets, held: Held) -> list[Any]:
         """The fitted models of a family, None for a setting that failed; what they warned of is kept."""
@@ -207,40 +273,33 @@ class Race:
             return None
 
     @single_blas
-    def _score(self, c: int, fold: int, other: int, model: Any, Z: Array) -> None:
-        output, rows = model._outputs(Z), self.folds[fold]
+    def _hear(self, c: int, model: Any, Z: Array, k: int, held: Held) -> None:
+        """What a model says of the rows of fold k, which it has not seen."""
+        output, rows, title = model._outputs(Z), self.folds[k], self.settings[c].family.title
+        if self.classes is not None:
+            output = split_choice(output, len(self.classes))[0]
         if not np.isfinite(output).all():
-            self.failures.setdefault(self.settings[c].family.title, "its predictions are not all finite")
+            self.failures.setdefault(title, "its predictions are not all finite")
             return
-        truth, weights = self.truth(rows), np.ones(len(rows))
+        if len(held) == 2:
+            self.inner[held[0] + held[1] - k][c, rows] = output
+            return
+        truth = self.y[rows] if self.classes is not None else self.y[rows, None]
         for judge in self.judges:
-            wanted = judged_output(judge, output, self.classes)
             try:
-                self.scores[judge.name][c, fold, other] = judge.of(truth, wanted, weights, self.labels)
+                self.scores[judge.name][c, k] = judge.of(truth, output, np.ones(len(rows)), self.labels)
             except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
                 if self.settings[c].family.is_guess:
                     raise
-                self.failures.setdefault(self.settings[c].family.title, first_line(reason))
+                self.failures.setdefault(title, first_line(reason))
                 return
-        if fold == other:
-            self.outputs[c, rows] = self._kept(output)
+        self.outputs[c, rows] = output
 
-    def _kept(self, output: Array) -> Array:
-        """Of held-out rows, what the judge of the race looks at: values, class scores, or ones for the chosen class."""
-        if self.classes is None:
-            return output
-        scores, chosen = split_choice(output, len(self.classes))
-        by_class = self.judges[0].output in (LABELS, ALL_OUTPUTS)
-        return scores if chosen is None or not by_class else chosen[:, None] == self.classes
 
-    def truth(self, rows: Array) -> Array:
-        """The truth of some rows, as a score takes it: codes of classes, or one column of numbers."""
-        return self.y[rows, None] if self.classes is None else self.y[rows]
-
-    def losses(self, c: int, rows: Array) -> Array:
-        """The loss of each of these rows under setting c, trained without their fold."""
-        judge, truth = self.judges[0], self.truth(rows)
-        return (judge.row_loss or (squared if truth.ndim > 1 else zero_one))(truth, self.outputs[c, rows])
+def _places(families: list[Family]) -> list[list[int]]:
+    """The numbers of the settings of each family."""
+    ends = np.cumsum([0, *(max(1, len(family.values)) for family in families)])
+    return [list(range(start, end)) for start, end in zip(ends, ends[1:], strict=False)]
 
 
 def _warning_text(warning: TenfoldWarning) -> str:

@@ -21,8 +21,8 @@ from tenfold.selection.model import TableModel
 from tenfold.table.reading import pl
 
 MODEL, RECORD, MARK = "model.tenfold", "run.json", "tenfold select"
-SKETCH, HELD_OUT = "sketch.json", "held_out.parquet"
-FILES = frozenset((MODEL, RECORD, SKETCH, HELD_OUT, "report.html"))
+SIMPLE, SKETCH, HELD_OUT, REPORT = "simple.tenfold", "sketch.json", "held_out.parquet", "report.html"
+FILES = frozenset((MODEL, SIMPLE, RECORD, SKETCH, HELD_OUT, REPORT))
 UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a folder
 Facts = dict[str, Any]
 
@@ -112,8 +112,10 @@ def write_run(
     record: Facts,
     replace: bool = False,
     *,
+    simple: TableModel | None = None,
     sketch: Facts | None = None,
     held_out: pl.DataFrame | None = None,
+    report: str | None = None,
 ) -> Path:
     """Write beside the final name, then rename: a reader sees the old folder or the new one.
 
@@ -130,6 +132,10 @@ def write_run(
             tenfold.save(model, os.path.join(new, MODEL))
             text = json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
             _write_text(os.path.join(new, RECORD), text + "\n")
+            if simple is not None:
+                tenfold.save(simple, os.path.join(new, SIMPLE))
+            if report is not None:
+                _write_text(os.path.join(new, REPORT), report)
             if sketch is not None:
                 _write_text(os.path.join(new, SKETCH), json.dumps(plain(sketch), ensure_ascii=False, allow_nan=False) + "\n")
             if held_out is not None:

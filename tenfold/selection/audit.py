@@ -1,0 +1,112 @@
+"""The honest estimate: the whole choice is made again without some rows, and judged on those, round by round.
+
+    nested      round o leaves out fold o; the choice looks at models that have not seen it either, and what it takes, fitted to
+                all other folds, is judged on fold o
+    replayed    the same from the models of the race alone, for tables where pairs of folds cost too much: the choice does not look
+                at the fold it is judged on, though the models it compares have been fitted to it
+
+Either way every row is judged by a choice that did not see it, so the rows together estimate the score of the procedure on new rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.score.record import Score
+from tenfold.selection.choice import Choice, Mix, Z, choose
+from tenfold.selection.estimate import Estimate, estimated
+from tenfold.selection.held_out import HeldOut
+from tenfold.selection.race import Race
+
+SIGNAL = 1.0  # standard errors that the gain over the guess must be above zero
+PARTS = 5  # of the rows of a single fold, where a race was cut short before the second
+SHUFFLES, SHUFFLED_ROWS = 20, 200_000  # of the truth of a fold, at most, and rows of all of them together
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the procedure says of rows that had no part in it, for the best model and for the simplest that is as good."""
+
+    method: str
+    rows: Array  # that were judged
+    held: HeldOut
+    outputs: dict[str, Array]  # by what is preferred: (rows, outputs)
+    leaders: Array  # the same of the best single setting of each round
+    choices: list[Choice]  # of each round
+    rounds: Array  # of each row
+
+    def estimates(self, judges: list[Score], prefer: str) -> dict[str, Estimate]:
+        """The scores of the procedure, with their ranges."""
+        return {judge.name: self.estimate(judge, self.outputs[prefer]) for judge in judges}
+
+    def estimate(self, judge: Score, outputs: Array) -> Estimate:
+        return estimated(judge, self.held, outputs, self.rows, self.method)
+
+    def gain(self, guess: int, prefer: str) -> Estimate:
+        """What the procedure gains over the guess, in the score that was asked for.
+
+        Where it is a mean over rows, or rises and falls with one (RMSE with the squared error), row by row; else round by round. Then
+        the guess is not always what chance gets: one class for every row has a macro-averaged F1 of 1/3, random labels 1/2. So the
+        gain counts from the guess or from the same outputs on shuffled truth, whichever scores more.
+        """
+        held, judge, outputs = self.held, self.held.judge, self.outputs[prefer]
+        guessed = Mix({guess: 1.0}).outputs(held, self.rows)
+        if judge.row_loss is not None:
+            ahead = held.row_losses(guessed, self.rows) - held.row_losses(outputs, self.rows)
+            error = float(ahead.std(ddof=1) / np.sqrt(ahead.size))
+            name, how = judge.loss_label, "paired differences of held-out rows"
+        else:
+            parts = [np.flatnonzero(self.rounds == o) for o in np.unique(self.rounds)]
+            found, guesses = (
+                judge.sign * np.array([held.score(of[p], self.rows[p]) for p in parts]) for of in (outputs, guessed)
+            )
+            chance = judge.sign * np.array([self._shuffled(outputs[p], self.rows[p]) for p in parts])
+            ahead = found - (guesses if guesses.mean() >= chance.mean() else chance)
+            error = float(ahead.std(ddof=1) / np.sqrt(ahead.size))
+            name, how = judge.name, "paired differences of the rounds"
+        value = float(ahead.mean())
+        return Estimate(name, value, value - Z * error, value + Z * error, error, how)
+
+    def _shuffled(self, outputs: Array, rows: Array) -> float:
+        """The mean score on rows whose truth is shuffled."""
+        times, rng = max(1, min(SHUFFLES, SHUFFLED_ROWS // len(rows))), np.random.default_rng(len(rows))
+        orders = [rng.permutation(len(rows)) for _ in range(times)]
+        return float(np.mean([self.held.score(outputs, rows[order]) for order in orders]))
+
+
+def audit(race: Race) -> Audit | None:
+    """The choice made again in each round; None where there is nothing to choose from yet."""
+    held, folds = race.held_out(), race.complete_folds
+    if not folds:
+        return None
+    rounds = race.complete_rounds
+    nested = len(rounds) == race.K
+    rows = np.flatnonzero(np.isin(race.fold, folds))
+    part = race.fold[rows]
+    if len(folds) == 1:
+        part = np.random.default_rng(0).permutation(len(rows)) % PARTS
+    width = race.outputs.shape[2]
+    found = {prefer: np.full((len(rows), width), np.nan) for prefer in ("best", "simple")}
+    leaders, choices = np.full((len(rows), width), np.nan), []
+    for o in np.unique(part):
+        inside, outside = np.flatnonzero(part != o), np.flatnonzero(part == o)
+        table = race.held_out(int(o)) if nested else held
+        # what fails on the outer round cannot be taken in it
+        table = replace(table, outputs=np.where(held.usable(rows[outside])[:, None, None], table.outputs, np.nan))
+        choice = choose(race.settings, table, rows[inside])
+        choices.append(choice)
+        for prefer, outputs in found.items():
+            outputs[outside] = choice.taken(prefer).outputs(held, rows[outside])
+        leaders[outside] = Mix({choice.leader: 1.0}).outputs(held, rows[outside])
+    if nested:
+        method = f"nested cross-validation, {race.K} outer rounds of the whole choice, {race.K - 1} inner folds"
+    elif len(folds) == 1:
+        method = f"the choice repeated without each {PARTS}th of the rows of one fold"
+    else:
+        method = f"cross-validation, the choice repeated without each of {len(folds)} folds"
+    return Audit(method, rows, held, found, leaders, choices, part)
+
+

@@ -1,0 +1,296 @@
+"""The steps of a run, each an event for the listener: read, look, code, divide, race, decide, refit."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.base import check
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput, TenfoldWarning
+from tenfold.core.threads import cancellable
+from tenfold.prepare.coder import TableCoder
+from tenfold.score.record import Score
+from tenfold.score.registry import SCORES, find_score
+from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
+from tenfold.selection.choice import Mix
+from tenfold.selection.coded import coder_for, why_no_columns
+from tenfold.selection.folds import make_folds
+from tenfold.selection.model import TableModel
+from tenfold.selection.outcome import Outcome, decide
+from tenfold.selection.plan import Plan
+from tenfold.selection.prepared import front
+from tenfold.selection.race import Race
+from tenfold.selection.store import MARK
+from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
+from tenfold.table.copies import duplicate_groups
+from tenfold.table.leaks import leak_suspects
+from tenfold.table.lines import refuse_repeated
+from tenfold.table.reading import pl, read_table
+from tenfold.table.sketch import sketch
+from tenfold.table.task import Task, find_task
+
+Listener = Callable[..., None]
+# The judge, and a score beside it.
+METRICS = {"classifier": ("log_loss", "accuracy"), "regressor": ("rmse", "r2")}
+LEAST_ROWS_FOR_R2 = 10  # in a fold; the spread of fewer rows is no yardstick
+KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of a run."""
+
+    outcome: Outcome
+    model: TableModel
+    beside: TableModel | None  # the simplest model that is as good, where it is another one
+    sketch: dict[str, Any]  # of the training table
+    record: dict[str, Any]  # what run.json holds
+
+
+class Job:
+    """One run of `select`."""
+
+    def __init__(self, emit: Listener, finish_early: bool, settings: dict[str, Any]) -> None:
+        self.emit, self.finish_early, self.settings = emit, finish_early, settings
+        self.began, self.interrupted, self.cut = time.perf_counter(), False, False
+
+    def run(self, table: Any, target: Any) -> Found:
+        """All steps, from the table to the fitted model."""
+        asked = self.settings
+        raw = read_table(table)
+        frame, target = _with_target(raw.frame, target)
+        shape = dict(rows=frame.height, columns=frame.width)
+        self.emit("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds)
+        check_name(target, frame.columns)
+        refuse_repeated(raw.name, set(raw.repeated), [target])
+        comma = comma_of(raw)
+        grouped = asked["groups"]
+        if grouped is not None:
+            check_name(grouped, frame.columns)
+        named = Asked(asked["keep"], [*asked["drop"], *([] if grouped is None else [grouped])], asked["category"])
+        named.check(frame.columns, target)
+        task = find_task(frame[target], raw.typed, asked["task"], comma, target in named.category)
+        judge = find_score(asked["metric"] or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
+        self.emit("task", **_task_facts(task, judge))
+        rest = frame.drop(target)[task.rows]
+        columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)
+        self.emit("columns", columns=[asdict(column) for column in columns])
+        coder = coder_for(columns, used) if used.width else None
+        if coder is None or not coder.names_out():
+            raise BadInput(why_no_columns(columns, target))
+        X, table = coder.transform(used), coder.frame(used)
+        plan = Plan.of(asked["effort"], asked["folds"], task.role, X.shape[0], X.shape[1], task.n_classes)
+        fold = self._folds(used, task, plan.folds, None if grouped is None else rest[grouped])
+        race = self._race(plan, X, coder.names_out(), table, task, fold, judge)
+        outcome = decide(race, task, judge, asked["prefer"])
+        used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
+        record = dict(
+            data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_used=len(task.y)),
+            settings=asked | used_settings,
+            columns=[asdict(column) for column in columns],
+        )
+        return self._finish(outcome, coder, record, sketch(used, columns))
+
+    def _folds(self, used: pl.DataFrame, task: Task, folds: int, grouped: pl.Series | None) -> Array:
+        groups, copies = duplicate_groups(used, task, folds)
+        if grouped is not None:
+            groups = np.unique(grouped.cast(pl.String).fill_null("").to_numpy(), return_inverse=True)[1].reshape(-1)
+            if len(np.unique(groups)) < folds:
+                raise BadInput(f"the column {grouped.name!r} has {len(np.unique(groups))} groups: {folds} folds need at least as many")
+            copies = f"{len(np.unique(groups)):,} groups of {grouped.name!r} kept in one fold each"
+        self.emit("checks", copies=copies, suspects=leak_suspects(used, task))
+        return make_folds(task.codes, folds, self.settings["seed"], task.role, groups)
+
+    def _race(
+        self, plan: Plan, X: Array, names: list[str], table: pl.DataFrame, task: Task, fold: Array, judge: Score
+    ) -> Race:
+        beside = [score for score in scores_beside(task, fold) if score.name != judge.name]
+        labels = task.classes if task.kind == "classes" else None
+        families = plan.families
+        alike = pl.String not in table.dtypes and not np.isnan(X).any()
+        race = Race(X, task.codes, fold, families, [judge, *beside], table, names, pairs=plan.nested)
+        race.labels = labels
+        self.emit(
+            "plan",
+            families=len(families) - 1,
+            settings=len(race.settings) - 1,
+            folds=race.K,
+            width=X.shape[1],
+            fits=race.fits,
+            uncoded=0 if race.raw is None or alike else table.width,
+            nested=plan.nested,
+            screened=plan.screened,
+        )
+        with self._wall():
+            if plan.screened is not None:
+                rows = plan.sample(fold, self.settings["seed"])
+                heat = Race(X[rows], task.codes[rows], fold[rows], families, [judge], table[rows], names)
+                heat.labels = labels
+                heat.run(self._tick, singles=1)
+                kept = heat.finalists(most=plan.after)
+                families = [family for number, family in enumerate(families) if number in kept]
+                self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
+                race = Race(X, task.codes, fold, families, [judge, *beside], table, names, pairs=plan.nested)
+                race.labels = labels
+            race.run(self._tick)
+        if self.interrupted or self.cut:
+            self.emit("interrupted", done=len(race.done), of=race.units, seconds=self._gone(), wall=self.cut)
+        return race
+
+    def _tick(self, done: int, of: int) -> None:
+        self.emit("progress", done=done, of=of, seconds=self._gone())
+
+    def _wall(self) -> _Wall:
+        limit = self.settings["time"]
+        return _Wall(self, None if limit is None else limit * (1 - KEPT_FOR_REFIT) - self._gone())
+
+    def _finish(self, found: Outcome, coder: TableCoder, record: dict[str, Any], sketched: dict[str, Any]) -> Found:
+        race, judge = found.race, found.judge
+        self.emit(
+            "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.warned
+        )
+        self.emit("estimate", **found.facts())
+        model = self._model(found, coder, found.taken)
+        simple = None if found.simple == found.taken else self._model(found, coder, found.simple)
+        beside = found.name(found.simple if found.prefer == "best" else found.choice.best)
+        worth = found.estimates_of("simple" if found.prefer == "best" else "best").get(judge.name)
+        self.emit(
+            "chosen",
+            model=found.label,
+            tied=found.tied,
+            is_guess=found.is_guess,
+            members=found.members,
+            prefer=found.prefer,
+            beside=None if simple is None else beside,
+            worth=None if worth is None else worth.value,
+            metric=judge.name,
+        )
+        fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
+        return Found(
+            found,
+            model,
+            simple,
+            sketched,
+            dict(
+                made_by=MARK,
+                tenfold=tenfold.__version__,
+                python=platform.python_version(),
+                numpy=np.__version__,
+                polars=pl.__version__,
+                **record,
+                **found.record(),
+                interrupted=self.interrupted,
+                cut_by_time=self.cut,
+                units=len(race.done),
+                folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),
+                seconds=dict(total=self._gone(), fitting=fitting),
+            ),
+        )
+
+    def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:
+        """What is chosen, fitted to all rows."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
+            fitted = refit(found.race, found.task, coder, mix)
+        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches)
+
+    def _gone(self) -> float:
+        return time.perf_counter() - self.began
+
+
+class _Wall:
+    """Within it, Ctrl-C and the end of the time leave what is complete."""
+
+    def __init__(self, job: Job, left: float | None) -> None:
+        self.job, self.left, self.over = job, left, threading.Event()
+
+    def __enter__(self) -> None:
+        self.context = cancellable()
+        work = self.context.__enter__()
+        self.timer: threading.Timer | None = None
+        if self.left is not None:
+            self.timer = threading.Timer(max(self.left, 0.0), self._end, (work,))
+            self.timer.daemon = True
+            self.timer.start()
+
+    def _end(self, work: Any) -> None:
+        self.over.set()
+        work.cancel()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        if self.timer is not None:
+            self.timer.cancel()
+        try:
+            self.context.__exit__(kind, error, trace)
+        except KeyboardInterrupt:
+            pass
+        if kind is None or not issubclass(kind, KeyboardInterrupt):
+            return False
+        if self.over.is_set():
+            self.job.cut = True
+            return True
+        self.job.interrupted = self.job.finish_early
+        return self.job.finish_early
+
+
+def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
+    """A setting, or the members of an ensemble, on all rows."""
+    if mix.single is not None:
+        learner = race.settings[mix.single].learner
+        return learner.fit(race.frame, task.y) if learner.categorical else _behind_front(learner).fit(race.X, task.y)
+    kind = BlendClassifier if task.kind == "classes" else BlendRegressor
+    source = check.in_memory(kind([], []), race.frame, task.y)
+    members = []
+    for c in mix.weights:
+        learner = race.settings[c].learner
+        member = learner if learner.categorical else _behind_front(learner, [("columns", Indicators(coder))])
+        members.append(member._fit(source))
+    heat = {} if task.kind == "number" else dict(temperature=mix.temperature)
+    return kind.of(members, list(mix.weights.values()), **heat)
+
+
+def _behind_front(learner: Any, before: list[Any] = []) -> Any:  # noqa: B006
+    """A learner of numbers behind the transformers of the front."""
+    steps = learner.steps if isinstance(learner, tenfold.Pipeline) else [("model", learner)]
+    return tenfold.Pipeline([*before, *front(), *steps])
+
+
+def scores_beside(task: Task, fold: Array) -> list[Score]:
+    """The usual scores of a task that every fold can give."""
+    names = list(METRICS[task.role])
+    if task.kind == "number":
+        names = [name for name in names if name != "r2" or np.bincount(fold).min() >= LEAST_ROWS_FOR_R2]
+    elif task.n_classes == 2 and np.bincount(2 * fold + task.codes, minlength=2 * (fold.max() + 1)).all():
+        names.append("roc_auc")
+    return [SCORES[name] for name in names]
+
+
+def _with_target(frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, str]:
+    """The frame with its target as a column, and the name of that column."""
+    if isinstance(target, str):
+        return frame, target
+    values = target.to_list() if hasattr(target, "to_list") else np.asarray(target).ravel().tolist()
+    if len(values) != frame.height:
+        raise BadInput(f"the target has {len(values)} values, but the table has {frame.height} rows")
+    name = "target" if "target" not in frame.columns else "the target"
+    return frame.with_columns(pl.Series(name, values, strict=False)), name
+
+
+def _task_facts(task: Task, judge: Score) -> dict[str, Any]:
+    facts: dict[str, Any] = dict(
+        kind=task.kind, target=task.target, metric=judge.name, why=task.why, notes=task.notes, rows=len(task.y)
+    )
+    if task.kind == "classes":
+        return dict(facts, classes=task.counts())
+    spread = dict(smallest=task.y.min(), median=np.median(task.y), largest=task.y.max())
+    return facts | {name: float(value) for name, value in spread.items()}
