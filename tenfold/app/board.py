@@ -9,6 +9,7 @@ from tenfold.table.reading import cut_after_word
 
 BAR = 21  # characters for the interval of a score
 LONGEST_MODEL, SHORTEST_MODEL = 44, 20
+MOST_DROPPED = 6  # named under the board
 NARROW = 100  # characters, below which columns stand closer
 SCORE, AGAINST, OTHER, TIME = 12, 15, 10, 11  # characters of the columns
 Facts = dict[str, Any]
@@ -37,6 +38,8 @@ def board_lines(
     heads = [metric_name(one) for one in others]
     lines = ["", line("RACE", "", metric_name(metric), better, "against #1", heads, "one fit")]
     place = 0
+    gone = [row for row in rows if row["against"] == "dropped"]
+    rows = [row for row in rows if row["against"] != "dropped"]
     for row, interval in zip(rows, intervals(rows), strict=True):
         model = short(row["model"], name)
         if row["against"] == "failed":
@@ -49,6 +52,9 @@ def board_lines(
         more = [figure(row["others"][one], one) for one in others]
         score = figure(row["score"], metric)
         lines.append(line(number, model, score, interval, row["against"], more, seconds(row["seconds"])))
+    if gone:
+        which = ", ".join(f"{short(row['model'])} ({figure(row['score'], metric)} after {row['folds']} folds)" for row in gone[:MOST_DROPPED])
+        lines.append(f"  dropped: {which}" + (f" and {len(gone) - MOST_DROPPED} more" if len(gone) > MOST_DROPPED else ""))
     if not bar:
         lines.append(AsItIs(f"  {metric_name(metric)}: {better}."))
     lines += [f"  note: {short(title)}: {first_part(text)}" for title, text in notes.items()]

@@ -29,13 +29,12 @@ class Estimated:
     settings: int
     reach: float | None = None
     reaches: list[float] | None = None
-    leaders: float | None = None  # score of what led in each outer round, on the rows of that round
-    kind: str = ""  # its kind of model
-    picks: list[str] | None = None  # the kind of model that each outer round picked
+    method: str = ""
+    picks: list[str] | None = None  # what each round took
 
     def lines(self) -> list[str]:
         if self.search is None or self.gain is None:
-            return ["", "HONEST ESTIMATE  none: stopped before two outer rounds were complete"]
+            return ["", "HONEST ESTIMATE  none: stopped before a fold was complete"]
         what = "the whole search" if self.signal is not False else "the guess"
         lines = ["", f"HONEST ESTIMATE of {what}, on new rows like these", *map(self._score, self.estimates)]
         if self.reach is not None:
@@ -44,8 +43,8 @@ class Estimated:
             )
             lines.append(f"  In 90% of new rows the truth is within {figure(self.reach)} of the prediction{by_level}.")
         if self.signal is None:
-            few, guessing = counted(self.rounds, "outer round"), short(self.guess_labels[self.metric])
-            return [*lines, f"  From {few} only: stopped before it was clear that this beats {guessing}."]
+            guessing = short(self.guess_labels[self.metric])
+            return [*lines, f"  By {self.method}: stopped before it was clear that this beats {guessing}."]
         if self.signal:
             return [*lines, f"  {self._rounds()}", f"  {self._board(self.search['value'])}"]
         return [*lines, "", *self._verdict(self.search, self.gain)]
@@ -58,29 +57,17 @@ class Estimated:
         return f"  {metric_name(name):<10} {value:>10}   {extent:<30}   {beside}".rstrip()
 
     def _rounds(self) -> str:
-        """The estimate is of the procedure: how often it came to the kind of model that is saved."""
-        what = f"{self.rounds} outer rounds repeat the search, each without the rows that it is scored on (nested cross-validation)"
-        if not self.picks:
-            return f"{what}."
-        counts = Counter(self.picks)
-        mine = counts.pop(self.kind, 0)
-        if not counts:
-            return f"{what}; all took the kind of model that is saved."
-        others = ", ".join(f"{count} {short(kind)}" for kind, count in counts.most_common())
-        return f"{what}; {mine} took {short(self.kind)}, which is saved, and {others}."
+        """The estimate is of the procedure: what it took when it was repeated."""
+        taken = ", ".join(f"{count} times {short(kind)}" for kind, count in Counter(self.picks or []).most_common(3))
+        return f"By {self.method}; it took {taken}." if taken else f"By {self.method}."
 
     def _board(self, value: float) -> str:
-        """Why the board differs: it chose by its own numbers, and rounds take simpler models that are as good."""
-        tried, leaders = counted(self.settings, "setting"), value if self.leaders is None else self.leaders
-        shown, led, found = (figure(one, self.metric) for one in (self.board, leaders, value))
-        score = known_score(self.metric)
-        if shown != led and score is not None and score.sign * (self.board - leaders) > 0:
-            text = f"The board shows {shown}: it is the best of {tried} by that very number, so it flatters"
-        else:
-            text = f"The board shows {shown}: picking among {tried} by it did not flatter this time"
-        if led == found or score is None or score.sign * (leaders - value) <= 0:
-            return f"{text}."
-        return f"{text} (the best of each round gets {led}); simpler models, taken where they are as good, get {found}."
+        """Why the board differs: it chose by its own numbers."""
+        tried, score = counted(self.settings, "setting"), known_score(self.metric)
+        shown, found = (figure(one, self.metric) for one in (self.board, value))
+        if shown != found and score is not None and score.sign * (self.board - value) > 0:
+            return f"The board shows {shown}: it is the best of {tried} and their means by that very number, so it flatters."
+        return f"The board shows {shown}: picking among {tried} by it did not flatter this time."
 
     def _verdict(self, search: Facts, gain: Facts) -> list[str]:
         how = f"{metric_name(self.metric)} {figure(search['value'], self.metric)} against "

@@ -40,7 +40,22 @@ MOST_NAMES = 20
 
 Folds = Annotated[
     int | None,
-    typer.Option(metavar="N", help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 2,000 rows, else 5"),
+    typer.Option(metavar="N", help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 500 rows, else 5"),
+]
+
+
+Effort = Annotated[str, typer.Option(metavar="NAME", help="quick, normal or thorough: how much is tried, whatever the clock says")]
+Limit = Annotated[
+    float | None, typer.Option("--time", metavar="SECONDS", help="finish with what is complete when so many seconds are over")
+]
+Prefer = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="best (may be an ensemble), simple (the simplest that is as good as the best single model), fast (the best single model)"
+    ),
+]
+Groups = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="rows of one value stay together: new rows will have other values (patients, shops)")
 ]
 
 
@@ -57,6 +72,10 @@ def select_command(
     drop: Drop = None,
     keep: Keep = None,
     category: Category = None,
+    effort: Effort = "normal",
+    limit: Limit = None,
+    prefer: Prefer = "best",
+    groups: Groups = None,
     replace: Replace = False,
 ) -> int:
     """Try many models on a table, choose one, estimate how good it is on new rows, and save it.
@@ -65,8 +84,9 @@ def select_command(
     """
     named_target(file, target)
     columns = dict(drop=drop or [], keep=keep or [], category=category or [])
+    plan = dict(effort=effort, time=limit, prefer=prefer, groups=groups)
     return _select(
-        file, str(target), out, replace, quiet, as_json, seed=seed, folds=folds, metric=metric, task=task, **columns
+        file, str(target), out, replace, quiet, as_json, seed=seed, folds=folds, metric=metric, task=task, **columns, **plan
     )
 
 

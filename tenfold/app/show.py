@@ -85,19 +85,28 @@ class Text(Silent):
             ]
         return lines
 
-    def _plan(self, families: int, settings: int, folds: int, width: int, fits: int, uncoded: int) -> list[str]:
+    def _plan(
+        self, families: int, settings: int, folds: int, width: int, fits: int, uncoded: int, nested: bool, screened: int | None
+    ) -> list[str]:
+        how = "nested audit" if nested else "audit by folds"
+        heat = [f"         a first heat on {screened:,} rows decides who runs on all"] if screened else []
         return [
             f"PLAN     {counted(families, 'learner')}, {counted(settings, 'setting')}, {folds} folds, "
-            f"nested audit: {fits:,} fits on {counted(width, 'coded column')}"
+            f"{how}: at most {fits:,} fits on {counted(width, 'coded column')}"
             + (f" (trees: on the {uncoded} as they are)" if uncoded else ""),
+            *heat,
             "         every score below is on rows the model had not seen",
         ]
 
-    def _interrupted(self, done: int, of: int, seconds: float) -> list[str]:
+    def _screened(self, kept: list[str], rows: int, seconds: float) -> list[str]:
+        return [f"HEAT     on {rows:,} rows {', '.join(kept)} led, and run on all rows"]
+
+    def _interrupted(self, done: int, of: int, seconds: float, wall: bool) -> list[str]:
+        if wall:
+            return ["", f"WALL     the time is over at {seconds:.1f} s: the plan was cut after {done} of {of} units of work."]
         return [
             "",
-            f"^C       Stopped by you at {seconds:.1f} s, after {done} of {of} training sets. "
-            "Finishing with what is complete.",
+            f"^C       Stopped by you at {seconds:.1f} s, after {done} of {of} units of work. Finishing with what is complete.",
         ]
 
     def _board(self, rows: list[Facts], metric: str, greater_is_better: bool, notes: dict[str, str]) -> list[str]:
@@ -108,16 +117,31 @@ class Text(Silent):
     def _estimate(self, **facts: Any) -> list[str]:
         return Estimated(**facts).lines()
 
-    def _chosen(self, model: str, tied: list[str], is_guess: bool) -> list[str]:
+    def _chosen(
+        self,
+        model: str,
+        tied: list[str],
+        is_guess: bool,
+        members: list[Facts],
+        prefer: str,
+        beside: str | None,
+        worth: float | None,
+        metric: str,
+    ) -> list[str]:
         lines = ["", f"CHOSEN   {short(model)}"]
-        if tied and not is_guess:
-            others = "; ".join(short(one) for one in tied)
-            lines.append(f"         {len(tied) + 1} models tie, and this is the simplest. As good: {others}")
-        return lines
+        if len(members) > 1:
+            shares = ", ".join(f"{100 * one['weight']:.0f}% {short(one['model'])}" for one in members)
+            lines.append(f"         the weighted mean of {shares}")
+        if is_guess or beside is None:
+            return lines
+        score = "" if worth is None else f" ({metric_name(metric)} {figure(worth, metric)} on new rows)"
+        if prefer == "simple":
+            return [*lines, f"         the simplest that is as good as the best single model; --prefer best takes {short(beside)}{score}"]
+        return [*lines, f"SIMPLE   {short(beside)}{score}: the simplest that is as good as the best single model (--prefer simple)"]
 
     def _saved(self, folder: str, size: str, commands: list[str], note: str | None = None) -> list[str]:
         return [
-            f"SAVED    {folder}/   model.tenfold {size} (holds no training rows)   run.json",
+            f"SAVED    {folder}/   model.tenfold {size} (holds no training rows)   run.json   held_out.parquet",
             *([f"  ! {note}"] if note else []),
             *(self._command(title, one) for title, one in zip(["NEXT", *[""] * len(commands)], commands, strict=False)),
         ]

@@ -34,7 +34,6 @@ class Audit:
     rows: Array  # that were judged
     held: HeldOut
     outputs: dict[str, Array]  # by what is preferred: (rows, outputs)
-    leaders: Array  # the same of the best single setting of each round
     choices: list[Choice]  # of each round
     rounds: Array  # of each row
 
@@ -89,8 +88,8 @@ def audit(race: Race) -> Audit | None:
     if len(folds) == 1:
         part = np.random.default_rng(0).permutation(len(rows)) % PARTS
     width = race.outputs.shape[2]
-    found = {prefer: np.full((len(rows), width), np.nan) for prefer in ("best", "simple")}
-    leaders, choices = np.full((len(rows), width), np.nan), []
+    found = {prefer: np.full((len(rows), width), np.nan) for prefer in ("best", "simple", "fast")}
+    choices = []
     for o in np.unique(part):
         inside, outside = np.flatnonzero(part != o), np.flatnonzero(part == o)
         table = race.held_out(int(o)) if nested else held
@@ -100,13 +99,12 @@ def audit(race: Race) -> Audit | None:
         choices.append(choice)
         for prefer, outputs in found.items():
             outputs[outside] = choice.taken(prefer).outputs(held, rows[outside])
-        leaders[outside] = Mix({choice.leader: 1.0}).outputs(held, rows[outside])
     if nested:
         method = f"nested cross-validation, {race.K} outer rounds of the whole choice, {race.K - 1} inner folds"
     elif len(folds) == 1:
         method = f"the choice repeated without each {PARTS}th of the rows of one fold"
     else:
         method = f"cross-validation, the choice repeated without each of {len(folds)} folds"
-    return Audit(method, rows, held, found, leaders, choices, part)
+    return Audit(method, rows, held, found, choices, part)
 
 

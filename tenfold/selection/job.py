@@ -162,8 +162,9 @@ class Job:
         self.emit("estimate", **found.facts())
         model = self._model(found, coder, found.taken)
         simple = None if found.simple == found.taken else self._model(found, coder, found.simple)
-        beside = found.name(found.simple if found.prefer == "best" else found.choice.best)
-        worth = found.estimates_of("simple" if found.prefer == "best" else "best").get(judge.name)
+        other = "best" if found.prefer == "simple" else "simple"
+        beside = found.name(found.choice.taken(other))
+        worth = found.estimates_of(other).get(judge.name)
         self.emit(
             "chosen",
             model=found.label,

@@ -138,7 +138,13 @@ class Outcome:
         if found is None:
             empty = dict(estimates=[], signal=None, board=None, guess={}, search=None, gain=None, rounds=0, reach=None, reaches=None)
             return empty | dict(metric=self.judge.name, guess_labels={}, rows=len(self.task.y), settings=len(race.settings) - 1)
-        guessed = {judge.name: found.held.score(self.guessed, found.rows, judge) for judge in race.judges}
+        # by folds where rows of several folds are ranked together: shares of a class differ a little from fold to fold
+        guessed = {
+            judge.name: float(np.nanmean(race.scores[judge.name][self.guess]))
+            if judge.row_loss is None
+            else found.held.score(self.guessed, found.rows, judge)
+            for judge in race.judges
+        }
         rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
         return dict(
             estimates=[asdict(one) for one in self.estimates.values()],
@@ -249,16 +255,18 @@ def describe_place(place: Place, outcome: Outcome) -> dict[str, Any]:
     outputs = place.mix.outputs(held, rows) if known else None
     others = {judge.name: held.score(outputs, rows, judge) for judge in race.judges[1:] if outputs is not None}
     name = family.title if not known else outcome.name(place.mix)
+    heard = race.scores[outcome.judge.name][place.setting]
+    gone = not known and number in race.dropped and family.title not in race.failures
     seconds = [race.seconds[race.families.index(race.settings[c].family)] for c in place.mix.weights]
     return dict(
         model=name,
         family="ensemble" if ensemble else family.title,
-        score=place.score,
-        error=corrected_error(race.scores[outcome.judge.name][place.setting, folds], race.K),
-        against=place.against,
+        score=float(np.nanmean(heard)) if gone else place.score,
+        error=corrected_error(heard[folds], race.K),
+        against="dropped" if gone else place.against,
         rank=family.rank if not ensemble else max(one.rank for one in race.families) + 1,
         seconds=float(sum(seconds) / max(fits, 1)),
         reason=race.failures.get(family.title) if not known else None,
         others=others,
-        dropped=race.dropped.get(number),
+        folds=int(np.isfinite(heard).sum()),
     )

@@ -35,7 +35,9 @@ from tenfold.table.reading import first_line, pl
 ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # of a setting that cannot be fitted
 MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
 FINALISTS = 8  # families that also run on pairs of folds
-LEAST_RACING = 5  # families are dropped down to no fewer
+LEAST_RACING = 5  # families are dropped down to no fewer,
+LEAST_HEARD = 200  # and not before so many rows were heard
+HOPELESS = 3.0  # standard errors behind the leader
 
 
 def held_out_table(settings: int, rows: int, width: int) -> Array:
@@ -143,7 +145,8 @@ class Race:
         return found
 
     def _drop(self, after: int) -> None:
-        """From the second fold on, families that failed, and those that cost fits and whose mean is worse than the leader's worst fold."""
+        """From the second fold on families that failed, and those that have no chance: their mean is worse than the leader's worst
+        fold, and worse than the leader's by far more than luck on so many rows. Those that follow from merged sums cost nothing, and stay."""
         judge, folds = self.judges[0], [k for k in self.complete_folds if k <= after]
         if len(folds) < 2:
             return
@@ -152,13 +155,22 @@ class Race:
             if number not in self.dropped and number not in gained and not family.is_guess:
                 self.dropped[number] = after
         order = sorted((f for f in gained if not self.families[f].is_guess), key=lambda f: -gained[f])
-        if not order:
+        rows = np.flatnonzero(np.isin(self.fold, folds))
+        if len(order) <= LEAST_RACING or len(rows) < LEAST_HEARD:
             return
-        mine = judge.sign * self.scores[judge.name][self.places[order[0]]][:, folds]
-        worst = float(mine[np.nanargmax(mine.mean(axis=1))].min())
+        leader = self._leading(order[0], folds)
+        worst, held = float((judge.sign * self.scores[judge.name][leader, folds]).min()), self.held_out()
         for number in order[LEAST_RACING:]:
             if gained[number] < worst and self.sets[number].solve is None:
-                self.dropped[number] = after
+                behind, error = held.behind(*(self.outputs[c, rows] for c in (leader, self._leading(number, folds))), rows)
+                if behind > HOPELESS * error:
+                    self.dropped[number] = after
+
+    def _leading(self, number: int, folds: list[int]) -> int:
+        """The best setting of a family by these folds."""
+        where = self.places[number]
+        mean = (self.judges[0].sign * self.scores[self.judges[0].name][where][:, folds]).mean(axis=1)
+        return where[int(np.nanargmax(mean))]
 
     # --- what is done ---
 
