@@ -187,7 +187,7 @@ def race_of(classes: int, monkeypatch: pytest.MonkeyPatch) -> Race:
     role, judges = ("classifier", ["log_loss", "accuracy"]) if classes else ("regressor", ["rmse", "r2"])
     families = families_for(role, *X.shape, max(classes, 1))
     families = [one for one in families if not one.raw]
-    return Race(X, y, np.arange(len(X)) % 4, families, [SCORES[name] for name in judges])
+    return Race(X, y, np.arange(len(X)) % 4, families, [SCORES[name] for name in judges], pairs=True)
 
 
 @pytest.mark.parametrize("classes", [0, 3])
@@ -224,7 +224,7 @@ def test_learners_of_one_pass_see_each_row_once(monkeypatch: pytest.MonkeyPatch)
         rows[0] = 0
         race = race_of(classes, monkeypatch)
         race.run()
-        assert len(race.units()) == 10 and fits == left and rows == [120]
+        assert len(race.training_sets()) == 10 and fits == left and rows == [120]
         assert race.fits == sum(left.values())
 
 

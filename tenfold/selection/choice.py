@@ -91,7 +91,8 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
     limit = NEVER_EQUAL * gaps[guess][0]
     if not held.judge.greater_is_better:
         limit = min(limit, NEVER_EQUAL_LOSS * -float(usefulness[leader]))
-    as_good = [c for c in usable if _against(*gaps[c], gaps[guess][0], limit) == "as good" and (c != guess or c == leader)]
+    others = [c for c in usable if c not in (leader, guess)]
+    as_good = [leader, *(c for c in others if _against(*gaps[c], gaps[guess][0], limit) == "as good")]
     simple = min(as_good, key=lambda c: settings[c].simplicity)
     places = []
     if top.single is None:
