@@ -270,7 +270,7 @@ def mixed_table(n: int = 300) -> tuple[pl.DataFrame, np.ndarray]:
 
 
 def test_indicators_make_the_matrix_of_the_coder() -> None:
-    frame, y = mixed_table()
+    frame, _ = mixed_table()
     coder = TableCoder().fit(frame)
     raw = coder.frame(frame)
     assert coder.pooled_.any()

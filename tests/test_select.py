@@ -17,7 +17,6 @@ from sklearn.datasets import load_diabetes, load_iris
 import tenfold
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
 from tenfold.prepare.coder import TableCoder
-from tenfold.score.registry import SCORES
 from tenfold.selection import candidates, run, store
 from tenfold.selection.coded import coder_for, levels_for
 from tenfold.selection.folds import make_folds

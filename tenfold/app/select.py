@@ -51,7 +51,7 @@ Limit = Annotated[
 Prefer = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="best (may be an ensemble), simple (the simplest that is as good as the best single model), fast (the best single model)"
+        metavar="NAME", help="best (may be an ensemble), fast (the best single model), simple (the simplest that is as good as that)"
     ),
 ]
 Groups = Annotated[

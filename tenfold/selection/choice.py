@@ -120,7 +120,7 @@ def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: A
     if settings[leader].family.is_guess or len(rows) < LEAST_ROWS:
         return Mix({leader: 1.0})
     taken: dict[str, int] = {}
-    members = []
+    members: list[int] = []
     for c in np.argsort(-usefulness, kind="stable"):
         title = settings[c].family.title
         if np.isfinite(usefulness[c]) and taken.get(title, 0) < FROM_FAMILY and len(members) < MOST_MEMBERS:

@@ -93,7 +93,7 @@ class HeldOut:
         if self.classes is None:
             return np.asarray(sum(w * self.outputs[c, rows].astype(np.float64) for c, w in weights.items()))
         if len(weights) == 1 and temperature == 1.0:
-            return self.outputs[next(iter(weights)), rows].astype(np.float64)
+            return np.asarray(self.outputs[next(iter(weights)), rows], dtype=np.float64)
         return np.log(np.maximum(self.shares(weights, rows), SMALLEST)) / temperature
 
     def shares(self, weights: dict[int, float], rows: Array) -> Array:
@@ -101,14 +101,14 @@ class HeldOut:
         return np.asarray(sum(w * softmax(self.outputs[c, rows].astype(np.float64)) for c, w in weights.items()))
 
     def parts(self, members: Sequence[int], rows: Array) -> Array:
-        """(members, rows): what a mean of settings is a mean of, as far as its loss depends on it: the probability of the true class, or the value."""
+        """(members, rows): what the loss of a mean of settings depends on, the probability of the true class or the value."""
         if self.classes is None:
-            return self.outputs[members][:, rows, 0].astype(np.float64)
+            return np.asarray(self.outputs[members][:, rows, 0], dtype=np.float64)
         at = np.arange(len(rows)), self.y[rows]
         return np.stack([softmax(self.outputs[c, rows].astype(np.float64))[at] for c in members])
 
     def part_losses(self, parts: Array, rows: Array) -> Array:
-        """The mean loss of such parts, of which there may be many (..., rows): log loss, squared error, or the absolute one where that judges."""
+        """The mean loss of parts (..., rows): log loss, or the squared error, or the absolute one where that judges."""
         if self.classes is not None:
             return np.asarray(-np.log(np.maximum(parts, SMALLEST)).mean(axis=-1))
         off = parts - self.y[rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import platform
 import threading
@@ -231,10 +232,8 @@ class _Wall:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         if self.timer is not None:
             self.timer.cancel()
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             self.context.__exit__(kind, error, trace)
-        except KeyboardInterrupt:
-            pass
         if kind is None or not issubclass(kind, KeyboardInterrupt):
             return False
         if self.over.is_set():

@@ -136,8 +136,9 @@ class Outcome:
         race, found = self.race, self.audit
         names = [judge.name for judge in race.judges]
         if found is None:
-            empty = dict(estimates=[], signal=None, board=None, guess={}, search=None, gain=None, rounds=0, reach=None, reaches=None)
-            return empty | dict(metric=self.judge.name, guess_labels={}, rows=len(self.task.y), settings=len(race.settings) - 1)
+            empty: dict[str, Any] = dict(estimates=[], guess={}, guess_labels={}, rounds=0)
+            unknown = dict.fromkeys(("signal", "board", "search", "gain", "reach", "reaches"))
+            return empty | unknown | dict(metric=self.judge.name, rows=len(self.task.y), settings=len(race.settings) - 1)
         # by folds where rows of several folds are ranked together: shares of a class differ a little from fold to fold
         guessed = {
             judge.name: float(np.nanmean(race.scores[judge.name][self.guess]))
@@ -215,7 +216,8 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best") -> Outcom
     guess = next(c for c, setting in enumerate(race.settings) if setting.family.is_guess)
     folds = race.complete_folds
     if not folds:
-        return Outcome(race, task, judge, prefer, Choice([], guess, Mix({guess: 1.0}), Mix({guess: 1.0})), None, None, None, guess, Mix({guess: 1.0}))
+        nothing = Mix({guess: 1.0})
+        return Outcome(race, task, judge, prefer, Choice([], guess, nothing, nothing), None, None, None, guess, nothing)
     held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
     usable = held.usable(rows)
     if not np.delete(usable, guess).any():

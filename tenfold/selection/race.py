@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ class Race:
 
     def _drop(self, after: int) -> None:
         """From the second fold on families that failed, and those that have no chance: their mean is worse than the leader's worst
-        fold, and worse than the leader's by far more than luck on so many rows. Those that follow from merged sums cost nothing, and stay."""
+        fold, and worse than the leader's by far more than luck on so many rows. Those that follow from merged sums cost nothing."""
         judge, folds = self.judges[0], [k for k in self.complete_folds if k <= after]
         if len(folds) < 2:
             return
@@ -162,7 +163,7 @@ class Race:
         worst, held = float((judge.sign * self.scores[judge.name][leader, folds]).min()), self.held_out()
         for number in order[LEAST_RACING:]:
             if gained[number] < worst and self.sets[number].solve is None:
-                behind, error = held.behind(*(self.outputs[c, rows] for c in (leader, self._leading(number, folds))), rows)
+                behind, error = held.behind(self.outputs[leader, rows], self.outputs[self._leading(number, folds), rows], rows)
                 if behind > HOPELESS * error:
                     self.dropped[number] = after
 
@@ -176,7 +177,7 @@ class Race:
 
     @property
     def complete_folds(self) -> list[int]:
-        """Folds that every family has run which had not been dropped before; of a first fold that was cut short, those that ran it count."""
+        """Folds that all families have run that had not been dropped before; of a first fold that was cut short, who ran it counts."""
         ran = {held[0]: set[int]() for _, held in self.done if len(held) == 1}
         for number, held in self.done:
             if len(held) == 1:
@@ -311,7 +312,7 @@ class Race:
 def _places(families: list[Family]) -> list[list[int]]:
     """The numbers of the settings of each family."""
     ends = np.cumsum([0, *(max(1, len(family.values)) for family in families)])
-    return [list(range(start, end)) for start, end in zip(ends, ends[1:], strict=False)]
+    return [list(range(start, end)) for start, end in pairwise(ends.tolist())]
 
 
 def _warning_text(warning: TenfoldWarning) -> str:

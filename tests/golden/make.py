@@ -21,6 +21,7 @@ from tenfold.saved.files import VERSION
 HERE = Path(__file__).parent
 ROWS = 8  # of the table, that the predictions are about
 VERBS = ("predict", "predict_proba", "transform")
+OF_TABLES = ("TableModel", "TableCoder", "Indicators", "BlendClassifier", "BlendRegressor")
 
 
 def table() -> tuple[Any, Any, Any]:
@@ -41,19 +42,36 @@ def frame() -> Any:
 
 def rows_for(name: str) -> Any:
     """The rows that a golden model is asked about."""
-    return frame()[:ROWS] if name in ("TableModel", "TableCoder") else table()[0][:ROWS]
+    return frame()[:ROWS] if name in OF_TABLES else table()[0][:ROWS]
+
+
+def of_table(name: str) -> Any:
+    """A small fitted model of a kind that runs of `tenfold.select` are made of."""
+    from tenfold.prepare.coder import TableCoder
+    from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
+    from tenfold.selection.model import TableModel
+
+    _, y, label = table()
+    coder = TableCoder(least_rows=1).fit(frame())
+    rows, few = coder.frame(frame()), dict(max_iter=2, max_leaf_nodes=4)
+    columns = [Indicators(coder), tenfold.SimpleImputer()]
+    if name == "Indicators":
+        return columns[0].fit(rows)
+    if name == "BlendRegressor":
+        members = [tenfold.HistGradientBoostingRegressor(**few), tenfold.make_pipeline(*columns, tenfold.Ridge())]
+        return BlendRegressor.of([one.fit(rows, y) for one in members], [0.25, 0.75])
+    boosted = tenfold.HistGradientBoostingClassifier(**few).fit(rows, label)
+    if name == "BlendClassifier":
+        linear = tenfold.make_pipeline(*columns, tenfold.LogisticRegression()).fit(rows, label)
+        return BlendClassifier.of([boosted, linear], [0.5, 0.5], temperature=1.5)
+    return coder if name == "TableCoder" else TableModel.of(coder, boosted, "size")
 
 
 def golden(name: str) -> Any:
     """A small fitted model of a kind."""
     X, y, label = table()
-    if name in ("TableModel", "TableCoder"):
-        from tenfold.prepare.coder import TableCoder
-        from tenfold.selection.model import TableModel
-
-        coder = TableCoder(least_rows=1).fit(frame())
-        boosted = tenfold.HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=4)
-        return coder if name == "TableCoder" else TableModel.of(coder, boosted.fit(coder.frame(frame()), label), "size")
+    if name in OF_TABLES:
+        return of_table(name)
     if name == "Pipeline":
         steps = tenfold.SplineTransformer(n_knots=3), tenfold.StandardScaler(), tenfold.LogisticRegression()
         return tenfold.make_pipeline(*steps).fit(X, label)
