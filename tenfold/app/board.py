@@ -54,8 +54,8 @@ def board_lines(
         lines.append(line(number, model, score, interval, row["against"], more, seconds(row["seconds"])))
     if gone:
         named = [f"{short(row['model'])} ({figure(row['score'], metric)} after {row['folds']} folds)" for row in gone]
-        more = f" and {len(gone) - MOST_DROPPED} more" if len(gone) > MOST_DROPPED else ""
-        lines.append(f"  dropped: {', '.join(named[:MOST_DROPPED])}{more}")
+        rest = f" and {len(gone) - MOST_DROPPED} more" if len(gone) > MOST_DROPPED else ""
+        lines.append(f"  dropped: {', '.join(named[:MOST_DROPPED])}{rest}")
     if not bar:
         lines.append(AsItIs(f"  {metric_name(metric)}: {better}."))
     lines += [f"  note: {short(title)}: {first_part(text)}" for title, text in notes.items()]
