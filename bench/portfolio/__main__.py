@@ -11,11 +11,12 @@ parser.add_argument("--tables", type=Path, required=True, help="folder of NAME.c
 parser.add_argument("--store", type=Path, required=True, help="folder of the outputs")
 parser.add_argument("--only", nargs="*", help="names of tables")
 parser.add_argument("--processes", type=int, default=2)
+parser.add_argument("--stages", type=int, default=3, help="1: the most promising settings alone; 3: all")
 asked = parser.parse_args()
 if asked.what == "measure":
     from bench.portfolio.measure import measure
 
-    measure(asked.tables, asked.store, asked.processes, asked.only)
+    measure(asked.tables, asked.store, asked.processes, asked.only, asked.stages)
 else:
     from bench.portfolio.learn import learn
 

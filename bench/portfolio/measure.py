@@ -180,11 +180,12 @@ def _job(table: Path, store: Path, stage: int) -> list[str]:
     return said
 
 
-def measure(tables: Path, store: Path, processes: int = 2, only: list[str] | None = None) -> None:
+def measure(tables: Path, store: Path, processes: int = 2, only: list[str] | None = None, stages: int = 3) -> None:
     """All of it, or what is left of it; the first settings of all tables first, small tables first."""
     wanted = [table.name for table in tables_in(tables, only, LEFT_OUT)]  # the smallest first
     paths = [tables / (name + ENDING) for name in wanted]
     with ProcessPoolExecutor(processes) as pool:
-        waiting = [pool.submit(_job, path, store, stage) for stage in (1, 2, 3) for path in paths]
+        waiting = [pool.submit(_job, path, store, stage) for stage in range(1, stages + 1) for path in paths]
         for one in as_completed(waiting):
-            one.result()
+            if (reason := one.exception()) is not None:
+                print("failed:", reason, flush=True)

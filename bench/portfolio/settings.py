@@ -68,13 +68,13 @@ def _boosted(shape: Shape, role: str) -> list[Setting]:
         one("4 leaves, rate 0.1", 4, 0.1, stage=1),
         one("4 leaves, rate 0.05, leaf 5", 4, 0.05, min_samples_leaf=5),
         one("8 leaves, rate 0.3", 8, 0.3, stage=3),
-        one("8 leaves, rate 0.1", 8, 0.1, stage=1),
+        one("8 leaves, rate 0.1", 8, 0.1),
         one("8 leaves, rate 0.05", 8, 0.05),
         one("8 leaves, rate 0.05, half", 8, 0.05, max_features=0.5),
         one("8 leaves, rate 0.05, half, leaf 5", 8, 0.05, max_features=0.5, min_samples_leaf=5),
         one("16 leaves, rate 0.05, half", 16, 0.05, stage=3, max_features=0.5),
         one("16 leaves, rate 0.05, third, leaf 5, rows 0.7", 16, 0.05, stage=1, max_features=1 / 3, min_samples_leaf=5, subsample=0.7),
-        one("31 leaves, rate 0.1", 31, 0.1, stage=1),
+        one("31 leaves, rate 0.1", 31, 0.1),
         one("31 leaves, rate 0.05", 31, 0.05),
         one("31 leaves, rate 0.02", 31, 0.02, stage=3),
         one("31 leaves, rate 0.05, half", 31, 0.05, max_features=0.5, stage=1),
@@ -127,17 +127,17 @@ def _forests(shape: Shape, role: str) -> list[Setting]:
         return Setting(name, kind, learner, steps, "n_estimators", TREES, log, stage)
 
     found = [
-        one("forest", "sqrt", stage=1),
+        one("forest", "sqrt", stage=1 if shape.classes else 2),
         one("forest", 1 / 3, stage=1 if not shape.classes else 2),
         one("forest", 0.5),
         one("forest", 1.0, stage=3),
         one("forest", "sqrt", 2, stage=3),
-        one("forest", "sqrt", 5, stage=1),
+        one("forest", "sqrt", 5),
         one("forest", 1 / 3, 5, stage=3),
         one("forest", 0.5, max_bins=WIDE_BINS),
-        one("extra", "sqrt", stage=1),
+        one("extra", "sqrt"),
         one("extra", 0.5, stage=1),
-        one("extra", 1.0, stage=1),
+        one("extra", 1.0),
         one("extra", 1.0, 2, stage=3),
         one("extra", "sqrt", 2),
         one("extra", 1.0, 5),
@@ -166,6 +166,10 @@ def _basis(shape: Shape) -> list[tuple[str, tuple[Any, ...]]]:
         few, many = min(300, n // 2), min(1000, int(0.8 * n))
         found += [("of kernels", (_kernels(few, 1.0, p), scale()))]
         found += [(f"of many kernels, width {h:g}", (_kernels(many, h, p), scale())) for h in (0.5, 1.0, 2.0)]
+        ranks = tenfold.QuantileTransformer(n_quantiles=min(1000, n), output_distribution="normal")
+        found += [("of many kernels of ranks", (ranks, scale(), _kernels(many, 1.0, p), scale()))]
+        flat = tenfold.RadialBasisFeatures(many, centers="sample", bandwidth=float(np.sqrt(p)), kernel="inverse_multiquadric")
+        found += [("of many flat kernels", (flat, scale()))]
     return found
 
 
@@ -179,8 +183,8 @@ CORE_BASES = (
     "of products",
     "of products of components",
     "of kernels",
-    "of many kernels, width 0.5",
     "of many kernels, width 1",
+    "of many kernels of ranks",
 )
 
 
@@ -191,7 +195,7 @@ def _of_numbers(shape: Shape) -> list[Setting]:
     for name, steps in _basis(shape):
         whole = f"ridge {name}".strip()
         found += [Setting(whole, whole, tenfold.Ridge(), steps, "alpha", alphas, stage=1 if name in CORE_BASES else 2)]
-        if shape.lowest >= 0 and "kernels" not in name:
+        if shape.lowest >= 0 and ("kernels" not in name or name.endswith("width 1")):
             found += [Setting(f"{whole}, log", whole, tenfold.Ridge(), steps, "alpha", alphas, True)]
     strengths = tuple(np.logspace(-4, 0, 9).tolist())  # of columns and a target of variance 1; the target is scaled when measured
     for ratio in (1.0, 0.5):
@@ -210,12 +214,13 @@ def _of_classes(shape: Shape) -> list[Setting]:
     for name, steps in _basis(shape):
         whole = f"logistic {name}".strip()
         width = min(1000, n) if "many" in name else 300 if "kernels" in name else 90
-        if K * width <= 2000 or name == "":
+        if K * width <= (2000 if "many" in name else 8000):
             found += [Setting(whole, whole, tenfold.LogisticRegression(), steps, "C", C, stage=1 if name in CORE_BASES else 2)]
         whole = f"discriminant {name}".strip()
         if name != "of ranks":
             learner = tenfold.LinearDiscriminantAnalysis(solver="lsqr")
-            found += [Setting(whole, whole, learner, steps, "shrinkage", (0.0, 0.001, 0.01, 0.1), stage=1 if name in CORE_BASES else 2)]
+            first = name in ("", "of kernels", "of many kernels, width 1")
+            found += [Setting(whole, whole, learner, steps, "shrinkage", (0.0, 0.001, 0.01, 0.1), stage=1 if first else 2)]
     bag = tenfold.BaggingClassifier(tenfold.QuadraticDiscriminantAnalysis(reg_param=0.01), 20, max_features=0.5, random_state=0)
     adaptive = tenfold.AdaBoostClassifier(tenfold.DecisionTreeClassifier(max_depth=3), random_state=0)
     found += [

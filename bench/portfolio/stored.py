@@ -70,6 +70,14 @@ class Measured:
         parts = dict(held_out=self.held_out[index], refit=self.refit[index], folds=self.folds[index])
         return replace(self, columns=[self.columns[c] for c in index], **parts)
 
+    def smoothed(self, share: float) -> Measured:
+        """Probabilities with a share of the class frequencies: none is zero because no tree has seen the class there."""
+        if not self.classes:
+            return self
+        frequency = np.bincount(self.y.astype(int), minlength=self.classes) / len(self.y)
+        added = (share * frequency).astype(np.float32)
+        return replace(self, **{key: (1 - share) * getattr(self, key) + added for key in ("held_out", "refit", "folds")})
+
     def row_losses(self, outputs: np.ndarray, truth: np.ndarray) -> np.ndarray:
         """(..., rows): −log of the probability of the class, or the squared error."""
         if self.classes:

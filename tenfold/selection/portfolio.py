@@ -28,7 +28,8 @@ FOREST_TREES = 300
 LEAST_TREE_ROWS, LEAST_BASIS_ROWS = 50, 80
 SPLINED, MULTIPLIED, NEAR = 60, 20, 120  # columns of the matrix up to which splines, products and kernels are tried
 COMPONENTS = 12  # of wider matrices, whose products are tried
-MOST_PARAMETERS = 2000  # classes × columns of a logistic regression behind a basis
+LEAST_TRAINED = 0.6  # of the rows, in a training set of nested folds
+MOST_PARAMETERS = 8000  # classes × columns of a logistic regression behind a basis
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,11 @@ class Shape:
     def outputs(self) -> int:
         return self.classes if self.classes > 2 else 1
 
-# name, share of the rows that are centres, at most how many, and the width of a kernel by the root of the number of columns
-KERNELS: list[tuple[str, float, int, float]] = [
-    ("kernels", 0.5, 300, 1.0),
-    ("many kernels", 0.8, 1000, 1.0),
-    ("many narrow kernels", 0.8, 1000, 0.5),
+# name, share of the rows that are centres, at most how many, and whether the columns are made normal by their ranks before
+KERNELS: list[tuple[str, float, int, bool]] = [
+    ("kernels", 0.5, 300, False),
+    ("many kernels", 0.8, 1000, False),
+    ("many kernels of ranks", 0.8, 1000, True),
 ]
 HEAVY, VERY_HEAVY = 3e8, 3e10  # rows × columns² × classes², from where fewer values of C are tried
 
@@ -85,45 +86,48 @@ BOOSTED: list[tuple[str, int, float, dict[str, Any]]] = [
 ]
 CLASS_ORDER = (
     "class frequencies",
-    "boosted trees of 31 leaves, half of the columns",
     "logistic regression",
+    "boosted trees of 8 leaves",
     "extra trees, half of the columns",
-    "boosted trees of 4 leaves",
-    "discriminant of many kernels",
-    "boosted trees of 16 leaves, parts of rows and columns",
-    "random forest",
-    "logistic regression of splines",
-    "linear discriminant",
-    "naive Bayes",
-    "quadratic discriminant",
+    "logistic regression of many kernels of ranks",
     "boosted trees of 31 leaves, slow, parts of rows and columns",
-    "discriminant of kernels",
-    "extra trees",
-    "random forest of larger leaves",
+    "random forest",
+    "linear discriminant",
+    "logistic regression of splines",
+    "logistic regression of many kernels",
+    "boosted trees of 31 leaves, half of the columns",
+    "quadratic discriminant",
+    "discriminant of many kernels",
     "boosted trees of 127 leaves",
     "logistic regression of products",
-    "logistic regression of products of components",
-    "discriminant of many narrow kernels",
+    "boosted trees of 4 leaves",
+    "boosted trees of 16 leaves, parts of rows and columns",
+    "naive Bayes",
     "logistic regression of kernels",
+    "random forest of larger leaves",
+    "extra trees",
+    "logistic regression of products of components",
+    "nearest centroid",
 )
 NUMBER_ORDER = (
     "always the mean",
-    "boosted trees of 31 leaves, half of the columns",
-    "ridge regression",
-    "extra trees, half of the columns",
-    "boosted trees of 4 leaves",
-    "ridge regression of many kernels",
-    "ridge regression of products",
-    "ridge regression of products of components",
+    "ridge regression of kernels",
     "boosted trees of 31 leaves, slow, parts of rows and columns",
+    "ridge regression of many kernels",
+    "ridge regression",
+    "boosted trees of 4 leaves",
+    "extra trees, half of the columns",
+    "ridge regression of products of components",
+    "boosted trees of 31 leaves, half of the columns",
+    "ridge regression of products",
+    "boosted trees of 127 leaves",
+    "ridge regression of many kernels of ranks",
+    "random forest, a third of the columns",
     "ridge regression of splines",
     "boosted trees of 16 leaves, parts of rows and columns",
-    "random forest, a third of the columns",
     "linear regression",
-    "ridge regression of many narrow kernels",
     "extra trees, all columns",
-    "boosted trees of 127 leaves",
-    "ridge regression of kernels",
+    "boosted trees of 8 leaves",
 )
 
 
@@ -216,10 +220,12 @@ def _bases(shape: Shape) -> list[Entry]:
         parts = [("components", tenfold.PCA(COMPONENTS, whiten=True)), ("products", products), ("scale again", scale())]
         found.append(("products of components", COMPONENTS * (COMPONENTS + 3) // 2, parts))
     if p <= NEAR:
-        for name, share, most, width in KERNELS:
-            count = min(most, int(share * n))
-            near = tenfold.RadialBasisFeatures(count, centers="sample", bandwidth=width * math.sqrt(p))
-            found.append((name, count, [("kernels", near), ("scale again", scale())]))
+        for name, share, most, by_rank in KERNELS:
+            count = min(most, int(share * n * LEAST_TRAINED))
+            near = tenfold.RadialBasisFeatures(count, centers="sample", bandwidth=math.sqrt(p))
+            ranks = tenfold.QuantileTransformer(n_quantiles=min(1000, n // 3), output_distribution="normal")
+            before = [("ranks", ranks), ("scale ranks", scale())] if by_rank else []
+            found.append((name, count, [*before, ("kernels", near), ("scale again", scale())]))
     entries = []
     for name, width, steps in found:
         seconds = _pass_seconds(n, width) + n * width * p * 3e-9
@@ -245,6 +251,8 @@ def _bases(shape: Shape) -> list[Entry]:
                     seconds=seconds + _logistic_seconds(shape, width),
                 )
             )
+        if K == 2 or name != "many kernels":  # of two classes it adds nothing to the logistic regression
+            continue
         learner = tenfold.Pipeline([*steps, ("model", tenfold.LinearDiscriminantAnalysis(solver="lsqr"))])
         title, path = f"discriminant of {name}", ("model__shrinkage", BASIS_SHRINKAGE, "shrinkage")
         entries.append(Entry(title, learner, 5, *path, kind="basis", seconds=3 * seconds))
@@ -255,7 +263,7 @@ def _forests(shape: Shape) -> list[Entry]:
     """Fully grown trees, of rows drawn for each (random forest) or with thresholds drawn (extra trees)."""
     if shape.rows < LEAST_TREE_ROWS:
         return []
-    makers = dict(forest=tenfold.RandomForestRegressor, extra=tenfold.ExtraTreesRegressor)
+    makers: dict[str, Any] = dict(forest=tenfold.RandomForestRegressor, extra=tenfold.ExtraTreesRegressor)
     if shape.classes:
         makers = dict(forest=tenfold.RandomForestClassifier, extra=tenfold.ExtraTreesClassifier)
     found = []
