@@ -84,7 +84,7 @@ def test_rows_unlike_the_table() -> None:
     told = [(one["name"], np.flatnonzero(rows).tolist(), how) for one, rows, how in unlike(found, seen(found, new))]
     assert told == [
         ("x", [1], "below 0.27"),
-        ("x", [2], "above 10"),
+        ("x", [2], "above 9.81"),
         ("x", [3], "missing, which it never was"),
         ("c", [2], "'zzz' is new"),
         ("c", [4], "missing, which it never was"),

@@ -85,8 +85,8 @@ def written(one: Facts, value: float) -> str:
 def _sketched(series: pl.Series, column: Column) -> Facts:
     name, missing = column.name, series.null_count()
     facts = dict(name=name, kind=column.kind, form=column.form, rows=len(series), missing=missing)
-    if series.dtype == pl.String:
-        return facts | dict(kind="category") | _counted(series)
+    if column.kind == "category":
+        return facts | _counted(as_texts(series))
     return facts | _cut(np.sort(series.drop_nulls().to_numpy()))
 
 
