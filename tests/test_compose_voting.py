@@ -67,7 +67,9 @@ def test_parameters_inside() -> None:
     model = clone(model).set_params(ridge__alpha=7.0, tree="drop", weights=[1, 1, 3])
     assert dict(model.estimators)["ridge"].alpha == 7.0 and REGRESSORS[0][1].alpha == 1.0
     fitted = model.fit(X, REAL)
-    assert list(fitted.named_estimators_) == ["ridge", "line"] and fitted.transform(X).shape == (150, 2)
+    assert list(fitted.get_feature_names_out()) == ["votingregressor_ridge", "votingregressor_line"]
+    assert list(fitted.named_estimators_) == ["ridge", "tree", "line"] and fitted.named_estimators_["tree"] == "drop"
+    assert len(fitted.estimators_) == 2 and fitted.transform(X).shape == (150, 2)
     expected = np.average(fitted.transform(X), axis=1, weights=[1, 3])
     np.testing.assert_allclose(fitted.predict(X), expected, rtol=1e-12)
     assert not hasattr(REGRESSORS[0][1], "coef_")

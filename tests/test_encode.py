@@ -212,3 +212,12 @@ def test_dask_gives_the_same() -> None:
     )
     Z = tenfold.OneHotEncoder(categorical_features="from_dtype").fit(rows).transform(rows).compute()
     np.testing.assert_array_equal(Z.toarray(), _coded().fit_transform(FRAME).toarray())
+
+
+@pytest.mark.parametrize("pair", [(tenfold.OneHotEncoder, TheirOneHot), (tenfold.OrdinalEncoder, TheirOrdinal)])
+def test_given_categories_of_several_lengths(pair: Any) -> None:
+    X = [["abc", 2, 55], ["def", 1, 54]]
+    ours, other = (kind(categories=[["abc", "def"], [1, 2], [54, 55, 56]]).fit(X) for kind in pair)
+    assert [one.tolist() for one in ours.categories_] == [one.tolist() for one in other.categories_]
+    made, expected = (one if isinstance(one, np.ndarray) else one.toarray() for one in (ours.transform(X), other.transform(X)))
+    np.testing.assert_array_equal(made, expected)

@@ -211,3 +211,8 @@ def test_better_than_means(name: str) -> None:
     model = type(IMPUTERS[name])(**IMPUTERS[name].get_params(deep=False))
     wrong = [np.abs(one.fit_transform(rows) - truth)[gaps].mean() for one in (model, tenfold.SimpleImputer())]
     assert wrong[0] < 0.6 * wrong[1]
+
+
+def test_a_function_of_distances_may_leave_all_neighbours_alike() -> None:
+    X = np.array([[0.0, 0.0], [np.nan, 2.0], [4.0, 3.0], [5.0, 6.0], [7.0, 7.0]])
+    np.testing.assert_array_equal(tenfold.KNNImputer(weights=lambda _: None).fit_transform(X), tenfold.KNNImputer().fit_transform(X))

@@ -89,9 +89,10 @@ class Named(Estimator):
 
     @property
     def named_estimators_(self) -> ByName:
-        """The fitted learners by name."""
+        """The fitted learners by name, "drop" for those left out."""
         check.check_fitted(self)
-        return ByName({name: one for (name, _), one in zip(self._learners(), self.estimators_, strict=True)})
+        fitted = iter(self.estimators_)
+        return ByName({name: "drop" if is_out(one) else next(fitted) for name, one in self._pairs()})
 
     @property
     def named_estimators(self) -> ByName:

@@ -183,6 +183,8 @@ class Stacking(Routes, Named):
         old, front = list(super().get_feature_names_out(input_features)), type(self).__name__.lower()
         new: list[str] = []
         for name, one in self.named_estimators_.items():
+            if is_out(one):
+                continue
             width = self._width(one)
             new += [f"{front}_{name}"] if width == 1 else [f"{front}_{name}{k}" for k in range(width)]
         return np.array(new + (old if self.passthrough else []), dtype=object)

@@ -165,7 +165,7 @@ class VotingClassifier(ShareClassifier, Voting):
         return np.concatenate(list(votes), axis=1).astype(float_of(X), copy=False)
 
     def _names_out(self) -> list[str]:
-        names = list(self.named_estimators_)
+        names = [name for name, one in self._pairs() if not is_out(one)]
         if self.voting == "soft" and not self.flatten_transform:
             raise BadParameter(
                 "get_feature_names_out is not supported when `voting='soft'` and `flatten_transform=False`: columns in three dimensions "
@@ -219,4 +219,4 @@ class VotingRegressor(Regressor, Voting):
         return np.stack([one._predict(X) for one in self._asked()], axis=1)
 
     def _names_out(self) -> list[str]:
-        return [f"votingregressor_{name}" for name in self.named_estimators_]
+        return [f"votingregressor_{name}" for name, one in self._pairs() if not is_out(one)]

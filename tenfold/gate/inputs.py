@@ -58,6 +58,9 @@ class Given:
         n = int(table.shape[0]) if hasattr(table, "shape") else len(table)
         self.shape = n, _width_of(table, n)
 
+    def __len__(self) -> int:
+        return self.shape[0]
+
     def __getitem__(self, index: Any) -> Any:
         table = self.table
         if isinstance(index, slice) and index.indices(self.shape[0]) == (0, self.shape[0], 1):

@@ -57,7 +57,7 @@ class Encoder(Transformer, Estimator):
         if isinstance(self.categories, str) and self.categories == "auto":
             return None
         here = f"{type(self).__name__}(categories={check.short(self.categories)})"
-        several = isinstance(self.categories, (list, tuple, np.ndarray)) and np.ndim(self.categories) != 0
+        several = isinstance(self.categories, (list, tuple)) or (isinstance(self.categories, np.ndarray) and self.categories.ndim > 0)
         if not several or any(isinstance(one, str) for one in self.categories):
             raise BadParameter(
                 f"{here}: Shape mismatch: if categories is an array, it has to be of shape (n_features,): must be 'auto', or a list "

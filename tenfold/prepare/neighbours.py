@@ -138,8 +138,9 @@ class KNNImputer(Filling):
         for size in np.unique(sizes[sizes > 0]):
             rows = np.flatnonzero(sizes == size)
             place = np.argsort(~used[rows], axis=1, kind="stable")[:, :size]
-            said = np.asarray(weights(np.take_along_axis(distance[rows], place, axis=1)), dtype=np.float64)
-            share[rows[:, None], place] = np.where(np.isnan(said), 0.0, said)
+            said = weights(np.take_along_axis(distance[rows], place, axis=1))
+            numbers = np.ones(place.shape) if said is None else np.asarray(said, dtype=np.float64)  # None: all alike
+            share[rows[:, None], place] = np.where(np.isnan(numbers), 0.0, numbers)
         return share
 
     def _by_metric(self, X: Array) -> Array:

@@ -12,7 +12,7 @@ from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.prepare.ordered import Column, Ordered, Ranks, columnwise
+from tenfold.prepare.ordered import Column, Ordered, Ranks
 from tenfold.prepare.rank import interpolate
 from tenfold.solve.sketch import Sample
 
@@ -26,10 +26,9 @@ class QuantileTransformer(Ordered):
     Model       u = F(x), with F the distribution function of the column, linear between its quantiles; z = u, or
                 z = Φ⁻¹(u), within ±5.2
     Objective   quantiles by linear interpolation over the values that are not missing; a row of weight k counts k times
-    Algorithm   n_quantiles quantiles of at most `subsample` distinct rows, chosen by a hash of what they hold: neither
-                order nor blocks matter. subsample=None: of all rows, exact in memory, from a sketch (KLL) on streams.
-                Ranks are within `rank_error_` (99 %)
-    Cost        O(n p log n_quantiles) time, O(p subsample) memory, one pass
+    Algorithm   n_quantiles quantiles of all rows: exact in memory; of streams from a sketch (KLL), with ranks within
+                `rank_error_` (99 %)
+    Cost        O(n p log n) time, one pass; of streams O(p) memory
     Fails when  rows lie beyond those of the fit: they get the ends; sparse X holds negative values (refused, unless
                 ignore_implicit_zeros=True): zeros that are not stored stay zeros; missing values stay missing
     Reference   Bartlett 1947; Beasley, Erickson & Allison 2009
@@ -46,7 +45,7 @@ class QuantileTransformer(Ordered):
     quantiles_: Array = learned("real(k,p)", "quantiles of each column")
     references_: Array = learned("float(k)", "the shares they belong to")
     rank_error_: float = learned("float", "bound on the error of ranks, as a share of the rows, at 99 %; 0: exact")
-    stats_: Any = learned("Ranks(p)|Sample(p)", "the rows looked at, or a sketch: for partial_fit and merge", optional=True)
+    stats_: Any = learned("Ranks(p)|Sample(p)", "a sketch, for partial_fit and merge (Sample: in files of 0.4)", optional=True)
 
     sparse = True
     exempt: ClassVar[dict[str, str]] = {"sparse": "zeros that are not stored stay zeros, as in scikit-learn; stored ones become shares"}
@@ -55,8 +54,8 @@ class QuantileTransformer(Ordered):
     n_quantiles: int = param(default=1000, at_least=1, doc="number of quantiles")
     output_distribution: str = param(default="uniform", one_of=("uniform", "normal"), doc="how z is spread")
     ignore_implicit_zeros: bool = param(default=False, doc="of sparse X, look at the values that are stored alone")
-    subsample: int | None = param(default=10_000, at_least=1, doc="rows to look at, at most; None: all")
-    random_state: object = param(default=None, doc="a whole number: which rows are looked at")
+    subsample: int | None = param(default=10_000, at_least=1, doc="no effect, but no less than n_quantiles: all rows are looked at")
+    random_state: object = param(default=None, doc="no effect: nothing is drawn")
     copy: bool = param(default=True, doc="False lets transform write over X")
 
     @classmethod
@@ -83,10 +82,7 @@ class QuantileTransformer(Ordered):
             self._check_sign(block.X)
         elif self.ignore_implicit_zeros:
             warn("'ignore_implicit_zeros' takes effect only with sparse matrix. This parameter has no effect.", DataWarning, stacklevel=2)
-        if self.subsample is None:
-            return super()._summarize(block)
-        seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
-        return Sample.of(self._dense(block.X), block.w, self.subsample, int(seed) % 2**63)
+        return super()._summarize(block)
 
     def _check_sign(self, X: Any) -> None:
         if not self.ignore_implicit_zeros and len(X.data) and np.nanmin(X.data) < 0:
@@ -94,9 +90,6 @@ class QuantileTransformer(Ordered):
                 "QuantileTransformer only accepts non-negative sparse matrices: zeros that are not stored stay zeros; use X.toarray(), or "
                 "set ignore_implicit_zeros=True"
             )
-
-    def _is_exact(self, source: Source) -> bool:
-        return self.subsample is None and super()._is_exact(source)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if self._is_exact(source):
@@ -107,19 +100,11 @@ class QuantileTransformer(Ordered):
             vars(self).pop("_shares", None)
 
     def _solve(self, stats: Any) -> dict[str, Any]:
-        if isinstance(stats, Ranks):
-            vars(self)["_shares"] = self._spread(stats.sketch.n)
-            try:
-                return super()._solve(stats)
-            finally:
-                vars(self).pop("_shares", None)
-        self._check()
-        shares, total = self._spread(stats.total), float(stats.weight.sum())
-        weights = None if (stats.weight == 1).all() else stats.weight
-        found = columnwise(lambda column: column.quantiles(shares), stats.rows, weights, ops.dense)
-        seen = len(stats.hash)
-        error = 0.0 if total >= stats.total * (1 - 1e-9) else float(np.sqrt(np.log(2 / 0.01) / (2 * seen)))
-        return dict(rank_error_=error, **self._tabled(found, shares))
+        vars(self)["_shares"] = self._spread(stats.sketch.n)
+        try:
+            return super()._solve(stats)
+        finally:
+            vars(self).pop("_shares", None)
 
     def _spread(self, total: float) -> Array:
         """Shares 0, ..., 1, as many as there are quantiles."""
@@ -148,6 +133,9 @@ class QuantileTransformer(Ordered):
         )
 
     def _objection(self) -> str | None:
+        held = vars(self).get("stats_")
+        if isinstance(held, Sample):  # of a file of 0.4: its rows go on as a sketch
+            vars(self)["stats_"] = Ranks.of(held.rows, held.weight)
         rise = not (np.diff(self.quantiles_, axis=0) < 0).any() and bool((np.diff(self.references_) > 0).all())
         return None if rise else "the quantiles do not rise"
 
