@@ -21,6 +21,7 @@ from tenfold.app.inspect import inspect_command
 from tenfold.app.models import data_command, models_command
 from tenfold.app.predict import predict_command
 from tenfold.app.promise import estimate_command
+from tenfold.app.report import report_command
 from tenfold.app.select import demo_command, select_command
 from tenfold.app.watch import watch_command
 
@@ -38,6 +39,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the 
         ("explain", explain_command, "Why this row, how a column acts, what if."),
         ("estimate", estimate_command, "Score a model on new rows whose truth is known: as promised?"),
         ("watch", watch_command, "Have new rows drifted from the training table?"),
+        ("report", report_command, "The page of a run: verdict, errors, what drives the model."),
         ("inspect", inspect_command, "What is inside a saved model."),
     ),
     "Look at a table": (

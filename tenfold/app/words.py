@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 import textwrap
 import unicodedata
 from typing import Any, TextIO
 
-from tenfold.score.registry import known_score
+from tenfold.score.words import figure as figure
+from tenfold.score.words import metric_name as metric_name
 
 LONGEST_NAME = 60
 # What a line begins with, a title or the name of a score; the rest of it goes on below its text.
@@ -60,27 +60,6 @@ def short(name: Any, most: int = LONGEST_NAME) -> str:
     """A clean name of bounded length."""
     text = clean(name)
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def metric_name(metric: str) -> str:
-    score = known_score(metric)
-    return metric if score is None else score.label
-
-
-def figure(value: float | None, metric: str = "") -> str:
-    """A score with four digits that matter; accuracy in per cent."""
-    if value is None or not math.isfinite(value):
-        return "-"
-    score = known_score(metric)
-    if score is not None and score.percent:
-        return f"{100 * value:.1f}%"
-    size = abs(value)
-    if size < 5e-5 and score is not None and score.high == 1:  # a share of a whole: what is far below 1 is nothing
-        return "0.0000"
-    if size != 0 and (size < 1e-4 or size >= 1e9):
-        return f"{value:.3g}"
-    decimals = 4 if size < 10 else max(0, 3 - math.floor(math.log10(size)))
-    return f"{value:,.{decimals}f}"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

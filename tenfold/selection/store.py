@@ -2,6 +2,7 @@
 
     model.tenfold      the model                      sketch.json        what the columns of the training table held, without its rows
     run.json           how it was found               held_out.parquet   predictions for rows that the model had not seen
+    report.html        what a person should see of it explained.json     what drives the model, and where it fails
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from tenfold.selection.model import TableModel
 from tenfold.table.reading import pl
 
 MODEL, RECORD, MARK = "model.tenfold", "run.json", "tenfold select"
-SIMPLE, SKETCH, HELD_OUT, REPORT = "simple.tenfold", "sketch.json", "held_out.parquet", "report.html"
-FILES = frozenset((MODEL, SIMPLE, RECORD, SKETCH, HELD_OUT, REPORT))
+SIMPLE, SKETCH, HELD_OUT, EXPLAINED, REPORT = "simple.tenfold", "sketch.json", "held_out.parquet", "explained.json", "report.html"
+FILES = frozenset((MODEL, SIMPLE, RECORD, SKETCH, HELD_OUT, EXPLAINED, REPORT))
 UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a folder
 Facts = dict[str, Any]
 

@@ -1,0 +1,276 @@
+"""The pictures of held-out predictions and of the race, from facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from tenfold.core.data import Array
+from tenfold.report import numbers
+from tenfold.report.classes import Curve, Reliability, Thresholds
+from tenfold.report.facts import floats, number
+from tenfold.report.svg import Plot, tick_text
+from tenfold.report.trust import Coverage
+from tenfold.selection.unseen import Unseen
+from tenfold.table.show import shown
+
+CLASSES = 5  # colours of lines
+SHARES = [(share, f"{100 * share:.0f}%") for share in (0, 0.25, 0.5, 0.75, 1)]
+
+
+def curves_chart(curves: list[Curve], label: str, x_title: str, y_title: str, diagonal: bool, floor: float | None = None) -> Markup:
+    """Curves on the unit square, a single one with its band."""
+    plot = Plot(label, (0, 1), (0, 1), x_title=x_title, y_title=y_title, square=True, x_ticks=SHARES, y_ticks=SHARES)
+    if diagonal:
+        plot.diagonal()
+    if floor is not None:
+        plot.level(floor, f"guessing: {100 * floor:.0f}%")
+    for k, curve in enumerate(curves):
+        if curve.grid is not None:
+            plot.band(curve.grid, curve.low, curve.high)
+        plot.line(curve.x, curve.y, f"c{k}")
+    return plot.svg()
+
+
+def reliability_chart(found: Reliability) -> Markup:
+    """The share that came true against the predicted chance, with ranges."""
+    plot = Plot(
+        "reliability: share that came true against the predicted chance", (0, 1), (0, 1),
+        x_title="predicted chance", y_title="came true", square=True, x_ticks=SHARES, y_ticks=SHARES,
+    )  # fmt: skip
+    plot.diagonal()
+    for x, low, high in zip(found.chance, found.low, found.high, strict=True):
+        plot.whisker(float(x), float(low), float(high))
+    plot.line(found.chance, found.share, "c0 thin")
+    plot.dots(found.chance, found.share, "c0", 4.0)
+    return plot.svg()
+
+
+def confusion_rows(names: list[str], counts: Array) -> tuple[list[str], list[list[Any]]]:
+    """A table of counts with the share of each true class, shaded by it."""
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    rows: list[list[Any]] = []
+    for name, line, part in zip(names, counts, shares, strict=True):
+        cells = [
+            dict(text=f"{int(count):,}", small=f"{100 * share:.0f}%", heat=min(int(10 * share), 9) if count else None)
+            for count, share in zip(line, part, strict=True)
+        ]
+        rows.append([f"is {shown(name, 24)}", *cells, f"{int(line.sum()):,}"])
+    return ["", *(f"said {shown(name, 24)}" for name in names), "rows"], rows
+
+
+def threshold_chart(found: Thresholds, miss: float) -> Markup:
+    """The mean cost of a row at each threshold, where a miss costs `miss` false alarms."""
+    cost = found.cost(miss)
+    plot = Plot(
+        "mean cost of a row at each threshold", (0, 1), (
+            0,
+            float(cost.max()) or 1.0,
+        ), x_title="threshold of the chance", y_title="cost per row",
+        x_ticks=SHARES,
+    )  # fmt: skip
+    plot.line(found.at, cost, "c0 cost")
+    plot.upright(float(found.at[found.best(miss)]), "cheapest", "best")
+    return plot.svg(data_left=round(plot.x.at(0), 1), data_right=round(plot.x.at(1), 1), data_low=plot.y.start, data_high=plot.y.end)
+
+
+def _cloud(plot: Plot, found: numbers.Cloud) -> None:
+    if found.counts is None or found.x_edges is None or found.y_edges is None:
+        plot.dots(found.x, found.y, "many", 2.2)
+        return
+    top = np.log1p(found.counts.max())
+    for i, j in np.argwhere(found.counts > 0):
+        shade = 0.12 + 0.88 * float(np.log1p(found.counts[i, j]) / top)
+        plot.box(found.x_edges[i], found.x_edges[i + 1], found.y_edges[j], found.y_edges[j + 1], "cell", shade)
+
+
+def predicted_chart(held: Unseen, target: str) -> Markup:
+    """Truth against prediction."""
+    both = numbers.trimmed(np.concatenate([held.truth, held.predicted]))
+    plot = Plot("truth against prediction", both, both, x_title="predicted", y_title=f"true {shown(target, 30)}", square=True)
+    _cloud(plot, numbers.cloud(held.predicted, held.truth, both, both))
+    plot.diagonal()
+    return plot.svg()
+
+
+def residual_chart(held: Unseen) -> Markup:
+    """Truth less prediction against the prediction, with the middle and where 80 % lie."""
+    off = numbers.residuals(held)
+    x, y = numbers.trimmed(held.predicted), numbers.trimmed(off)
+    plot = Plot("residuals against predictions", x, y, x_title="predicted", y_title="truth − prediction", square=True)
+    _cloud(plot, numbers.cloud(held.predicted, off, x, y))
+    found = numbers.along(held.predicted, off)
+    plot.level(0.0)
+    plot.line(found.x, found.middle, "c1")
+    plot.line(found.x, found.low, "c1 thin dash")
+    plot.line(found.x, found.high, "c1 thin dash")
+    return plot.svg()
+
+
+def histogram_chart(values: Array, label: str, x_title: str, rules: list[tuple[float, str]] | None = None) -> Markup:
+    """How values are spread."""
+    edges, counts = numbers.histogram(values)
+    low, high = float(edges[0]), float(edges[-1])
+    for at, _ in rules or []:
+        low, high = min(low, at), max(high, at)
+    plot = Plot(label, (low, high), (0, float(counts.max())), x_title=x_title, y_title="rows", pad=0.015)
+    plot.columns(edges, counts, "c0 soft")
+    for at, name in rules or []:
+        plot.upright(at, name, "best")
+    return plot.svg()
+
+
+def coverage_chart(found: Coverage) -> Markup:
+    """How often ranges hold the truth, against how often they should."""
+    low = min(0.4, float(found.held.min()))
+    plot = Plot(
+        "coverage against its nominal level",
+        (0.45, 1),
+        (low, 1),
+        x_title="nominal",
+        y_title="held the truth",
+        x_ticks=SHARES[2:],
+        y_ticks=[one for one in SHARES if one[0] >= low],
+    )
+    plot.diagonal()
+    plot.line(found.nominal, found.held, "c0 thin")
+    plot.dots(found.nominal, found.held, "c0", 4.0)
+    return plot.svg()
+
+
+def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) -> Markup:
+    """How predictions change along a column; one line for each class that is drawn."""
+    values = np.array(effect["effect"], dtype=np.float64)
+    name = shown(effect["column"], 40)
+    if effect.get("levels"):
+        count = len(effect["levels"])
+        marks = [(k, shown(level, max(4, 46 // count))) for k, level in enumerate(effect["levels"])]
+        plot = Plot(f"effect of {name}", (-0.5, count - 0.5), scale, x_title=name, y_title=unit, x_ticks=marks if count <= 6 else [])
+        plot.level(0.0)
+        for k, line in enumerate(values):
+            for at, value in enumerate(line):
+                at_x = at + (k - (len(values) - 1) / 2) * 0.8 / max(len(values), 1)
+                half = 0.36 / max(len(values), 1)
+                plot.box(at_x - half, at_x + half, 0.0, float(value), f"c{k} soft")
+        return plot.svg()
+    grid = np.array(effect["grid"], dtype=np.float64)
+    few = len(grid) <= 8 and bool(np.all(grid == np.round(grid)))
+    plot = Plot(
+        f"effect of {name}",
+        (float(grid[0]), float(grid[-1])),
+        scale,
+        x_title=name,
+        y_title=unit,
+        x_ticks=[(one, tick_text(one)) for one in grid.tolist()] if few else None,
+    )
+    plot.level(0.0)
+    for k, line in enumerate(values):
+        plot.line(grid, line, f"c{k}")
+    plot.rug([one for one in floats(effect.get("rug")) if grid[0] <= one <= grid[-1]])
+    return plot.svg()
+
+
+def race_chart(trace: list[tuple[str, Array, bool]], metric: str) -> Markup | None:
+    """Running means of the families over the folds; a dot where one was dropped."""
+    lines = [(np.cumsum(scores) / np.arange(1, len(scores) + 1), dropped) for _, scores, dropped in trace]
+    if not lines or max(len(means) for means, _ in lines) < 2:
+        return None
+    ends = np.array([means[-1] for means, _ in lines])
+    every = np.concatenate([means for means, _ in lines])
+    spread = np.quantile(ends, 0.75) - np.quantile(ends, 0.25)
+    low, high = max(every.min(), np.quantile(ends, 0.1) - 3 * spread), min(every.max(), np.quantile(ends, 0.9) + 3 * spread)
+    longest = max(len(means) for means, _ in lines)
+    step = max(1, longest // 10)
+    plot = Plot(
+        "running means of the race", (1, max(longest, 2)), (float(low), float(high)), x_title="folds", y_title=f"{metric}, mean so far",
+        x_ticks=[(float(k), str(k)) for k in range(1, longest + 1, step)],
+    )  # fmt: skip
+    for means, dropped in lines:
+        folds, inside = np.arange(1, len(means) + 1), np.clip(means, low, high)
+        plot.line(folds, inside, "thin faint" if dropped else "thin c0")
+        if dropped:
+            plot.dots(folds[-1:], inside[-1:], "faint", 2.5)
+    return plot.svg()
+
+
+def time_chart(board: list[dict[str, Any]], metric: str, scale: tuple[float, float]) -> Markup | None:
+    """Scores within a scale against the time of a fit, with the places on the board."""
+    points = [
+        (one["seconds"], one["score"], str(place))
+        for place, one in enumerate(board, 1)
+        if (number(one.get("seconds")) or 0) > 0 and one.get("against") != "baseline" and scale[0] <= one["score"] <= scale[1]
+    ]
+    if len(points) < 3:
+        return None
+    x, y = np.array([p[0] for p in points]), np.array([p[1] for p in points])
+    plot = Plot(
+        "score against the time of a fit",
+        (float(x.min()), float(x.max())),
+        (float(y.min()), float(y.max())),
+        x_title="seconds of a fit",
+        y_title=metric,
+        log_x=True,
+        pad=0.08,
+    )
+    plot.dots(x, y, "c0", 4.0)
+    taken: list[tuple[float, float]] = []
+    for a, b, name in points:
+        at = plot.x.at(a), plot.y.at(b)
+        if all(abs(at[0] - c) > 12 or abs(at[1] - d) > 12 for c, d in taken):  # the better of two that would overlap is named
+            taken.append(at)
+            plot.note(a, b, name, "up mid")
+    return plot.svg()
+
+
+def learning_chart(curve: list[dict[str, Any]], metric: str) -> Markup:
+    """The score against the number of training rows."""
+    rows = np.array([one["rows"] for one in curve], dtype=np.float64)
+    score = np.array([one["score"] for one in curve], dtype=np.float64)
+    low, high = (
+        np.array([one["score"] if (found := number(one.get(end))) is None else found for one in curve], dtype=np.float64)
+        for end in ("low", "high")
+    )
+    plot = Plot(
+        "learning curve",
+        (float(rows.min()), float(rows.max())),
+        (float(low.min()), float(high.max())),
+        x_title="training rows",
+        y_title=metric,
+        log_x=True,
+    )
+    plot.band(rows, low, high)
+    plot.line(rows, score, "c0")
+    plot.dots(rows, score, "c0", 3.5)
+    return plot.svg()
+
+
+def along_chart(x: list[float], low: list[float], middle: list[float], high: list[float], x_title: str, y_title: str, label: str) -> Markup:
+    """Quantiles along a column."""
+    plot = Plot(label, (min(x), max(x)), (min([*low, 0]), max([*high, 0])), x_title=x_title, y_title=y_title)
+    plot.level(0.0)
+    plot.band(x, low, high)
+    plot.line(x, middle, "c0")
+    return plot.svg()
+
+
+def matrix_rows(names: list[str], better: Array, same: Array) -> tuple[list[str], list[list[Any]]]:
+    """A table of how likely each model is better than each other, with the chance that they are practically equal."""
+    rows: list[list[Any]] = []
+    for i, name in enumerate(names):
+        cells: list[Any] = [
+            "" if i == j else dict(
+                text=f"{100 * better[i, j]:.0f}%",
+                small=f"= {100 * same[i, j]:.0f}%",
+                heat=min(int(10 * better[i, j]), 9),
+            )
+            for j in range(len(names))
+        ]
+        rows.append([f"{i + 1}. {shown(name, 30)}", *cells])
+    return ["better than", *(str(j + 1) for j in range(len(names)))], rows
+
+
+def level_of(value: float) -> str:
+    """A number beside a picture."""
+    return tick_text(float(f"{value:.4g}"))

@@ -1,0 +1,176 @@
+"""What drives the model, and the groups of rows where it fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.report import charts
+from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
+from tenfold.report.errors import along_table
+from tenfold.report.facts import Facts, as_dict, as_list, counted, floats, listed, number
+from tenfold.report.svg import Axis, strip
+from tenfold.score.words import figure, metric_name
+from tenfold.table.show import shown
+
+MOST_ROWS = 25
+TOGETHER = 0.05  # share of a joint effect from where an interaction is worth a word
+
+
+def drivers(facts: Facts) -> Section | None:
+    """Importance with ranges, effects of the first columns, pairs that act together."""
+    found = [as_dict(one) for one in as_list(facts.more.get("importance"))]
+    found = [one for one in found if number(one.get("fall")) is not None]
+    if not found:
+        return None
+    metric = str(facts.more.get("metric", facts.metric))
+    ends = [number(one.get(key)) for one in found for key in ("low", "high", "fall")]
+    axis = Axis(min(0.0, *(one for one in ends if one is not None)), max(one for one in ends if one is not None), 4, STRIP - 6)
+    rows = []
+    for one in found[:MOST_ROWS]:
+        fall, low, high = (number(one.get(key)) for key in ("fall", "low", "high"))
+        matters = low is not None and low > 0
+        picture = strip(
+            axis,
+            fall,
+            low,
+            high,
+            zero=0.0,
+            cls="c0 soft" if matters else "quiet",
+            label=f"{figure(fall)}, {figure(low)} to {figure(high)}",
+        )
+        rows.append([shown(one["column"], 60), figure(fall), picture, "" if matters else "not beyond chance"])
+    of, total = len(found), int(number(facts.more.get("importance_of")) or len(found))
+    few = "" if of >= total else f" Of {total:,} columns the {of} that looked most promising were measured."
+    held_rows = int(number(facts.more.get("held_out_rows")) or 0)
+    blocks: list[object] = [
+        Text(
+            f"How much worse {metric_name(metric)} gets on {held_rows:,} unseen rows when a column is shuffled, with the spread of the "
+            f"shuffles.{few} A column that says the same as another one can look unimportant: the model has the other.",
+        ),
+        Table(
+            ["column", "loses", "", ""],
+            rows,
+            right=(1,),
+            narrow=True,
+            caption="" if of <= MOST_ROWS else f"and {of - MOST_ROWS} more that lose less",
+        ),
+    ]
+    blocks += _effects(facts) + _pairs(facts)
+    return Section("drivers", "What drives it", blocks)
+
+
+def _effects(facts: Facts) -> list[object]:
+    effects = [as_dict(one) for one in as_list(facts.more.get("effects"))]
+    effects = [one for one in effects if _can_be_drawn(one)]
+    if not effects:
+        return []
+    values = np.concatenate([np.ravel(np.array(one["effect"], dtype=np.float64)) for one in effects])
+    scale = (float(min(values.min(), 0)), float(max(values.max(), 0)))
+    outputs = [shown(name, 30) for name in as_list(effects[0].get("outputs"))]
+    unit = f"change of {outputs[0]}" if len(outputs) == 1 else "change of the chance"
+    figures = []
+    for one in effects:
+        levels = as_list(one.get("levels"))
+        words = f"From left to right: {listed(levels, 12)}." if len(levels) > 6 else ""
+        figures.append(Figure(shown(one["column"], 40), charts.effect_chart(one, unit, scale), words, outputs if len(outputs) > 1 else ()))
+    text = (
+        "How predictions change along each column, all else as it is in the rows, on one scale. "
+        "Strokes at the foot are values of rows: where there are few, the line says little."
+    )
+    return [Text(text), Figures(figures)]
+
+
+def _can_be_drawn(effect: dict[str, Any]) -> bool:
+    """Whether it has a line of numbers as long as its grid or its levels for each output."""
+    along = as_list(effect.get("levels")) or floats(effect.get("grid"))
+    lines = as_list(effect.get("effect"))
+    return "column" in effect and bool(lines) and len(along) > 1 and all(len(floats(line)) == len(along) for line in lines)
+
+
+def _pairs(facts: Facts) -> list[object]:
+    pairs = [as_dict(one) for one in as_list(facts.more.get("interactions"))]
+    pairs = [one for one in pairs if (number(one.get("share")) or 0) >= TOGETHER and len(as_list(one.get("columns"))) == 2][:5]
+    pairs.sort(key=lambda one: -one["share"])
+    if not pairs:
+        return []
+    rows = [[shown(one["columns"][0], 40), shown(one["columns"][1], 40), f"{100 * one['share']:.0f}%"] for one in pairs]
+    return [
+        Table(
+            ["column", "acts with", "share"],
+            rows,
+            right=(2,),
+            narrow=True,
+            caption="Of what the two do together, the share that is more than the sum of what each does alone (Friedman's H²).",
+        ),
+    ]
+
+
+def failing(facts: Facts) -> Section | None:
+    """Groups whose loss is larger than chance allows, and the loss along the table."""
+    found = as_dict(facts.more.get("slices"))
+    figures = along_table(facts)
+    if not found and not figures:
+        return None
+    blocks: list[object] = []
+    worse = [as_dict(one) for one in as_list(found.get("worse"))]
+    groups, mean = int(number(found.get("groups")) or 0), number(found.get("mean"))
+    if worse and mean is not None:
+        largest = max(number(one.get("loss")) or 0.0 for one in worse)
+        axis = Axis(0.0, max(largest, mean), 4, STRIP - 6)
+        rows = [
+            [
+                shown(one["column"], 50),
+                shown(one["group"], 50),
+                f"{int(one['rows']):,}",
+                figure(one["loss"]),
+                strip(axis, one["loss"], zero=0.0, rule=mean, cls="warn", label=figure(one["loss"])),
+                f"{one['loss'] / mean:.1f} ×" if mean > 0 else "",
+            ]
+            for one in worse
+        ]
+        total = int(number(found.get("found")) or len(worse))
+        blocks.append(
+            Text(
+                f"{counted(total, 'group')} of {groups:,} looked at "
+                f"{'has a larger loss than' if total == 1 else 'have larger losses than'} the other rows, beyond what chance explains "
+                f"after so many looks (false discovery rate 5%). The upright line is the mean loss {figure(mean)}.",
+            ),
+        )
+        blocks.append(Table(["column", "group", "rows", shown(found.get("of", "loss"), 30), "", "of the mean"], rows, right=(2, 3, 5)))
+    elif found:
+        blocks.append(
+            Text(
+                f"None of {groups:,} groups looked at, by the level of a category or the fifth of a number, has a larger loss than chance "
+                f"explains. Groups of fewer than {int(number(found.get('least')) or 0)} rows are too small to say.",
+            ),
+        )
+    if figures:
+        blocks.append(Figures(figures))
+    return Section("failing", "Where it fails", blocks)
+
+
+def fairness(facts: Facts) -> Section | None:
+    """Error and calibration by the groups of a column that was named."""
+    found = as_dict(facts.more.get("fair"))
+    groups = [as_dict(one) for one in as_list(found.get("groups"))]
+    if not groups:
+        return None
+    rows = [
+        [
+            shown(one.get("group", ""), 50),
+            f"{int(one.get('rows', 0)):,}",
+            figure(number(one.get("loss"))),
+            figure(number(one.get("said"))),
+            figure(number(one.get("true"))),
+        ]
+        for one in groups
+    ]
+    what = f"chance of {shown(found['class'], 30)}" if found.get("class") else "prediction"
+    heads = ["group", "rows", shown(found.get("of", "loss"), 30), f"mean {what}", "mean truth"]
+    text = (
+        f"By {shown(found.get('column', ''), 60)}: where the loss differs, some get worse predictions; "
+        f"where mean {what} and truth differ, some are over- or underrated."
+    )
+    return Section("fairness", "Fairness", [Text(text), Table(heads, rows, right=(1, 2, 3, 4))])

@@ -1,0 +1,287 @@
+"""Errors on held-out rows: of classes, of numbers, along the table, and how far ranges can be relied on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenfold.report import charts, classes, numbers, trust
+from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
+from tenfold.report.facts import Facts, as_dict, as_list, counted, number
+from tenfold.report.svg import Plot
+from tenfold.score.words import figure
+from tenfold.selection.unseen import Unseen
+from tenfold.table.show import shown
+
+WORST = 20
+TENTHS, LEAST_TENTH = 10, 10
+START_COST = 1.0
+LEAST_ROWS = 10
+
+
+def errors(facts: Facts) -> Section | None:
+    """What the model gets wrong."""
+    held = facts.held
+    if held is None or len(held) < LEAST_ROWS:
+        return None
+    blocks = _classes(facts, held) if held.classes else _numbers(facts, held)
+    return Section("errors", "Errors", [*blocks, *_worst(facts, held)])
+
+
+def _classes(facts: Facts, held: Unseen) -> list[object]:
+    names, counts = classes.confusion(held)
+    heads, rows = charts.confusion_rows(names, counts)
+    right = float(np.mean(held.predicted == held.truth))
+    blocks: list[object] = [
+        Text(f"All of this is on {len(held):,} rows that the model had not seen. {100 * right:.1f}% of them get the right class."),
+        Table(
+            heads,
+            rows,
+            right=tuple(range(1, len(heads))),
+            caption="True classes in rows, what was said in columns; the share is of the true class.",
+            narrow=True,
+        ),
+    ]
+    drawn = classes.drawn_classes(held)
+    two = len(held.classes) == 2
+    of = f"class {shown(held.classes[drawn[0]], 30)}" if two else "each class against the rest"
+    figures = []
+    roc = [one for k in drawn if (one := classes.roc(held, k, two)) is not None]
+    precision = [one for k in drawn if (one := classes.precision_recall(held, k, two)) is not None]
+    if roc:
+        areas = _areas(roc)
+        keys = [] if two else [shown(one.name, 24) for one in roc]
+        band = " The band holds 95% of curves from rows drawn anew." if two else ""
+        svg = charts.curves_chart(roc, "ROC curve", "of the others taken for it", "found", True)
+        figures.append(Figure("ROC", svg, f"Of {of}. Area: {areas}.{band}", keys))
+        share = float(np.mean(held.truth == drawn[0])) if two else None
+        areas = _areas(precision)
+        svg = charts.curves_chart(precision, "precision against recall", "recall: found", "precision: right when said", False, share)
+        figures.append(Figure("Precision and recall", svg, f"Of {of}. Average precision: {areas}.", keys))
+    sure = classes.reliability(held)
+    what = f"class {shown(held.classes[classes.positive_class(held)], 30)}" if two else "the class that is said"
+    words = f"Chance of {what} against how often it came true, with 95% ranges. Off by {100 * sure.off:.1f} points on average."
+    figures.append(Figure("Are the chances right?", charts.reliability_chart(sure), words))
+    if two and roc:
+        found = classes.gain(held, drawn[0])
+        assert found is not None
+        tenth = float(np.interp(0.1, found.x, found.y))
+        svg = charts.curves_chart([found], "gain curve", "rows looked at, those ranked first", "found", True)
+        figures.append(
+            Figure(
+                "Gain",
+                svg,
+                f"The tenth of rows that is ranked first holds {100 * tenth:.0f}% of {of}, {10 * tenth:.1f} times what chance finds.",
+            ),
+        )
+    blocks.append(Figures(figures))
+    if two and roc:
+        blocks += _costs(held, drawn[0])
+    return blocks
+
+
+def _areas(curves: list[classes.Curve]) -> str:
+    return f"{curves[0].area:.3f}" if len(curves) == 1 else ", ".join(f"{shown(one.name, 20)} {one.area:.3f}" for one in curves)
+
+
+def _costs(held: Unseen, label: int) -> list[object]:
+    found = classes.thresholds(held, label)
+    name = shown(held.classes[label], 30)
+    rows = []
+    for miss in (1, 2, 5, 10, 20, 50):
+        k = found.best(miss)
+        said = found.hits[k] + found.false_alarms[k]
+        rows.append(
+            [
+                counted(miss, "false alarm"),
+                f"{found.at[k]:.2f}",
+                f"{found.hits[k]:,}",
+                f"{found.misses[k]:,}",
+                f"{found.false_alarms[k]:,}",
+                f"{100 * said / len(held):.0f}%",
+            ]
+        )
+    best = found.best(START_COST)
+    svg = charts.threshold_chart(found, START_COST)
+    return [
+        Costs(
+            f"From which chance on to say {name}",
+            svg,
+            found.at.tolist(),
+            found.misses.tolist(),
+            found.false_alarms.tolist(),
+            len(held),
+            float(found.at[best]),
+            name,
+        ),
+        Table(
+            ["a miss costs", "say it from", "found", "missed", "false alarms", "rows said"],
+            rows,
+            right=tuple(range(1, 6)),
+            tight=(0,),
+            narrow=True,
+            caption="The cheapest threshold on held-out rows. Costs move the threshold; the model and its chances stay as they are.",
+        ),
+    ]
+
+
+def _numbers(facts: Facts, held: Unseen) -> list[object]:
+    off = numbers.residuals(held)
+    size = np.abs(off)
+    half, most = (figure(float(one)) for one in np.quantile(size, [0.5, 0.9]))
+    lean = float(off.mean())
+    blocks: list[object] = [
+        Text(
+            f"All of this is on {len(held):,} rows that the model had not seen. Half of the predictions are off by at most {half}, nine "
+            f"of ten by at most {most}; on average the truth is {figure(abs(lean))} {'above' if lean > 0 else 'below'} the prediction.",
+        ),
+    ]
+    blocks.append(
+        Figures(
+            [
+                Figure("Predicted and true", charts.predicted_chart(held, facts.target), "On the diagonal the prediction is right."),
+                Figure(
+                    "Residuals",
+                    charts.residual_chart(held),
+                    "Solid: the middle; dashed: 80% of the rows lie between. A bend is something the model misses, a fan means that "
+                    "errors grow.",
+                ),
+                Figure(
+                    "How far off",
+                    charts.histogram_chart(off, "distribution of residuals", "truth − prediction", [(0.0, "")]),
+                    "Truth less prediction.",
+                ),
+            ]
+        )
+    )
+    along = [as_dict(one) for one in as_list(facts.more.get("residuals"))]
+    figures = [
+        Figure(
+            shown(one["column"], 40),
+            charts.along_chart(
+                one["x"],
+                one["low"],
+                one["middle"],
+                one["high"],
+                shown(one["column"], 40),
+                "truth − prediction",
+                f"residuals along {shown(one['column'], 40)}",
+            ),
+        )
+        for one in along
+        if len(as_list(one.get("x"))) > 1
+    ]
+    if figures:
+        blocks += [
+            Text("Residuals along the columns that matter most; the band holds 80% of the rows, and the line should stay near zero."),
+            Figures(figures),
+        ]
+    return blocks
+
+
+def _worst(facts: Facts, held: Unseen) -> list[object]:
+    if facts.judge is None:
+        return []
+    losses = held.losses(facts.judge)
+    order = np.argsort(-losses, kind="stable")[:WORST]
+    if held.classes:
+        rows = [
+            [
+                f"{held.rows[i]:,}",
+                shown(held.classes[held.truth[i]], 40),
+                shown(held.classes[held.predicted[i]], 40),
+                f"{100 * held.outputs[i, held.truth[i]]:.1f}%",
+            ]
+            for i in order
+        ]
+        table = Table(
+            ["row", "is", "said", "chance given to the truth"],
+            rows,
+            right=(0, 3),
+            summary=f"The {len(rows)} rows it is most wrong about, by their number from 0",
+        )
+    else:
+        rows = [
+            [f"{held.rows[i]:,}", figure(held.truth[i]), figure(held.predicted[i]), figure(held.truth[i] - held.predicted[i])]
+            for i in order
+        ]
+        table = Table(
+            ["row", "true", "predicted", "off by"],
+            rows,
+            right=(0, 1, 2, 3),
+            summary=f"The {len(rows)} rows it is most wrong about, by their number from 0",
+        )
+    return [table]
+
+
+def along_table(facts: Facts) -> list[Figure]:
+    """The mean loss along the order of the rows: what changes there changes with time, or with the order of the file."""
+    held = facts.held
+    if held is None or facts.judge is None or len(held) < TENTHS * LEAST_TENTH:
+        return []
+    order = np.argsort(held.rows, kind="stable")
+    losses = held.losses(facts.judge)
+    parts = np.array_split(order, TENTHS)
+    mean = np.array([losses[part].mean() for part in parts])
+    error = np.array([2 * losses[part].std(ddof=1) / np.sqrt(len(part)) for part in parts])
+    plot = Plot(
+        "mean loss along the table",
+        (0.5, TENTHS + 0.5),
+        (min(0.0, float((mean - error).min())), float((mean + error).max())),
+        x_title="tenths of the rows, in their order",
+        y_title=facts.judge.loss_label or "loss",
+        x_ticks=[(float(k), str(k)) for k in range(1, TENTHS + 1)],
+    )
+    plot.level(float(losses.mean()), "mean")
+    for k in range(TENTHS):
+        plot.whisker(k + 1.0, float(mean[k] - error[k]), float(mean[k] + error[k]))
+    plot.dots(np.arange(1, TENTHS + 1), mean, "c0", 4.0)
+    return [
+        Figure(
+            "From the first rows to the last",
+            plot.svg(),
+            "Mean loss of each tenth with two standard errors. A trend means that rows change along the table, perhaps with time.",
+        ),
+    ]
+
+
+def uncertainty(facts: Facts) -> Section | None:
+    """How often ranges, or sets of classes, hold the truth."""
+    found = trust.coverage(facts.held) if facts.held is not None else None
+    if found is None or facts.held is None:
+        return None
+    at = float(found.held[trust.NOMINAL.index(trust.PROMISED)])
+    what = "sets of classes" if facts.held.classes else "ranges around predictions"
+    words = (
+        f"90% {what} held the truth of {100 * at:.1f}% of the rows. "
+        "Each fold was judged by the errors of the others, so no row took part in its own range."
+    )
+    if found.half_width is not None:
+        words += f" They reach {figure(found.half_width)} to either side on average."
+    blocks: list[object] = [
+        Text(words),
+        Figures(
+            [Figure("Promised and kept", charts.coverage_chart(found), "On the diagonal, ranges hold the truth as often as they say.")],
+        ),
+    ]
+    if found.groups:
+        rows = [[shown(name, 60), f"{count:,}", f"{100 * share:.1f}%"] for name, count, share in found.groups]
+        blocks.append(
+            Table(["rows", "how many", "held by 90% " + ("sets" if facts.held.classes else "ranges")], rows, right=(1, 2), narrow=True),
+        )
+    if found.sizes:
+        called = {0: "no class is likely enough", 1: "one class", 2: "could be either of two"}
+        rows = [[called.get(size, f"could be any of {size}"), f"{100 * share:.1f}%"] for size, share in found.sizes[:12]]
+        blocks.append(Table(["90% answer", "rows"], rows, right=(1,), narrow=True))
+    reaches = as_list(facts.record.get("reaches"))
+    if len(reaches) == 2 and len(as_list(reaches[0])) > 1:
+        rows = [[f"up to {figure(number(end))}", f"± {figure(number(half))}"] for end, half in zip(*reaches, strict=False)]
+        blocks.append(
+            Table(
+                ["prediction", "90% range"],
+                rows,
+                right=(1,),
+                narrow=True,
+                caption="Where errors grow with the prediction, so do the ranges.",
+            ),
+        )
+    return Section("uncertainty", "Uncertainty of single predictions", blocks)

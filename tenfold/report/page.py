@@ -1,0 +1,113 @@
+"""The page: sections through the template, one file that loads nothing, and its policy."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.errors import BadInput
+from tenfold.report.blocks import Section
+from tenfold.report.drivers import drivers, failing, fairness
+from tenfold.report.errors import errors, uncertainty
+from tenfold.report.facts import Facts, as_dict, counted
+from tenfold.report.race import chosen, different, learning, race
+from tenfold.report.read import as_read, target
+from tenfold.report.reproduce import reproduce
+from tenfold.report.verdict import headline, trusted, verdict, warned
+from tenfold.saved.writing import cannot_write, replacing
+from tenfold.selection.unseen import Unseen
+from tenfold.table.reading import pl
+
+LARGEST = 3_000_000  # bytes
+SECTIONS = (
+    verdict,
+    trusted,
+    warned,
+    drivers,
+    errors,
+    uncertainty,
+    failing,
+    fairness,
+    race,
+    different,
+    chosen,
+    learning,
+    target,
+    as_read,
+    reproduce,
+)
+
+
+def page_of(record: dict[str, Any], held_out: pl.DataFrame | None = None, explained: dict[str, Any] | None = None) -> str:
+    """The whole page, from the record of a run, its held-out predictions and what `explained` says of the model.
+
+    Sections whose facts are absent are left out.
+    """
+    facts = Facts(
+        record,
+        None if held_out is None else Unseen.of(held_out),
+        as_dict(record.get("explained")) if explained is None else explained,
+    )
+    with np.errstate(all="ignore"):  # squares of huge numbers: what is not finite is not drawn
+        found = [section for make in SECTIONS if (section := make(facts)) is not None]
+    return _written(facts, found)
+
+
+def _written(facts: Facts, sections: list[Section]) -> str:
+    style, script = _text("report.css"), _text("report.js")
+    return str(
+        _template().render(
+            title=f"{facts.target} · {facts.name}",
+            name=facts.name,
+            target=facts.target,
+            rows=counted(facts.rows, "row"),
+            model=facts.chosen,
+            version=facts.record.get("tenfold", ""),
+            headline=headline(facts),
+            sections=sections,
+            style=style,
+            script=script,
+            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'",
+        )
+    )
+
+
+def write_report(path: Any, record: dict[str, Any], held_out: pl.DataFrame | None = None, explained: dict[str, Any] | None = None) -> Path:
+    """Write the page to a file, whole or not at all."""
+    page = page_of(record, held_out, explained).encode("utf-8")
+    if len(page) > LARGEST:
+        raise BadInput(f"the report would take {len(page):,} bytes, more than {LARGEST:,}: leave out columns with --drop")
+    try:
+        with replacing(os.fspath(path)) as file:
+            file.write(page)
+    except OSError as reason:
+        raise cannot_write(str(path), reason) from None
+    return Path(path)
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"
+
+
+@cache
+def _text(name: str) -> str:
+    return (resources.files("tenfold") / "report" / "templates" / name).read_text(encoding="utf-8").strip()
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    return Environment(
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    ).from_string(_text("report.html.jinja"))

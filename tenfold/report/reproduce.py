@@ -1,0 +1,129 @@
+"""How to get the same result again: command, versions, hashes, everything that was tried, and a card for the model."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import shlex
+from typing import Any
+
+from tenfold.report.blocks import Code, Download, Pairs, Section, Table
+from tenfold.report.facts import Facts, as_dict, as_list, number
+from tenfold.report.verdict import sentences
+from tenfold.table.show import shown
+
+MOST_LISTED = 50
+MOST_WRITTEN = 5000  # settings in the file inside the page
+FORMULA = "=+-@\t\r\0"  # a spreadsheet would run a cell that begins so
+
+
+def reproduce(facts: Facts) -> Section:
+    """The command, what it ran with, and what it tried."""
+    pairs = [
+        ("seed", str(facts.settings.get("seed", ""))),
+        ("folds", str(facts.settings.get("folds") or "")),
+        ("effort", shown(facts.settings.get("effort") or "", 20)),
+        (
+            "versions",
+            ", ".join(
+                f"{name} {shown(facts.record[name], 20)}"
+                for name in ("tenfold", "python", "numpy", "polars")
+                if facts.record.get(name)
+            ),
+        ),
+        ("SHA-256 of the data", shown(facts.data.get("sha256") or "", 70)),
+        ("SHA-256 of the folds", shown(facts.record.get("folds_sha256") or "", 70)),
+    ]
+    total = number(as_dict(facts.record.get("seconds")).get("total"))
+    if total is not None:
+        pairs.append(("time", f"{total:.1f} s"))
+    blocks: list[object] = [Code(command(facts)), Pairs([(name, text) for name, text in pairs if text])]
+    tried = [as_dict(one) for one in as_list(facts.record.get("tried"))] or facts.board
+    if tried:
+        rows = [
+            [
+                shown(_label(one), 80),
+                facts.figure(one.get("score")),
+                _figure(one.get("error")),
+                shown(one.get("against") or "", 20),
+                _figure(one.get("seconds")),
+            ]
+            for one in tried[:MOST_LISTED]
+        ]
+        rest = len(tried) - len(rows)
+        caption = f"and {rest:,} more, in the file" if rest > 0 else ""
+        blocks.append(
+            Table(
+                ["model", facts.metric_name(), "standard error", "against the best", "seconds"],
+                rows,
+                right=(1, 2, 4),
+                summary=f"Everything tried: {len(tried):,}",
+                caption=caption,
+            ),
+        )
+        content = base64.b64encode(written(tried[:MOST_WRITTEN], facts.metric).encode("utf-8")).decode("ascii")
+        blocks.append(Download("Everything tried, as CSV", "tried.csv", content))
+    blocks.append(Code(card(facts), summary="A card for the model"))
+    return Section("reproduce", "Reproduce", blocks)
+
+
+def command(facts: Facts) -> str:
+    """What was typed, or would be."""
+    settings = facts.settings
+    words = ["tenfold", "select", str(facts.data.get("name", "table.csv")), "--target", str(settings.get("target", ""))]
+    for option in ("metric", "seed", "folds", "effort"):
+        value = settings.get(option)
+        if value is not None and value != "":
+            words += [f"--{option}", str(value)]
+    for option in ("drop", "keep", "category"):
+        for name in as_list(settings.get(option))[:20]:
+            words += [f"--{option}", str(name)]
+    return shown(" ".join(shlex.quote(word) for word in words), 2000)
+
+
+def written(tried: list[dict[str, Any]], metric: str) -> str:
+    """A line for each model that was tried; nothing that a spreadsheet would run."""
+    file = io.StringIO()
+    lines = csv.writer(file, lineterminator="\r\n")
+    lines.writerow(["model", "family", metric, "standard_error", "against", "seconds"])
+    for one in tried:
+        values = [_label(one), one.get("family"), one.get("score"), one.get("error"), one.get("against"), one.get("seconds")]
+        lines.writerow([_harmless(value) for value in values])
+    return file.getvalue()
+
+
+def _label(one: dict[str, Any]) -> str:
+    return str(one.get("label") or one.get("model") or "")
+
+
+def _harmless(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value if number(value) is not None else ""
+    text = shown(value, 200)
+    return f"'{text}" if text[:1] in FORMULA and text else text
+
+
+def _figure(value: Any) -> str:
+    found = number(value)
+    return "" if found is None else f"{found:.3g}"
+
+
+def card(facts: Facts) -> str:
+    """What a reader of the model alone should know."""
+    estimate = facts.estimate
+    low, high = number(estimate.get("low")), number(estimate.get("high"))
+    span = f" (95% range {facts.figure(low)} to {facts.figure(high)})" if low is not None and high is not None else ""
+    worth = "not known: the run was stopped"
+    if estimate:
+        worth = f"{facts.metric_name()} {facts.figure(estimate['value'])}{span} on new rows like the training rows"
+    lines = [
+        f"Model      {facts.chosen}",
+        f"Predicts   {facts.target} ({'one of several classes' if facts.classes else 'a number'})",
+        f"Made from  {facts.name}, {facts.rows:,} rows, by tenfold {shown(facts.record.get('tenfold', ''), 20)}",
+        f"Worth      {worth}",
+        f"Verdict    {' '.join(sentences(facts))}",
+        "Use        for rows drawn in the same way as the training rows; not for another population, place or time",
+        "Beware     associations are not causes: changing a column need not change the target",
+    ]
+    return "\n".join(lines)
