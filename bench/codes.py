@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import data as make
-from .plan import Contender, Data, Judgement, Quality, Workload, fit_predict
+from .measure import Meter
+from .plan import Contender, Data, Judgement, Quality, Run, Workload, build, fit_predict
 
 ROWS = 1_000_000
 
@@ -50,9 +51,34 @@ def race_of(name: str, module: str, what: str, about: str, table: Callable[[int]
     )
 
 
+def of_texts(path: str) -> Run:
+    """The same levels as texts in an array of objects, as frames and readers of files give them."""
+    words = np.array([f"level {i}" for i in range(100)], dtype=object)
+
+    def run(data: Data, meter: Meter) -> Quality:
+        model, X = build(path), words[data["X"].astype(np.int64)]
+        meter.fit(model.fit, X)
+        return size(data, model, meter.predict(model.transform, X))
+
+    return run
+
+
+TEXTS = Workload(
+    name="codes_onehot_text",
+    about="one-hot, 1M x 20 columns of 100 levels that are texts in an array of objects",
+    make=lambda shrink: levels(make.shrunk(ROWS, shrink)),
+    contenders=(
+        Contender("tenfold OneHotEncoder", "tenfold", of_texts("tenfold.OneHotEncoder"), "tenfold"),
+        Contender("sklearn OneHotEncoder", "sklearn", of_texts("sklearn.preprocessing.OneHotEncoder"), "peer"),
+    ),
+    judgement=Judgement("mean |z|", higher=False, tolerance=1e-6),
+)
+
 WORKLOADS = (
+    TEXTS,
     race_of("OneHotEncoder", "preprocessing", "onehot", "one-hot, 1M x 20 columns of 100 levels", levels, ROWS),
     race_of("KBinsDiscretizer", "preprocessing", "bins", "five bins of equal weight, 1M x 50", numbers, ROWS, random_state=0),
     race_of("SimpleImputer", "impute", "median", "medians for gaps, 1M x 50", lambda n: gaps(n, 50), ROWS, strategy="median"),
+    race_of("SimpleImputer", "impute", "mean", "means for gaps, 1M x 50", lambda n: gaps(n, 50), ROWS),
     race_of("KNNImputer", "impute", "neighbours", "gaps by 5 neighbours, 20k x 20", lambda n: gaps(n, 20), 20_000),
 )

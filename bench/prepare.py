@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import data as make
-from .plan import Contender, Data, Judgement, Quality, Workload, fit_predict
+from .measure import Meter
+from .plan import Contender, Data, Judgement, Quality, Workload, build, fit_predict
 
 ROWS, COLUMNS = 1_000_000, 50
 
@@ -41,6 +42,29 @@ def race_of(name: str, what: str, tolerance: float = 1e-6) -> Workload:
     )
 
 
+def race_back(name: str, what: str, tolerance: float = 1e-6) -> Workload:
+    """Fit, then the rows that were transformed brought back."""
+
+    def contender(library: str, path: str, role: Any = "peer") -> Contender:
+        def run(data: Data, meter: Meter) -> Quality:
+            model = build(path)
+            meter.fit(model.fit, data["X"])
+            return size(data, model, meter.predict(model.inverse_transform, model.transform(data["X"])))
+
+        return Contender(f"{library} {name}", library, run, role)
+
+    return Workload(
+        name=f"prepare_1m_{what}_back",
+        about=f"{name}: fit, then inverse_transform of transformed rows, 1M x {COLUMNS}",
+        make=lambda shrink: columns(make.shrunk(ROWS, shrink)),
+        contenders=(
+            contender("tenfold", f"tenfold.{name}", "tenfold"),
+            contender("sklearn", f"sklearn.preprocessing.{name}"),
+        ),
+        judgement=Judgement("mean |z|", higher=False, tolerance=tolerance),
+    )
+
+
 WORKLOADS = (
     race_of("StandardScaler", "standard"),
     race_of("MinMaxScaler", "minmax"),
@@ -49,4 +73,9 @@ WORKLOADS = (
     race_of("QuantileTransformer", "quantile", tolerance=0.02),  # other rows are looked at
     race_of("PowerTransformer", "power"),
     race_of("Normalizer", "normalize"),
+    race_back("StandardScaler", "standard"),
+    race_back("MinMaxScaler", "minmax"),
+    race_back("RobustScaler", "robust"),
+    race_back("QuantileTransformer", "quantile", tolerance=0.02),
+    race_back("PowerTransformer", "power"),
 )

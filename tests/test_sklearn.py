@@ -141,7 +141,7 @@ def test_set_output(learner: Any, container: str) -> None:
     dressed = clone(learner).set_output(transform=container).fit(frame, table.y)
     for rows, expected in (
         (dressed.transform(frame), plain),
-        (clone(learner).set_output(transform=container).fit_transform(frame, table.y), together if learner.cross_fitted else plain),
+        (clone(learner).set_output(transform=container).fit_transform(frame, table.y), together if learner.by_verbs else plain),
     ):
         assert type(rows).__module__.startswith(container)
         assert list(rows.columns) == list(dressed.get_feature_names_out())

@@ -82,7 +82,7 @@ def float_of(X: Any) -> Any:
 
 def takes_anything(learners: Iterable[Any]) -> bool:
     """Whether one of these wants rows as the user gave them, or has to be asked by its verbs."""
-    return any(not is_own(one) or one.accepts == "anything" or one.cross_fitted for one in learners)
+    return any(not is_own(one) or one.accepts == "anything" or one.by_verbs for one in learners)
 
 
 def objection_to(given: Any, *verbs: str) -> str | None:

@@ -46,7 +46,7 @@ class Traits:
         @property
         def passes_gaps(self) -> bool: ...
         @property
-        def cross_fitted(self) -> bool: ...
+        def by_verbs(self) -> bool: ...
         @property
         def invertible(self) -> bool: ...
         @property
@@ -97,7 +97,7 @@ class Traits:
         by_column = False  # z = (x − shift) / scale column by column, fitted from the spreads of the columns alone
         passes_gaps = False  # missing values of some columns, though others are filled
 
-        cross_fitted = False  # pipelines ask it by its verbs: `fit_transform` is not `transform`, or it wants the table as it was given
+        by_verbs = False  # pipelines ask it by its verbs: `fit_transform` is not `transform`, or it wants the table as it was given
 
         # --- the rest ---
         invertible = False  # a transformer with `_inverse`, which brings transformed rows back

@@ -24,7 +24,7 @@ class Seen(NamedTuple):
         """Whether they have to be asked by their verbs: one is not ours, or there is none."""
         if self.own:
             for _, step in self.active:  # a plain loop: small fits and predictions of one row ask often
-                if step.cross_fitted or step.accepts == "anything":
+                if step.by_verbs or step.accepts == "anything":
                     return True
         return not self.own
 

@@ -66,7 +66,7 @@ class TargetEncoder(Encoder):
     handle_unknown: ClassVar[str] = "ignore"
     min_frequency: ClassVar[None] = None
     max_categories: ClassVar[None] = None
-    cross_fitted: ClassVar[bool] = True
+    by_verbs: ClassVar[bool] = True  # `fit_transform` is not `transform`
     least_classes: ClassVar[int] = 1
 
     @classmethod

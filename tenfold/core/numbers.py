@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.core import ops
 from tenfold.core.errors import BadInput
 
@@ -16,6 +17,9 @@ def check_finite(X: Any, index: Any, names: Any, missing: bool, double: bool = F
     """Name the first value of X that may not be there. `index` holds the row numbers of X in the whole table; `double`: squares will
     be those of float64."""
     values = ops.dense(X)
+    largest = ops.LARGEST[DOUBLE if double else values.dtype]
+    if missing and values.flags.c_contiguous and values.ndim == 2 and _columns.within(values, largest):
+        return
     bad = ~(np.abs(values) <= ops.LARGEST[values.dtype]) if not double else ~(np.abs(values, dtype=np.float64) <= ops.LARGEST[DOUBLE])
     if missing:
         bad &= ~np.isnan(values)

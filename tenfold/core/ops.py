@@ -81,6 +81,9 @@ def all_usable(X: Any) -> bool:
     """Whether every value is finite, and small enough to be squared."""
     values = X.data if is_sparse(X) else X
     largest = LARGEST[values.dtype]
-    if float(np.vdot(values, values)) < largest**2:  # one quick pass: no x² is above the sum of all of them
+    total = float(np.vdot(values, values))
+    if total < largest**2:  # one quick pass: no x² is above the sum of all of them
         return True
+    if total != total:  # a NaN is among them, or made from two infinities
+        return False
     return bool((np.abs(values) <= largest).all())

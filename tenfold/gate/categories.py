@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold import _codes
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, BadType
 from tenfold.core.numbers import column_name
@@ -261,10 +262,10 @@ def _joined(found: list[Array | None], where: str) -> Array | None:
 
 
 def numbered(values: Any) -> tuple[Array, list[Any]]:
-    """Values as numbers of their different values, and those in order of appearance."""
-    different = list(dict.fromkeys(values))
-    place = dict(zip(different, range(len(different)), strict=True))
-    return np.fromiter(map(place.__getitem__, values), np.int64, len(values)), different
+    """Values as numbers of their different values, and those in order of appearance: equal are those that a dict takes for one."""
+    objects = values if isinstance(values, np.ndarray) and values.dtype == object else np.fromiter(values, object, len(values))
+    codes, different = _codes.numbered(objects)
+    return codes, different
 
 
 def is_missing(value: Any) -> bool:

@@ -194,7 +194,7 @@ def _object_column(values: Array, j: int, coder: Coder) -> Array:
         except ValueError:
             pass
     try:
-        return coder.values(j, *numbered(values.tolist()), native=values.dtype.kind != "O")
+        return coder.values(j, *numbered(values if values.dtype == object else values.tolist()), native=values.dtype.kind != "O")
     except (TypeError, OverflowError):  # things that are no categories
         return coder.numbers(j, _no_categories(values, column_name(None, j)))
 

@@ -51,7 +51,7 @@ class DateParts(Transformer, OnePass):
 
     missing: ClassVar[bool] = True
     double: ClassVar[bool] = True
-    cross_fitted: ClassVar[bool] = True  # it wants the dates as they were given, so that pipelines ask it by its verbs
+    by_verbs: ClassVar[bool] = True  # it wants the dates as they were given
     exempt: ClassVar[dict[str, str]] = {"column_order": "the parts of a column stand where it stands in X"}
 
     def _chosen(self) -> list[tuple[str, bool]]:

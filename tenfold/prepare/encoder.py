@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold import _codes
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import Estimator, Transformer
@@ -323,8 +324,8 @@ def marks_of(table: Any) -> Array:
     if isinstance(table, np.ndarray) and table.dtype == object:
         columns = table.T
     elif hasattr(table, "iloc"):  # of pandas; elsewhere a missing value is none of the values
-        columns = [table.iloc[:, j] if str(kind) == "object" else empty for j, kind in enumerate(table.dtypes)]
-    return np.array(["None" if type(None) in set(map(type, column.tolist())) else "nan" for column in columns], dtype=object)
+        columns = [table.iloc[:, j].to_numpy() if str(kind) == "object" else empty for j, kind in enumerate(table.dtypes)]
+    return np.array(["None" if _codes.holds_none(column.astype(object, copy=False)) else "nan" for column in columns], dtype=object)
 
 
 def _count(block: Block, sizes: tuple[int, ...]) -> Counts:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import map_rows
@@ -17,6 +18,7 @@ from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.prepare.gaps import NUMBERS, as_objects, check_kinds, gaps, is_nan, is_number
 from tenfold.prepare.imputer import Imputer
+from tenfold.prepare.scaler import are_plain, for_columns, is_long, written
 
 
 @estimator
@@ -184,7 +186,9 @@ class SimpleImputer(Imputer):
         check_kinds(X, self.missing_values)
         table = as_objects(X) if self.categorical else None
         if table is None and self.accepts == "rows":
-            return self._dressed(map_rows(self._undressed, check.check_predict(self, X)), X)
+            rows = check.check_predict(self, X)
+            strips = is_long(rows) and not self._has_categories() and not self.add_indicator and self._kept().all()
+            return self._dressed(written(self._write, rows) if strips else map_rows(self._undressed, rows), X)
         if table is None:  # no text in it
             return self._fitted_copy(self._fitted_state(), missing_values=np.nan).transform(X)
         check.check_names(self, check.frame_names(X))
@@ -222,6 +226,15 @@ class SimpleImputer(Imputer):
         if not self.add_indicator:
             return Z
         return np.hstack([Z, blank[:, self.missing_features_].astype(X.dtype)])
+
+    def _write(self, X: Array, out: Array) -> None:
+        """`_transform` of numbers into memory that is there, where no column is dropped and none is added."""
+        fill = vars(self)["statistics_"]
+        if not is_number(self.missing_values) and are_plain(X, out):
+            _columns.fill(X, for_columns(X, fill), out)
+            return
+        out[...] = X
+        np.copyto(out, fill, where=~self._present(X))
 
     def _transform_sparse(self, X: Any) -> Any:
         """Gaps among the stored values; zeros that are not stored are values."""

@@ -17,7 +17,7 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.numbers import column_name
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.prepare.gaps import NUMBERS, is_number
-from tenfold.prepare.scale import column_spreads
+from tenfold.prepare.scale import column_spreads, weight_of
 from tenfold.solve.columns import Distinct
 
 
@@ -52,10 +52,16 @@ class Imputer(Transformer, OnePass):
     def _summarize(self, block: Block) -> Filled:
         X = ops.dense(block.X)
         present = self._present(X)
-        lost = Counts(block.w @ ~present)
-        if self.strategy in ("mean", "constant"):
-            return Filled(column_spreads(X, block.w, present), lost)
-        return Filled(Distinct.of(X, block.w, present), lost)
+        if self.strategy == "mean" and present.all():
+            return Filled(column_spreads(X, block.w), Counts(np.zeros(X.shape[1])))
+        lost = weight_of(~present, block.w)
+        if self.strategy == "constant":  # whether there is a value is all that counts
+            nothing = np.zeros((X.shape[1], 1))
+            return Filled(Spread(weight_of(present, block.w), nothing, nothing, nothing), Counts(lost))
+        if self.strategy == "mean":
+            gapped = np.where(present, X, np.nan) if is_number(self.missing_values) else X
+            return Filled(column_spreads(gapped, block.w, present), Counts(lost))
+        return Filled(Distinct.of(X, block.w, present), Counts(lost))
 
     def _from_columns(self, present: Spread, missing: Counts) -> Filled:
         return Filled(present, missing)

@@ -12,7 +12,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.prepare.scaler import TINY, Extreme, Extremes
+from tenfold.prepare.scaler import TINY, Extreme, Extremes, shifted_and_divided, shifted_and_multiplied
 
 
 @estimator
@@ -83,17 +83,18 @@ class MinMaxScaler(Extreme):
 
     def _write(self, X: Array, out: Array) -> None:
         a, b = self._range()
-        np.subtract(X, self.data_min_, out=out)
-        out *= self.scale_
-        if a:
-            out += a
+        shifted_and_multiplied(X, self.data_min_, self.scale_, a, out)
         if self.clip:
             np.clip(out, a, b, out=out)
 
     def _inverse(self, Z: Array) -> Array:
-        X = (Z - self._range()[0]) / self.scale_
-        X += self.data_min_
+        X = np.empty(Z.shape)
+        self._write_back(Z, X)
         return X.astype(Z.dtype, copy=False)
+
+    def _write_back(self, Z: Array, out: Array) -> None:
+        shifted_and_divided(Z, self._range()[0], self.scale_, out)
+        out += self.data_min_
 
 
 @estimator
@@ -143,12 +144,15 @@ class MaxAbsScaler(Extreme):
         return rows.astype(X.dtype, copy=False)
 
     def _write(self, X: Array, out: Array) -> None:
-        np.divide(X, self.scale_, out=out)
+        shifted_and_divided(X, 0.0, self.scale_, out)
         if self.clip:
             np.clip(out, -1.0, 1.0, out=out)
 
     def _inverse(self, Z: Any) -> Any:
         return divided(Z, 1 / self.scale_) if ops.is_sparse(Z) else (Z * self.scale_).astype(Z.dtype, copy=False)
+
+    def _write_back(self, Z: Array, out: Array) -> None:
+        shifted_and_multiplied(Z, 0.0, self.scale_, 0.0, out)
 
 
 @estimator

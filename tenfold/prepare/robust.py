@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.prepare.minmax import divided
 from tenfold.prepare.ordered import Column, Ordered
-from tenfold.prepare.scaler import TINY
+from tenfold.prepare.scaler import TINY, shifted_and_divided, shifted_and_multiplied
 
 
 @estimator
@@ -41,6 +41,8 @@ class RobustScaler(Ordered):
     scale_: Any = learned("real(p)|none", "what each column is divided by")
     rank_error_: float = learned("float", "bound on the error of ranks, as a share of the rows, at 99 %; 0: exact")
     stats_: Any = learned("Ranks(p)", "the sketch: for partial_fit and merge", optional=True)
+
+    writes: ClassVar[bool] = True
 
     _: KW_ONLY
     with_centering: bool = param(default=True, doc="subtract the median; False also takes sparse X, which stays sparse")
@@ -92,10 +94,16 @@ class RobustScaler(Ordered):
             raise BadInput("rows of float32 are too far from the middle of their columns for float32: give them as float64")
         return rows
 
+    def _write(self, X: Array, out: Array) -> None:
+        shifted_and_divided(X, 0.0 if self.center_ is None else self.center_, 1.0 if self.scale_ is None else self.scale_, out)
+
     def _inverse(self, Z: Any) -> Any:
         if ops.is_sparse(Z):
             return Z.copy() if self.scale_ is None else divided(Z, 1 / self.scale_)
-        X = Z.astype(np.float64) if self.scale_ is None else Z * self.scale_
-        if self.center_ is not None:
-            X += self.center_
+        X = np.empty(Z.shape)
+        self._write_back(Z, X)
         return X.astype(Z.dtype, copy=False)
+
+    def _write_back(self, Z: Array, out: Array) -> None:
+        center, scale = 0.0 if self.center_ is None else self.center_, 1.0 if self.scale_ is None else self.scale_
+        shifted_and_multiplied(Z, 0.0, scale, center, out)

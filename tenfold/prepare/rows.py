@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
@@ -49,13 +50,19 @@ class Normalizer(Stateless):
         return rows  # CSR, whatever X is
 
     def _transform(self, X: Any) -> Any:
+        if not ops.is_sparse(X):
+            Z = np.empty(X.shape, dtype=X.dtype)
+            self._write(X, Z)
+            return Z
         norms = row_norms(X, self.norm)
         norms[norms == 0.0] = 1.0
-        if not ops.is_sparse(X):
-            return (X / norms[:, None]).astype(X.dtype, copy=False)
         Z = X.copy()
         Z.data = (X.data / np.repeat(norms, np.diff(X.indptr))).astype(X.dtype)
         return Z
+
+
+    def _write(self, X: Array, out: Array) -> None:
+        _columns.unit_rows(np.ascontiguousarray(X), self.norm, out)
 
 
 def row_norms(X: Any, norm: str) -> Array:
@@ -124,7 +131,9 @@ class Binarizer(Stateless):
 
     def _transform(self, X: Any) -> Any:
         if not ops.is_sparse(X):
-            return (self.threshold < X).astype(X.dtype)
+            Z = np.empty(X.shape, dtype=X.dtype)
+            self._write(X, Z)
+            return Z
         if self.threshold < 0:
             raise BadInput(
                 f"Cannot binarize a sparse matrix with threshold < 0 (threshold={self.threshold:g}): zeros that are not stored would "
@@ -134,3 +143,6 @@ class Binarizer(Stateless):
         Z.data = (X.data > self.threshold).astype(X.dtype)
         Z.eliminate_zeros()
         return Z
+
+    def _write(self, X: Array, out: Array) -> None:
+        np.greater(X, self.threshold, out=out, casting="unsafe")

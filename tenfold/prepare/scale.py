@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.base import check
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
@@ -14,33 +15,38 @@ from tenfold.core.data import Array, Block
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Spread
-from tenfold.prepare.scaler import brought_back, is_long, over, written
+from tenfold.prepare.scaler import brought_back, is_long, over, shifted_and_divided, shifted_and_multiplied, written
 from tenfold.solve.columns import check_magnitude
 
+TOGETHER = 128  # a byte holds the sum of as many truth values
 EPS = float(np.finfo(float).eps)
 FEWEST = 32.0  # rows whose rounding errors a column is granted at least
 
 
 def column_spreads(X: Any, w: Array, present: Array | None = None) -> Spread:
-    """Weight, mean and sum of squares of the values there are: every column is a group of its own."""
+    """Weight, mean and sum of squares of the values there are: every column is a group of its own. X is NaN where `present` is not true."""
     if present is None:
         whole = Spread.of(X, w)
         center, offset, scatter = whole.center.T, whole.offset.T, whole.scatter.T
         return Spread(np.full(len(center), whole.weight[0]), center, offset, scatter)
-    ones = present.astype(np.float64)
-    weight = w @ ones
+    weight = weight_of(present, w)
     safe = np.where(weight > 0, weight, 1.0)
-    values = np.where(present, X, 0.0).astype(np.float64, copy=False)
-    center = (w / w.max()) @ values / (safe / w.max())  # so that sums of large weights do not overflow
-    apart = np.subtract(values, center, out=values)
-    apart *= ones
-    offset = w @ apart / safe
-    apart -= offset
-    apart *= ones
-    with np.errstate(over="ignore"):
-        np.square(apart, out=apart)
-        scatter = w @ apart
-    return Spread(weight, center[:, None], offset[:, None], scatter[:, None])
+    values, filled = np.ascontiguousarray(X, dtype=np.float64), np.empty(X.shape)
+    _columns.fill(values, np.zeros(X.shape[1]), filled)
+    center = (w / w.max()) @ filled / (safe / w.max())  # so that sums of large weights do not overflow
+    _columns.fill(values, center, filled)  # at the mean, where nothing is added to the squares but rounding errors
+    whole = Spread.of(filled, w)
+    offset = ((whole.center[0] - center) + whole.offset[0]) * (w.sum() / safe)
+    return Spread(weight, center[:, None], offset[:, None], whole.scatter[0][:, None])
+
+
+def weight_of(marked: Array, w: Array) -> Array:
+    """The weight of the marked values of each column. Where all weights are 1 they are counted, in bytes as far as those reach."""
+    if not (w == 1).all() or not marked.flags.c_contiguous:
+        return np.asarray(w @ marked)
+    whole = len(marked) // TOGETHER * TOGETHER
+    sums = np.add.reduce(marked[:whole].view(np.uint8).reshape(TOGETHER, -1), axis=0, dtype=np.uint8).reshape(-1, marked.shape[1])
+    return np.asarray(np.add.reduce(sums, axis=0, dtype=np.float64) + np.add.reduce(marked[whole:], axis=0, dtype=np.float64))
 
 
 def constant(var: Array, mean: Array, weight: Array) -> Array:
@@ -137,12 +143,7 @@ class StandardScaler(Transformer, OnePass):
         return Z if Z.dtype is X.dtype else Z.astype(X.dtype, copy=False)
 
     def _write(self, X: Array, out: Array) -> None:
-        if self.with_mean:
-            np.subtract(X, self.mean_, out=out)
-        else:
-            out[...] = X
-        if self.with_std:
-            out /= self.scale_
+        shifted_and_divided(X, self.mean_ if self.with_mean else 0.0, self.scale_ if self.with_std else 1.0, out)
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
         """The rows in units of their deviations; copy=False writes them over X where it is an array of floats."""
@@ -152,13 +153,15 @@ class StandardScaler(Transformer, OnePass):
 
     def inverse_transform(self, X: Any, copy: bool | None = None) -> Any:
         """Rows back in their original units; copy=False writes them over X where it is an array of floats."""
-        return over(X, brought_back(self, X), self.copy if copy is None else copy)
+        return over(X, brought_back(self, X, write=self._write_back), self.copy if copy is None else copy)
 
     def _inverse(self, Z: Any) -> Any:
         if ops.is_sparse(Z):
             return Z if self.scale_ is None else Z.multiply(self.scale_).tocsr().astype(Z.dtype)
-        X = Z * self.scale_ if self.with_std else Z.astype(np.float64)
-        if self.with_mean:
-            X += self.mean_
+        X = np.empty(Z.shape)
+        self._write_back(Z, X)
         return X.astype(Z.dtype, copy=False)
+
+    def _write_back(self, Z: Array, out: Array) -> None:
+        shifted_and_multiplied(Z, 0.0, self.scale_ if self.with_std else 1.0, self.mean_ if self.with_mean else 0.0, out)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import Transformer, map_rows
@@ -19,8 +20,9 @@ from tenfold.core.errors import BadInput
 from tenfold.core.numbers import check_finite
 from tenfold.core.stats import Counts, Stats
 
-STRIP, STRIPS = 1 << 18, 16  # bytes that are written at a time, and how often before threads look for other work
+PIECE = 1 << 22  # bytes that are written before a thread looks for other work
 TOGETHER = 16  # rows that are reduced side by side
+Writer = Callable[[Array, Array], None]  # of rows, and of memory for what becomes of them
 TINY = float(np.finfo(float).tiny)  # a number below it has no reciprocal
 
 
@@ -31,7 +33,7 @@ class Scaler(Transformer, OnePass):
     double: ClassVar[bool] = True
     invertible: ClassVar[bool] = True
 
-    writes: ClassVar[bool] = False  # whether it has `_write`
+    writes: ClassVar[bool] = False  # whether it has `_write` and `_write_back`
 
     def transform(self, X: Any) -> Any:
         """The rows in their new form; copy=False writes them over X where it is an array of floats."""
@@ -42,12 +44,16 @@ class Scaler(Transformer, OnePass):
         return over(X, self._dressed(rows, X), self._copies())
 
     def _write(self, X: Array, out: Array) -> None:
-        """`_transform` of rows of float64 into memory that is there."""
+        """`_transform` of dense rows into memory that is there."""
+        raise NotImplementedError
+
+    def _write_back(self, Z: Array, out: Array) -> None:
+        """`_inverse` of dense rows into memory that is there."""
         raise NotImplementedError
 
     def inverse_transform(self, X: Any) -> Any:
         """Transformed rows as they were; copy=False writes them over X where it is an array of floats."""
-        return over(X, brought_back(self, X), self._copies())
+        return over(X, brought_back(self, X, write=self._write_back if self.writes else None), self._copies())
 
     def _copies(self) -> bool:
         return bool(getattr(self, "copy", True))
@@ -84,7 +90,13 @@ class Stateless(Transformer, OnePass):
     def transform(self, X: Any, copy: bool | None = None) -> Any:
         """The rows in their new form; copy=False writes them over X where it is an array of floats."""
         fitted = self if "n_features_in_" in vars(self) else self._fitted_copy({}).fit(X)
-        return over(X, Transformer.transform(fitted, X), self._copies() if copy is None else copy)
+        rows = check.check_predict(fitted, X)
+        rows = written(fitted._write, rows) if is_long(rows) else map_rows(fitted._transform, rows)
+        return over(X, fitted._dressed(rows, X), self._copies() if copy is None else copy)
+
+    def _write(self, X: Array, out: Array) -> None:
+        """`_transform` of dense rows into memory that is there."""
+        raise NotImplementedError
 
     def _copies(self) -> bool:
         return bool(getattr(self, "copy", True))
@@ -109,10 +121,9 @@ class Extremes(Stats):
                 return cls(weight, *ends)
         low, high = (_reduced(function, X).astype(np.float64) for function in (np.minimum, np.maximum))
         if np.isnan(low).any():
-            some = np.isnan(low)
-            part = X[:, some]
-            gone = np.isnan(part)
-            low[some], high[some] = np.where(gone, np.inf, part).min(axis=0), np.where(gone, -np.inf, part).max(axis=0)
+            low, high = (_reduced(function, X).astype(np.float64) for function in (np.fmin, np.fmax))  # they pass over NaN
+            empty = np.isnan(low)
+            low, high = np.where(empty, np.inf, low), np.where(empty, -np.inf, high)
         return cls(weight, low, high)
 
     def __add__(self, other: Extremes) -> Extremes:
@@ -138,14 +149,17 @@ def _reduced(function: Any, X: Array) -> Array:
     return np.asarray(function.reduce(np.concatenate([long.reshape(TOGETHER, -1), X[whole:]]), axis=0))
 
 
-def brought_back(learner: Any, X: Any, width: int | None = None) -> Any:
-    """`_inverse` of rows that have passed the gate: as many columns as `transform` gives, missing values where it takes them."""
+def brought_back(learner: Any, X: Any, width: int | None = None, write: Writer | None = None) -> Any:
+    """`_inverse` of rows that have passed the gate: as many columns as `transform` gives, missing values where it takes them;
+    `write`: the same into memory that is there."""
     check.check_fitted(learner)
     Z, _ = check.as_table(learner, X)
     check.check_width(learner, Z.shape[1], learner.n_features_in_ if width is None else width)
     Z = as_floats(Z)
-    check_finite(Z, slice(0, None), vars(learner).get("feature_names_in_"), missing=learner.missing, double=learner.double)
-    return learner._in_format(map_rows(learner._inverse, Z), X)
+    if not ops.all_usable(Z):
+        check_finite(Z, slice(0, None), vars(learner).get("feature_names_in_"), missing=learner.missing, double=learner.double)
+    rows = written(write, Z) if write is not None and is_long(Z) else map_rows(learner._inverse, Z)
+    return learner._in_format(rows, X)
 
 
 def over(X: Any, rows: Any, copy: bool) -> Any:
@@ -170,16 +184,40 @@ def is_long(X: Any) -> bool:
     return type(X) is np.ndarray and X.dtype.char == "d" and len(X) > block_rows(X.shape[1])
 
 
-def written(write: Callable[[Array, Array], None], X: Array) -> Array:
-    """write(X, out) on all threads, a few rows at a time: what is written once stays in cache until it is finished."""
-    out, step = np.empty(X.shape), max(1, STRIP // (8 * X.shape[1]))
-
-    def some(start: int) -> None:
-        for i in range(start, min(start + STRIPS * step, len(X)), step):
-            write(X[i : min(i + step, start + STRIPS * step)], out[i : min(i + step, start + STRIPS * step)])
-
-    each(some, list(range(0, len(X), STRIPS * step)), on=Threads())
+def written(write: Writer, X: Array) -> Array:
+    """write(X, out) on all threads."""
+    out, step = np.empty(X.shape), max(1, PIECE // (8 * X.shape[1]))
+    each(lambda start: write(X[start : start + step], out[start : start + step]), list(range(0, len(X), step)), on=Threads())
     return out
+
+
+def shifted_and_divided(X: Array, shift: Any, scale: Any, out: Array) -> None:
+    """(x − shift) / scale, column by column."""
+    if are_plain(X, out):
+        _columns.standardize(X, for_columns(X, shift), for_columns(X, scale), out)
+        return
+    np.subtract(X, shift, out=out)
+    out /= scale
+
+
+def shifted_and_multiplied(X: Array, shift: Any, scale: Any, plus: Any, out: Array) -> None:
+    """(x − shift) scale + plus, column by column."""
+    if are_plain(X, out):
+        _columns.spread_out(X, for_columns(X, shift), for_columns(X, scale), for_columns(X, plus), out)
+        return
+    np.subtract(X, shift, out=out)
+    out *= scale
+    out += plus
+
+
+def for_columns(X: Array, values: Any) -> Array:
+    """Values, or one for all, as an array with one for each column."""
+    return np.ascontiguousarray(np.broadcast_to(values, X.shape[1:]), dtype=np.float64)
+
+
+def are_plain(*tables: Array) -> bool:
+    """Whether tables are rows of float64, one behind the other, as kernels take them."""
+    return all(one.dtype == np.float64 and one.flags.c_contiguous and one.flags.aligned for one in tables)
 
 
 def refuse_at(learner: Any, bad: Array, X: Array, what: str, remedy: str) -> None:

@@ -16,6 +16,8 @@ from tenfold.core.stats import Stats
 SMALLEST_SQUARES = 1e-290
 SMALLEST_VALUE = 1e-145
 
+EXACT, WIDEST = 2.0**52, 1 << 16  # whole numbers below the one, and no further apart than the other, are counted in a table
+
 
 def check_magnitude(means: Array, squares: Array, names: Any) -> None:
     """Refuse columns whose squares overflow, and warn of those whose squares vanish.
@@ -107,11 +109,28 @@ class Distinct(Stats):
 
 def tally(values: Array, weights: Array) -> tuple[Array, Array]:
     """Distinct values in order, and the weight of each."""
+    if (few := _whole(values)) is not None:
+        first, place = few
+        count = np.bincount(place)
+        weight = count * weights[0] if (weights == weights[0]).all() else np.bincount(place, weights=weights)
+        there = np.flatnonzero(count)
+        return (there + first).astype(values.dtype), weight[there]
     if len(weights) and (weights == weights[0]).all():  # no need to know which is which
         distinct, count = np.unique(values, return_counts=True)
         return distinct, count * weights[0]
     distinct, place = np.unique(values, return_inverse=True)
     return distinct, np.bincount(place, weights=weights, minlength=len(distinct))
+
+
+def _whole(values: Array) -> tuple[int, Array] | None:
+    """The least of whole numbers that lie close together, and how far each is above it: they are counted, not sorted. None for others."""
+    if not len(values) or values.dtype.kind != "f":
+        return None
+    low, high = float(values.min()), float(values.max())
+    if not -EXACT < low <= high < EXACT or high - low >= min(WIDEST, 4 * len(values)):  # NaN is not below anything
+        return None
+    place = (values - low).astype(np.int64)
+    return (int(low), place) if low == np.floor(low) and np.array_equal(place + low, values) else None
 
 
 def _without(values: Array, weights: Array, gone: Array, lost: Array) -> tuple[Array, Array]:

@@ -31,6 +31,7 @@ CATEGORIES = np.where(rng.random((9000, 1)) < 0.1, np.nan, rng.integers(0, 9, (9
 MIXED = np.hstack([X, CATEGORIES])
 TABLE = MIXED[:400]
 TILTED = np.vander(np.linspace(1, 2, 200), 13)[:, :-1]  # so badly conditioned that sums need thirty digits
+TEXTS, GAPS = np.array(["a", "b", None], dtype=object)[MANY[:200, None] % 3], np.where(SMALL < -1, np.nan, SMALL)
 SHALLOW: dict[str, Any] = dict(max_depth=3, random_state=0)
 LITTLE: dict[str, Any] = dict(max_iter=2, early_stopping=False, max_leaf_nodes=5)
 ONCE: dict[str, Any] = dict(LITTLE, max_iter=1)
@@ -70,6 +71,10 @@ def tree(y: Any, X: Any = SMALL, regress: bool = True, **options: Any) -> Callab
 def forest(y: Any, X: Any = SMALL, regress: bool = True, weights: Any = None, **options: Any) -> Callable[[], Any]:
     kind = tenfold.RandomForestRegressor if regress else tenfold.RandomForestClassifier
     return lambda: np.asarray(kind(2, **{**SHALLOW, **options}).fit(X, y, weights).predict(X))
+
+
+def there_and_back(scaler: Any) -> Any:
+    return scaler.inverse_transform(scaler.fit_transform(GAPS))
 
 
 def left_out(learner: Any, y: Any) -> Callable[[], Any]:
@@ -112,6 +117,13 @@ EVALUATION: Fits = {
     "roc_auc_score": lambda: roc_auc_score(LABEL, Y + X[:, 5]),
     "isotonic_regression": lambda: isotonic_regression(SHORT),
     "calibration_curve": lambda: calibration_curve(TWO, logistic(SHORT)).prob_true,
+}
+PREPARE: Fits = {
+    "texts": lambda: tenfold.OneHotEncoder().fit_transform(TEXTS).toarray(),
+    "gaps": lambda: tenfold.SimpleImputer().fit_transform(GAPS),
+    "rows of unit length": lambda: tenfold.Normalizer().fit_transform(SMALL),
+    "to mean zero and back": lambda: there_and_back(tenfold.StandardScaler()),
+    "to a range and back": lambda: there_and_back(tenfold.MinMaxScaler()),
 }
 TREES: Fits = {
     "DecisionTreeRegressor": tree(SHORT),
@@ -200,6 +212,7 @@ def logistic(scores: Any) -> Any:
 FITS: dict[str, Fits] = {
     "blocks": BLOCKS,
     "evaluation": EVALUATION,
+    "prepare": PREPARE,
     "trees": TREES,
     "forests": FORESTS,
     "boosting": BOOSTING,

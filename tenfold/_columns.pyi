@@ -1,0 +1,28 @@
+import numpy
+import numpy.typing
+
+def standardize(
+    X: numpy.typing.NDArray[numpy.float64],
+    shift: numpy.typing.NDArray[numpy.float64],
+    scale: numpy.typing.NDArray[numpy.float64],
+    out: numpy.typing.NDArray[numpy.float64],
+) -> None: ...
+def spread_out(
+    X: numpy.typing.NDArray[numpy.float64],
+    shift: numpy.typing.NDArray[numpy.float64],
+    scale: numpy.typing.NDArray[numpy.float64],
+    plus: numpy.typing.NDArray[numpy.float64],
+    out: numpy.typing.NDArray[numpy.float64],
+) -> None: ...
+def fill(
+    X: numpy.typing.NDArray[numpy.float64],
+    values: numpy.typing.NDArray[numpy.float64],
+    out: numpy.typing.NDArray[numpy.float64],
+) -> None: ...
+def unit_rows(
+    X: numpy.typing.NDArray[numpy.float64] | numpy.typing.NDArray[numpy.float32],
+    norm: str,
+    out: numpy.typing.NDArray[numpy.float64] | numpy.typing.NDArray[numpy.float32],
+) -> None: ...
+def within(X: numpy.typing.NDArray[numpy.float64] | numpy.typing.NDArray[numpy.float32], largest: float) -> bool: ...
+def use_level(name: str) -> bool: ...
