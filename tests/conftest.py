@@ -8,10 +8,16 @@ from dataclasses import MISSING
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import tenfold
 from tenfold.base.estimator import Estimator
 from tenfold.core.params import domains
+
+# Drawn cases are the same in every run; `--hypothesis-profile=thorough` draws more of them.
+settings.register_profile("suite", max_examples=40, derandomize=True, database=None, deadline=None)
+settings.register_profile("thorough", settings.get_profile("suite"), max_examples=200)
+settings.load_profile("suite")
 
 
 @pytest.fixture(autouse=True)

@@ -81,3 +81,10 @@ def test_points_on_a_line_are_told() -> None:
         tenfold.CircleFit("algebraic").fit([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
     with pytest.warns(tenfold.NotConverged, match="certificate"):
         tenfold.CircleFit(max_iter=1).fit(arc(30, 1.0, 0.1))
+
+
+def test_a_centre_that_is_too_far_to_be_squared_is_refused() -> None:
+    """Points on a parabola that is flat but for its last digits: overflows were told by NumPy alone."""
+    x = np.linspace(-1, 1, 9)
+    with pytest.raises(tenfold.BadInput, match="so flat that their centre lies beyond 1e150"):
+        tenfold.CircleFit().fit(np.column_stack([x, x**2 * 1e-152]))

@@ -76,3 +76,9 @@ def test_what_is_refused() -> None:
         tenfold.DateParts(["century"]).fit([["2024-12-31"]])
     with pytest.raises(tenfold.BadParameter, match="name a part"):
         tenfold.DateParts([], cycles=[]).fit([["2024-12-31"]])
+
+
+def test_infinity_is_told_by_the_name_of_its_column() -> None:
+    frame = pd.DataFrame({"born": [0.0, 1.0], "died": [2.0, np.inf]})
+    with pytest.raises(tenfold.BadInput, match=r"inf.* in column 'died', row 1: replace or drop"):
+        tenfold.DateParts().fit(frame)

@@ -213,12 +213,13 @@ def patiently(function: Callable[..., Result], A: Any, *rest: Any, **options: An
         working.release()
 
     worker = threading.Thread(target=copy_context().run, args=(work,), daemon=True)
+    started = True
     try:
-        worker.start()
-    except RuntimeError:  # there is no room for a thread
-        return function(A, *rest, **options)
-    try:
-        while not working.acquire(timeout=LISTEN_EVERY):
+        try:
+            worker.start()  # an interrupt may find it here already
+        except RuntimeError:  # there is no room for a thread
+            started = False
+        while started and not working.acquire(timeout=LISTEN_EVERY):
             if stopping():
                 raise KeyboardInterrupt
     except BaseException:
@@ -226,6 +227,8 @@ def patiently(function: Callable[..., Result], A: Any, *rest: Any, **options: An
             atexit.register(_leave)
         _given_up.append(worker)
         raise
+    if not started:
+        return function(A, *rest, **options)
     result, error = found
     if error is not None:
         raise error
@@ -240,4 +243,5 @@ def _leave() -> None:
         libc.on_exit(libc._exit, None)
     else:
         for worker in _given_up:
-            worker.join()
+            if worker.is_alive():
+                worker.join()

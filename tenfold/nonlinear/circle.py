@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer, map_rows
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.errors import NotConverged, warn
+from tenfold.core.errors import BadInput, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
@@ -18,7 +18,7 @@ from tenfold.core.stats import Moments
 from tenfold.solve.linalg import solve_spd
 from tenfold.solve.row_space import in_row_space, is_wide
 
-TINY = 1e-300
+TINY, FAR = 1e-300, 1e150  # a centre beyond it has distances that cannot be squared
 
 
 def mean_terms(block: Block) -> Moments:
@@ -91,7 +91,7 @@ class CircleFit(Transformer, Estimator):
         squares = yield partial(algebraic_terms, center=mean)
         S = squares.scatter
         shift = solve_spd(S[:p, :p], S[:p, p:], "CircleFit")[:, 0] / 2
-        center = mean + shift
+        center = _within_reach(mean + shift)
         if self.method == "algebraic":
             radius = float(np.sqrt(squares.mean[p] - 2 * shift @ squares.mean[:p] + shift @ shift))
             around = yield partial(geometric_terms, center=center)
@@ -111,7 +111,7 @@ class CircleFit(Transformer, Estimator):
             certificate = float(np.sqrt(max(explained, 0.0) / max(rest, TINY)))
             if certificate <= self.tol or rest <= 1e-28 * size or explained <= 1e-30 * size:
                 return self._found(center, float(at.mean[p]), at, certificate, n_iter)
-            new = center + _solve(A, b, scale, damping)
+            new = _within_reach(center + _solve(A, b, scale, damping))
             then = yield partial(geometric_terms, center=new)
             if then.scatter[p, p] <= rest * (1 + 1e-14):
                 if np.array_equal(new, center):
@@ -148,6 +148,14 @@ class CircleFit(Transformer, Estimator):
 
     def _distances(self, X: Array) -> Array:
         return np.asarray(np.sqrt(((X - self.center_) ** 2).sum(axis=1)) - self.radius_)
+
+
+def _within_reach(center: Array) -> Array:
+    if not np.abs(center).max() < FAR:
+        raise BadInput(
+            "CircleFit: the points are so flat that their centre lies beyond 1e150: drop the column that hardly varies, or rescale it"
+        )
+    return center
 
 
 def _solve(A: Array, b: Array, scale: Array, damping: float) -> Array:

@@ -150,7 +150,7 @@ def seconds_of(X: Any) -> Any:
         import narwhals as nw
 
         frame = nw.from_native(X, eager_only=True)
-        columns = [_seconds(_array_of(column), str(column.name)) for column in frame.iter_columns()]
+        columns = [_seconds(_array_of(one), column_name(frame.columns, j)) for j, one in enumerate(frame.iter_columns())]
         return np.column_stack(columns) if columns else X
     table = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else X
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind in "fiub":
@@ -170,7 +170,11 @@ def _array_of(column: Any) -> Array:
 
 def _seconds(values: Array, where: str) -> Array:
     if values.dtype.kind in "fiub":
-        return values.astype(np.float64)
+        seconds = values.astype(np.float64)
+        if np.isinf(seconds).any():
+            row = int(np.isinf(seconds).argmax())
+            raise BadInput(f"Input X contains infinity (inf) in {where}, row {row}: replace or drop such values first")
+        return seconds
     if values.dtype.kind == "M":
         moments = values.astype("datetime64[us]")
         return np.where(np.isnat(moments), np.nan, moments.astype(np.int64) / 1e6)
