@@ -357,3 +357,30 @@ def test_answers_of_a_frame_in_memory() -> None:
     assert answers_of(model, frame).rows == 100
     with pytest.raises(BadInput, match="holds nothing"):
         answers_of(model, frame.with_columns(y=pl.lit(None, pl.String)))
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("tenfold est", ["estimate"]),
+        ("tenfold fit t.csv --model Rid", ["Ridge", "RidgeCV"]),
+        ("tenfold fit t.csv --target ", ["x", "z", "c", "y"]),
+        ("tenfold explain t.tenfold t.csv --column x", ["x"]),
+        ("tenfold select t.csv --metric log", ["log_loss"]),
+        ("tenfold fit none.csv --target a", []),
+    ],
+)
+def test_the_shell_completes(typed: str, offered: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    classes(30, 0, "t.csv")
+    monkeypatch.setenv("_TENFOLD_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split(" ")) - 1))
+    with pytest.raises(SystemExit, match="0"):
+        run([])
+    assert capsys.readouterr().out.split() == offered
+
+
+def test_completion_can_be_shown(capsys: Captured) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        run(["--show-completion", "bash"])
+    assert "_TENFOLD_COMPLETE=complete_bash" in capsys.readouterr().out

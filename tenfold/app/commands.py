@@ -65,7 +65,7 @@ class ByPurpose(TyperGroup):
 
 app = typer.Typer(
     cls=ByPurpose,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings=dict(help_option_names=["-h", "--help"]),

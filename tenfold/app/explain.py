@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tenfold.app.options import Columns, JsonResult, NewRows, RunFolder
+from tenfold.app.options import Columns, JsonResult, NewRows, RunFolder, columns_of
 from tenfold.app.words import AsItIs, counted, figure, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
 from tenfold.selection.explaining import Answer, Effect, Reasons, altered, answer_of, effect, movers, reasons, row_of
@@ -24,7 +24,9 @@ def explain_command(
     folder: RunFolder,
     file: NewRows,
     row: Annotated[int | None, typer.Option(metavar="N", help="why this row, counted from 1, gets its prediction")] = None,
-    column: Annotated[str | None, typer.Option(metavar="COLUMN", help="how predictions change along this column")] = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="how predictions change along this column", autocompletion=columns_of)
+    ] = None,
     change: Annotated[
         Columns, typer.Option("--set", metavar="COLUMN=VALUE", help="with --row: what if this cell were another; may be given again")
     ] = None,

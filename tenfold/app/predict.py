@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from tenfold.app.failures import print_message
 from tenfold.app.options import NewRows, RunFolder
 from tenfold.app.words import clean, counted
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadFile, BadParameter
 from tenfold.selection.predictions import check_format, write_predictions
-from tenfold.selection.store import open_run
+from tenfold.selection.store import open_run, sketch_of
+from tenfold.selection.unlike import Unlike
 
 
 def predict_command(
@@ -24,8 +26,14 @@ def predict_command(
         bool,
         typer.Option("--raw", help="write labels as they are, also those a spreadsheet would run as formulas"),
     ] = False,
+    mark: Annotated[
+        bool, typer.Option("--mark", help="a column more that says of each row what is unlike the training table")
+    ] = False,
 ) -> int:
     """Predictions for the rows of a file: the class with its probabilities, or the number with its range.
+
+    Rows that look unlike the training table (levels that are new, numbers outside the range that was seen) are told on standard error.
+    Large files are read in parts; the predictions are written whole or not at all.
 
     Example:  tenfold predict churn.tenfold new.csv --out answers.csv
     """
@@ -33,8 +41,13 @@ def predict_command(
         raise BadParameter(f"--out {out} is the table itself: choose another name for the predictions")
     if out is not None:
         check_format(out)
-    model = open_run(folder)
-    rows = write_predictions(model, file, out, raw)
+    model, looked = open_run(folder), Unlike(sketch_of(folder))
+    if mark and not looked.sketched:
+        raise BadFile(f"{folder} keeps no sketch of its training table, as runs of earlier versions: run tenfold select again")
+    rows = write_predictions(model, file, out, raw, looked, mark)
+    told = looked.sentence()
+    if told is not None:
+        print_message(told)
     if out is not None:
         print(clean(f"{counted(rows, 'prediction')} written to {out}"))
     return 0

@@ -1,20 +1,30 @@
-"""Predictions of a saved model as a file."""
+"""Predictions of a saved model as a file: large tables part by part, written whole or not at all."""
 
 from __future__ import annotations
 
-import io
+import codecs
 import os
+import re
+import shutil
 import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tenfold.core.errors import BadParameter
 from tenfold.saved.writing import is_stream, replacing
 from tenfold.selection.model import TableModel
-from tenfold.table.reading import pl
+from tenfold.selection.unlike import COLUMN, Unlike
+from tenfold.table.chunks import chunks, is_large
+from tenfold.table.reading import pl, read_table
 
 FORMULA = r"^[=+\-@\t\r\x00]"  # a spreadsheet would run a cell that starts so
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl")
+TOLD = re.compile(r"column '.*?'")  # what a warning is about
+PIECE = 1 << 20
 
 
 def check_format(out: Path) -> str:
@@ -27,19 +37,26 @@ def check_format(out: Path) -> str:
     raise BadParameter(f"out={str(out)!r}: the name must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
 
 
-def write_predictions(model: TableModel, table: Any, out: Path | None, raw: bool = False) -> int:
-    """A line for each row: the prediction, and its range or the probability of each class. Returns the number of rows."""
+def write_predictions(
+    model: TableModel, table: Any, out: Path | None, raw: bool = False, looked: Unlike | None = None, mark: bool = False
+) -> int:
+    """A line for each row: the prediction, and its range or the probability of each class. Returns the number of rows.
+
+    looked: is shown all rows; mark: what it says of each is a column more. A file that is too large to be read at once is read in
+    parts, and what is predicted lies on the disk until it is complete, so that memory is bounded.
+    """
     end = ".csv" if out is None else check_format(out)
-    frame = predictions(model, table)
-    if not raw and end in (".csv", ".tsv"):
-        frame = _without_formulas(frame)
-    content = _written(frame, end)
-    if out is None:
-        sys.stdout.write(content.decode())
-    else:
-        with replacing(os.fspath(out)) as file:
-            file.write(content)
-    return frame.height
+    with _place(out) as file:
+        writer, rows = _Writer(file, end), 0
+        for frame in _parts(model, table):
+            found = predictions(model, frame)
+            words = None if looked is None else looked.look(frame)
+            if mark and words is not None:
+                found = found.with_columns(words.alias(_free(COLUMN, found.columns)))
+            writer.write(found if raw or end not in (".csv", ".tsv") else _without_formulas(found))
+            rows += found.height
+        writer.close()
+    return rows
 
 
 def predictions(model: TableModel, table: Any) -> pl.DataFrame:
@@ -57,15 +74,68 @@ def predictions(model: TableModel, table: Any) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _written(frame: pl.DataFrame, end: str) -> bytes:
-    file = io.BytesIO()
-    if end == ".parquet":
-        frame.write_parquet(file)
-    elif end == ".jsonl":
-        frame.write_ndjson(file)
-    else:
-        frame.write_csv(file, separator="\t" if end == ".tsv" else ",")
-    return file.getvalue()
+def _parts(model: TableModel, table: Any) -> Iterator[pl.DataFrame]:
+    """The rows of a table, in parts where it is a large file; what is told of a column is told once."""
+    if not (isinstance(table, (str, os.PathLike)) and is_large(Path(table))):
+        yield read_table(table).frame
+        return
+    told, row = set[str](), 0
+    for frame in chunks(Path(table), [str(name) for name in model.feature_names_in_]):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield frame
+        where = f"in rows {row + 1:,} to {row + frame.height:,}; later ones are not told"
+        row += frame.height
+        for one in caught:
+            about = TOLD.match(str(one.message))
+            if about is None or about[0] not in told:
+                told.add(about[0] if about else "")
+                warnings.warn(f"{one.message} ({where})", one.category, stacklevel=2)
+
+
+class _Writer:
+    """Frames of the same columns, one after another, in a file."""
+
+    def __init__(self, file: BinaryIO, end: str) -> None:
+        self.file, self.end, self.started = file, end, False
+        self.parquet: Any = None
+
+    def write(self, frame: pl.DataFrame) -> None:
+        if self.end == ".parquet":
+            import pyarrow.parquet
+
+            table = frame.to_arrow()
+            if self.parquet is None:
+                self.parquet = pyarrow.parquet.ParquetWriter(self.file, table.schema)
+            self.parquet.write_table(table.cast(self.parquet.schema))
+        elif self.end == ".jsonl":
+            frame.write_ndjson(self.file)
+        else:
+            frame.write_csv(self.file, separator="\t" if self.end == ".tsv" else ",", include_header=not self.started)
+        self.started = True
+
+    def close(self) -> None:
+        if self.parquet is not None:
+            self.parquet.close()
+
+
+@contextmanager
+def _place(out: Path | None) -> Iterator[BinaryIO]:
+    """A file to write to that becomes what was asked for when all is written: a file, or standard output."""
+    if out is not None:
+        with replacing(os.fspath(out)) as file:
+            yield file
+        return
+    with tempfile.TemporaryFile() as kept:
+        yield kept
+        kept.seek(0)
+        shutil.copyfileobj(codecs.getreader("utf-8")(kept), sys.stdout, PIECE)
+
+
+def _free(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:

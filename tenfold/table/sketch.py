@@ -58,7 +58,9 @@ def unlike(sketched: Facts, rows: pl.DataFrame) -> list[tuple[Facts, Array, str]
         if one["kind"] == "category":
             new = ~gaps & ~values.is_in(list(one["levels"])).fill_null(False).to_numpy()
             if one["rare"] == 0 and new.any():
-                found.append((one, new, f"{str(values.filter(pl.Series(new))[0])[:40]!r} is new"))
+                levels = values.filter(pl.Series(new)).unique(maintain_order=True)
+                first = f"{str(levels[0])[:40]!r}"
+                found.append((one, new, f"{first} is new" if len(levels) == 1 else f"a new level such as {first}"))
         else:
             x = values.to_numpy()
             with np.errstate(invalid="ignore"):

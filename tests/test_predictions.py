@@ -1,0 +1,131 @@
+"""tenfold predict: rows unlike the training table are told, large files go part by part, and nothing is half written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tenfold.app.commands import run
+from tenfold.selection import predictions
+from tenfold.table import large
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.chdir(tmp_path)
+    table("t.csv", 200)
+    assert run(["fit", "t.csv", "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+    capsys.readouterr()
+
+
+def table(name: str, rows: int, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 1, rows)
+    c = rng.choice(["red", "green"], rows)
+    frame = pl.DataFrame({"x": x, "c": c, "y": np.where(x + (c == "red") > 0.9, "yes", "no")})
+    frame.write_csv(name) if name.endswith(".csv") else frame.write_parquet(name)
+    return frame
+
+
+@pytest.fixture
+def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large, "LARGE", 100)
+    monkeypatch.setattr(large, "PART_CELLS", 300)
+    monkeypatch.setattr("tenfold.table.chunks.HEAD_CELLS", 300)
+
+
+def test_rows_unlike_the_training_table_are_told(capsys: Captured) -> None:
+    frame = table("new.csv", 20, 1).with_columns(x=pl.Series([5.0, -5.0, None, *[0.5] * 17]), c=pl.Series(["blue", *["red"] * 19]))
+    frame.write_csv("new.csv")
+    assert run(["predict", "t.tenfold", "new.csv", "--out", "a.csv"]) == 0
+    said = capsys.readouterr()
+    assert "20 predictions written to a.csv" in said.out
+    assert "3 of 20 rows look unlike the training table:" in said.err
+    parts = ["'x' below 0.002 (row 2)", "'x' above 0.998 (row 1)", "'x' missing, which it never was (row 3)", "'c' 'blue' is new (row 1)"]
+    assert all(part in said.err for part in parts)
+    assert run(["predict", "t.tenfold", "new.csv", "--out", "b.csv", "--mark"]) == 0
+    marked = pl.read_csv("b.csv")
+    words = ["x above 0.998; c 'blue' is new", "x below 0.002", "x missing, which it never was", None]
+    assert marked["unlike the training table"].to_list()[:4] == words
+    assert marked.drop("unlike the training table").equals(pl.read_csv("a.csv"))
+    capsys.readouterr()
+    assert run(["predict", "t.tenfold", "t.csv", "--out", "c.csv"]) == 0 and not capsys.readouterr().err
+
+
+def test_without_a_sketch_nothing_is_said(capsys: Captured) -> None:
+    Path("t.tenfold/sketch.json").unlink()
+    pl.DataFrame({"x": [99.0], "c": ["red"]}).write_csv("new.csv")
+    assert run(["predict", "t.tenfold", "new.csv"]) == 0 and "unlike" not in capsys.readouterr().err
+    assert run(["predict", "t.tenfold", "new.csv", "--mark"]) == 3 and "keeps no sketch" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("end", [".csv", ".tsv", ".parquet", ".jsonl"])
+@pytest.mark.parametrize("source", [".csv", ".parquet"])
+def test_in_parts_it_is_the_same(end: str, source: str, in_parts: None, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    frame = table(f"new{source}", 1000, 2)
+    seen = []
+    original = predictions.predictions
+
+    def spied(model: Any, part: Any) -> Any:
+        seen.append(part.height)
+        return original(model, part)
+
+    monkeypatch.setattr(predictions, "predictions", spied)
+    assert run(["predict", "t.tenfold", f"new{source}", "--out", f"parts{end}", "--mark"]) == 0
+    assert sum(seen) == 1000 and (source == ".parquet" or len(seen) > 2)
+    monkeypatch.setattr(large, "LARGE", 1 << 40)
+    assert run(["predict", "t.tenfold", f"new{source}", "--out", f"whole{end}", "--mark"]) == 0
+    read: Any = {
+        ".csv": pl.read_csv,
+        ".tsv": lambda path: pl.read_csv(path, separator="\t"),
+        ".parquet": pl.read_parquet,
+        ".jsonl": lambda path: pl.read_ndjson(path, infer_schema_length=None),
+    }[end]
+    assert read(f"parts{end}").equals(read(f"whole{end}")) and read(f"parts{end}").height == frame.height
+
+
+def test_what_is_told_of_a_column_is_told_once(in_parts: None, capsys: Captured) -> None:
+    frame = table("new.csv", 1000, 3).with_columns(x=0.5, c=pl.Series(["red", "green"] * 250 + ["blue"] * 500))
+    frame.write_csv("new.csv")
+    assert run(["predict", "t.tenfold", "new.csv", "--out", "a.csv"]) == 0
+    error = capsys.readouterr().err
+    assert error.count("new to the model") == 1 and "later ones are not told" in error
+    assert "500 of 1,000 rows look unlike" in error and "rows 501, 502, 503 and 497 more" in error
+
+
+def test_a_file_that_breaks_further_down_leaves_what_was_there(in_parts: None, capsys: Captured) -> None:
+    table("new.csv", 1000, 4)
+    with open("new.csv", "a") as file:
+        file.write("0.5,red,yes,and,too,many,cells\n")
+    Path("a.csv").write_text("before")
+    assert run(["predict", "t.tenfold", "new.csv", "--out", "a.csv"]) == 3
+    assert Path("a.csv").read_text() == "before" and sorted(one for one in os.listdir() if one.startswith(".")) == []
+    capsys.readouterr()
+    assert run(["predict", "t.tenfold", "new.csv"]) == 3 and capsys.readouterr().out == ""
+
+
+def test_to_standard_output_and_to_a_pipe() -> None:
+    table("new.csv", 5, 5)
+    command = [sys.executable, "-m", "tenfold.app.cli", "predict", "t.tenfold", "new.csv"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count("\n") == 6 and done.stdout.startswith("y,chance of no,chance of yes")
+    piped = subprocess.run(f"{' '.join(command)} | head -1", shell=True, capture_output=True, text=True)
+    assert piped.stdout == "y,chance of no,chance of yes\n" and not piped.stderr
+
+
+def test_a_sketch_that_somebody_wrote_in_is_no_sketch(capsys: Captured) -> None:
+    for text in ("[]", "{", json.dumps(dict(columns=3))):
+        Path("t.tenfold/sketch.json").write_text(text)
+        assert run(["predict", "t.tenfold", "t.csv", "--out", "a.csv"]) == 0
+        assert run(["watch", "t.tenfold", "t.csv"]) == 3
+    assert "keeps no sketch" in capsys.readouterr().err
