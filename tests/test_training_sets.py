@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine
 
 import tenfold
@@ -15,6 +16,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.front import Front
+from tenfold.core import mapped
 from tenfold.core.stats import Moments
 from tenfold.evaluate import nested_cross_validate
 from tenfold.evaluate.validate import training_sets
@@ -240,3 +242,44 @@ def test_settings_start_from_the_one_before(monkeypatch: pytest.MonkeyPatch) -> 
     assert sum(int(one.n_iter_[0]) for one in near) < sum(int(one.n_iter_[0]) for one in far)
     for one, other in zip(near, far, strict=True):
         np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_pass_once_through_the_transformers_before_a_parameter(
+    dtype: Any, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A logistic regression passes over its rows again and again, for each C; bits are those of a fit through the transformers."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 3)).astype(dtype)
+    y, w = (X[:, 0] * X[:, 1] > 0).astype(int), rng.integers(1, 3, 9000).astype(float) if weighted else None
+    near = tenfold.RadialBasisFeatures(40, centers="sample", bandwidth=1.0)
+    model = tenfold.make_pipeline(tenfold.StandardScaler(), near, tenfold.LogisticRegression())
+    source = check.in_memory(model, X, y, w)
+    seen: list[int] = []
+    transform = tenfold.RadialBasisFeatures._transform
+    monkeypatch.setattr(
+        tenfold.RadialBasisFeatures, "_transform", lambda self, rows: (seen.append(len(rows)), transform(self, rows))[1]
+    )
+    first, second = model._fit_values(source, "logisticregression__C", [0.1, 1.0])
+    assert sum(seen) == len(X)
+    alone = [fresh(model).set_params(logisticregression__C=C).fit(X, y, w) for C in (0.1, 1.0)]
+    np.testing.assert_array_equal(first.predict_proba(X), alone[0].predict_proba(X))
+    np.testing.assert_allclose(second.predict_proba(X), alone[1].predict_proba(X), atol=1e-3)
+    assert second.get_params()["logisticregression__C"] == 1.0
+
+
+def test_rows_that_are_sparse_or_too_many_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    model = tenfold.make_pipeline(tenfold.StandardScaler(), tenfold.LogisticRegression())
+    kept = model._fit_values(check.in_memory(model, X, y), "logisticregression__C", [0.1, 1.0])
+    monkeypatch.setattr(mapped, "MOST_KEPT", 0)
+    again = model._fit_values(check.in_memory(model, X, y), "logisticregression__C", [0.1, 1.0])
+    for one, other in zip(kept, again, strict=True):
+        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+    model = tenfold.make_pipeline(tenfold.MaxAbsScaler(), tenfold.LogisticRegression())
+    monkeypatch.undo()
+    found = model._fit_values(check.in_memory(model, sparse.csr_matrix(X), y), "logisticregression__C", [0.1])
+    alone = model.set_params(logisticregression__C=0.1).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_array_equal(found[0].predict_proba(X), alone.predict_proba(X))

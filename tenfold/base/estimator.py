@@ -134,6 +134,14 @@ class Estimator(SklearnApi):
         """One fitted learner for each value of a parameter."""
         return [fresh(self).set_params(**{name: value})._fit(source) for value in values]
 
+    def _fit_values(self, source: Source, name: str, values: list[Any], start: Any = None) -> list[Self]:
+        """As `_fit_path`, for any parameter, each fit from the solution for the value before."""
+        models: list[Self] = []
+        for value in values:
+            models.append(fresh(self).set_params(**{name: value})._fit(source, start))
+            start = models[-1]._solution()
+        return models
+
     def _from_sums(self, source: Source) -> Sums | None:
         """What merged sums over rows like these replace a fit by, for a learner that knows the facts of the gate; None: fit again."""
         return None

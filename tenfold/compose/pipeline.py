@@ -24,6 +24,7 @@ from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner, through
+from tenfold.core.mapped import kept
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.gate.inputs import AsGiven
 
@@ -133,6 +134,16 @@ class Pipeline(LastStep):
         front = fresh(self)
         mapped = front._driven(front._learn_front, source)
         return [front._behind_front(one) for one in fresh(last)._fit_path(mapped, inner, values)]
+
+    def _fit_values(self, source: Source, name: str, values: list[Any], start: Any = None) -> list[Any]:
+        """For a parameter of the last step the transformers are fitted once, and rows in memory pass through them once."""
+        step, _, inner = name.partition("__")
+        key, last = self._active()[-1]
+        if step != key or not inner or self._foreign():
+            return super()._fit_values(source, name, values, start)
+        front = fresh(self)
+        mapped = kept(front._driven(front._learn_front, source))
+        return [front._behind_front(one) for one in fresh(last)._fit_values(mapped, inner, values)]
 
     def _from_sums(self, source: Source) -> Sums | None:
         """Behind transformers that map column by column, a learner of one pass is solved from moments of the rows before them; behind

@@ -55,11 +55,7 @@ class TrainingSets:
             return [fresh(self.learner)._fit(rows, self.start)]
         if self.learner.path == self.path:
             return list(fresh(self.learner)._fit_path(rows, self.path, list(self.values)))
-        models, start = [], self.start
-        for value in self.values:
-            models.append(self.one(value, rows, start))
-            start = models[-1]._solution()
-        return models
+        return list(fresh(self.learner)._fit_values(rows, self.path, list(self.values), self.start))
 
     def one(self, value: Any, rows: Source, start: Any = None) -> Any:
         """The model of one value."""
