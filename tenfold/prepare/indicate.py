@@ -93,7 +93,7 @@ class MissingIndicator(Transformer, OnePass):
                 f"The features {new} have missing values in transform but have no missing values in fit: fit on rows like these, or "
                 "set error_on_new=False"
             )
-        return blank[:, self.features_].astype(X.dtype)
+        return blank[:, self.features_].astype(X.dtype, order="C")
 
     def transform(self, X: Any) -> Any:
         """Where values are missing: an array of truth values, or a CSC matrix of them."""
