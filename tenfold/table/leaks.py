@@ -59,10 +59,14 @@ def _looks(column: pl.Series, target: _Target) -> Iterator[str]:
     numbers = None if text else column.to_numpy().astype(np.float64)
     there = column.is_not_null().to_numpy() if numbers is None else ~np.isnan(numbers)
     n = len(there)
-    if target.classes and LEAST_ROWS <= there.sum() <= n - LEAST_ROWS:
+    if target.classes and LEAST_CLASS <= there.sum() <= n - LEAST_CLASS:
         area = _least_area(there.astype(float), target)
-        if area is not None and area >= ALMOST_PERFECT:
+        if area is not None and area >= ALMOST_PURE:  # there are two values only: it is the share of rows that are right
             yield f"whether it is missing: AUC {area:.3f}"
+    if text and target.classes and LEAST_CLASS <= there.sum() < n:  # a gap may be what one of the classes has
+        share = _pure(_codes(column), target)
+        if share is not None and share >= ALMOST_PURE:
+            yield f"{100 * share:.1f}% right by its levels, a gap among them"
     if there.sum() < LEAST_ROWS or there.mean() < 0.5:
         return
     rest = target[there]
@@ -73,8 +77,8 @@ def _looks(column: pl.Series, target: _Target) -> Iterator[str]:
             yield f"{'AUC' if rest.classes else 'rank correlation'} {figure:.3f}"
         codes = np.unique(x, return_inverse=True)[1]
     else:
-        codes = column.drop_nulls().rank("dense").to_numpy().astype(np.int64) - 1
-    levels = int(codes.max()) + 1
+        codes = _codes(column.drop_nulls())
+    levels = len(np.unique(codes))
     if levels < 2:
         return
     if not text and levels > len(codes) / 2:  # measured: neighbours in order take the place of levels
@@ -86,6 +90,11 @@ def _looks(column: pl.Series, target: _Target) -> Iterator[str]:
     least = ALMOST_PURE if rest.classes else ALMOST_EXPLAINED
     if share is not None and share >= least:
         yield f"{100 * share:.1f}% {'right by its levels' if rest.classes else 'of the ranks explained by its levels'}"
+
+
+def _codes(texts: pl.Series) -> Array:
+    """Texts as 0, 1, ...; a gap is one of them."""
+    return texts.rank("dense").fill_null(0).to_numpy().astype(np.int64)
 
 
 def _least_area(x: Array, target: _Target) -> float | None:
