@@ -236,6 +236,42 @@ def test_large_files_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
     np.testing.assert_allclose(model.fit(tmp_path / "y.csv", "y").predict(table), small, rtol=1e-6)
 
 
+def test_dates_have_cycles_where_they_cover_them(tmp_path: Path) -> None:
+    """Sines and cosines are those of DateParts; one that is missing is in the middle of them."""
+    n = 400
+    rng = np.random.default_rng(0)
+    seconds = rng.integers(0, 86_400 * 1000, n)
+    when = pl.Series((np.datetime64("2021-01-01T00:00:00") + seconds).astype("datetime64[us]")).set(pl.Series(np.arange(n) % 40 == 0), None)
+    few = [date(2024, 3, 1 + i % 9) for i in range(n)]
+    months = [date(2020 + i // 12 % 3, 1 + i % 12, 1) for i in range(n)]
+    table = pl.DataFrame({"when": when, "few": few, "month": months, "x": rng.normal(size=n), "when_hour_sin": rng.normal(size=n)})
+    waves = [f"when_{cycle}_{wave}" for cycle in ("dayofyear", "dayofweek", "hour") for wave in ("sin", "cos")]
+    parts = tenfold.DateParts(parts=[], cycles=["dayofyear", "dayofweek", "hour"]).fit_transform(table.select("when"))
+    for purpose, factor in (("linear", np.sqrt(2.0)), ("neighbors", 0.5)):
+        prepare = tenfold.Prepare(purpose).fit(table)
+        names = prepare.get_feature_names_out().tolist()
+        assert names[-8:] == [*waves[:4], "when_hour_sin_", waves[5], "month_dayofyear_sin", "month_dayofyear_cos"]
+        Z = prepare.transform(table)
+        np.testing.assert_allclose(Z[:, -8:-2], factor * np.nan_to_num(parts), rtol=1e-6, atol=1e-9)
+        assert prepare.inverse_transform(Z)["when"][1] == table["when"].dt.strftime("%Y-%m-%d %H:%M:%S")[1]
+        counted = prepare.sum_by_column(np.ones(Z.shape[1]))
+        assert counted["when"] == 8 and counted["few"] == 1 and counted["month"] == 3
+        assert "sine and cosine of its place in the year and the week and the day" in prepare.describe()
+        tenfold.save(prepare, tmp_path / "p.tenfold")
+        np.testing.assert_array_equal(tenfold.load(tmp_path / "p.tenfold").transform(table), Z)
+    made = tenfold.Prepare("trees").fit_transform(table)
+    assert made["when_month"].to_list() == when.dt.month().to_list() and made["when_hour"].to_list() == when.dt.hour().to_list()
+    assert made["when_dayofweek"].to_list() == (when.dt.weekday() - 1).to_list() and "few_month" not in made.columns
+
+
+def test_seasons_are_learned_from_dates() -> None:
+    day = [date(2019, 1, 1) + timedelta(days=i) for i in range(1461)]
+    y = np.array([10 * np.cos(2 * np.pi * i / 365.25) + 3 * (one.weekday() in (0, 6)) for i, one in enumerate(day)])
+    table = pl.DataFrame({"day": day, "noise": np.random.default_rng(0).normal(size=1461)})
+    model = tenfold.make_pipeline(tenfold.Prepare(), tenfold.Ridge())
+    assert tenfold.cross_validate(model, table, y, cv=KFold(4), scoring="r2")["test_score"].min() > 0.95
+
+
 def test_cells_far_below_that_are_something_else_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     days = ["2024-05-01", "2024-05-02", "2024-07-09"] * 1000

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import tenfold
@@ -75,3 +77,15 @@ def test_lines_above_the_header_and_encodings(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text((tmp_path / "plain.csv").read_text(), encoding="utf-16")
     with pytest.raises(BadFile, match="is text in UTF-16: save it in UTF-8"):
         tenfold.Ridge().fit(tmp_path / "wide.csv", "y")
+
+
+def test_dates_are_refused_with_what_makes_numbers_of_them(tmp_path: Path) -> None:
+    days = pl.Series([date(2024, 1, 1) + timedelta(days=i) for i in range(50)])
+    table = pl.DataFrame({"x": np.arange(50.0), "day": days, "y": np.arange(50.0)})
+    table.write_csv(tmp_path / "iso.csv")
+    table.with_columns(day=days.dt.strftime("%d.%m.%Y")).write_csv(tmp_path / "german.csv")
+    table.write_parquet(tmp_path / "t.parquet")
+    for source in (tmp_path / "iso.csv", tmp_path / "german.csv", tmp_path / "t.parquet", table, table.to_pandas()):
+        with pytest.raises(BadInput, match=r"column 'day'.*code it as numbers first, with Prepare or DateParts for example"):
+            tenfold.Ridge().fit(source, "y")
+        tenfold.make_pipeline(tenfold.Prepare(), tenfold.Ridge()).fit(source, "y")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.numbers import column_name
 from tenfold.gate.categories import Coder, numbered, short
+
+DATED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]|$)|\d{1,2}[./]\d{1,2}[./](\d{2}|\d{4})( |$)")
 
 
 def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Array | None]:
@@ -138,11 +142,17 @@ def _column(column: Any, j: int, coder: Coder | None) -> Array:
         except (TypeError, ValueError):
             pass
     first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
-    how = "as days since a day" if kind.is_temporal() else "with OneHotEncoder"
+    how = "with Prepare or DateParts" if kind.is_temporal() else way_to_numbers(column[first])
     raise BadInput(
         f"could not convert string to float: {where} holds {kind} (row {first}: {short(column[first])}): "
         f"code it as numbers first, {how} for example"
     )
+
+
+def way_to_numbers(value: Any) -> str:
+    """What makes numbers of a column with such a value. Of a date it is not known which part matters: it is not made a number untold."""
+    dated = isinstance(value, date) or (isinstance(value, str) and DATED.match(value.strip()))
+    return "with Prepare or DateParts" if dated else "with OneHotEncoder"
 
 
 def numbered_column(column: Any) -> tuple[Array, list[Any]]:

@@ -98,7 +98,7 @@ class DateParts(Transformer, OnePass):
         if (np.abs(X) > LARGEST).any():  # of NaN it is false
             row, column = (int(place) for place in np.argwhere(np.abs(X) > LARGEST)[0])
             raise BadInput(f"column {column}, row {row}: {X[row, column]:g} is no date: numbers are seconds since 1970, below {LARGEST:g}")
-        made = [_part(X[:, j].astype(np.float64), *one) for j in range(X.shape[1]) for one in self._chosen()]
+        made = [part_of(X[:, j].astype(np.float64), *one) for j in range(X.shape[1]) for one in self._chosen()]
         return np.hstack(made).astype(X.dtype, copy=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -110,7 +110,7 @@ class DateParts(Transformer, OnePass):
         return np.array(out, dtype=object)
 
 
-def _part(seconds: Array, part: str, cycle: bool) -> Array:
+def part_of(seconds: Array, part: str, cycle: bool) -> Array:
     """(rows, 1) of a part, or (rows, 2) of its cycle; NaN for missing dates."""
     gone = np.isnan(seconds)
     whole = np.where(gone, 0.0, seconds)

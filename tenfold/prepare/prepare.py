@@ -18,6 +18,7 @@ from tenfold.prepare.coder import OTHER, TableCoder
 from tenfold.prepare.indicators import widths
 from tenfold.prepare.new_rows import check_new_rows
 from tenfold.prepare.prepared_words import sentence_of
+from tenfold.prepare.table_dates import PARTS, DateSums, date_columns, date_names, date_scales
 from tenfold.prepare.table_rows import Rows, asked_kinds, chunks_of, matched, read_texts, table_of, target_values
 from tenfold.prepare.table_scales import scales_of
 from tenfold.prepare.table_sums import TableSums
@@ -34,7 +35,8 @@ class Prepare(Transformer, Estimator):
     """Prepare: a table as it is (numbers, categories, dates, gaps, ids) as what a learner takes.
 
     Model       number     z = (x − mean) / sd, 0 where x is missing, and a column 0/1 for "is missing" if enough are
-                date       the same of its days since 1970
+                date       the same of its days since 1970; sine and cosine of its place in the year, the week and the day, where its dates
+                           cover them (`DateParts`); for trees month, weekday and hour
                 category   a column 0/1 for each level but the most frequent one; rare levels together, a gap is a level
                 text       the logarithm of its length, and a column 0/1 for each of its frequent words
                 left out   ids, constants, columns that count the rows
@@ -66,6 +68,8 @@ class Prepare(Transformer, Estimator):
     notes_: Array = learned("text(p)", "what there is to know about each column, such as why it is left out")
     texts_: Array = learned("text(t)", "names of the columns of texts")
     words_: list[Array] = learned("[text(*)](t)", "their frequent words")
+    dates_: Array = learned("text(d)", "names of the columns of dates with more than their days", optional=True)
+    cycles_: list[Array] = learned("[text(*)](d)", "the cycles of each of these: dayofyear, dayofweek, hour", optional=True)
     mean_: Array = learned("float(m)", "what is subtracted from each new column")
     scale_: Array = learned("float(m)>=0", "what each new column is divided by")
 
@@ -109,7 +113,8 @@ class Prepare(Transformer, Estimator):
             left = ", ".join(f"{column.name!r} ({column.kind})" for column in columns[:5])
             few = f" of {frame.height} sample{'s' if frame.height > 1 else ''}" if frame.height < self.least_rows else ""
             raise BadInput(f"no column of the table{few} can be used: {left}; name kinds=, such as {{{frame.columns[0]!r}: 'nominal'}}")
-        sums = TableSums().add(used, [frame[name] for name in texts], weights)
+        dates = [one.name for one in columns if one.kind == "date" and frame.schema[one.name] != pl.Duration]
+        sums = TableSums(dates={name: DateSums() for name in dates}).add(used, [frame[name] for name in texts], weights)
         for chunk in chunks:
             frame, weights = chunk.weighed()
             sums.add(read_as(columns, frame), [frame[name] for name in texts], weights)
@@ -129,12 +134,16 @@ class Prepare(Transformer, Estimator):
         most = int(np.clip(MOST_CELLS // (sums.rows * categories), 5, self.most_levels))
         coder = TableCoder(least_rows=self.least_rows, most_levels=most).learn(schema, sums, forms)
         words = [sums.words[name].frequent(self.least_rows, self.most_words, below=sums.rows)[0] for name in texts]
+        cycles = {name: found for name, one in sums.dates.items() if (found := one.cycles())}
         vars(self).update(
-            coder_=coder, texts_=np.array(texts, dtype=object), words_=[np.array(some, dtype=object) for some in words]
-        )
+            coder_=coder, texts_=np.array(texts, dtype=object), words_=[np.array(some, dtype=object) for some in words],
+            dates_=np.array(list(cycles), dtype=object), cycles_=[np.array(some, dtype=object) for some in cycles.values()],
+        )  # fmt: skip
         mean, scale = np.zeros(0), np.ones(0)
         if self.purpose != "trees":
             mean, scale = scales_of(coder, texts, words, sums, self.purpose == "neighbors")
+            more = date_scales(2 * sum(map(len, cycles.values())), self.purpose == "neighbors")
+            mean, scale = np.append(mean, more[0]), np.append(scale, more[1])
         vars(self).update(mean_=mean, scale_=scale)
 
     def _is_text(self, column: Column, frame: pl.DataFrame) -> bool:
@@ -169,7 +178,7 @@ class Prepare(Transformer, Estimator):
                 if width > 1:
                     Z[gaps, start + 1] = high[start + 1]
             start += width
-        for words in self._word_columns(frame):
+        for words in [*self._word_columns(frame), *self._date_columns(frame)]:
             part = slice(start, start + words.shape[1])
             Z[:, part] = (words - self.mean_[part]) / self.scale_[part]
             start = part.stop
@@ -179,15 +188,29 @@ class Prepare(Transformer, Estimator):
         return [word_columns(frame[name], list(words)) for name, words in zip(self.texts_, self.words_, strict=True)]
 
     @property
+    def _cycles(self) -> dict[str, list[str]]:
+        """The cycles of each column of dates that has some; older files know none."""
+        return {str(name): list(some) for name, some in zip(self.dates_, self.cycles_, strict=True)} if "dates_" in vars(self) else {}
+
+    def _date_columns(self, frame: pl.DataFrame) -> list[Array]:
+        coder, made = self.coder_, []
+        for name, cycles in self._cycles.items():
+            i = coder.feature_names_in_.tolist().index(name)
+            days = coder.numbers(frame[name], i).fill_null(np.nan).to_numpy() / coder.scale_[i]
+            made.append(date_columns(days, cycles, self.purpose == "trees"))
+        return made
+
+    @property
     def _used(self) -> list[str]:
-        """The columns that are used, in the order of the new ones."""
+        """The columns that are used."""
         return [*map(str, self.coder_.feature_names_in_), *map(str, self.texts_)]
 
     def _widths(self) -> list[int]:
-        """The new columns that belong to each column that is used."""
+        """The new columns that belong to each column that is used; then those of the cycles of dates."""
         more = self.coder_.category_ if self.purpose == "neighbors" else np.zeros(len(self.coder_.category_), dtype=bool)
         coded = [width + int(one) for width, one in zip(widths(self.coder_), more, strict=True)]
-        return ([1] * len(coded) if self.purpose == "trees" else coded) + [1 + len(words) for words in self.words_]
+        parts = [len(date_names("", some, self.purpose == "trees")) for some in self._cycles.values()]
+        return ([1] * len(coded) if self.purpose == "trees" else coded) + [1 + len(words) for words in self.words_] + parts
 
     def transform(self, X: Any) -> Any:
         """The matrix of numbers, or for trees the frame; other columns than those needed are passed over."""
@@ -221,9 +244,9 @@ class Prepare(Transformer, Estimator):
     def _frame(self, frame: pl.DataFrame) -> Any:
         """What trees take: numbers with gaps, categories as texts."""
         made, names = self.coder_.frame(frame), self.get_feature_names_out().tolist()
-        words = self._word_columns(frame)
-        if words:
-            coded = pl.DataFrame(np.concatenate(words, axis=1), schema=names[made.width :])
+        more = [*self._word_columns(frame), *self._date_columns(frame)]
+        if more:
+            coded = pl.DataFrame(np.concatenate(more, axis=1), schema=names[made.width :]).fill_nan(None)
             made = made.hstack(coded) if made.width else coded  # a frame without columns has no rows either
         return made.to_pandas() if self._container() == "pandas" else made
 
@@ -256,7 +279,7 @@ class Prepare(Transformer, Estimator):
         return pl.Series(name, [one or None for one in said], dtype=pl.String)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the new columns: `size`, `size is missing`, `colour=red`, `remark has 'broken'`."""
+        """The names of the new columns: `size`, `size is missing`, `colour=red`, `remark has 'broken'`, `day_dayofweek_sin`."""
         check.check_fitted(self)
         coder, start = self.coder_, 0
         old, names = coder.names_out(), list[str]()
@@ -267,6 +290,9 @@ class Prepare(Transformer, Estimator):
             start += width
         for name, words in zip(self.texts_, self.words_, strict=True):
             names += word_names(str(name), list(words))
+        for name, cycles in self._cycles.items():
+            for new in date_names(name, cycles, self.purpose == "trees"):
+                names.append(new if new not in names else f"{new}_")  # a column of the table may be called so
         return np.array(names, dtype=object)
 
     def sum_by_column(self, values: Any) -> dict[str, float]:
@@ -275,7 +301,9 @@ class Prepare(Transformer, Estimator):
         values, ends = np.asarray(values, dtype=np.float64).ravel(), np.cumsum(self._widths())
         if len(values) != ends[-1]:
             raise BadInput(f"sum_by_column takes a number for each of the {ends[-1]} new columns, and got {len(values)}")
-        found = dict(zip(self._used, map(float, map(np.sum, np.split(values, ends[:-1]))), strict=True))
+        found = dict.fromkeys(self._used, 0.0)
+        for name, some in zip([*self._used, *self._cycles], np.split(values, ends[:-1]), strict=True):
+            found[name] += float(np.sum(some))
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
     def describe(self) -> str:
@@ -290,6 +318,9 @@ class Prepare(Transformer, Estimator):
             return "the coder takes other columns"
         if not set(self.texts_) <= set(self.feature_names_in_) - set(coder.feature_names_in_):
             return "the texts are in other columns"
+        known = all(one in PARTS for some in self._cycles.values() for one in some)
+        if not known or not set(self._cycles) <= set(coder.feature_names_in_[~coder.category_]):
+            return "the dates are in other columns, or of other parts"
         width = 0 if self.purpose == "trees" else sum(self._widths())
         if len(self.mean_) != width or len(self.scale_) != width or not (self.scale_ > 0).all():
             return f"means and scales are not those of the {width} new columns"

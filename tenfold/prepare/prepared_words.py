@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.prepare.coder import OTHER
 from tenfold.prepare.indicators import widths
+from tenfold.prepare.table_dates import PARTS, WORDS
 from tenfold.table.dates import written_dates
 from tenfold.table.reading import pl
 
@@ -35,14 +36,16 @@ def sentence_of(prepare: Prepare, column: int) -> str:
 
 def _number(prepare: Prepare, i: int) -> str:
     coder = prepare.coder_
+    cycles = prepare._cycles.get(str(coder.feature_names_in_[i]), [])
     if prepare.purpose == "trees":
-        return "as it is"
+        return "as it is" + (f", and its {', '.join(PARTS[one] for one in cycles)}" if cycles else "")
     start = sum(prepare._widths()[:i])
     mean, scale = prepare.mean_[start] / coder.scale_[i], prepare.scale_[start] / coder.scale_[i]
     form = coder.form_of(i)
     if "%" in form:
         day = written_dates(pl.Series([float(np.round(mean))]), form)[0]
         done = f"days since {day} (form {form.replace('%', '')}), divided by {scale:.4g}"
+        done += f", and sine and cosine of its place in {' and '.join(WORDS[one] for one in cycles)}" if cycles else ""
     else:
         done = f"minus its mean {mean:.4g}, divided by {scale:.4g}"
     gap = f", and 1 in {str(coder.feature_names_in_[i]) + ' is missing'!r}" if coder.blank_[i] else ""

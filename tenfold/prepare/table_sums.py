@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tenfold.core.data import Array
+from tenfold.prepare.table_dates import DateSums
 from tenfold.prepare.words import lengths_of, words_of
 from tenfold.table.cells import as_texts, class_texts, counted_levels, is_text
 from tenfold.table.reading import pl
@@ -120,6 +121,7 @@ class TableSums:
     levels: dict[str, LevelSums] = field(default_factory=dict)
     lengths: dict[str, NumberSums] = field(default_factory=dict)  # of texts
     words: dict[str, LevelSums] = field(default_factory=dict)
+    dates: dict[str, DateSums] = field(default_factory=dict)  # for the columns of days whose cycles are looked for
 
     def add(self, frame: pl.DataFrame, texts: list[pl.Series], weights: Array | None = None) -> TableSums:
         """Count a chunk: a frame of numbers and categories, and columns of texts."""
@@ -132,6 +134,8 @@ class TableSums:
             else:
                 values = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
                 self.numbers.setdefault(column.name, NumberSums()).add(values, weights)
+                if column.name in self.dates:
+                    self.dates[column.name].add(values)
         for text in texts:
             self.lengths.setdefault(text.name, NumberSums()).add(lengths_of(text), weights)
             held = words_of(text)

@@ -16,6 +16,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
+from tenfold.gate.containers import way_to_numbers
 from tenfold.table.layout import START, layout_of
 from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
 from tenfold.table.packed import bytes_of, encoding_of
@@ -272,7 +273,7 @@ def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> Ba
     return BadInput(
         f"could not convert string to float: column {name[:80]!r} of {table} holds {kind} (row {row}: "
         f"{shown}): "
-        "code it as numbers first, with OneHotEncoder for example"
+        f"code it as numbers first, {way_to_numbers(value)} for example"
     )
 
 
