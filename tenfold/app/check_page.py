@@ -13,7 +13,8 @@ from tenfold.table.flags import Flag
 from tenfold.table.show import said_of, shown, title_of
 from tenfold.table.table import Table, TableColumn
 
-WIDTH, HEIGHT = 180, 42  # of a picture, in pixels
+WIDTH, HEIGHT = 180, 42  # of a histogram, in pixels
+BAR, LABEL = 80, 150  # of the longest bar of a level, and of what is written behind it
 BINS = 24
 MOST_LEVELS = 8
 MOST_FLAGS = 200
@@ -31,7 +32,13 @@ td.name { font-weight: 600; overflow-wrap: anywhere; max-width: 16rem; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 li.warning { color: var(--gap); }
 svg rect { fill: var(--bar); } svg text { fill: var(--faint); font-size: 10px; } .scroll { overflow-x: auto; }
-svg rect.gap { fill: var(--gap); }
+svg { display: block; } svg rect.gap { fill: var(--gap); } svg rect.whole { fill: var(--line); }
+td.number svg { margin: .3rem 0 0 auto; } th.number { text-align: right; } td.said { overflow-wrap: anywhere; min-width: 12rem; }
+@media (max-width: 45rem) {
+  body { margin-top: 1rem; } ul { padding-left: 1.2rem; } thead { display: none; }
+  table, tbody, tr, td { display: block; } td { border: 0; padding: .15rem 0; max-width: none; }
+  tr { border-bottom: 1px solid var(--line); padding: .6rem 0; } td.name { max-width: none; } td:empty { display: none; }
+  td.number { text-align: left; } td.number:not(:empty)::before { content: "missing "; color: var(--faint); } td.number svg { margin-left: 0; } }
 """
 
 
@@ -41,12 +48,12 @@ def page_of(table: Table) -> str:
     notes = [flag for flag in table.flags if not flag.warning]
     rows = "".join(_row(table, column) for column in table.columns[:MOST_COLUMNS])
     more = len(table.columns) - MOST_COLUMNS
-    heads = "".join(f"<th>{name}</th>" for name in ("column", "kind", "values", "missing", "what was read"))
+    heads = '<th>column</th><th>kind</th><th>values</th><th class="number">missing</th><th>what was read</th>'
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{_text(table.raw.name, 60)}</title><style>{STYLE}</style></head><body><h1>{_text(table.raw.name, 60)}</h1>"
-        f'<p class="about">{_text(title_of(table).partition("   ")[2])}</p>'
+        f'<p class="about">{_text(" · ".join(title_of(table).split("   ")[1:]))}</p>'
         + _list(f"{len(warnings):,} warning{'s' * (len(warnings) != 1)}" if warnings else "No warnings", warnings)
         + (_list("Worth knowing", notes) if notes else "")
         + f'<h2>Columns</h2><div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
@@ -70,7 +77,7 @@ def _row(table: Table, column: TableColumn) -> str:
     )
     return (
         f'<tr><td class="name">{_text(column.name, 80)}{target}</td><td>{column.kind}</td><td>{_picture(table, column)}</td>'
-        f'<td class="number">{missing}{_gap(column.missing / table.height)}</td><td>{_text(said_of(column))}{odd}</td></tr>'
+        f'<td class="number">{missing}{_gap(column.missing / table.height)}</td><td class="said">{_text(said_of(column))}{odd}</td></tr>'
     )
 
 
@@ -109,12 +116,12 @@ def _bars(texts: pl.Series) -> str:
         return ""
     line = 13
     bars = "".join(
-        f'<rect x="0" y="{j * line + 2}" width="{max(size / sizes[0] * WIDTH / 2, 1):.1f}" height="9"/>'
-        f'<text x="{max(size / sizes[0] * WIDTH / 2, 1) + 4:.1f}" y="{j * line + 10}">{_text(name, 14)} {size:,}</text>'
+        f'<rect x="0" y="{j * line + 2}" width="{max(size / sizes[0] * BAR, 1):.1f}" height="9"/>'
+        f'<text x="{max(size / sizes[0] * BAR, 1) + 4:.1f}" y="{j * line + 10}">{_text(name, 14)} {size:,}</text>'
         for j, (name, size) in enumerate(zip(names, sizes.tolist(), strict=True))
     )
     height = line * len(names)
-    size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
+    size = f'width="{BAR + LABEL}" height="{height}" viewBox="0 0 {BAR + LABEL} {height}"'
     return f'<svg {size} role="img" aria-label="levels and their rows">{bars}</svg>'
 
 
@@ -122,7 +129,7 @@ def _gap(share: float) -> str:
     if not share:
         return ""
     return (
-        f'<br><svg width="60" height="6" role="img" aria-label="{100 * share:.0f}% missing">'
+        f'<svg width="60" height="6" role="img" aria-label="{100 * share:.0f}% missing"><rect class="whole" width="60" height="6"/>'
         f'<rect class="gap" x="0" y="0" width="{max(60 * share, 1):.1f}" height="6"/></svg>'
     )
 
