@@ -38,7 +38,8 @@ td.number svg { margin: .3rem 0 0 auto; } th.number { text-align: right; } td.sa
   body { margin-top: 1rem; } ul { padding-left: 1.2rem; } thead { display: none; }
   table, tbody, tr, td { display: block; } td { border: 0; padding: .15rem 0; max-width: none; }
   tr { border-bottom: 1px solid var(--line); padding: .6rem 0; } td.name { max-width: none; } td:empty { display: none; }
-  td.number { text-align: left; } td.number:not(:empty)::before { content: "missing "; color: var(--faint); } td.number svg { margin-left: 0; } }
+  td.number { text-align: left; } td.number:not(:empty)::before { content: "missing "; color: var(--faint); }
+  td.number svg { margin-left: 0; } }
 """
 
 
