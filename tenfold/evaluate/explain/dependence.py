@@ -53,8 +53,12 @@ def partial_dependence(
     features: Any,
     *,
     sample_weight: Any = None,
+    categorical_features: Any = None,
+    feature_names: Any = None,
+    response_method: str = "auto",
     percentiles: tuple[float, float] = (0.05, 0.95),
     grid_resolution: int = 100,
+    custom_values: dict[Any, Any] | None = None,
     individual: bool = False,
     method: str = "brute",
     kind: str = "average",
@@ -66,6 +70,9 @@ def partial_dependence(
     count as the others do. individual=True (or kind "individual" or "both") keeps the curve of every row (Goldstein et al.
     2015). model: fitted, of Tenfold or of another library, or a function of rows. Where columns are correlated it is asked about rows that
     cannot be: use `accumulated_effects`.
+
+    feature_names are those of the columns of an array; categorical_features, by number, name or mask, have all their values in the
+    grid; custom_values are grids by column. response_method: "predict_proba", or "decision_function" for scores.
 
     method="recursion" asks the trees themselves (trees, forests, boosting): splits on other columns send a point both ways, by the
     weights of the training rows at the nodes. It is quicker, X serves the grid alone, and boosted classifiers answer in log-odds.
@@ -81,8 +88,10 @@ def partial_dependence(
     if kind not in ("average", "individual", "both"):
         raise BadParameter(f"kind={kind!r}: must be 'average', 'individual' or 'both'")
     individual = individual or kind != "average"
-    response, columns, w = _begin(model, X, features, sample_weight)
-    grids = [_grid(response, j, percentiles, grid_resolution) for j in columns]
+    response, columns, w = _begin(model, X, features, sample_weight, response_method, feature_names)
+    own = {response.column(name): _own_grid(name, values) for name, values in (custom_values or {}).items()}
+    listed = _chosen(response, categorical_features)
+    grids = [own[j] if j in own else _grid(response, j, percentiles, grid_resolution, j in listed) for j in columns]
     points = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, len(columns))
     shape = tuple(len(grid) for grid in grids)
     if method not in ("brute", "auto"):
@@ -109,7 +118,10 @@ def _by_trees(model: Any, columns: list[int], points: Array, method: str, more: 
     if explained is None:
         raise BadParameter(f"method='recursion' is for trees, forests and boosted trees, not {type(model).__name__}: use 'brute'")
     if more:
-        raise BadParameter("method='recursion' knows no rows: use 'brute' with sample_weight or individual=True")
+        raise BadParameter(
+            "method='recursion' knows no rows. The 'recursion' method can only be applied when sample_weight is None, and only applies when "
+            "'kind' is set to 'average': use 'brute'"
+        )
     parts, scale, offset, unit = explained
     return unit, offset + scale * np.hstack([trees.dependence(np.array(columns), points) for trees in parts])
 
@@ -142,8 +154,32 @@ def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any
     return _dressed("accumulated", response, columns, edges, effect, None)
 
 
-def _begin(model: Estimator, X: Any, features: Any, sample_weight: Any) -> tuple[Response, list[int], Array]:
-    response = response_of(model, X)
+def _own_grid(name: Any, values: Any) -> Array:
+    grid = np.asarray(values, dtype=np.float64)
+    if grid.ndim != 1 or not len(grid):
+        raise BadParameter(f"custom_values[{name!r}]: The custom grid for some features is not a one-dimensional array, but {grid.shape}")
+    return grid
+
+
+def _chosen(response: Response, given: Any) -> set[int]:
+    """The columns that are named, numbered or marked."""
+    chosen = [] if given is None else [given] if isinstance(given, (str, int)) else list(given)
+    if chosen and all(isinstance(one, (bool, np.bool_)) for one in chosen):
+        if len(chosen) != len(response.columns):
+            raise BadParameter(f"categorical_features: the mask has {len(chosen)} entries, and X has {len(response.columns)} columns")
+        return set(np.flatnonzero(chosen).tolist())
+    return {response.column(one) for one in chosen}
+
+
+def _begin(
+    model: Estimator, X: Any, features: Any, sample_weight: Any, method: str = "auto", feature_names: Any = None
+) -> tuple[Response, list[int], Array]:
+    response = response_of(model, X, method)
+    if feature_names is not None:
+        given = [str(name) for name in feature_names]
+        if len(given) != len(response.columns) or len(set(given)) < len(given):
+            raise BadParameter(f"feature_names: must be {len(response.columns)} names, one for each column, that differ")
+        response = replace(response, columns=given)
     names = [features] if isinstance(features, (str, int, np.integer)) else list(features)
     columns = [response.column(name) for name in names]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
@@ -188,7 +224,7 @@ def _named(categories: Array | None, grid: Array) -> Array:
     return grid if categories is None else np.asarray(categories)[grid.astype(np.int64)]
 
 
-def _grid(response: Response, column: int, percentiles: tuple[float, float], resolution: int) -> Array:
+def _grid(response: Response, column: int, percentiles: tuple[float, float], resolution: int, listed: bool) -> Array:
     if not isinstance(resolution, (int, np.integer)) or resolution < 2:
         raise BadParameter(f"grid_resolution={resolution!r}: must be a whole number of at least 2")
     low, high = percentiles
@@ -200,7 +236,7 @@ def _grid(response: Response, column: int, percentiles: tuple[float, float], res
     if categories is not None:
         frequent = np.argsort(-counts, kind="stable")[: int(resolution)]
         return np.sort(distinct[frequent])
-    if len(distinct) < resolution:
+    if listed or len(distinct) < resolution:
         return distinct
     ends = [_quantile(values, share) for share in (low, high)]
     if ends[0] == ends[1]:

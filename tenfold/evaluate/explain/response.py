@@ -13,7 +13,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Estimator, map_rows, softmax
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput
+from tenfold.core.errors import BadInput, BadParameter
 
 ROWS_AT_ONCE = 65_536  # altered copies of rows are made in batches of about so many
 
@@ -39,20 +39,30 @@ class Response:
         return self.columns.index(which)
 
 
-def response_of(model: Any, X: Any) -> Response:
-    """The response of a fitted learner, of a fitted learner of another library, or of a function of rows."""
-    if getattr(model, "role", None) in ("classifier", "regressor"):
+def response_of(model: Any, X: Any, method: str = "auto") -> Response:
+    """The response of a fitted learner, of a fitted learner of another library, or of a function of rows; of classifiers by `method`."""
+    if method not in ("auto", "predict_proba", "decision_function"):
+        raise BadParameter(f"response_method={method!r}: must be 'auto', 'predict_proba' or 'decision_function'")
+    scores = method == "decision_function"
+    if method != "auto" and getattr(model, "classes_", None) is None:
+        raise BadParameter(
+            f"response_method={method!r}: The response_method parameter is ignored for regressors and must be 'auto'"
+        )
+    if getattr(model, "role", None) in ("classifier", "regressor") and model.accepts == "rows":  # else members are anybody's
         table = check.check_predict(model, X)
         if ops.is_sparse(table) or not isinstance(table, np.ndarray):
             raise BadInput(
                 "columns are altered one by one, which takes a dense table in memory: use X.toarray() or read it first"
             )
         names = getattr(model, "feature_names_in_", None) if "feature_names_in_" in vars(model) else None
-        function: Callable[[Array], Array] = partial(_values if model.role == "regressor" else _chances, model)
+        if scores and not model.has_decisions:
+            raise BadParameter(f"response_method='decision_function': a {type(model).__name__} has none, use 'predict_proba'")
+        way = _values if model.role == "regressor" else _leads if scores else _chances
+        function: Callable[[Array], Array] = partial(way, model)
         classes = model.classes_ if model.role == "classifier" else None
         categories = getattr(model, "categories_", None)
     else:
-        function, classes = _foreign(model, X)
+        function, classes = _foreign(model, X, method)
         names, table, categories = getattr(X, "columns", None), X, None
     try:
         rows = np.array(table, dtype=np.float64, order="C")
@@ -64,7 +74,7 @@ def response_of(model: Any, X: Any) -> Response:
     width = function(rows[:1]).shape[1]
     outputs = [f"output {k}" for k in range(width)]
     if classes is not None:
-        outputs = [f"P({label})" for label in (classes[1:] if len(classes) == 2 else classes)]
+        outputs = [f"score of {label}" if scores else f"P({label})" for label in (classes[1:] if len(classes) == 2 else classes)]
     elif width == 1:
         outputs = ["prediction"]
     return Response(function, rows, columns, outputs, list(categories or [None] * len(columns)))
@@ -78,12 +88,20 @@ def _chances(model: Estimator, rows: Array) -> Array:
     return _without_first(softmax(map_rows(model._scores, rows)))
 
 
-def _foreign(model: Any, X: Any) -> tuple[Callable[[Array], Array], Any]:
+def _leads(model: Any, rows: Array) -> Array:
+    """Scores of the classes; of two, how much the second one leads."""
+    values = map_rows(model._decisions, rows)
+    return values[:, 1:] - values[:, :1] if values.shape[1] == 2 else values
+
+
+def _foreign(model: Any, X: Any, method: str) -> tuple[Callable[[Array], Array], Any]:
     """The response of what is not of Tenfold; a model of pandas frames gets frames."""
 
     def given(rows: Array) -> Any:
         return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
 
+    if hasattr(model, "decision_function") and (method == "decision_function" or (method == "auto" and not hasattr(model, "predict_proba"))):
+        return lambda rows: _as_columns(np.asarray(model.decision_function(given(rows)))), getattr(model, "classes_", None)
     if hasattr(model, "predict_proba"):
         return lambda rows: _without_first(np.asarray(model.predict_proba(given(rows)))), model.classes_
     if hasattr(model, "predict"):
