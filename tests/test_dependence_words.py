@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 import tenfold
 from tenfold.evaluate import partial_dependence
 
-X, Y = load_iris(return_X_y=True)
+X, LABELS = load_iris(return_X_y=True)
 NAMES = ["a", "b", "c", "d"]
 
 
@@ -33,9 +33,9 @@ NAMES = ["a", "b", "c", "d"]
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_as_theirs(words: dict[str, Any], classes: int) -> None:
-    rows = Y < classes
-    model = tenfold.LogisticRegression().fit(X[rows], Y[rows])
-    ours, other = (function(model, X[rows], method="brute", **words) for function in (partial_dependence, theirs))
+    y = LABELS[: 50 * classes]
+    model = tenfold.LogisticRegression().fit(X[: len(y)], y)
+    ours, other = (function(model, X[: len(y)], method="brute", **words) for function in (partial_dependence, theirs))
     for mine, expected in zip(ours["grid_values"], other["grid_values"], strict=True):
         assert_allclose(mine, np.asarray(expected, dtype=float), rtol=1e-12)
     centre = ours["average"].mean(axis=0) if words.get("response_method") == "decision_function" and classes == 3 else 0.0
@@ -45,7 +45,7 @@ def test_as_theirs(words: dict[str, Any], classes: int) -> None:
 
 def test_a_pipeline_with_anybodys_step() -> None:
     frame = pandas.DataFrame(X, columns=NAMES)
-    model = tenfold.make_pipeline(MinMaxScaler(), tenfold.LogisticRegression()).fit(frame, Y)
+    model = tenfold.make_pipeline(MinMaxScaler(), tenfold.LogisticRegression()).fit(frame, LABELS)
     ours, other = (function(model, frame, ["b"], grid_resolution=6) for function in (partial_dependence, theirs))
     assert_allclose(ours["average"], other["average"], rtol=1e-9)
 
@@ -65,4 +65,4 @@ def test_words_that_make_no_sense(words: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         partial_dependence(model, X, 0, **words)
     with pytest.raises(ValueError, match="has none, use 'predict_proba'"):
-        partial_dependence(tenfold.DecisionTreeClassifier().fit(X, Y), X, 0, response_method="decision_function")
+        partial_dependence(tenfold.DecisionTreeClassifier().fit(X, LABELS), X, 0, response_method="decision_function")

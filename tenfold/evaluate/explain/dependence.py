@@ -119,8 +119,8 @@ def _by_trees(model: Any, columns: list[int], points: Array, method: str, more: 
         raise BadParameter(f"method='recursion' is for trees, forests and boosted trees, not {type(model).__name__}: use 'brute'")
     if more:
         raise BadParameter(
-            "method='recursion' knows no rows. The 'recursion' method can only be applied when sample_weight is None, and only applies when "
-            "'kind' is set to 'average': use 'brute'"
+            "method='recursion' knows no rows. The 'recursion' method can only be applied when sample_weight is None, and only applies "
+            "when 'kind' is set to 'average': use 'brute'"
         )
     parts, scale, offset, unit = explained
     return unit, offset + scale * np.hstack([trees.dependence(np.array(columns), points) for trees in parts])

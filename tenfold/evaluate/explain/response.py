@@ -48,7 +48,7 @@ def response_of(model: Any, X: Any, method: str = "auto") -> Response:
         raise BadParameter(
             f"response_method={method!r}: The response_method parameter is ignored for regressors and must be 'auto'"
         )
-    if getattr(model, "role", None) in ("classifier", "regressor") and model.accepts == "rows":  # else members are anybody's
+    if getattr(model, "role", None) in ("classifier", "regressor") and model.accepts != "anything":
         table = check.check_predict(model, X)
         if ops.is_sparse(table) or not isinstance(table, np.ndarray):
             raise BadInput(
@@ -100,7 +100,8 @@ def _foreign(model: Any, X: Any, method: str) -> tuple[Callable[[Array], Array],
     def given(rows: Array) -> Any:
         return type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows
 
-    if hasattr(model, "decision_function") and (method == "decision_function" or (method == "auto" and not hasattr(model, "predict_proba"))):
+    scored = method == "decision_function" or (method == "auto" and not hasattr(model, "predict_proba"))
+    if scored and hasattr(model, "decision_function"):
         return lambda rows: _as_columns(np.asarray(model.decision_function(given(rows)))), getattr(model, "classes_", None)
     if hasattr(model, "predict_proba"):
         return lambda rows: _without_first(np.asarray(model.predict_proba(given(rows)))), model.classes_
