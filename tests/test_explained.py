@@ -1,0 +1,141 @@
+"""What drives a model and where it fails, held to closed forms, to SciPy's tests, and to what was planted."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+import tenfold
+from tenfold.core.data import Array
+from tenfold.prepare.coder import TableCoder
+from tenfold.selection.alone import order_of, single_strengths
+from tenfold.selection.explained import explained
+from tenfold.selection.model import TableModel
+from tenfold.selection.slices import RATE, groups_of, slices_of
+from tenfold.selection.store import plain
+
+
+def table(n: int = 800, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    columns = dict(a=rng.normal(size=n), b=rng.normal(size=n), c=rng.normal(size=n), colour=rng.choice(["red", "blue", "green"], n))
+    return pl.DataFrame(columns)
+
+
+def fitted(frame: pl.DataFrame, y: Array, learner: object) -> TableModel:
+    coder = TableCoder().fit(frame)
+    steps = [("impute", tenfold.SimpleImputer()), ("model", learner)]
+    return TableModel.of(coder, tenfold.Pipeline(steps).fit(coder.transform(frame), y), "y")
+
+
+def test_importance_of_a_linear_model_is_that_of_its_coefficients() -> None:
+    """Shuffling a column of unit variance adds 2 b² to the mean squared error of y = Σ b x + noise."""
+    frame = table(4000)
+    noise = np.random.default_rng(1).normal(size=4000)
+    y = 3 * frame["a"].to_numpy() + frame["b"].to_numpy() + noise
+    facts = explained(fitted(frame, y, tenfold.LinearRegression()), frame, y)
+    falls = {one["column"]: one for one in facts["importance"]}
+    assert [one["column"] for one in facts["importance"]][:2] == ["a", "b"]
+    assert falls["a"]["fall"] == pytest.approx(np.sqrt(19) - 1, rel=0.06)
+    assert falls["b"]["fall"] == pytest.approx(np.sqrt(3) - 1, rel=0.12)
+    assert falls["a"]["low"] < falls["a"]["fall"] < falls["a"]["high"] and falls["c"]["low"] <= 0.01
+    effect = next(one for one in facts["effects"] if one["column"] == "a")
+    slope = np.diff(effect["effect"][0]) / np.diff(effect["grid"])
+    np.testing.assert_allclose(slope, 3.0, rtol=0.03)
+    assert all(pair["share"] < 1e-9 for pair in facts["interactions"])  # a sum has no interactions
+    assert plain(facts) is not None and facts["baseline"] == pytest.approx(1, rel=0.1)
+
+
+def test_interactions_and_categories() -> None:
+    frame = table(2000)
+    a, b, colour = frame["a"].to_numpy(), frame["b"].to_numpy(), frame["colour"].to_numpy()
+    y = a * b + 2.0 * (colour == "red") + 0.1 * np.random.default_rng(2).normal(size=2000)
+    coder = TableCoder().fit(frame)
+    model = tenfold.HistGradientBoostingRegressor(random_state=0).fit(coder.frame(frame), y)
+    facts = explained(TableModel.of(coder, model, "y"), frame, y)
+    assert facts["interactions"][0]["columns"] in (["a", "b"], ["b", "a"]) and facts["interactions"][0]["share"] > 0.8
+    effect = next(one for one in facts["effects"] if one["column"] == "colour")
+    by_level = dict(zip(effect["levels"], effect["effect"][0], strict=True))
+    assert by_level["red"] - by_level["blue"] == pytest.approx(2, abs=0.2)
+    assert explained(TableModel.of(coder, model, "y"), frame, y) == facts  # the same seed, the same facts
+
+
+def test_groups_where_it_fails_are_found_and_no_others() -> None:
+    frame, rng = table(2000), np.random.default_rng(3)
+    y = frame["a"].to_numpy() + rng.normal(size=2000) * np.where(frame["colour"].to_numpy() == "red", 3.0, 0.5)
+    model = fitted(frame, y, tenfold.LinearRegression())
+    held = pl.DataFrame(dict(row=np.arange(2000), fold=np.arange(2000) % 5, truth=y, prediction=frame["a"]))
+    facts = explained(model, frame, y, held, fair="colour")
+    worse = facts["slices"]["worse"]
+    assert [(one["column"], one["group"]) for one in worse] == [("colour", "red")]
+    assert worse[0]["rows"] == (frame["colour"] == "red").sum() and worse[0]["loss"] == pytest.approx(9, rel=0.15)
+    by_group = {one["group"]: one for one in facts["fair"]["groups"]}
+    assert set(by_group) == {"red", "blue", "green"} and by_group["red"]["loss"] == pytest.approx(worse[0]["loss"])
+    some = facts["residuals"][0]
+    assert some["column"] == "a" and np.abs(some["middle"]).max() < 0.6
+    later = held.with_columns(row=held["row"] * 2)  # of a table from which every second row was left out
+    assert explained(model, frame, y, later, rows=np.arange(2000) * 2)["slices"] == facts["slices"]
+
+
+def test_slices_are_welchs_test_and_benjamini_hochberg() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(500, 8))
+    X[rng.random((500, 8)) < 0.1] = np.nan
+    losses = rng.exponential(size=500) + (X[:, 0] > 1)
+    names, categories = [f"x{j}" for j in range(8)], [None] * 8
+    found = slices_of(X, names, categories, losses)
+    groups = [(names[j], label, where) for j in range(8) for label, where in groups_of(X[:, j], None) if 15 <= where.sum() <= 485]
+    p = np.array([stats.ttest_ind(losses[w], losses[~w], equal_var=False, alternative="greater").pvalue for _, _, w in groups])
+    wanted = {(name, label) for (name, label, _), q in zip(groups, stats.false_discovery_control(p), strict=True) if q <= RATE}
+    assert {(one["column"], one["group"]) for one in found["worse"]} == wanted and wanted
+    assert found["groups"] == len(groups)
+
+
+def test_pure_noise_names_few_groups() -> None:
+    """The rate of runs that name any group is at most that of the test, 5 %, and some room for chance."""
+    rng, named = np.random.default_rng(5), 0
+    for _ in range(60):
+        found = slices_of(rng.normal(size=(300, 6)), [f"x{j}" for j in range(6)], [None] * 6, rng.exponential(size=300))
+        named += bool(found["worse"])
+    assert named <= 8
+
+
+def test_one_column_alone() -> None:
+    rng = np.random.default_rng(6)
+    n = 3000
+    a, noise = rng.normal(size=n), rng.normal(size=n)
+    y = (a + 0.5 * rng.normal(size=n) > 0).astype(int)
+    ids, levels = np.arange(n, dtype=float), rng.integers(0, 3, n).astype(float)
+    X = np.column_stack([a, noise, ids, levels, np.full(n, np.nan)])
+    found = single_strengths(X, [None, None, None, np.array(["p", "q", "r"]), None], y, True, 100)
+    assert found[0] == pytest.approx(roc_auc_score(y, a), abs=0.02)
+    assert all(abs(float(one or 0) - 0.5) < 0.04 for one in found[1:])
+    number = single_strengths(X, [None] * 5, 2 * a + noise, False, 100)
+    assert number[0] == pytest.approx(0.8, abs=0.05) and float(number[2] or 0) < 0.02
+    assert order_of(X, [None] * 5, y, True)[0] == 0
+    few = single_strengths(X, [None] * 5, y, True, 2)
+    assert few[0] is not None and sum(one is not None for one in few) == 2
+
+
+def test_wide_tables_and_odd_ones() -> None:
+    rng = np.random.default_rng(7)
+    frame = pl.DataFrame({f"x{j}": rng.normal(size=150) for j in range(600)})
+    y = np.where(frame["x7"].to_numpy() > 0, "yes", "no")
+    facts = explained(fitted(frame, y, tenfold.LogisticRegression()), frame, y)
+    assert facts["importance"][0]["column"] == "x7" and len(facts["importance"]) == 40 and facts["importance_of"] == 600
+    small = frame[:12]
+    labels = np.array(["no", "yes"] * 6)
+    assert "importance" not in explained(fitted(small, labels, tenfold.LogisticRegression()), small, labels)  # too few rows
+    one = frame.select("x0")
+    facts = explained(fitted(one, y, tenfold.GaussianNB()), one, y)
+    assert [each["column"] for each in facts["importance"]] == ["x0"] and facts["interactions"] == []
+
+
+def test_three_quarters_without_a_class_say_why() -> None:
+    frame = table(60)
+    y = np.array(["no"] * 59 + ["yes"])
+    model = fitted(frame, y, tenfold.LogisticRegression())
+    seeds = [explained(model, frame, y, seed=seed) for seed in range(6)]
+    assert any("why_not" in facts for facts in seeds) and any("importance" in facts for facts in seeds)
