@@ -9,9 +9,13 @@ import time
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from reports import explained_of, held_out_of, record_of
 
+import tenfold
+from tenfold.app.commands import run
 from tenfold.core.errors import BadFile, BadInput
 from tenfold.report.folder import report_run
 from tenfold.report.page import LARGEST, page_of, write_report
@@ -227,3 +231,26 @@ def test_the_file_is_written_whole(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no column 'truth'"):
         page_of(record_of(True), held_out_of(2).drop("truth"))
     assert {EXPLAINED, "report.html"} <= FILES
+
+
+def test_a_run_writes_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand from memory, and by the command, which keeps what it found out about the model for the next page."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 2))
+    table = pl.DataFrame(dict(a=x[:, 0], b=x[:, 1], y=np.where(x[:, 0] + 0.3 * rng.normal(size=120) > 0, "yes", "no")))
+    table = table.with_columns(y=pl.when(pl.int_range(120) == 3).then(None).otherwise(pl.col("y")))  # a row without a target
+    found = tenfold.select(table, "y", effort="quick")
+    page = found.report(tmp_path / "a.html", table).read_text(encoding="utf-8")
+    assert {"drivers", "failing", "errors"} <= set(Nodes(page).sections) and "Most of it comes from a" in page
+    assert "drivers" not in Nodes(found.report(tmp_path / "b.html").read_text(encoding="utf-8")).sections
+    with pytest.raises(BadInput, match="has 119 rows, but the run was made from 120"):
+        found.report(tmp_path / "c.html", table[1:])
+    monkeypatch.chdir(tmp_path)
+    table.write_csv("t.csv")
+    assert run(["select", "t.csv", "--target", "y", "--quiet", "--effort", "quick"]) == 0
+    first = Path("t.tenfold/report.html").read_text(encoding="utf-8")
+    assert "drivers" in Nodes(first).sections and Path("t.tenfold", EXPLAINED).exists()
+    assert run(["report", "t.tenfold"]) == 0 and Path("t.tenfold/report.html").read_text(encoding="utf-8") == first
+    assert run(["report", "t.tenfold", "t.csv", "--out", "other.html"]) == 0 and Path("other.html").exists()
+    assert run(["report", "nowhere.tenfold"]) == 3
+    assert run(["select", "t.csv", "--target", "y", "--quiet", "--effort", "quick"]) == 0  # a folder with a report is still ours

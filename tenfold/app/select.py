@@ -29,14 +29,17 @@ from tenfold.app.options import (
 )
 from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import file_size, short
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.core.threads import thread_budget
+from tenfold.report.folder import report_run
 from tenfold.selection.run import select
 from tenfold.selection.settings import MOST_FOLDS, checked_settings
 from tenfold.selection.store import MODEL, check_folder, is_finished, stopped_folder, usual_folder
-from tenfold.table.reading import place_of, read_table
+from tenfold.table.reading import first_line, place_of, read_table
 
 MOST_NAMES = 20
+LONG_TO_READ = 50_000_000  # cells of a table
+SPENT = 0.8  # of the time that was given, from where it is not spent on looking into the model
 
 Folds = Annotated[
     int | None,
@@ -134,6 +137,7 @@ def _select(
             show("kept", note=f"{note} before there was anything to save")
             return STOPPED
         found.save(folder, replace)
+        note = note or _report(folder, file, found.record, began)
         size = file_size((folder / MODEL).stat().st_size)
         show("saved", folder=str(folder), size=size, commands=next_commands(folder, file), note=note)
         show("done", seconds=time.perf_counter() - began)
@@ -141,6 +145,22 @@ def _select(
         show.close()
         signal.signal(signal.SIGTERM, before)
     return STOPPED if found.interrupted else 0
+
+
+def _report(folder: Path, file: Path, record: dict[str, Any], began: float) -> str | None:
+    """Write the report into the folder; why there is none, where it cannot be written. The model is saved by now, whatever comes.
+
+    What drives the model takes the table again: not of one that is long to read, of a run that was stopped, or where the time is up.
+    """
+    limit, cells = record["settings"].get("time"), record["data"]["rows"] * record["data"]["columns"]
+    late = limit is not None and time.perf_counter() - began > SPENT * limit
+    try:
+        report_run(folder, None if late or record["interrupted"] or cells > LONG_TO_READ else file)
+    except (TenfoldError, ImportError, MemoryError) as reason:
+        return f"no report was written: {first_line(reason)}"
+    except KeyboardInterrupt:
+        return f"the report was stopped: tenfold report {shlex.quote(str(folder))} writes it"
+    return None
 
 
 def folder_for(file: Path, target: str, out: Path | None, replace: bool) -> tuple[Path, str | None]:
@@ -165,5 +185,6 @@ def next_commands(folder: Path, file: Path) -> list[str]:
     there = shlex.quote(str(folder))
     return [
         f"tenfold predict {there} {shlex.quote(str(file))}     predictions for the rows of a file",
+        f"tenfold report {there} --open     the report in the browser",
         f"tenfold inspect {there}     what is inside",
     ]

@@ -141,7 +141,7 @@ class Text(Silent):
 
     def _saved(self, folder: str, size: str, commands: list[str], note: str | None = None) -> list[str]:
         return [
-            f"SAVED    {folder}/   model.tenfold {size} (holds no training rows)   run.json   held_out.parquet",
+            f"SAVED    {folder}/   model.tenfold {size} (holds no training rows)   run.json   held_out.parquet   report.html",
             *([f"  ! {note}"] if note else []),
             *(self._command(title, one) for title, one in zip(["NEXT", *[""] * len(commands)], commands, strict=False)),
         ]

@@ -10,6 +10,7 @@ from tenfold.core.errors import BadFile, BadInput
 from tenfold.report.page import write_report
 from tenfold.saved.writing import cannot_write, replacing
 from tenfold.selection.explained import explained
+from tenfold.selection.model import TableModel
 from tenfold.selection.store import EXPLAINED, HELD_OUT, MODEL, REPORT, open_run, plain, record_of
 from tenfold.table.reading import pl, read_table
 
@@ -28,7 +29,7 @@ def report_run(folder: Any, table: Any = None, path: Any = None) -> Path:
     held_out = _held_out(folder)
     found = _known(folder)
     if table is not None and held_out is not None:
-        found = plain(_drivers(folder, record, held_out, table))
+        found = drivers_of(open_run(folder / MODEL), record, held_out, table)
         try:
             with replacing(str(folder / EXPLAINED)) as file:
                 file.write((json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8"))
@@ -37,18 +38,23 @@ def report_run(folder: Any, table: Any = None, path: Any = None) -> Path:
     return write_report(folder / REPORT if path is None else path, record, held_out, found)
 
 
-def _drivers(folder: Path, record: Facts, held_out: pl.DataFrame, table: Any) -> Facts:
+def report_of(path: Any, model: TableModel, record: Facts, held_out: pl.DataFrame | None, table: Any = None) -> Path:
+    """Write the report of a run in memory; returns where it is."""
+    found = None if table is None or held_out is None else drivers_of(model, record, held_out, table)
+    return write_report(path, plain(record), held_out, found)
+
+
+def drivers_of(model: TableModel, record: Facts, held_out: pl.DataFrame, table: Any) -> Facts:
+    """What drives a model and where it fails, from its training table."""
     raw = read_table(table)
-    rows = held_out["row"]
     wanted, given = record.get("data", {}).get("rows"), raw.frame.height
-    if wanted != given or (rows.max() or 0) >= given:  # type: ignore[operator]
+    if wanted != given:
         raise BadInput(f"{raw.name} has {given:,} rows, but the run was made from {wanted:,}: give the table that it was made from")
     order = held_out.unique("row", keep="first").sort("row")
     numbers, settings = order["row"].to_numpy(), record.get("settings", {})
-    model = open_run(folder / MODEL)
-    truth = order["truth"].to_numpy()
     metric, seed = str(settings.get("metric") or ""), int(settings.get("seed") or 0)
-    return explained(model, raw.frame[numbers], truth, held_out, metric, seed, rows=numbers)
+    facts: Facts = plain(explained(model, raw.frame[numbers], order["truth"].to_numpy(), held_out, metric, seed, rows=numbers))
+    return facts
 
 
 def _held_out(folder: Path) -> pl.DataFrame | None:

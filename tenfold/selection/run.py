@@ -107,6 +107,12 @@ class Run:
             Path(folder), self.model, self.record, replace, simple=self.simple, sketch=self.sketch, held_out=self.held_out
         )
 
+    def report(self, path: Any, table: Any = None) -> Path:
+        """Write the report, one HTML file that loads nothing; with the training table also what drives the model and where it fails."""
+        from tenfold.report.folder import report_of
+
+        return report_of(path, self.model, self.record, self.held_out, table)
+
     def __str__(self) -> str:
         known = "not known: the run was stopped" if self.estimate is None else str(self.estimate)
         lines = [f"{self.chosen}   predicts {self.model.target_!r}", f"  on new rows  {known}"]
