@@ -14,7 +14,7 @@ TREES = (100, 300)
 MOST_LEAVES = 200_000  # of boosting in one fit
 RATE_ROUNDS = 40.0  # rate × rounds beyond which nothing is gained
 WIDE_BINS = 65_535
-FEW_COLUMNS, FEWER_COLUMNS, MANY_COLUMNS = 60, 20, 120  # for splines, for products, for kernels
+FEW_COLUMNS, FEWER_COLUMNS, MANY_COLUMNS = 60, 20, 300  # for splines, for products, for kernels
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,7 @@ CORE_BASES = (
     "of products of components",
     "of kernels",
     "of many kernels, width 1",
+    "of many kernels, width 2",
     "of many kernels of ranks",
 )
 

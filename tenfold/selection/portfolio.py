@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
+from tenfold.core.mapped import MOST_KEPT
 from tenfold.selection.candidates import Family
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
 
@@ -30,6 +31,9 @@ SPLINED, MULTIPLIED, NEAR = 60, 20, 120  # columns of the matrix up to which spl
 COMPONENTS = 12  # of wider matrices, whose products are tried
 LEAST_TRAINED = 0.6  # of the rows, in a training set of nested folds
 MOST_PARAMETERS = 8000  # classes × columns of a logistic regression behind a basis
+
+
+PASSES, FEW_WEIGHTS = 30, 300  # over the rows for each C; columns up to which curvatures are summed up
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,10 @@ BOOSTED: list[tuple[str, int, float, dict[str, Any]]] = [
     ("boosted trees of 16 leaves, parts of rows and columns", 16, 0.05, {"max_features": 1 / 3, "min_samples_leaf": 5, "subsample": 0.7}),
     ("boosted trees of 31 leaves, slow, parts of rows and columns", 31, 0.03, {"max_features": 0.5, "subsample": 0.7}),
     ("boosted trees of 127 leaves", 127, 0.05, {}),
+]
+# the same for targets that are skewed and not below zero, as counts and prices are: the mean is the exponential of the sum
+COUNTED: list[tuple[str, int, float, dict[str, Any]]] = [
+    ("boosted trees of 31 leaves, logarithm of the mean", 31, 0.05, {"loss": "poisson", "max_features": 0.5}),
 ]
 CLASS_ORDER = (
     "class frequencies",
@@ -228,7 +236,8 @@ def _bases(shape: Shape) -> list[Entry]:
             found.append((name, count, [*before, ("kernels", near), ("scale again", scale())]))
     entries = []
     for name, width, steps in found:
-        seconds = _pass_seconds(n, width) + n * width * p * 3e-9
+        made = n * width * (4e-8 + 3e-9 * p) if "kernels" in name else n * width * 4e-9
+        seconds = made + _pass_seconds(n, width)
         if not K:
             alphas = tuple(n * a for a in RIDGE_PER_ROW)
             learner = tenfold.Pipeline([*steps, ("model", tenfold.Ridge())])
@@ -248,7 +257,7 @@ def _bases(shape: Shape) -> list[Entry]:
                     C,
                     "C",
                     kind="basis",
-                    seconds=seconds + _logistic_seconds(shape, width),
+                    seconds=made + _logistic_seconds(shape, width, made),
                 )
             )
         if K == 2 or name != "many kernels":  # of two classes it adds nothing to the logistic regression
@@ -271,7 +280,7 @@ def _forests(shape: Shape) -> list[Entry]:
         learner = makers[kind](FOREST_TREES, max_features=share, min_samples_leaf=leaf, random_state=0)
         drawn = math.sqrt(shape.columns) if share == "sqrt" else float(share) * shape.columns
         deep = math.log2(max(shape.rows / leaf, 2))
-        seconds = 1e-2 + FOREST_TREES * shape.rows * deep * (2e-8 + 6e-9 * drawn + 2e-9 * shape.outputs)
+        seconds = FOREST_TREES * (6e-5 + shape.rows * deep * (2.5e-8 + drawn * (4.5e-9 if kind == "forest" else 7.7e-9)))
         found.append(Entry(title, learner, 6, leaves=FOREST_TREES * (shape.rows // leaf), kind=kind, seconds=seconds))
     return found
 
@@ -280,7 +289,8 @@ def _boosted(shape: Shape) -> list[Entry]:
     """Sums of small trees, each fitted to what those before it leave over."""
     if shape.rows < LEAST_TREE_ROWS:
         return []
-    return [_boost(shape, *one) for one in BOOSTED]
+    more = COUNTED if shape.skewed and shape.lowest >= 0 else []
+    return [_boost(shape, *one) for one in (*BOOSTED, *more)]
 
 
 def _boost(shape: Shape, title: str, leaves: int, rate: float, options: dict[str, Any]) -> Entry:
@@ -289,9 +299,10 @@ def _boost(shape: Shape, title: str, leaves: int, rate: float, options: dict[str
     most = min(MOST_LEAVES / leaves / shape.outputs, RATE_ROUNDS / rate, max(shape.rows * 4, ROUNDS[0]))
     rounds = tuple(n for n in ROUNDS if n == ROUNDS[0] or n <= most)
     in_tree = min(leaves, max(shape.rows // int(learner.min_samples_leaf), 1))
-    share = float(learner.max_features)
-    each = 2e-5 + shape.rows * (1e-8 + 3e-9 * shape.columns * share * math.log2(max(in_tree, 2))) + 2e-7 * in_tree * shape.columns * share
-    seconds = rounds[-1] * shape.outputs * each
+    looked_at = shape.columns * (0.4 + 0.6 * float(learner.max_features))
+    each_row = (3e-8 if learner.subsample == 1 else 9e-8) + 4e-10 * looked_at * math.log2(max(in_tree, 2))
+    each_tree = 1e-5 + shape.rows * each_row + in_tree * (2e-6 + 3e-7 * shape.columns)
+    seconds = rounds[-1] * shape.outputs * each_tree
     return Entry(title, learner, 6, "max_iter", rounds, "rounds", leaves=shape.outputs * in_tree, kind="boosting", seconds=seconds)
 
 
@@ -300,9 +311,11 @@ def _boost(shape: Shape, title: str, leaves: int, rate: float, options: dict[str
 
 def _pass_seconds(rows: int, width: int) -> float:
     """Moments of the columns, and a factorisation."""
-    return 2e-3 + rows * width**2 * 3e-10 + width**3 * 3e-10
+    return 1e-3 + rows * width**2 * 1.2e-10 + width**3 * 2e-10
 
 
-def _logistic_seconds(shape: Shape, width: int) -> float:
-    passes = 40 * len(_penalties(shape, width))
-    return 5e-3 + passes * shape.rows * width * shape.outputs * 1e-9 + 6 * shape.rows * width**2 * shape.outputs * 3e-10
+def _logistic_seconds(shape: Shape, width: int, made: float = 0.0) -> float:
+    """All values of C; `made`: what it takes to make the columns, again in each pass where they are not kept."""
+    values = len(_penalties(shape, width))
+    passes = PASSES * values * (1e-9 * shape.rows * width * shape.outputs + (made if 8 * shape.rows * width > MOST_KEPT else 0.0))
+    return 3e-3 + passes + values * shape.rows * min(width, FEW_WEIGHTS) ** 2 * shape.outputs * 4e-10
