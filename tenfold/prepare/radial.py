@@ -24,6 +24,7 @@ from tenfold.solve.sketch import Sample
 SAMPLED = 4096  # distinct rows from which centres are found
 ROUNDS = 20  # of k-means: centres need not be the best
 KERNELS = ("gaussian", "multiquadric", "inverse_multiquadric", "thin_plate")
+IN_CACHE = 16_384  # distances that are worked on at a time
 FARTHEST = 1e200  # squared distances beyond are all the same
 
 
@@ -123,11 +124,22 @@ class RadialBasisFeatures(Transformer, Estimator):
         return np.broadcast_to(h.reshape(-1), p).copy()
 
     def _transform(self, X: Any) -> Array:
-        d = np.zeros((X.shape[0], len(self.centers_)))
-        with np.errstate(over="ignore"):
-            for j, h in enumerate(self.bandwidth_):
-                d += ((X[:, [j]].astype(np.float64) - self.centers_[:, j]) / h) ** 2
-        return _shape(np.minimum(d, FARTHEST), self.kernel).astype(X.dtype, copy=False)
+        n, k = X.shape[0], len(self.centers_)
+        Z = np.empty((n, k), dtype=X.dtype)
+        rows, places = max(1, IN_CACHE // k), np.ascontiguousarray(self.centers_.T)
+        d, term = np.empty((rows, k)), np.empty((rows, k))
+        for start in range(0, n, rows):  # some rows at a time, whose distances stay in the cache from column to column
+            part = X[start : start + rows]
+            some, of_column = d[: len(part)], term[: len(part)]
+            some[:] = 0.0
+            with np.errstate(over="ignore"):
+                for j, h in enumerate(self.bandwidth_):
+                    np.subtract(part[:, [j]].astype(np.float64), places[j], out=of_column)
+                    of_column /= h
+                    np.square(of_column, out=of_column)
+                    some += of_column
+            Z[start : start + rows] = _shape(np.minimum(some, FARTHEST), self.kernel)
+        return Z
 
     def _names_out(self) -> list[str]:
         return [f"radial{k}" for k in range(len(self.centers_))]
