@@ -172,15 +172,14 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
     return plot.svg()
 
 
-def race_chart(trace: list[tuple[str, Array, bool]], metric: str) -> Markup | None:
-    """Running means of the families over the folds; a dot where one was dropped."""
+def race_chart(trace: list[tuple[str, Array, bool]], metric: str, scale: tuple[float, float]) -> Markup | None:
+    """Running means of the families over the folds, as far as they lie within a scale; a dot where one was dropped."""
     lines = [(np.cumsum(scores) / np.arange(1, len(scores) + 1), dropped) for _, scores, dropped in trace]
+    lines = [(means, dropped) for means, dropped in lines if scale[0] <= means[-1] <= scale[1]]
     if not lines or max(len(means) for means, _ in lines) < 2:
         return None
-    ends = np.array([means[-1] for means, _ in lines])
     every = np.concatenate([means for means, _ in lines])
-    spread = np.quantile(ends, 0.75) - np.quantile(ends, 0.25)
-    low, high = max(every.min(), np.quantile(ends, 0.1) - 3 * spread), min(every.max(), np.quantile(ends, 0.9) + 3 * spread)
+    low, high = max(float(every.min()), scale[0]), min(float(every.max()), scale[1])
     longest = max(len(means) for means, _ in lines)
     step = max(1, longest // 10)
     plot = Plot(

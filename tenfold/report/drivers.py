@@ -22,7 +22,7 @@ def drivers(facts: Facts) -> Section | None:
     """Importance with ranges, effects of the first columns, pairs that act together."""
     found = [as_dict(one) for one in as_list(facts.more.get("importance"))]
     found = [one for one in found if number(one.get("fall")) is not None]
-    if not found:
+    if not any(one["fall"] for one in found):  # the guess looks at no column
         return None
     metric = str(facts.more.get("metric", facts.metric))
     ends = [number(one.get(key)) for one in found for key in ("low", "high", "fall")]

@@ -54,16 +54,11 @@ def race(facts: Facts) -> Section | None:
         blocks.append(Text(f"Could not be fitted: {listed([row.get('model') for row in failed], 8)}.", faint=True))
     figures = []
     trace = trust.trace_of(facts.record)
-    running = charts.race_chart(trace, facts.metric_name())
+    running = charts.race_chart(trace, facts.metric_name(), (low, high))
     if running is not None:
         gone = sum(dropped for _, _, dropped in trace)
-        figures.append(
-            Figure(
-                "The race",
-                running,
-                f"Mean score after each fold. Grey: {counted(gone, 'family', 'families')} dropped on the way, at the dot.",
-            ),
-        )
+        words = f" Grey: {counted(gone, 'family', 'families')} dropped on the way, at the dot." if gone else ""
+        figures.append(Figure("The race", running, f"Mean score after each fold, one line for each family.{words}"))
     time = charts.time_chart(board, facts.metric_name(), (low, high))
     if time is not None:
         figures.append(

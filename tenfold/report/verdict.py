@@ -71,19 +71,17 @@ def _next(facts: Facts) -> list[str]:
     return lines
 
 
-def headline(facts: Facts) -> dict[str, str] | None:
-    """The one number of the page, with its range and what it is compared with."""
+def headline(facts: Facts) -> tuple[str, str] | None:
+    """The one number of the page, and its range and what it is compared with in words."""
     one, base = facts.estimate, facts.guessed(facts.metric)
+    if facts.is_guess:
+        return "No usable signal", f"{facts.metric_name()} of the guess {facts.figure(one['value'])}" if one else ""
     if not one:
         return None
     low, high = number(one.get("low")), number(one.get("high"))
-    span = f"{facts.figure(low)} to {facts.figure(high)}" if low is not None and high is not None else ""
-    return dict(
-        value=facts.figure(one["value"]),
-        metric=facts.metric_name(),
-        span=span,
-        guess="" if base is None or facts.is_guess else facts.figure(base),
-    )
+    words = f"{facts.metric_name()} on new rows"
+    words += f", 95% range {facts.figure(low)} to {facts.figure(high)}" if low is not None and high is not None else ""
+    return facts.figure(one["value"]), words + ("" if base is None else f"; the guess: {facts.figure(base)}")
 
 
 def verdict(facts: Facts) -> Section:

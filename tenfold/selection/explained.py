@@ -28,14 +28,15 @@ from tenfold.table.reading import pl
 
 Facts = dict[str, Any]
 
-MOST_ROWS = 5000  # of training and held-out rows together
+MOST_ROWS = 3000  # of training and held-out rows together
+GROUPED_ROWS = 5000  # among which groups are looked for
 HELD_OUT = 0.25
 LEAST_ROWS = 20  # from which three quarters say anything about a quarter
 SCREENED, SCREEN_ROWS = 400, 200  # columns that are shuffled once, and on how many rows
-MOST_COLUMNS, REPEATS = 40, 5  # columns whose importance is measured, and shuffles of each
+MOST_COLUMNS, REPEATS = 25, 5  # columns whose importance is measured, and shuffles of each
 EFFECTS = 6  # columns whose effect is drawn
 BINS, MOST_LEVELS, RUG, PARTS = 20, 12, 60, 12
-TOGETHER, PAIR_POINTS = 5, 60  # columns whose pairs are looked at, and points of a pair
+TOGETHER, PAIR_POINTS = 5, 40  # columns whose pairs are looked at, and points of a pair
 MOST_CLASSES = 5  # whose chances are drawn
 
 
@@ -241,7 +242,7 @@ def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel
     """The groups of rows whose losses are larger, and residuals along the columns that matter."""
     if len(held) < LEAST_ROWS:
         return {}
-    some = np.linspace(0, len(held) - 1, min(len(held), MOST_ROWS)).astype(int)
+    some = np.linspace(0, len(held) - 1, min(len(held), GROUPED_ROWS)).astype(int)
     losses, rows = held.losses(judge)[some], model._coded_rows(frame[held.rows[some]])
     columns = np.arange(rows.shape[1])
     categories = list(model.categories_)
