@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn import linear_model
+from sklearn import config_context, linear_model
 from sklearn.tree import DecisionTreeRegressor
 
 import tenfold
@@ -270,3 +270,24 @@ def test_stop_score() -> None:
     X, y = line()
     model = tenfold.RANSACRegressor(residual_threshold=60.0, stop_score=0.0, random_state=0).fit(X, y)
     assert model.n_trials_ == 1
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("own", [False, True])
+def test_metadata_reach_the_models_of_subsets(own: bool, zeros: bool) -> None:
+    draw = np.random.default_rng(5)
+    X, w = draw.normal(size=(200, 3)), draw.uniform(0.5, 2.0, 200)
+    y = X @ [1.0, 2.0, 3.0] + 0.01 * draw.normal(size=200) + np.where(np.arange(200) < 40, 30.0, 0.0)
+    w[::7] *= not zeros
+    kind = tenfold.LinearRegression if own else linear_model.LinearRegression
+    with config_context(enable_metadata_routing=True):
+        inside = kind().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        model = tenfold.RANSACRegressor(inside, residual_threshold=0.1, random_state=0).fit(X, y, sample_weight=w)
+        here = np.flatnonzero(model.inliers(X, y) & (w > 0))
+        expected = linear_model.LinearRegression().fit(X[here], y[here], sample_weight=w[here])
+        np.testing.assert_allclose(model.estimator_.coef_, expected.coef_, rtol=1e-9)
+        assert model.score(X, y, sample_weight=w) == pytest.approx(expected.score(X, y, sample_weight=w), rel=1e-9)
+        with pytest.raises(ValueError, match="are passed but are not explicitly set"):
+            tenfold.RANSACRegressor(kind()).fit(X, y, sample_weight=w)
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
+        tenfold.RANSACRegressor(kind()).fit(X, y, groups=w)

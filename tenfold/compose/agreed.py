@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
-from tenfold.base.estimator import Estimator, map_rows
+from tenfold.base.estimator import Estimator, Regressor, map_rows
+from tenfold.base.routing import refuse_unrouted, routed, router, routing_enabled
 from tenfold.compose.consensus import Rule
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.linear.least_squares import LinearRegression
 
 
-class Agreed(Estimator):
+class Agreed(Regressor, Estimator):
     """Abstract: models, of which the first is the one that most rows agree on."""
 
     models_: Array
     residual_threshold_: float
     loss: Any
+    estimator: Any
 
     @property
     def estimators_(self) -> list[Any]:
@@ -76,6 +78,30 @@ class Agreed(Estimator):
             return map_rows(lambda X: rule.distance(self.estimator_, X, None), points) <= rule.threshold
         guess = self.predict(X)
         return rule.far(check.real_target(check.as_column(y), len(guess)).reshape(np.shape(guess)), guess) <= rule.threshold
+
+    def get_metadata_routing(self) -> Any:
+        """What `estimator` receives beside X and y (`sklearn.utils.metadata_routing.MetadataRouter`)."""
+        given = LinearRegression() if self.estimator is None else self.estimator
+        calls = [("fit", "fit"), ("fit", "score"), ("score", "score"), ("predict", "predict")]
+        return router(self, [("estimator", given, calls)])
+
+    def _told(self, verb: str, params: dict[str, Any], sample_weight: Any = None) -> dict[str, Any] | None:
+        """What the verb of `estimator` receives, by scikit-learn's metadata routing; None without it, or without anything given."""
+        refuse_unrouted(self, verb, params)
+        given = params if sample_weight is None else {"sample_weight": sample_weight, **params}
+        if not given or self.estimator is None or not routing_enabled():
+            return None
+        return dict(routed(self, verb, given)["estimator"][verb])
+
+    def predict(self, X: Any, **params: Any) -> Array:
+        """What the model predicts for each row; `estimator` receives `params`, as metadata routing says."""
+        told = self._told("predict", params)
+        return super().predict(X) if told is None else self.estimator_.predict(X, **told)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
+        """R² of the predictions; `estimator` receives weights and `params`, as metadata routing says."""
+        told = self._told("score", params, sample_weight)
+        return super().score(X, y, sample_weight) if told is None else self.estimator_.score(X, y, **told)
 
     def _finish(self, source: Source) -> None:
         vars(self)["_skips"] = vars(self).pop("_counted")

@@ -20,6 +20,7 @@ from tenfold.core.engine import Local, engine
 from tenfold.core.errors import BadInput, BadParameter, NotConverged, TenfoldError, TenfoldWarning, warn
 from tenfold.core.learning import Keep, Learner, through
 from tenfold.core.stats import Stats
+from tenfold.gate.inputs import of_rows
 
 FINALISTS = 8  # models that are compared on all rows
 ROUNDS = 20  # of fits to the inliers of the fit before
@@ -62,6 +63,10 @@ class Rule(NamedTuple):
             return values
         loss = np.abs(y - guess) if self.loss == "absolute_error" else (y - guess) ** 2
         return loss if y.ndim == 1 else np.asarray(loss.sum(axis=1))
+
+    def agrees(self, model: Any, found: list[Any], X: Any, y: Array | None) -> Array:
+        """Rows that agree with the model and with none found before."""
+        return (self.distance(model, X, y) <= self.threshold) & self.free(found, X, y)
 
     def free(self, found: list[Any], X: Any, y: Array | None) -> Array:
         """Rows that no model found so far explains."""
@@ -135,9 +140,17 @@ def own_size(model: Any, p: int) -> int | None:
 
 
 def candidates(
-    model: Any, X: Array, y: Array | None, w: Array, rule: Rule, draws: Draws, total: float, rng: np.random.Generator
+    model: Any,
+    X: Array,
+    y: Array | None,
+    w: Array,
+    rule: Rule,
+    draws: Draws,
+    total: float,
+    rng: np.random.Generator,
+    given: dict[str, Any] | None = None,
 ) -> tuple[list[Any], int]:
-    """The models of the best subsets of these rows, and how many subsets were drawn."""
+    """The models of the best subsets of these rows, and how many subsets were drawn; `given`: what fits receive of these rows besides."""
     best: list[tuple[float, int, Any]] = []
     needed, drawn, skipped, trouble = float(draws.most), 0, 0, ""
     chance, weight = w / w.sum(), float(w.sum())
@@ -150,7 +163,7 @@ def candidates(
             skipped, counts[1] = skipped + 1, counts[1] + 1
             continue
         try:
-            one = _fit_few(copy_of(model), *some)
+            one = _fit_few(copy_of(model), *some, **of_rows(given or {}, rows, len(X)))
         except TenfoldError as refusal:
             trouble, skipped, counts[2] = f" ({refusal})", skipped + 1, counts[2] + 1
             continue
@@ -195,10 +208,10 @@ def _fits(model: Any, X: Array, y: Array, w: Array) -> float:
     return float(np.mean(np.where(rest == 0, 1.0, 1 - rest / np.where(spread > 0, spread, np.inf))))
 
 
-def _fit_few(model: Any, X: Array, y: Array | None) -> Any:
+def _fit_few(model: Any, X: Array, y: Array | None, **given: Any) -> Any:
     with warnings.catch_warnings(), engine(Local()):
         warnings.simplefilter("ignore", TenfoldWarning)  # few rows: of course
-        return model.fit(X) if y is None else model.fit(X, y)
+        return model.fit(X, **given) if y is None else model.fit(X, y, **given)
 
 
 def agreement(block: Block, models: list[Any], rule: Rule, found: list[Any]) -> Agreement:
@@ -211,7 +224,7 @@ def agreement(block: Block, models: list[Any], rule: Rule, found: list[Any]) -> 
 
 
 def settle(
-    model: Any, start: Any, source: Source, rule: Rule, found: list[Any], size: int
+    model: Any, start: Any, source: Source, rule: Rule, found: list[Any], size: int, given: dict[str, Any] | None = None
 ) -> Learner[tuple[Any, float]]:
     """A fit to the inliers, to the inliers of that, and so on while more rows agree."""
     at, best, most = start, start, 0.0
@@ -222,14 +235,17 @@ def settle(
         most = float(agreed.weight[0])
         near = partial(inliers, model=at, rule=rule, found=found)
         one = copy_of(model)
-        at = best = yield from (_learned(one, source, near) if isinstance(model, Estimator) else _gathered(one, near))
+        if given:
+            at = best = yield from _handed(one, partial(Rule.agrees, rule, at, found), given)
+        else:
+            at = best = yield from (_learned(one, source, near) if isinstance(model, Estimator) else _gathered(one, near))
     return best, most
 
 
 def inliers(block: Block, model: Any, rule: Rule, found: list[Any]) -> Block | None:
     """The rows of a block that agree with the model and with none found before."""
     y = target_of(block)
-    near = (rule.distance(model, block.X, y) <= rule.threshold) & rule.free(found, block.X, y)
+    near = rule.agrees(model, found, block.X, y)
     if not near.any():
         return None
     return replace(block, X=block.X[near], y=None if y is None else block.y[near], w=block.w[near])
@@ -269,3 +285,11 @@ def _gathered(model: Any, near: Any) -> Learner[Any]:
     X, y, w = yield Keep(change=near)
     X, y = np.asarray(ops.dense(X), dtype=np.float64), y[:, 0] if y.shape[1] == 1 else y
     return model.fit(X, y) if (w == 1).all() else model.fit(X, y, sample_weight=w)
+
+
+def _handed(model: Any, agrees: Callable[[Any, Any], Array], given: dict[str, Any]) -> Learner[Any]:
+    """A fit to the rows that agree, by the model's own verb, with what it receives of them besides."""
+    X, y, w = yield Keep()
+    X, y = np.asarray(ops.dense(X), dtype=np.float64), y[:, 0] if y.shape[1] == 1 else y
+    near = np.flatnonzero(agrees(X, y) & (w > 0))
+    return model.fit(X[near], y[near], **of_rows(given, near, len(X)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
-from tenfold.base.estimator import Estimator, Regressor
+from tenfold.base.estimator import Estimator
 from tenfold.compose import consensus, planes
 from tenfold.compose.agreed import Agreed
 from tenfold.compose.consensus import Draws, Rule
@@ -17,9 +17,10 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
-from tenfold.core.learning import Learner
+from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
+from tenfold.gate.inputs import of_rows
 from tenfold.linear.affine import AffineRegressor
 from tenfold.linear.least_squares import LinearRegression
 from tenfold.solve.sketch import Sample
@@ -36,7 +37,7 @@ def n_draws(success: float, inlier_share: float, size: int) -> float:
 
 
 @estimator
-class RANSACRegressor(Agreed, Regressor, Estimator):
+class RANSACRegressor(Agreed):
     """RANSACRegressor: a fit to the rows that agree with a model fitted to few of them.
 
     Model       that of `estimator` (None: y ≈ X w + b) on an unknown part of the rows (the inliers), anything
@@ -123,8 +124,19 @@ class RANSACRegressor(Agreed, Regressor, Estimator):
             {"random_state": 0, "estimator": Ridge(alpha=0.1), "residual_threshold": 2.0},
         ]
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """As `fit` of every learner; with a CircleFit there is no y."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """As `fit` of every learner; with a CircleFit there is no y. Weights count in the consensus; `estimator` receives them, and
+        `params`, as metadata routing says."""
+        told = self._told("fit", params, sample_weight)
+        if told and sample_weight is not None and not np.all(sample_weight):  # rows of weight zero are left out
+            told = of_rows(told, np.flatnonzero(sample_weight), len(sample_weight))
+        vars(self)["_received"] = told
+        try:
+            return self._fit_given(X, y, sample_weight)
+        finally:
+            vars(self).pop("_received", None)
+
+    def _fit_given(self, X: Any, y: Any, sample_weight: Any) -> Self:
         vars(self)["_counted"] = np.zeros(3, dtype=np.int64)  # told also of a fit that fails
         if getattr(self.estimator, "target", "real") != "none":
             super().fit(X, y, sample_weight)
@@ -146,7 +158,7 @@ class RANSACRegressor(Agreed, Regressor, Estimator):
         hooks = hooks or self.stop_score < np.inf or not source.target.flat
         given = self.estimator
         plain = given is None or (isinstance(given, LinearRegression) and repr(given) == "LinearRegression()")
-        if plain and not hooks:
+        if plain and not hooks and vars(self).get("_received") is None:
             return (yield from self._planes(source, sample, rng))
         return (yield from self._models(source, sample, rng))
 
@@ -210,6 +222,11 @@ class RANSACRegressor(Agreed, Regressor, Estimator):
         p, w = source.n_features, sample.weight
         more = sample.rows.shape[1] - p
         Z, y = np.ascontiguousarray(sample.rows[:, :p]), None if not more else sample.rows[:, p] if more == 1 else sample.rows[:, p:]
+        received, of_sample = vars(self).get("_received"), None
+        if received is not None:  # rows themselves are drawn, as what is given belongs to them
+            table, target, weight = yield Keep()
+            Z, y, w, rows = _drawn(table, target, weight, rng)
+            of_sample = of_rows(received, rows, source.n_rows or len(rows))
         size = self._subset_size(consensus.own_size(model, p), len(Z), sample.total)
         rule = Rule(self._threshold(y, w), self.loss)
         draws = self._draws(size)
@@ -220,13 +237,14 @@ class RANSACRegressor(Agreed, Regressor, Estimator):
             if free.sum() < size:
                 break
             some = Z[free], None if y is None else y[free], w[free]
-            models, more = consensus.candidates(model, *some, rule, draws, sample.total, rng)
+            own = None if of_sample is None else of_rows(of_sample, np.flatnonzero(free), len(Z))
+            models, more = consensus.candidates(model, *some, rule, draws, sample.total, rng, own)
             trials += more
             agreed = yield partial(consensus.agreement, models=models, rule=rule, found=found)
             if agreed.weight.max() <= 0:
                 break
             best = models[agreed.best()]
-            one, weight = yield from consensus.settle(model, best, source, rule, found, size)
+            one, weight = yield from consensus.settle(model, best, source, rule, found, size, received)
             share = share or weight / sample.total
             found = [*found, one]
         self._first(found, trials, rule.threshold)
@@ -282,6 +300,15 @@ class RANSACRegressor(Agreed, Regressor, Estimator):
 def _sample(block: Block, k: int, seed: int) -> Sample:
     X = np.asarray(ops.dense(block.X), dtype=np.float64)
     return Sample.of(X if block.y is None else np.column_stack([X, block.y]), block.w, k, seed)
+
+
+def _drawn(X: Any, y: Array, w: Array, rng: Any) -> tuple[Array, Array, Array, Array]:
+    """Rows to draw subsets from, targets, weights and places: all, or as many as SAMPLED."""
+    rows = np.flatnonzero(w > 0)
+    if len(rows) > SAMPLED:
+        rows = np.sort(rng.choice(rows, SAMPLED, replace=False))
+    target = y[rows, 0] if y.shape[1] == 1 else y[rows]
+    return np.asarray(ops.dense(X[rows]), dtype=np.float64), target, w[rows], rows
 
 
 def _median(values: Array, w: Array) -> float:
