@@ -19,6 +19,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import available
+from tenfold.base.columns import ColumnSums
 from tenfold.base.scored import rows_and_truth
 from tenfold.core.data import Array, Arrays, Source, Target, block_rows
 from tenfold.core.engine import Threads, current_engine, each
@@ -167,13 +168,17 @@ class Transformer(_Beside):
 
     role: ClassVar[str] = "transformer"
 
-    def _from_columns(self, present: Any, missing: Any) -> Any:
-        """The statistics from a `Spread` of the values that are there, a group for each column, and `Counts` of those that are not."""
+    def _from_columns(self, columns: ColumnSums) -> Any:
+        """The statistics of a transformer `by_column`; None where these sums do not tell them."""
         raise NotImplementedError
 
     def _column_map(self) -> tuple[Array | None, Any, Any]:
         """What missing values are replaced by first (None: they stay missing), shift and scale, of a fitted transformer `by_column`."""
         raise NotImplementedError
+
+    def _columns_kept(self) -> Array | None:
+        """Places of the columns that a fitted transformer `by_column` keeps; None: of all."""
+        return None
 
     def _transform(self, X: Any) -> Array:
         raise NotImplementedError

@@ -44,6 +44,8 @@ class Traits:
         @property
         def by_column(self) -> bool: ...
         @property
+        def by_ends(self) -> bool: ...
+        @property
         def passes_gaps(self) -> bool: ...
         @property
         def by_verbs(self) -> bool: ...
@@ -94,7 +96,8 @@ class Traits:
         # --- what it leaves to the learner behind it in a pipeline ---
         fills = False  # no missing values
         codes = False  # categories as numbers
-        by_column = False  # z = (x − shift) / scale column by column, fitted from the spreads of the columns alone
+        by_column = False  # z = (x − shift) / scale column by column, or some columns, fitted from the sums of `base.columns` alone
+        by_ends = False  # of one `by_column`: from the least and the largest values too
         passes_gaps = False  # missing values of some columns, though others are filled
 
         by_verbs = False  # pipelines ask it by its verbs: `fit_transform` is not `transform`, or it wants the table as it was given

@@ -5,7 +5,8 @@ on any fit. Filling with v, shifting by m and scaling by s are then one affine m
 
     z = ((x + (v − c) q) − m) / s,
 
-so the moments of z follow from those of e: of every training set by merging, without another look at the rows.
+so the moments of z follow from those of e: of every training set by merging, without another look at the rows. The least and the largest
+values go the same way where a step asks for them; a selector of columns whose scores follow from the moments keeps a part of them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,22 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.columns import ColumnSums
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Arrays, Block
-from tenfold.core.stats import Counts, Moments, Spread
+from tenfold.core.stats import Counts, Moments, Spread, Stats
+from tenfold.prepare.scaler import Extremes
 from tenfold.solve.few_rows import are_few
 
 SOME = 1000  # rows whose median is near the values of a column
+
+
+@dataclass(slots=True)
+class Ahead(Stats):
+    """What is summed over rows before the front."""
+
+    moments: Moments
+    ends: Extremes | None  # where a step asks for them
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,7 @@ class Front:
             return None  # a column without any value is dropped: no map of the others
         anchor = np.array([_near(X[:, j]) for j in gaps], dtype=np.float64)
         classes = source.target.classes
-        facts = {name: fact for name, fact in source.facts.items() if name in ("n_features_in_", "feature_names_in_")}
+        facts = {name: fact for name, fact in source.facts.items() if name in ("n_features_in_", "feature_names_in_", "classes_")}
         return cls(steps, facts, X.shape[1], 0 if classes is None else len(classes), gaps, anchor)
 
     @property
@@ -56,36 +67,66 @@ class Front:
         """Bytes of the moments of one set of rows."""
         return 8 * max(self.groups, 1) * (self.width + len(self.gaps) + 1) ** 2
 
-    def summarize(self, block: Block) -> Moments:
+    def dropped(self, total: Ahead, behind: Moments) -> int:
+        """How many columns selectors have left out."""
+        return int(total.moments.center.shape[-1] - len(self.gaps) - behind.center.shape[-1])
+
+    @property
+    def by_ends(self) -> bool:
+        return any(step.by_ends for step in self.steps)
+
+    def summarize(self, block: Block) -> Ahead:
         """Moments of [e y], or of e class by class."""
         e = block.X
         if len(self.gaps):
             missing = np.isnan(e[:, self.gaps])
             e = np.concatenate([e, missing], axis=1, dtype=np.float64)
             e[:, self.gaps] = np.where(missing, self.anchor, e[:, self.gaps])
-        return Moments.by_group(e, block.y, block.w, self.groups) if self.groups else Moments.of(e, block.y, block.w)
+        moments = Moments.by_group(e, block.y, block.w, self.groups) if self.groups else Moments.of(e, block.y, block.w)
+        return Ahead(moments, Extremes.of(block) if self.by_ends else None)
 
-    def solve(self, total: Moments) -> tuple[list[Any], Moments] | None:
-        """The fitted transformers for rows of these moments, and the moments behind them; None where no map by columns does it."""
-        columns, moments, gaps = self._columns(total), total, len(self.gaps)
-        missing, fitted = self._missing(columns), []
+    def solve(self, total: Ahead) -> tuple[list[Any], Moments] | None:
+        """The fitted transformers for rows of these sums, and the moments behind them; None where no map by columns does it."""
+        moments, gaps, width, facts = total.moments, len(self.gaps), self.width, self.facts
+        low, high = (None, None) if total.ends is None else (total.ends.low, total.ends.high)
+        columns, fitted = self._columns(moments), list[Any]()
+        missing = self._missing(columns)
         for step in self.steps:
             one = fresh(step)
-            vars(one).update(self.facts)
-            one = one._fitted_copy(one._solve(one._from_columns(self._present(columns, missing), missing)))
+            vars(one).update(facts if one.target == "label" else {name: fact for name, fact in facts.items() if name != "classes_"})
+            stats = one._from_columns(ColumnSums(self._present(columns, missing, width), missing, low, high, moments, self.groups))
+            if stats is None:
+                return None
+            one = one._fitted_copy(one._solve(stats))
             fill, shift, scale = one._column_map()
             if gaps:
                 if fill is None or np.isnan(fill[self.gaps]).any():
                     return None
-                moments, gaps, missing = (
-                    self._filled(moments, fill[self.gaps] - self.anchor),
-                    0,
-                    Counts(0 * missing.weight),
-                )
-            moments = self._scaled(moments, shift, scale)
+                moments, gaps = self._filled(moments, fill[self.gaps] - self.anchor), 0
+                if low is not None and high is not None:
+                    some = missing.weight > 0
+                    low, high = np.where(some, np.fmin(low, fill), low), np.where(some, np.fmax(high, fill), high)
+                missing = Counts(0 * missing.weight)
+            moments = self._scaled(moments, shift, scale, width)
+            if low is not None and high is not None:
+                low, high = (low - shift) / scale, (high - shift) / scale
+            if (kept := one._columns_kept()) is not None:
+                if not len(kept):
+                    return None  # refused where the steps are fitted one by one
+                moments = self._part(moments, kept, width)
+                low, high = (None if ends is None else ends[kept] for ends in (low, high))
+                missing = Counts(missing.weight[kept])
+                width, facts = len(kept), {**facts, "n_features_in_": len(kept)}
+                facts.pop("feature_names_in_", None)
             columns = self._columns(moments)
             fitted.append(one)
         return None if gaps else (fitted, moments)
+
+    def _part(self, moments: Moments, kept: Array, width: int) -> Moments:
+        """Of some of the columns, and of the target where it stands behind them."""
+        places = np.r_[kept, np.arange(width, moments.center.shape[-1])]
+        parts = moments.center[..., places], moments.offset[..., places], moments.scatter[..., places[:, None], places]
+        return Moments(moments.weight, *map(np.ascontiguousarray, parts))
 
     def _columns(self, moments: Moments) -> Spread:
         """Weight, mean and squares of each column of all rows, groups together; (columns, 1) but the weight."""
@@ -104,9 +145,9 @@ class Front:
         weight[self.gaps] = np.round(columns.weight[0] * share, 9)
         return Counts(weight)
 
-    def _present(self, columns: Spread, missing: Counts) -> Spread:
+    def _present(self, columns: Spread, missing: Counts, p: int) -> Spread:
         """The same of the values that are there alone: what is missing counted as the anchor."""
-        p, J = self.width, self.gaps
+        J = self.gaps
         weight, center, offset, squares = (
             part[:p].copy() for part in (columns.weight, columns.center, columns.offset, columns.scatter)
         )
@@ -131,11 +172,11 @@ class Front:
         parts = center[..., kept], offset[..., kept], S[..., kept[:, None], kept]
         return Moments(moments.weight, *map(np.ascontiguousarray, parts))
 
-    def _scaled(self, moments: Moments, shift: Any, scale: Any) -> Moments:
+    def _scaled(self, moments: Moments, shift: Any, scale: Any, width: int) -> Moments:
         """Of [(x − shift) / scale, y]."""
-        width = moments.center.shape[-1]
-        m, s = np.zeros(width), np.ones(width)
-        m[: self.width], s[: self.width] = shift, scale
+        every = moments.center.shape[-1]
+        m, s = np.zeros(every), np.ones(every)
+        m[:width], s[:width] = shift, scale
         return Moments(
             moments.weight,
             (moments.center - m) / s,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import Any, Self
 
@@ -157,7 +158,7 @@ class Pipeline(LastStep):
         if front is None or not isinstance(last, OnePass) or type(last)._from_moments is OnePass._from_moments:
             return None
         vars(last).update(source.facts)
-        return Sums(front.summarize, partial(self._solved, front, last), front.size, key=Front)
+        return Sums(front.summarize, partial(self._solved, front, last), front.size, key=(Front, front.by_ends))
 
     def _sums_behind(self, source: Source) -> Sums | None:
         front, last = fresh(self), fresh(self._last)
@@ -180,11 +181,18 @@ class Pipeline(LastStep):
 
     def _solved(self, front: Front, last: Any, total: Any, values: list[Any]) -> list[Any] | None:
         found = front.solve(total)
-        lasts = None if found is None else last._solved(last._from_moments(found[1]), values)
-        if found is None or lasts is None:
+        if found is None:
+            return None
+        fitted, moments = found
+        if dropped := front.dropped(total, moments):
+            last = copy(last)
+            vars(last)["n_features_in_"] = front.width - dropped
+            vars(last).pop("feature_names_in_", None)
+        lasts = last._solved(last._from_moments(moments), values)
+        if lasts is None:
             return None
         names = [name for name, _ in self._active()]
-        steps = dict(zip(names, found[0], strict=False))
+        steps = dict(zip(names, fitted, strict=False))
         whole = [(name, steps.get(name, step)) for name, step in self.steps]
         return [self._fitted_copy({"steps": whole})._behind_front(one) for one in lasts]
 

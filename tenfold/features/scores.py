@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.columns import ColumnSums
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
@@ -36,6 +37,21 @@ class ColumnScore:
     target: str  # "label" or "real"
     summarize: Callable[[Block, int], Any]
     finish: Callable[[Any], Scores]
+    positive: bool = False  # whether negative values have no score
+
+    def from_columns(self, columns: ColumnSums) -> Any:
+        """What `summarize` makes of blocks, from sums that are there; None where they do not tell it."""
+        p, moments = len(columns.missing.weight), columns.moments
+        if columns.missing.weight.any() or (self.target == "label") != (columns.groups > 0):
+            return None
+        if self.positive and (columns.low is None or (columns.low < 0).any()):
+            return None
+        if columns.groups:
+            spread = moments.spread()
+            return Spread(spread.weight, spread.center[:, :p], spread.offset[:, :p], spread.scatter[:, :p])
+        if len(moments.center) != p + 1:
+            return None  # several targets
+        return Joint(moments.weight, moments.center, moments.offset, np.stack([np.diagonal(moments.scatter), moments.scatter[-1]]))
 
 
 @dataclass(slots=True)
@@ -155,7 +171,7 @@ def _f_of_correlations(stats: Joint, center: bool = True, force_finite: bool = T
 
 
 ANOVA = ColumnScore("f_classif", "label", _by_class, _anova)
-CHI_SQUARE = ColumnScore("chi2", "label", _counts, _chi_square)
+CHI_SQUARE = ColumnScore("chi2", "label", _counts, _chi_square, positive=True)
 F_OF_CORRELATION = ColumnScore("f_regression", "real", _joint, _f_of_correlations)
 CORRELATION = ColumnScore("r_regression", "real", _joint, lambda stats: (_correlations(stats), None))
 

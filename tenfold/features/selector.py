@@ -22,6 +22,12 @@ class Selector(Transformer):
         """(p,) truth values: which columns are kept."""
         raise NotImplementedError
 
+    def _column_map(self) -> tuple[Array | None, Any, Any]:
+        return None, 0.0, 1.0
+
+    def _columns_kept(self) -> Array | None:
+        return np.flatnonzero(self._mask())
+
     def get_support(self, indices: bool = False) -> Array:
         """Which columns are kept: truth values, or with `indices` their places."""
         check.check_fitted(self)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import available
+from tenfold.base.columns import ColumnSums
 from tenfold.base.foreign import takes
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array, Block, Source
@@ -60,6 +61,19 @@ class Univariate(Selector, OnePass):
     @property
     def kind(self) -> str:
         return "keeps rows" if self._score is None else "one pass"
+
+    @property
+    def by_column(self) -> bool:
+        """Scores from sums are: the chosen columns then stay as they are."""
+        return self._score is not None
+
+    @property
+    def by_ends(self) -> bool:
+        """Some scores are of numbers that are not negative."""
+        return self._score is not None and self._score.positive
+
+    def _from_columns(self, columns: ColumnSums) -> Any:
+        return None if self._score is None else self._score.from_columns(columns)
 
     @property
     def multi_output(self) -> bool:

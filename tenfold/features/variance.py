@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base.available import available
+from tenfold.base.columns import ColumnSums
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
@@ -74,6 +75,8 @@ class VarianceThreshold(Selector, OnePass):
     missing: ClassVar[bool] = True
     sparse: ClassVar[bool] = True
     double: ClassVar[bool] = True
+    by_column: ClassVar[bool] = True
+    by_ends: ClassVar[bool] = True
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
     forget = available(lambda model: False)(OnePass.forget)  # the range of the rows that are left is not known
 
@@ -89,6 +92,9 @@ class VarianceThreshold(Selector, OnePass):
 
     def _summarize(self, block: Block) -> Ranges:
         return Ranges.of(block)
+
+    def _from_columns(self, columns: ColumnSums) -> Ranges | None:
+        return None if columns.low is None or columns.high is None else Ranges(columns.present, columns.low, columns.high)
 
     def _solve(self, stats: Ranges) -> dict[str, Any]:
         weight = stats.spread.weight

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.columns import ColumnSums
 from tenfold.base.estimator import Transformer
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
@@ -63,8 +64,8 @@ class Imputer(Transformer, OnePass):
             return Filled(column_spreads(gapped, block.w, present), Counts(lost))
         return Filled(Distinct.of(X, block.w, present), Counts(lost))
 
-    def _from_columns(self, present: Spread, missing: Counts) -> Filled:
-        return Filled(present, missing)
+    def _from_columns(self, columns: ColumnSums) -> Filled:
+        return Filled(columns.present, columns.missing)
 
     def _column_map(self) -> tuple[Array | None, Any, Any]:
         return vars(self)["statistics_"], 0.0, 1.0

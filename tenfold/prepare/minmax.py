@@ -68,6 +68,9 @@ class MinMaxScaler(Extreme):
             n_samples_seen_=stats.seen(),
         )
 
+    def _column_map(self) -> tuple[Array | None, Any, Any]:
+        return None, self.data_min_ - self._range()[0] / self.scale_, 1 / self.scale_
+
     def _range(self) -> tuple[float, float]:
         given = self.feature_range
         if len(given) != 2 or not all(np.isfinite(end) for end in given):

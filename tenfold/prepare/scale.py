@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold import _columns
 from tenfold.base import check
+from tenfold.base.columns import ColumnSums
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
@@ -129,8 +130,8 @@ class StandardScaler(Transformer, OnePass):
         """Learn more rows; equal to a fit on all rows so far."""
         return super().partial_fit(X, y, sample_weight=sample_weight)
 
-    def _from_columns(self, present: Spread, missing: Any) -> Spread:
-        return present
+    def _from_columns(self, columns: ColumnSums) -> Spread:
+        return columns.present
 
     def _column_map(self) -> tuple[Array | None, Any, Any]:
         return None, self.mean_ if self.with_mean else 0.0, self.scale_ if self.with_std else 1.0

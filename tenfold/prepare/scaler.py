@@ -11,6 +11,7 @@ import numpy as np
 from tenfold import _columns
 from tenfold.base import check
 from tenfold.base.available import available
+from tenfold.base.columns import ColumnSums
 from tenfold.base.estimator import Transformer, map_rows
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
@@ -61,6 +62,20 @@ class Scaler(Transformer, OnePass):
 
 class Extreme(Scaler):
     """Abstract: a scaler by the least and the largest value of each column."""
+
+    by_column: ClassVar[bool] = True
+    by_ends: ClassVar[bool] = True
+
+    scale_: Any
+
+    def _from_columns(self, columns: ColumnSums) -> Extremes | None:
+        if columns.low is None or columns.high is None:
+            return None
+        total = columns.present.weight[:1] + columns.missing.weight[:1]
+        return Extremes(total, columns.low, columns.high)
+
+    def _column_map(self) -> tuple[Array | None, Any, Any]:
+        return None, 0.0, self.scale_
 
     def _summarize(self, block: Block) -> Extremes:
         return Extremes.of(block)
