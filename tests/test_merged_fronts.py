@@ -17,8 +17,8 @@ X[:, 6] = 3.0  # a constant
 LABEL = (X[:, 0] + X[:, 1] / 3 + rng.normal(size=N) > 9).astype(int) + (X[:, 2] > 60)
 Y = X[:, 0] - X[:, 1] / 5 + rng.normal(size=N)
 GAPS = np.where(rng.random(X.shape) < 0.1, np.nan, X)
-FOLD = rng.integers(0, 5, N)
-FOLDS = [(np.flatnonzero(FOLD != k), np.flatnonzero(FOLD == k)) for k in range(5)]
+where = rng.integers(0, 5, N)
+FOLDS = [(np.flatnonzero(where != k), np.flatnonzero(where == k)) for k in range(5)]
 CASES: dict[str, tuple[list[Any], Any]] = {
     "to a range": ([tenfold.MinMaxScaler()], X),
     "to another range, kept": ([tenfold.MinMaxScaler((-2, 3), clip=True)], X),
@@ -58,7 +58,7 @@ def agrees(steps: list[Any], table: Any, y: Any, last: Any, monkeypatch: pytest.
     assert sum(seen) == N, "the rows were summed more than once"
     expected = np.empty(N)
     for k in range(5):
-        train, test = FOLD != k, FOLD == k
+        train, test = where != k, where == k
         expected[test] = tenfold.make_pipeline(*steps, last).fit(table[train], y[train]).predict(table[test])
     np.testing.assert_allclose(result.predictions, expected, rtol=1e-8, atol=1e-8)
 
@@ -79,7 +79,7 @@ def test_fitted_steps_are_those_of_a_fit() -> None:
     search = tenfold.GridSearchCV(tenfold.make_pipeline(*steps, tenfold.Ridge()), {"selectkbest__k": [1, 2, 4]}, cv=3).fit(X[:, :6], Y)
     assert search.best_params_["selectkbest__k"] in (2, 4)
     single = tenfold.cross_validate(tenfold.make_pipeline(*steps, tenfold.Ridge()), X[:, :6], Y, folds=FOLDS, return_estimator=True)
-    one, alone = single["estimator"][0], tenfold.make_pipeline(*steps, tenfold.Ridge()).fit(X[FOLD != 0, :6], Y[FOLD != 0])
+    one, alone = single["estimator"][0], tenfold.make_pipeline(*steps, tenfold.Ridge()).fit(X[where != 0, :6], Y[where != 0])
     assert one[-1].n_features_in_ == 2 and one[1].get_support().tolist() == alone[1].get_support().tolist()
     np.testing.assert_allclose(one[0].data_min_, alone[0].data_min_)
     np.testing.assert_allclose(one[1].pvalues_, alone[1].pvalues_, rtol=1e-8)
