@@ -166,7 +166,7 @@ class Encoder(Transformer, Estimator):
         order = np.arange(len(counts))  # missing values last, unless the user has given another place
         order = order if place is None else np.insert(order[:-1], place, len(counts) - 1)
         rare = np.zeros(len(counts), dtype=bool)
-        rare[there] = self._infrequent(counts[there])
+        rare[there] = self._infrequent(counts[there], float(counts.sum()))
         kept = order[(there & ~rare)[order]]
         levels[kept], levels[rare] = np.arange(len(kept)), len(kept)
         if (met or place is not None) and not there[-1]:
@@ -179,11 +179,11 @@ class Encoder(Transformer, Estimator):
             "and is none of its categories: fill its missing values first, or set handle_unknown"
         )
 
-    def _infrequent(self, counts: Array) -> Array:
-        """Which categories are taken together."""
+    def _infrequent(self, counts: Array, total: float) -> Array:
+        """Which categories are taken together; shares are of all rows, those where the value is missing too."""
         least, most = self.min_frequency, self.max_categories
         share = isinstance(least, (float, np.floating))
-        rare: Array = counts < (0.0 if least is None else least * counts.sum() if share else least)
+        rare: Array = counts < (0.0 if least is None else least * total if share else least)
         if most is not None and most < len(counts) - rare.sum() + 1:
             rare[np.argsort(counts, kind="stable")[: len(counts) - (most - 1)]] = True
         return rare
