@@ -123,6 +123,19 @@ def test_reasons_add_up_to_the_answer(numbers: bool, model: str, capsys: Capture
     assert "ROW      5 of t.csv" in out and "WHY " in out and "WHAT IF  x = -3, c = missing: prediction" in out
 
 
+def test_cells_of_any_type_are_altered(capsys: Captured) -> None:
+    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 2, 9), eager=True)
+    frame = pl.DataFrame({"x": np.linspace(0, 1, 40), "d": days, "b": [True, False] * 20, "y": [True, True, False, False] * 10})
+    frame.write_parquet("t.parquet")
+    assert run(["fit", "t.parquet", "--target", "y", "--model", "LogisticRegression", "--folds", "3", "--quiet"]) == 0
+    others = ["--set", "d=2024-03-01", "--set", "b=false", "--set", "x=0.123456789012"]
+    assert run(["explain", "t.tenfold", "t.parquet", "--row", "3", *others]) == 0
+    said = capsys.readouterr()
+    assert "WHAT IF  d = 2024-03-01, b = false, x = 0.123456789012: prediction" in said.out and not said.err
+    assert "x = 0.0512821" in said.out  # six digits of a long number
+    assert run(["estimate", "t.tenfold", "t.parquet", "--quiet"]) == 0
+
+
 def test_a_column_and_all_columns(capsys: Captured) -> None:
     file = table(numbers=True)
     assert run(["fit", file, "--target", "y", "--model", "LinearRegression", "--folds", "3", "--quiet"]) == 0

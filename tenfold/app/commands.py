@@ -29,7 +29,7 @@ Command = tuple[str, Callable[..., int], str]  # its name, what it does, and tha
 COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the help
     "Choose a model": (
         ("select", select_command, "Choose a model for a table, estimate how good it is, save it."),
-        ("fit", fit_command, "Fit one named learner to a table, estimate how good it is, save it."),
+        ("fit", fit_command, "Fit one named learner, estimate how good it is, save it."),
         ("compare", compare_command, "Which of two or more models is better, on the same rows."),
         ("demo", demo_command, "The same on a table that is included."),
         ("advise", advise_command, "Which regression for a table, and why."),

@@ -13,7 +13,7 @@ import typer
 from tenfold.app.options import JsonResult, Metric, QuietFlag
 from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
-from tenfold.score.registry import find_score
+from tenfold.score.registry import find_score, known_score
 from tenfold.selection.answers import USUAL
 from tenfold.selection.paired import Contender, Difference, contender, difference, foreign
 from tenfold.selection.store import plain
@@ -83,15 +83,21 @@ def _what(one: Contender, room: int) -> str:
 
 
 def _sentence(one: Difference, name: str) -> str:
-    low, high = figure(one.low, one.metric), figure(one.high, one.metric)
-    extent = f"better by {figure(one.value, one.metric)}, 95% range {low} to {high}" if one.value >= 0 else (
-        f"worse by {figure(-one.value, one.metric)}, 95% range {figure(-one.high, one.metric)} to {figure(-one.low, one.metric)}"
-    )  # fmt: skip
+    sign, word = (1, "better") if one.value >= 0 else (-1, "worse")
+    low, high = sorted((sign * one.low, sign * one.high))
+    ends = f"{_amount(low, one.metric).removesuffix(' points')} to {_amount(high, one.metric)}"
+    extent = f"{word} by {_amount(sign * one.value, one.metric)}, 95% range {ends}"
     if one.verdict in ("better", "worse"):
         return f"{name} is {extent} ({_chance(one.p_value)})."
     if one.verdict == "as good":
-        return f"{name} is as good for practical purposes (by {figure(one.value, one.metric)}, 95% range {low} to {high})."
+        return f"{name} is as good for practical purposes ({extent})."
     return f"these rows cannot separate them ({name} is {extent})."
+
+
+def _amount(value: float, metric: str) -> str:
+    """A difference of scores: of shares in points."""
+    score = known_score(metric)
+    return f"{100 * value:.1f} points" if score is not None and score.percent else figure(value, metric)
 
 
 def _chance(p: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -81,7 +82,7 @@ def _of_row(name: str, row: int, found: Reasons, given: dict[str, str], after: A
     lines = [f"ROW      {row} of {short(name)}   {_said(found.answer, classes)}"]
     shown = found.columns[:MOST_SHOWN]
     largest = max((abs(value) for _, _, value, _ in shown), default=0.0) or 1.0
-    cells = [(short(column, 24), short("missing" if cell is None else cell, 20)) for column, cell, _, _ in shown]
+    cells = [(short(column, 24), short(_cell(cell), 20)) for column, cell, _, _ in shown]
     wide, cell_wide = (max((len(pair[k]) for pair in cells), default=0) for k in (0, 1))
     lines += ["", f"WHY      the {counted(found.beside, 'row')} of the file get {_amount(found.base, classes)} on average; from there"]
     for (column, cell), (_, _, value, error) in zip(cells, shown, strict=True):
@@ -96,6 +97,15 @@ def _of_row(name: str, row: int, found: Reasons, given: dict[str, str], after: A
         changes = ", ".join(f"{short(key, 24)} = {short(value, 20) or 'missing'}" for key, value in given.items())
         lines += ["", f"WHAT IF  {changes}: {_said(after, classes)} ({_signed(after.value - found.answer.value, classes)})"]
     return lines
+
+
+def _cell(value: Any) -> str:
+    """A cell as it is read; of long numbers six digits."""
+    text = "missing" if value is None else str(value)
+    try:
+        return f"{float(text):.6g}" if len(text) > 10 and math.isfinite(float(text)) else text
+    except ValueError:
+        return text
 
 
 def _of_column(found: Effect, classes: bool) -> list[str]:

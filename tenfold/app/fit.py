@@ -68,7 +68,7 @@ def fit_command(
     Categories, dates and missing values are prepared for the learner. What is saved, tenfold predict, estimate, explain, watch,
     compare and inspect take, as they take what tenfold select has saved.
 
-    Example:  tenfold fit churn.csv --target churned --model RandomForest --set n_estimators=500
+    Example:  tenfold fit churn.csv --target churned --model Lasso --set alpha=0.1
     """
     began = time.perf_counter()
     target = named_target(file, target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 import tenfold
 from tenfold.app.show import worth_of
-from tenfold.app.words import clean, file_size
+from tenfold.app.words import clean, file_size, terminal_width, wrapped
 from tenfold.core.errors import BadFile
 from tenfold.selection.store import MODEL, record_of
 
@@ -43,5 +44,5 @@ def inspect_command(
         ("ROWS", "holds training rows" if inside.holds_training_rows else "holds no training rows"),
         ("SHA-256", inside.sha256),
     ):
-        print(clean(f"{title:<8} {text}"))
+        print("\n".join(wrapped(clean(f"{title:<8} {text}"), terminal_width(sys.stdout))))
     return 0

@@ -138,7 +138,8 @@ def data_command(
             print(json.dumps(listed))
             return 0
         for one in listed:
-            print(f"{one['name']}   {one['rows']:,} rows x {one['columns']} columns   target {one['target']}   {one['says']}")
+            line = f"{one['name']}   {one['rows']:,} rows x {one['columns']} columns   target {one['target']}   {one['says']}"
+            print("\n".join(_hung(line, terminal_width(sys.stdout), 2)))
         return 0
     if name not in INCLUDED:
         raise BadParameter(f"there is no table {name!r}: there are {', '.join(INCLUDED)}")

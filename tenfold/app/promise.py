@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tenfold.app.options import JsonResult, QuietFlag, RunFolder
-from tenfold.app.words import clean, counted, figure, metric_name, short, terminal_width, wrapped
+from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
 from tenfold.selection.answers import answers_of
 from tenfold.selection.promise import KEPT, WORSE, Kept, in_words, kept
 from tenfold.selection.store import open_run, plain, record_of
@@ -51,11 +51,10 @@ def _lines(found: list[Kept], file: Path, rows: int, notes: list[str], quiet: bo
         return [clean(f"{name} {_range(first)}   {first.verdict or 'no promise to hold it against'}")]
     lines = [f"ROWS     {short(file.name)}   {counted(rows, 'row')} with a value of {short(str(_target(record)))!r}"]
     lines += [f"  ! {note}" for note in notes]
-    lines += ["", "ON THESE ROWS"]
+    lines += ["", "ON THESE ROWS, with 95% ranges"]
     for one in found:
         promised = "" if one.promised is None else f"promised {_range_of(one.promised, one.metric)}"
-        value = figure(one.found["value"], one.metric)
-        lines.append(f"  {metric_name(one.metric):<10} {value:>10}   95% {_ends(one):<22}   {promised}".rstrip())
+        lines.append(AsItIs(f"  {metric_name(one.metric):<9}  {_range(one):<27}  {promised}".rstrip()))
     return [*lines, "", *_verdict(first)]
 
 
@@ -78,10 +77,6 @@ def _verdict(first: Kept) -> list[str]:
 def _target(record: dict[str, object]) -> object:
     settings = record.get("settings")
     return settings.get("target", "the target") if isinstance(settings, dict) else "the target"
-
-
-def _ends(one: Kept) -> str:
-    return f"{figure(one.found['low'], one.metric)} to {figure(one.found['high'], one.metric)}"
 
 
 def _range(one: Kept) -> str:

@@ -54,7 +54,8 @@ class Answers:
 
     def scored(self, judge: Score, widen: float | None = None) -> Facts:
         """The score with its 95 % range. widen: 1 for rows that no model was fitted to, None for those of folds."""
-        found = score_range(judge, self.truth, self.output, widen=widen)
+        with np.errstate(over="ignore"):  # the range of a perfect score has no end
+            found = score_range(judge, self.truth, self.output, widen=widen)
         return dict(metric=judge.name, value=found.estimate, low=found.low, high=found.high, method=found.method)
 
 

@@ -18,6 +18,7 @@ from tenfold.table.reading import Raw, pl
 
 ORDERS, BACKGROUND = 200, 500
 MOST_ROWS, BINS, MOST_LEVELS = 2000, 10, 15
+MOST_CELLS, CELLS_AT_ONCE, FEWEST_ROWS = 500_000_000, 4_000_000, 20
 
 
 @dataclass(frozen=True)
@@ -112,14 +113,21 @@ def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, se
 def movers(model: TableModel, raw: Raw, seed: int = 0) -> list[tuple[str, float]]:
     """By how much answers change on average when the cells of a column are shuffled among the rows; the largest first."""
     rng = np.random.default_rng(seed)
-    response = response_of(model, raw.frame[np.sort(rng.permutation(raw.frame.height)[:MOST_ROWS])])
-    before, X = response.of(response.X), response.X.copy()
-    found = []
-    for j, name in enumerate(response.columns):
-        X[:, j] = X[rng.permutation(len(X)), j]
-        found.append((name, float(np.abs(response.of(X) - before).mean(axis=0).max())))
-        X[:, j] = response.X[:, j]
-    return sorted(found, key=lambda pair: -pair[1])
+    width = len(model.feature_names_in_)
+    most = int(np.clip(MOST_CELLS // width**2, FEWEST_ROWS, MOST_ROWS))  # every column is asked about all cells of the rows
+    response = response_of(model, raw.frame[np.sort(rng.permutation(raw.frame.height)[:most])])
+    X, before = response.X, response.of(response.X)
+    n, at_once = len(X), max(1, CELLS_AT_ONCE // X.size)
+    moved = np.zeros(width)
+    for start in range(0, width, at_once):
+        columns = range(start, min(start + at_once, width))
+        rows = np.tile(X, (len(columns), 1))
+        for k, j in enumerate(columns):
+            rows[k * n : (k + 1) * n, j] = X[rng.permutation(n), j]
+        change = np.abs(response.of(rows).reshape(len(columns), n, -1) - before)
+        moved[columns] = change.mean(axis=1).max(axis=1)
+    order = np.argsort(-moved, kind="stable")
+    return [(response.columns[j], float(moved[j])) for j in order]
 
 
 def altered(model: TableModel, raw: Raw, row: int, given: dict[str, str]) -> pl.DataFrame:
@@ -129,13 +137,7 @@ def altered(model: TableModel, raw: Raw, row: int, given: dict[str, str]) -> pl.
         check_name(name, raw.frame.columns)
         if name not in model.feature_names_in_:
             raise BadParameter(f"--set {name}={text}: the model does not use this column, so that nothing changes")
-        kind = one[name].dtype
-        value: pl.Series = pl.Series(name, [text or None], dtype=pl.String)
-        if kind != pl.String:
-            value = value.cast(kind, strict=False)
-            if text and value.null_count():
-                raise BadParameter(f"--set {name}={text}: the column holds {kind}, and this is none")
-        one = one.with_columns(value)
+        one = one.with_columns(pl.Series(name, [text or None], dtype=pl.String))  # read as cells of a CSV file are
     return one
 
 
