@@ -52,7 +52,7 @@ def order(tables: list[Measured], most: int = MOST, by_time: float = 0.25) -> li
         part = table.only(keep)
         weights = rule(part) if keep.sum() > 1 else np.ones(1)
         found = rules.combined(part, weights, part.refit)
-        return max(float(gained(table, part.error(found, table.unseen))), -1.0)
+        return max(float(gained(table, part.error(found, table.unseen))), 0.0)  # one table of hardly any signal does not decide
 
     found, so_far = [], [0.0] * len(small)
     while len(chosen) < min(most, len(names)):
