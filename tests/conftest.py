@@ -15,9 +15,16 @@ from tenfold.base.estimator import Estimator
 from tenfold.core.params import domains
 
 # Drawn cases are the same in every run; `--hypothesis-profile=thorough` draws more of them.
-settings.register_profile("suite", max_examples=40, derandomize=True, database=None, deadline=None)
+settings.register_profile("suite", max_examples=25, derandomize=True, database=None, deadline=None)
 settings.register_profile("thorough", settings.get_profile("suite"), max_examples=200)
 settings.load_profile("suite")
+
+# Begun first, so that no worker is left with one of them while the others have nothing to do.
+LONG = ("test_laws.py", "test_sklearn.py", "test_native_memory.py", "test_bad_input.py", "test_bad_kinds.py", "test_bad_shapes.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONG)  # the rest in its order
 
 
 @pytest.fixture(autouse=True)

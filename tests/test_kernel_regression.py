@@ -105,7 +105,7 @@ def test_lines_of_many_columns_from_few_rows(kernel: str, monkeypatch: pytest.Mo
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 300)) * rng.uniform(0.1, 10, 300) + 5
     X[:, 7] = 3.0
-    Y, w, points = rng.normal(size=(40, 2)), rng.uniform(0.5, 2, 40), np.vstack([X[:3], X[:4] + 0.01, X[:4] - X[4:8]])
+    Y, w, points = rng.normal(size=(40, 2)), rng.uniform(0.5, 2, 40), np.vstack([X[:1], X[:2] + 0.01, X[:2] - X[4:6]])
     by_rows = tenfold.KernelRegressor(20.0, kernel=kernel).fit(X, Y, w).predict(points)
     monkeypatch.setattr(few_rows, "WIDE_FROM", 300)
     by_columns = tenfold.KernelRegressor(20.0, kernel=kernel).fit(X, Y, w).predict(points)

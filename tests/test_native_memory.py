@@ -29,7 +29,7 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.parametrize("family", ["blocks", "evaluation", "prepare", "trees", "forests", "boosting"])
 def test_a_failed_allocation_is_a_memory_error_and_the_process_goes_on(family: str, preloaded: dict[str, str]) -> None:
-    """Each allocation of each fit; `TENFOLD_EXHAUSTIVE=1` also each of those beyond the 400th, in a few minutes."""
+    """Each allocation of each fit; `TENFOLD_EXHAUSTIVE=1` also each of those beyond the 200th, in a few minutes."""
     options = ["--all"] if os.environ.get("TENFOLD_EXHAUSTIVE") else []
     done = run("out_of_memory.py", family, *options, env=preloaded)
     counts = {name: [int(n) for n in found.split()] for name, found in (line.split(": ") for line in done.splitlines())}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 import re
 
@@ -29,7 +30,12 @@ WEIGHTS = RNG.uniform(0.5, 2, size=60)
 CLUSTER = {name for name in get_scorer_names() if name in evaluate.PUBLIC and evaluate.PUBLIC[name].endswith("clustering")}
 
 
-def _models(y):
+TARGETS = {"two": TWO, "three": THREE, "numbers": NUMBERS}
+
+
+@functools.cache
+def _models(target):
+    y = TARGETS[target]
     kinds = (tenfold.Ridge(), linear_model.Ridge()) if y.dtype == float else (
         tenfold.LogisticRegression(), linear_model.LogisticRegression(), svm.LinearSVC()
     )  # fmt: skip
@@ -44,12 +50,13 @@ def _value(scorer, model, y, **more):
 
 
 @pytest.mark.filterwarnings("ignore:.*(ill-defined|undefined|different labels|number of unique classes):UserWarning")
-@pytest.mark.parametrize("y", [TWO, THREE, NUMBERS], ids=["two", "three", "numbers"])
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", sorted(set(get_scorer_names()) & set(their_names())))
-def test_scorers_by_name_are_scikit_learns(name, y):
-    if y is NUMBERS and name in CLUSTER:
+def test_scorers_by_name_are_scikit_learns(name, target):
+    if target == "numbers" and name in CLUSTER:
         return  # groups are no numbers
-    for model in _models(y):
+    y = TARGETS[target]
+    for model in _models(target):
         weights = {} if name in CLUSTER or "_ovo" in name or name == "neg_max_error" else dict(sample_weight=WEIGHTS)
         theirs = _value(their_scorer(name), model, y, **weights)
         if theirs is not None:

@@ -25,7 +25,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-FEW = 400  # allocations of which each fails; of more, those at the beginning, and some
+FEW = 200  # allocations of which each fails; of more, those at the beginning, and some
 LIBRARY = ctypes.CDLL(None)
 ALL, HELPERS, OWN = 0, 1, 2  # the threads whose allocations fail
 
