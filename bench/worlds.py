@@ -1,7 +1,7 @@
 """Worlds with a known law: tables drawn from it, and as many new rows as one likes to know the truth of a model.
 
 A world draws a law (coefficients, levels, noise) from a seed, and rows from the law. `REPORTED` are those of the benchmark;
-`FITTED` are others, by which the constant of `tenfold.evaluate.validate.ranges.widening` was chosen.
+`FITTED` are others, by which the constants of `tenfold.evaluate.validate.ranges.widening` were chosen.
 """
 
 from __future__ import annotations
@@ -37,16 +37,27 @@ class Drawn:
     y: Any
     new_X: Any
     new_y: Any
+    new_w: Any = None  # weights, where tables that have too few rows of a class were not taken
 
 
 def table(world: World, rows: int, seed: int, new_rows: int = NEW_ROWS) -> Drawn:
-    """The table of a seed: law, rows and new rows. Where a class has fewer than 2 rows, the rows are drawn again."""
+    """The table of a seed: law, rows and new rows.
+
+    Rows are drawn again where a class has fewer than 2, as no learner takes such a table. Then a rare class is more frequent in
+    tables than in the law: new rows get weights by which it is as frequent as in the tables that are taken.
+    """
     rng = np.random.default_rng([seed, rows, *world.name.encode()])
     law = world.draw_law(rng)
     X, y = law(rng, rows)
     while world.kind != REGRESSION and (np.bincount(y, minlength=4 if world.kind == FOUR else 2) < 2).any():
         X, y = law(rng, rows)
-    return Drawn(world, X, y, *law(rng, new_rows))
+    new_X, new_y = law(rng, new_rows)
+    if world.kind != RARE:
+        return Drawn(world, X, y, new_X, new_y)
+    p = new_y.mean()
+    none, one = (1 - p) ** rows, rows * p * (1 - p) ** (rows - 1)
+    taken = (p - one / rows) / (1 - none - one)  # E(share of the class | at least 2 rows)
+    return Drawn(world, X, y, new_X, new_y, np.where(new_y == 1, taken / p, (1 - taken) / (1 - p)))
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------

@@ -129,12 +129,33 @@ def test_sets_by_brute_force(sets: str) -> None:
 
 def test_local_scale_makes_intervals_follow_the_noise() -> None:
     X, y = numbers(0, 800)
-    plain = Conformal(tenfold.Ridge()).fit(X, y)
+    plain = Conformal(tenfold.Ridge(), scale=None).fit(X, y)
     scaled = Conformal(tenfold.Ridge(), scale=tenfold.Ridge()).fit(X, y)
     quiet, loud = np.array([[-1.5, 0, 0, 0.0]]), np.array([[1.5, 0, 0, 0.0]])
     width = lambda model, row: float(np.ptp(model.predict_interval(row)))  # noqa: E731
     assert width(scaled, loud) > 4 * width(scaled, quiet)
     assert abs(width(plain, loud) / width(plain, quiet) - 1) < 0.2
+
+
+def test_intervals_of_uneven_noise_hold_every_quarter_of_the_rows() -> None:
+    """From 150 rows on sizes of residuals are learned; below, and for jackknife+ and classes, they are the same everywhere."""
+    held: dict[str, list[list[float]]] = {"same": [], "auto": []}
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, new = rng.normal(size=(200, 3)), rng.normal(size=(2000, 3))
+        y, truth = (rows[:, 1] + np.exp(0.7 * rows[:, 0]) * rng.normal(size=len(rows)) for rows in (X, new))
+        quarter = np.argsort(np.argsort(new[:, 0])) * 4 // len(new)
+        for name, scale in (("same", None), ("auto", "auto")):
+            low, high = Conformal(tenfold.Ridge(), scale=scale).fit(X, y).predict_interval(new).T
+            inside = (low <= truth) & (truth <= high)
+            held[name].append([float(inside[quarter == q].mean()) for q in range(4)])
+    same, auto = (np.mean(held[name], axis=0) for name in ("same", "auto"))
+    assert same.min() < 0.75 and auto.min() > 0.87 and 0.88 < auto.mean() < 0.94
+    few = Conformal(tenfold.Ridge()).fit(X[:149], y[:149])
+    assert few.sizes_ == [None] * 10 and Conformal(tenfold.GaussianNB()).fit(X, y > 0).sizes_ == [None] * 10
+    assert "coefficients_" in vars(Conformal(tenfold.Ridge(), method="jackknife+").fit(X, y))
+    with pytest.raises(tenfold.BadParameter, match="scale='forest'"):
+        Conformal(tenfold.Ridge(), scale="forest").fit(X, y)
 
 
 def test_few_rows_give_infinite_intervals_and_full_sets() -> None:
@@ -167,7 +188,7 @@ def test_quantiles_follow_a_spread_that_changes() -> None:
     y = x[:, 0] + (0.1 + x[:, 0]) * rng.normal(size=600)
     width = np.ptp(Conformal(QUANTILE, method="cqr").fit(x, y).predict_interval([[0.2], [2.8]]), axis=1)
     assert width[1] > 3 * width[0]
-    assert np.ptp(np.ptp(Conformal(tenfold.Ridge(), method="split").fit(x, y).predict_interval(x), axis=1)) < 1e-9
+    assert np.ptp(np.ptp(Conformal(tenfold.Ridge(), method="split", scale=None).fit(x, y).predict_interval(x), axis=1)) < 1e-9
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ PUBLIC = {
     "risk_curve": "decide.risk",
     "sampled_attributions": "explain.sampled",
     "simulated_bayes_error": "decide.bayes_error",
+    "temperature": "calibrate.maps",
     "threshold": "decide.risk",
     "train_test_split": "split.parts",
     "validation_curve": "curves.curves",

@@ -2,6 +2,7 @@ from tenfold.evaluate.calibrate.conformal import Conformal as Conformal
 from tenfold.evaluate.calibrate.curve import calibration_curve as calibration_curve
 from tenfold.evaluate.calibrate.isotonic import isotonic_regression as isotonic_regression
 from tenfold.evaluate.calibrate.maps import fit_calibrator as fit_calibrator
+from tenfold.evaluate.calibrate.maps import temperature as temperature
 from tenfold.evaluate.curves.bias_variance import bias_variance as bias_variance
 from tenfold.evaluate.curves.bias_variance import bias_variance_path as bias_variance_path
 from tenfold.evaluate.curves.curves import learning_curve as learning_curve

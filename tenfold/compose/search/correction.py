@@ -1,7 +1,8 @@
 """The score to expect of the setting that was chosen: its score on the folds that chose it flatters.
 
 The choice is replayed on held-out rows drawn with replacement, and the winner of each replay is judged on the rows that were
-not drawn (`evaluate.bootstrap_bias_correction`). For that each setting needs a loss of each row, or of each group of rows:
+not drawn (`evaluate.bootstrap_bias_correction`). The range is that of the losses of the winner (`evaluate/validate/ranges.py`),
+and in quadrature what the choice varies from replay to replay. Each setting needs a loss of each row, or of each group of rows:
 
     a mean over rows (accuracy, log loss, absolute error)     the losses of the rows themselves
     R², root mean squared error                               squared errors, of whose mean the score is a function
@@ -23,6 +24,7 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import TenfoldError
 from tenfold.evaluate.split.plan import truth_of
 from tenfold.evaluate.validate.merges import all_but_one
+from tenfold.evaluate.validate.ranges import Spread, ranged, scale_of
 from tenfold.evaluate.validate.selection_bias import bootstrap_bias_correction
 from tenfold.score.record import Score, judged_output
 
@@ -63,7 +65,7 @@ class HeldOut:
         found, unit = np.unique(units[rows], return_inverse=True)
         most = MOST_UNITS if self._of_rows else JACKKNIFE
         count = min(len(found), most)
-        self.unit, self.count = unit.reshape(-1) * count // len(found), count
+        self.unit, self.count, self.units = unit.reshape(-1) * count // len(found), count, len(found)
         self.losses: dict[int, Array] = {}
 
     @property
@@ -106,8 +108,30 @@ class HeldOut:
         table = [self.losses[i] for i in among if i in self.losses and np.isfinite(self.losses[i]).all()]
         if not table or self.count < 2:
             return None
-        values = [self._utility(loss) for loss in _replayed(np.column_stack(table))]
-        return Expected(values[0], min(values[1:]), max(values[1:]))
+        losses = np.column_stack(table)
+        replay = _replayed(losses)
+        winner = losses[:, losses.mean(axis=0).argmin()]
+        judge, (slope, of_truth) = self.judge, self._slope(replay.loss)
+        value, parts = judge.sign * self._utility(replay.loss), slope * (winner - winner.mean() - of_truth) / self.count
+        spread = Spread(value, parts, False, self.units)
+        found = ranged(spread, scale_of(judge), extra=slope * replay.choice, bounds=(judge.low, judge.high))
+        ends = sorted((judge.sign * found.low, judge.sign * found.high))
+        return Expected(judge.sign * value, *ends)
+
+    def _slope(self, loss: float) -> tuple[float, Array | float]:
+        """By how much the score moves with the mean loss, whichever way; and what each unit adds to the loss by the truth alone."""
+        if not self._of_rows or self.judge.mean_of_rows:
+            return 1.0, 0.0
+        if self.judge.name == "rmse":
+            return 1 / (2 * np.sqrt(loss)) if loss > 0 else 0.0, 0.0
+        total = np.bincount(self.unit, self.w * self._away(), minlength=self.count) * self.count / self.w.sum()
+        spread = float(total.mean())  # R² is 1 − loss/spread
+        return (1 / spread, loss * (total - spread) / spread) if spread > 0 else (0.0, 0.0)
+
+    def _away(self) -> Array:
+        """(y − ȳ)² of each row."""
+        truth = self.truth.reshape(-1)
+        return np.asarray((truth - np.average(truth, weights=self.w)) ** 2)
 
     def _utility(self, loss: float) -> float:
         """The score that goes with a mean loss, so that greater is better."""
@@ -116,8 +140,7 @@ class HeldOut:
         if self.judge.mean_of_rows:
             return 1.0 - loss if self.judge.greater_is_better else -loss
         assert self.judge.of_squares is not None
-        truth = self.truth.reshape(-1)
-        spread = np.average((truth - np.average(truth, weights=self.w)) ** 2, weights=self.w)
+        spread = np.average(self._away(), weights=self.w)
         return float(self.judge.sign * self.judge.of_squares(np.asarray(loss), float(spread)))
 
 
@@ -136,13 +159,23 @@ class FoldScores:
         known = [i for i in among if np.isfinite(self.scores[i]).all()]
         if not known or self.scores.shape[1] < 2 or not self.apart:
             return None
-        estimate, low, high = (-loss for loss in _replayed(-self.scores[known].T))
-        return Expected(estimate, min(low, high), max(low, high))
+        replay = _replayed(-self.scores[known].T)
+        return Expected(-replay.loss, -replay.high, -replay.low)
 
 
-def _replayed(losses: Array) -> tuple[float, float, float]:
-    """The loss to expect of the setting that has the least one, with its range; a row for each unit, a column for each setting."""
+class Replay(NamedTuple):
+    """The loss to expect of the setting that is chosen, the range of the replays, and what of half of it comes from the choice."""
+
+    loss: float
+    low: float
+    high: float
+    choice: float
+
+
+def _replayed(losses: Array) -> Replay:
+    """The choice of the least loss, replayed; a row for each unit, a column for each setting."""
     found = bootstrap_bias_correction(losses, LEVEL, REPLICATES, 0)
     alone = bootstrap_bias_correction(losses[:, [found.index]], LEVEL, REPLICATES, 0)
     luck = alone.estimate - alone.naive  # of the units that the same draws have left out: on average there is none
-    return found.estimate - luck, found.low - luck, found.high - luck
+    choice = 0.5 * np.sqrt(max((found.high - found.low) ** 2 - (alone.high - alone.low) ** 2, 0.0))
+    return Replay(found.estimate - luck, found.low - luck, found.high - luck, float(choice))

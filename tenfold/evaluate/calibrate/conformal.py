@@ -32,6 +32,8 @@ from tenfold.evaluate.validate.leave_out import leave_one_out_coefficients
 from tenfold.score.record import split_choice
 
 TINY = 1e-12  # share of the largest residual below which a scale is not trusted
+AUTO = "auto"
+FEWEST_TO_SCALE, MOST_TO_SCALE = 150, 2000  # rows from which sizes of residuals can be told apart, and that a tree of sizes needs
 CELLS = 1 << 22  # numbers of (new row, training row) pairs held at a time
 
 
@@ -49,7 +51,8 @@ class Conformal(SklearnApi):
                 jackknife+: the same with folds of one row (closed form for least squares and ridge).
                 split: one model, residuals of rows kept aside. cqr: two quantile regressions, and how far
                 the truth lies outside of them. With `scale` (a regressor) residuals are divided by the size
-                that it predicts from x: a model of log |residual| of the rows trained on.
+                that it predicts from x: a model of log |residual| of the rows trained on. Without, where noise is
+                uneven, intervals of the noisiest rows hold far less than the coverage.
                 Classes: lac scores 1 − p(y); aps the probability of y and of all classes more probable
     Cost        the fits of the folds; O(n) a predicted row for cv+ and jackknife+
     Fails when  rows are not exchangeable (time, groups); too few rows for the coverage (infinite intervals)
@@ -72,7 +75,10 @@ class Conformal(SklearnApi):
     method: str = param(default="cv+", one_of=("cv+", "jackknife+", "split", "cqr"), doc="how held-out rows are found")
     coverage: float = param(default=0.9, above=0, at_most=1, doc="share of new rows whose truth shall be inside")
     folds: int = param(default=10, at_least=2, doc="folds of cv+")
-    scale: Any = param(default=None, doc="regressor for the size of residuals; None: the same everywhere")
+    scale: Any = param(
+        default="auto",
+        doc="regressor for the size of residuals; None: the same everywhere; 'auto': a forest from 150 rows on (cv+ and split)",
+    )
     sets: str = param(default="lac", one_of=("lac", "aps"), doc="score of classes: smallest sets, or adaptive sets")
     calibration: float = param(default=0.25, above=0, at_most=0.9, doc="share of rows kept aside by split and cqr")
     random_state: Any = param(default=0, doc="seed of the folds")
@@ -110,7 +116,7 @@ class Conformal(SklearnApi):
             raise BadInput("Conformal takes one target: fit one for each column of y")
         if self.method == "cqr" and learner.role != "regressor":
             raise BadParameter("Conformal(method='cqr') is for quantile regressors: use 'cv+' for classes")
-        if self.scale is not None and learner.role != "regressor":
+        if not (self.scale is None or isinstance(self.scale, str)) and learner.role != "regressor":
             raise BadParameter("Conformal(scale=...) is for regressors: classes have no residuals")
         n, rng = source.n_rows or 0, generator(self.random_state)
         codes = target_of(source) if learner.role == "classifier" else None
@@ -142,7 +148,7 @@ class Conformal(SklearnApi):
             scores = np.maximum(low - truth, truth - high)[:, 0]
             return dict(source.facts, model_=models[1], low_=models[0], scores_=scores)
         model = fresh(learner)._fit(train)
-        size = self._size(model, train)
+        size = self._size(model, train, n)
         output = outputs_of([model], source, [rest])[0]
         scores = self._scores(output, source, rest, size)
         return dict(source.facts, model_=model, models_=[model], sizes_=[size], scores_=scores, fold_=None)
@@ -150,7 +156,8 @@ class Conformal(SklearnApi):
     def _folds(self, learner: Estimator, source: Any, one: SplitPlan) -> dict[str, Any]:
         full = fresh(learner)._fit(source)
         known = dict(source.facts, model_=full)
-        coefficients = leave_one_out_coefficients(full, source) if one.single and self.scale is None else None
+        same = self.scale is None or isinstance(self.scale, str)  # sizes of residuals
+        coefficients = leave_one_out_coefficients(full, source) if one.single and same else None
         if coefficients is not None:
             blocks = [source.load(part).X for part in source.parts()]
             table = np.concatenate([np.asarray(ops.dense(X), dtype=np.float64) for X in blocks])
@@ -159,12 +166,25 @@ class Conformal(SklearnApi):
             return dict(known, coefficients_=coefficients, scores_=scores, fold_=np.arange(len(scores)))
         models = split_models(learner, source, one)[0]
         tests = [one.test_rows(k) for k in range(len(one))]
-        sizes = each(lambda k: self._size(models[k], source.select(one.train_rows(k))), list(range(len(one))))
+        sizes = each(lambda k: self._size(models[k], source.select(one.train_rows(k)), source.n_rows), list(range(len(one))))
         outputs = outputs_of(models, source, tests)
         scores, fold = np.empty(source.n_rows), np.empty(source.n_rows, dtype=np.int64)
         for k, rows in enumerate(tests):
             scores[rows], fold[rows] = self._scores(outputs[k], source, rows, sizes[k]), k
         return dict(known, models_=models, sizes_=sizes, scores_=scores, fold_=fold)
+
+    def _scale(self, model: Estimator, rows: int) -> Any:
+        """The learner of sizes, not fitted; None where they are the same everywhere."""
+        if not isinstance(self.scale, str):
+            return None if self.scale is None else fresh(self.scale)
+        if self.scale != AUTO:
+            raise BadParameter(f"Conformal(scale={self.scale!r}): must be a regressor, None or 'auto'")
+        if model.role != "regressor" or self.method == "jackknife+" or rows < FEWEST_TO_SCALE:
+            return None
+        from tenfold.tree import RandomForestRegressor  # loaded when it is needed
+
+        some = min(rows // 2, MOST_TO_SCALE)  # rows of each tree: sizes need no more
+        return RandomForestRegressor(n_estimators=50, min_samples_leaf=10, max_samples=some, random_state=0)
 
     def _quantiles(self) -> list[Any]:
         """The learners of the lower and the upper quantile."""
@@ -179,9 +199,10 @@ class Conformal(SklearnApi):
         alpha = 1 - self.coverage
         return [copy.deepcopy(fresh(self.model)).set_params(**{names[0]: q}) for q in (alpha / 2, 1 - alpha / 2)]
 
-    def _size(self, model: Estimator, train: Any) -> Any:
+    def _size(self, model: Estimator, train: Any, rows: int) -> Any:
         """A regressor of log |residual| of the rows trained on, and the least size it may predict; or None."""
-        if self.scale is None:
+        scale = self._scale(model, rows)
+        if scale is None:
             return None
         truth = target_of(train)
         residual = np.abs(truth - outputs_of([model], train, [np.arange(len(truth))])[0])
@@ -190,7 +211,7 @@ class Conformal(SklearnApi):
         y = train.y.copy()
         y[slice(None) if train.rows is None else train.rows] = np.log(np.maximum(residual, least))
         target.y = y
-        return fresh(self.scale)._fit(target), least
+        return scale._fit(target), least
 
     def _scores(self, output: Array, source: Any, rows: Array, size: Any) -> Array:
         truth = target_of(source)[rows]

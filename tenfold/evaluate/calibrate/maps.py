@@ -13,7 +13,7 @@ shares (of trees that all agree) are as large as one likes, and no line through 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from scipy.special import expit, logsumexp
 from tenfold.base.estimator import log_softmax, softmax
 from tenfold.base.sklearn_api import SklearnApi
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.calibrate.isotonic import isotonic_map
 from tenfold.score.chances import truth_and_probabilities
 
@@ -109,8 +109,8 @@ def fit_calibrator(
 ) -> Calibrator:
     """A map that calibrates probabilities, from rows that the classifier has not learned.
 
-    method: "temperature" (keeps the predicted classes), "sigmoid" (Platt's), "beta", or "isotonic" (needs some thousand rows; may
-    give 0 or 1). y_proba: (n, k), or (n,) for the second of two classes.
+    method: "temperature" (keeps the predicted classes), "sigmoid" (Platt's), "beta", or "isotonic" (needs some thousand rows; gives
+    no less than 1/(n + 2)). y_proba: (n, k), or (n,) for the second of two classes.
 
     >>> import numpy as np
     >>> from tenfold.evaluate import fit_calibrator
@@ -123,7 +123,9 @@ def fit_calibrator(
         raise BadParameter(f"method={method!r}: must be one of {', '.join(METHODS)}")
     checked = truth_and_probabilities(y_true, y_proba, sample_weight, labels)
     p = checked.scores.astype(np.float64)
-    return calibrator_of(method, checked.truth, p, np.ones(len(p)) if checked.w is None else checked.w, PROBABILITIES)
+    w = np.ones(len(p)) if checked.w is None else checked.w
+    found = calibrator_of(method, checked.truth, p, w, PROBABILITIES)
+    return floored(found, 1 / (float(w.sum()) + 2)) if method == "isotonic" else found
 
 
 def calibrator_of(
@@ -137,6 +139,15 @@ def calibrator_of(
     chosen = [1] if k == 2 else list(range(k))
     maps = [ZERO[method].copy() if k > 2 and c in absent else fit_map(method, f[:, c], codes == c, w) for c in chosen]
     return Calibrator(method, maps, k, unit)
+
+
+def floored(calibrator: Calibrator, least: float) -> Calibrator:
+    """An isotonic map that says neither 0 nor 1: a stretch without a row of the class has not shown that there is none.
+
+    One row of it later would cost infinitely much in log loss. (`CalibratedClassifierCV` does as scikit-learn does.)
+    """
+    maps = [np.stack([knots, np.clip(level, least, 1 - least)]) for knots, level in calibrator.parameters]
+    return replace(calibrator, parameters=maps)
 
 
 def inputs_of(method: str, said: Array, unit: str) -> Array:
@@ -158,11 +169,48 @@ def log_odds(scores: Array) -> Array:
     return np.asarray(np.nan_to_num(odds, nan=0.0, posinf=STEEPEST, neginf=-STEEPEST))
 
 
-def inverse_temperature(codes: Array, scores: Array, w: Array) -> float:
-    """1/T with the least log loss:  min over β of  Σ w (log Σₖ exp(β sₖ) − β s_y),  by Newton inside a bracket."""
+def temperature(outputs: Any, truth: Any, weights: Any = None) -> float:
+    """The T > 0 for which softmax(s / T) has the least log loss on held-out rows, of two classes or many.
+
+    outputs: class scores s (n, k), as logits or log probabilities; of two classes also (n,), the score of the second less that of
+    the first. truth: the numbers 0, ..., k − 1 of the true classes. Every row counts for 1/(n + 2) of a row as if its class were drawn
+    evenly, so that classes that are separated perfectly do not ask for T = 0:
+
+        min over T of  Σ w (log Σₖ exp(sₖ/T) − Σₖ qₖ sₖ/T),  q = (1 − ε) e_y + ε/k,  ε = 1/(Σw + 2)
+
+    >>> import numpy as np
+    >>> from tenfold.evaluate import temperature
+    >>> rng = np.random.default_rng(0); s = rng.normal(size=4000); y = (rng.random(4000) < 1 / (1 + np.exp(-s))).astype(int)
+    >>> round(temperature(3 * s, y), 1)
+    3.0
+    """
+    s, codes = np.asarray(outputs, dtype=np.float64), np.asarray(truth).reshape(-1)
+    s = np.column_stack([np.zeros(len(s)), s]) if s.ndim == 1 else s
+    w = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if s.ndim != 2 or s.shape[1] < 2 or len({len(s), len(codes), len(w)}) != 1 or not len(s):
+        raise BadInput(
+            f"outputs of shape {np.shape(outputs)}, {len(codes)} classes and {len(w)} weights: give scores (n, k) or (n,) of the same rows"
+        )
+    scored = np.isfinite(s.max(axis=1)).all() and np.isin(codes, np.arange(s.shape[1])).all()
+    if not scored or not (w >= 0).all() or not 0 < w.sum() < np.inf:
+        raise BadInput(
+            f"scores must be numbers, one of each row finite and none +inf, classes numbers 0 to {s.shape[1] - 1}, and weights not "
+            "negative with a finite sum above 0"
+        )
+    s = s - s.max(axis=1, keepdims=True)
+    s = np.maximum(s, float(s[np.isfinite(s)].min()) + np.log(SMALLEST))  # classes that were given up for good
+    return 1 / max(inverse_temperature(codes.astype(np.int64), s, w, 1 / (float(w.sum()) + 2)), 1 / STEEPEST)
+
+
+def inverse_temperature(codes: Array, scores: Array, w: Array, even: float = 0.0) -> float:
+    """1/T with the least log loss:  min over β of  Σ w (log Σₖ exp(β sₖ) − β s_y),  by Newton inside a bracket.
+
+    `even` is the share of every row whose class is drawn evenly.
+    """
     two = scores.shape[1] == 2
     lead = scores[:, 1] - scores[:, 0] if two else scores - scores.max(axis=1, keepdims=True)
     own = lead * codes if two else lead[np.arange(len(codes)), codes]
+    own = own if even == 0 else (1 - even) * own + even * (lead / 2 if two else lead.mean(axis=1))
     low, high, beta = 0.0, STEEPEST, 1.0
     for _ in range(100):
         if two:

@@ -9,7 +9,10 @@ import numpy as np
 from scipy.special import bdtr, stdtr
 
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.evaluate.validate.outputs import Tally
+from tenfold.evaluate.validate.ranges import score_difference, widening
 from tenfold.evaluate.validate.result import CrossValidation
+from tenfold.score.record import Score
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,10 @@ class Comparison:
     score: str
     difference: float
     standard_error: float
-    degrees: int
-    p_value: float  # of no difference: corrected resampled t
+    degrees: float
+    p_value: float  # of no difference
     band: float  # differences up to this size count as equal
-    first_better: float  # posterior probabilities: Bayesian correlated t
+    first_better: float  # posterior probabilities, under a flat prior
     equal: float
     second_better: float
 
@@ -69,11 +72,11 @@ class Comparison:
         ):
             if probability >= 0.95:
                 return words
-        return "these folds cannot separate them"
+        return "these rows cannot separate them"
 
     def __str__(self) -> str:
         return (
-            f"{self.score}: difference {self.difference:+.4g} ± {self.standard_error:.2g} (corrected), p = {self.p_value:.3g}; "
+            f"{self.score}: difference {self.difference:+.4g} ± {self.standard_error:.2g}, p = {self.p_value:.3g}; "
             f"P(first better) {self.first_better:.2f}, P(equal within {self.band:g}) {self.equal:.2f}, "
             f"P(second better) {self.second_better:.2f}: {self.verdict}"
         )
@@ -94,16 +97,24 @@ def corrected_t(
         raise BadInput("comparing needs at least 2 differences of fold scores")
     mean, degrees = float(d.mean()), len(d) - 1
     error = float(np.sqrt((1 / len(d) + test_share / (1 - test_share)) * d.var(ddof=1)))
+    return mean, error, degrees, *_student(mean, error, degrees, band)
+
+
+def _student(mean: float, error: float, degrees: float, band: float) -> tuple[float, tuple[float, float, float]]:
+    """The p-value of no difference, and the probabilities of a difference below, within and above ± band."""
     if error == 0:
-        side = (float(mean < -band), float(abs(mean) <= band), float(mean > band))
-        return mean, 0.0, degrees, 1.0 if mean == 0 else 0.0, side
-    p_value = 2 * float(stdtr(degrees, -abs(mean) / error))
+        return 1.0 if mean == 0 else 0.0, (float(mean < -band), float(abs(mean) <= band), float(mean > band))
     below, above = float(stdtr(degrees, (-band - mean) / error)), float(stdtr(degrees, (mean - band) / error))
-    return mean, error, degrees, p_value, (below, max(0.0, 1 - below - above), above)
+    return 2 * float(stdtr(degrees, -abs(mean) / error)), (below, max(0.0, 1 - below - above), above)
 
 
 def compare(first: CrossValidation, second: CrossValidation, band: float | None = None) -> Comparison:
     """Compare two cross-validations made on the same folds (same rows, folds and random_state).
+
+    Row by row: both have judged the same held-out rows, and what is hard about a row is hard for both. The difference of the scores
+    of all rows has the standard error of the sum of differences of rows, widened for the training rows that models share
+    (`validate.ranges`). Where outputs of rows are not kept (streams, learners of other libraries): by scores of folds, with the
+    corrected t of `corrected_t`.
 
     band: how large a difference matters; None takes 1 % of the score (0.01 for scores between 0 and 1).
 
@@ -124,9 +135,25 @@ def compare(first: CrossValidation, second: CrossValidation, band: float | None 
         band = 0.01 * (1.0 if first.score.high == 1 else max(abs(first.mean), abs(second.mean)))
     if not band >= 0:
         raise BadParameter(f"band={band!r}: must not be negative")
-    d = first.score.sign * (first.scores - second.scores)
-    mean, error, degrees, p_value, (below, within, above) = corrected_t(d, _test_share(first), band)
+    degrees: float
+    if isinstance(first.held_out, Tally) and isinstance(second.held_out, Tally):
+        mean, error, degrees = _by_rows(first.score, first.held_out, second.held_out)
+        p_value, (below, within, above) = _student(mean, error, degrees, band)
+    else:
+        d = first.score.sign * (first.scores - second.scores)
+        mean, error, degrees, p_value, (below, within, above) = corrected_t(d, _test_share(first), band)
     return Comparison(first.score.name, mean, error, degrees, p_value, band, above, within, below)
+
+
+def _by_rows(judge: Score, first: Tally, second: Tally) -> tuple[float, float, float]:
+    """Difference in the direction of better, its error and degrees of freedom, from the same held-out rows."""
+    (truth, a, w, units, models), (other, b, *_) = first.together(judge), second.together(judge)
+    if not np.array_equal(truth, other):
+        raise BadInput("the two were not scored on the same rows: the truth of held-out rows differs")
+    found = score_difference(judge, truth, a, b, w, units, models, classes=first.classes)
+    if not np.isfinite(found.error):
+        raise BadInput("comparing needs at least 2 held-out rows")
+    return judge.sign * found.value, widening(found.units) * found.error, found.degrees
 
 
 def _test_share(result: CrossValidation) -> float:

@@ -39,12 +39,12 @@ class Tally:
         parts = [(self.truth[rows], judged_output(judge, out, self.classes), self.w[rows]) for rows, out in self.parts]
         return judge.pooled(parts, self.classes)
 
-    def together(self, judge: Score) -> tuple[Array, Array, Array, Array | None]:
-        """Truth, outputs as the score wants them, weights and units of all rows that were held out; a row as often as it was."""
+    def together(self, judge: Score) -> tuple[Array, Array, Array, Array | None, Array]:
+        """Truth, outputs as the score wants them, weights, units and part of all rows that were held out; a row as often as it was."""
         rows = np.concatenate([rows for rows, _ in self.parts])
         output = np.concatenate([judged_output(judge, out, self.classes) for _, out in self.parts])
         units = self.groups[rows] if self.groups is not None else rows if (self.count() > 1).any() else None
-        return self.truth[rows], output, self.w[rows], units
+        return self.truth[rows], output, self.w[rows], units, np.repeat(np.arange(len(self.parts)), [len(part) for part, _ in self.parts])
 
     def estimate(self, judge: Score, level: float = LEVEL) -> Interval:
         """The score of all rows that were held out, with the range of what to expect on new rows."""

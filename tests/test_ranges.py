@@ -1,0 +1,267 @@
+"""The range of a score from held-out rows: what it is made of, what it covers, and what it is told of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import r2_score, roc_auc_score
+
+import tenfold
+from tenfold.evaluate import LeaveOneOut, compare, delong, nested_cross_validate, temperature, wilson
+from tenfold.evaluate.validate.ranges import (
+    Spread,
+    loss_range,
+    ranged,
+    score_difference,
+    score_range,
+    score_spread,
+    widening,
+)
+from tenfold.score.registry import find_score, score_names
+
+
+def _rows(n: int = 80, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, X[:, 0] + rng.normal(size=n)
+
+
+# --- what it is made of -----------------------------------------------------------------------------------------------
+
+
+def test_the_mean_of_losses_by_hand() -> None:
+    losses = np.random.default_rng(0).exponential(size=120)
+    found = loss_range(losses, widen=1.0)
+    error = losses.std(ddof=1) / np.sqrt(120)
+    np.testing.assert_allclose(found.estimate, losses.mean(), rtol=1e-14)
+    apart = (losses - losses.mean()) ** 2
+    degrees = 2 * apart.sum() ** 2 / ((apart**2).sum() - apart.sum() ** 2 / 120)
+    reach = stats.t.ppf(0.975, min(degrees, 119)) * error / losses.mean()
+    np.testing.assert_allclose((found.low, found.high), losses.mean() * np.exp([-reach, reach]), rtol=1e-12)
+    wide = loss_range(losses)
+    np.testing.assert_allclose(np.log(wide.high / wide.estimate), widening(120) * reach, rtol=1e-12)
+    root = loss_range(losses, root=True)
+    np.testing.assert_allclose((root.estimate, root.low, root.high), np.sqrt((wide.estimate, wide.low, wide.high)), rtol=1e-12)
+
+
+def test_shares_have_wilsons_range_and_never_a_narrower_one() -> None:
+    hits = np.arange(50) < 40
+    found, plain = loss_range(hits, widen=1.0), wilson(40, 50)
+    np.testing.assert_allclose((found.low, found.high), (plain.low, plain.high), rtol=0.02)
+    assert found.low <= plain.low and found.high >= plain.high
+    none = loss_range(np.zeros(50))
+    assert none.estimate == none.low == 0 and none.high > wilson(0, 50).high
+
+
+def test_a_row_twice_is_a_row_of_weight_two_and_units_count() -> None:
+    losses = np.random.default_rng(1).exponential(size=60)
+    plain = loss_range(losses)
+    again = loss_range(np.tile(losses, 3), units=np.tile(np.arange(60), 3))
+    weighted = loss_range(losses, weights=np.full(60, 7.0))
+    for other in (again, weighted):
+        np.testing.assert_allclose((other.estimate, other.low, other.high), (plain.estimate, plain.low, plain.high), rtol=1e-12)
+    groups = loss_range(losses, units=np.arange(60) // 6)
+    assert groups.high - groups.low > plain.high - plain.low  # ten groups tell less than sixty rows
+
+
+def test_pooled_r2_and_rmse_and_the_auc_of_pairs_of_one_model() -> None:
+    X, y = _rows(90)
+    result = tenfold.cross_validate(tenfold.Ridge(), X, y, score="r2")
+    np.testing.assert_allclose(result.estimate.estimate, r2_score(y, result.predictions), rtol=1e-12)
+    rmse = tenfold.cross_validate(tenfold.Ridge(), X, y, score="rmse")
+    np.testing.assert_allclose(rmse.estimate.estimate, np.sqrt(np.mean((y - rmse.predictions) ** 2)), rtol=1e-12)
+    assert rmse.estimate.estimate > rmse.mean  # the root of a mean is larger than the mean of roots
+    held = tenfold.cross_validate(tenfold.LogisticRegression(), X, y > 0, score="roc_auc")
+    wins = pairs = 0.0
+    for rows, output in held.held_out.parts:
+        up, s = y[rows] > 0, output[:, 1] - output[:, 0]
+        wins += roc_auc_score(up, s) * up.sum() * (~up).sum()
+        pairs += up.sum() * (~up).sum()
+    np.testing.assert_allclose(held.estimate.estimate, wins / pairs, rtol=1e-12)
+
+
+def test_the_auc_of_one_model_has_delongs_error() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    s = y + rng.normal(size=300)
+    judge = find_score("roc_auc", "classifier")
+    found = score_range(judge, y, np.column_stack([np.zeros(300), s]), widen=1.0)
+    theirs = delong(y, s)
+    np.testing.assert_allclose((found.estimate, found.low, found.high), (theirs.estimate, theirs.low, theirs.high), rtol=0.01)
+
+
+NAMES = [name for name in score_names("classifier") + score_names("regressor") if "msle" not in name and "deviance" not in name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_score_has_a_range_around_its_value(name: str) -> None:
+    X, y = _rows(100)
+    model, y = (tenfold.LogisticRegression(), y > 0) if name in score_names("classifier") else (tenfold.Ridge(), y)
+    found = tenfold.cross_validate(model, X, y, score=name)
+    judge = found.score
+    assert found.estimate.low < found.estimate.estimate < found.estimate.high
+    assert judge.low <= found.estimate.low and found.estimate.high <= judge.high
+    assert f"95% range {found.estimate.low:.4f} to {found.estimate.high:.4f}" in str(found)
+
+
+def test_drawn_rows_give_the_error_that_sums_give() -> None:
+    X, y = _rows(300)
+    held = tenfold.cross_validate(tenfold.LogisticRegression(), X, y > 0, score="f1_micro").held_out
+    drawn = score_spread(find_score("f1_micro", "classifier"), *held.together(find_score("f1_micro", "classifier")), held.classes)
+    exact = score_spread(find_score("accuracy", "classifier"), *held.together(find_score("accuracy", "classifier")), held.classes)
+    assert drawn.drawn and not exact.drawn
+    np.testing.assert_allclose((drawn.value, drawn.error), (exact.value, exact.error), rtol=0.1)
+
+
+# --- what it covers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [80, 300])
+def test_ranges_of_cheap_tables_hold_the_truth_in_95_per_cent(rows: int) -> None:
+    """200 tables of a line: the truth of a fitted line is known exactly, σ² + ‖b̂ − b‖² + â²."""
+    covered, bias, called = [], [], []
+    for seed in range(200):
+        rng = np.random.default_rng([seed, rows])
+        X, b = rng.normal(size=(rows, 5)), rng.normal(size=5)
+        y = X @ b + rng.normal(size=rows)
+        model = tenfold.Ridge().fit(X, y)
+        truth = np.sqrt(1 + ((model.coef_ - b) ** 2).sum() + model.intercept_**2)
+        found = tenfold.cross_validate(tenfold.Ridge(), X, y, score="rmse").estimate
+        covered.append(found.low <= truth <= found.high)
+        bias.append(found.estimate / truth - 1)
+        if rows == 80:  # two learners that are the same to the law: one more column of noise each
+            Z = rng.normal(size=(rows, 4))
+            views = (np.column_stack([X, Z[:, cols]]) for cols in ([0, 1], [2, 3]))
+            a, c = (tenfold.cross_validate(tenfold.Ridge(), view, y, score="rmse") for view in views)
+            called.append(compare(a, c).p_value < 0.05)
+    low, high = stats.binom.ppf([0.001, 0.999], 200, 0.95) / 200
+    assert low <= np.mean(covered) <= min(high, 0.995) and abs(np.mean(bias)) < (0.02 if rows == 80 else 0.01)
+    if called:
+        assert np.mean(called) <= stats.binom.ppf(0.999, 200, 0.05) / 200
+
+
+def test_class_frequencies_count_although_folds_are_stratified() -> None:
+    """A learner that says the frequencies: its log loss is known from the true ones. Folds alone would claim to know it exactly."""
+    covered = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(80) < 0.5).astype(int)
+        result = tenfold.cross_validate(tenfold.LogisticRegression(C=1e-9), rng.normal(size=(80, 1)), y, score="log_loss")
+        p = y.mean()
+        truth = -0.5 * np.log(p) - 0.5 * np.log(1 - p)
+        covered.append(result.estimate.low <= truth <= result.estimate.high)
+    assert np.mean(covered) > 0.9
+
+
+# --- results that use it ----------------------------------------------------------------------------------------------
+
+
+def test_repeats_groups_and_nested_results() -> None:
+    X, y = _rows(60)
+    once, often = (tenfold.cross_validate(tenfold.Ridge(), X, y, repeats=k).estimate for k in (1, 4))
+    assert 0.7 < (often.high - often.low) / (once.high - once.low) < 1.3  # the same rows again are not more rows
+    four = dict(groups=np.repeat(np.arange(60), 4), score="rmse")
+    groups = tenfold.cross_validate(tenfold.Ridge(), np.repeat(X, 4, axis=0), np.repeat(y, 4), **four)
+    alone = tenfold.cross_validate(tenfold.Ridge(), X, y, score="rmse")
+    assert 0.8 < (groups.estimate.high - groups.estimate.low) / (alone.estimate.high - alone.estimate.low) < 1.25
+    nested = nested_cross_validate(tenfold.Ridge(), X, y, {"alpha": [0.1, 100.0]}, folds=5, score="rmse")
+    np.testing.assert_allclose(nested.estimate.estimate, np.sqrt(np.mean((y - nested.predictions) ** 2)), rtol=1e-12)
+    assert f"{nested.estimate.low:.4f} to {nested.estimate.high:.4f}" in str(nested)
+    single = tenfold.cross_validate(tenfold.Ridge(), X, y, folds=LeaveOneOut()).estimate
+    assert single.low < single.estimate < single.high
+
+
+def test_what_is_not_kept_has_the_range_of_its_folds() -> None:
+    from sklearn.linear_model import Ridge
+
+    X, y = _rows(60)
+    theirs = tenfold.cross_validate(Ridge(), X, y, cv=5)
+    assert "folds" in theirs.estimate.method and theirs.estimate.low < theirs.estimate.estimate == theirs.mean < theirs.estimate.high
+
+
+def test_a_comparison_by_rows_is_the_paired_one() -> None:
+    X, y = _rows(150)
+    a, b = (tenfold.cross_validate(tenfold.Ridge(alpha), X, y, score="mse") for alpha in (1.0, 50.0))
+    gap = (y - b.predictions) ** 2 - (y - a.predictions) ** 2
+    found = compare(a, b)
+    np.testing.assert_allclose(found.difference, gap.mean(), rtol=1e-12)
+    np.testing.assert_allclose(found.standard_error, widening(150) * gap.std(ddof=1) / np.sqrt(150), rtol=1e-12)
+    np.testing.assert_allclose(found.p_value, 2 * stats.t.sf(abs(found.difference) / found.standard_error, found.degrees), rtol=1e-9)
+    same = compare(a, a)
+    assert same.difference == 0 and same.p_value == 1.0 and same.equal == 1.0
+    judge = a.score
+    truth, first, w, units, models = a.held_out.together(judge)
+    second = b.held_out.together(judge)[1]
+    np.testing.assert_allclose(score_difference(judge, truth, first, second, w, units, models).value, -gap.mean(), rtol=1e-12)
+
+
+def test_corrected_cross_validation_of_what_knows_its_rows_by_heart_is_told() -> None:
+    X, y = _rows(80)
+    with pytest.warns(tenfold.DataWarning, match="flatters"):
+        tenfold.cross_validate(tenfold.DecisionTreeRegressor(), X, y, kind="corrected", score="rmse")
+    tenfold.cross_validate(tenfold.Ridge(), X, y, kind="corrected", score="rmse")
+
+
+# --- odd rows ---------------------------------------------------------------------------------------------------------
+
+
+def test_odd_losses() -> None:
+    one = loss_range([0.5])
+    assert one.estimate == 0.5 and np.isinf(one.high)
+    same = loss_range(np.full(10, 0.25))
+    assert same.low == same.high == 0.25
+    assert loss_range([0.0, 0.0, 0.0], root=True).high == 0
+    signed = loss_range([-1.0, 1.0, 2.0])
+    assert signed.low < signed.estimate < signed.high
+    huge, tiny = (loss_range(np.array([1.0, 2.0, 4.0]) * size) for size in (1e300, 1e-300))
+    np.testing.assert_allclose(huge.high / huge.low, tiny.high / tiny.low, rtol=1e-9)
+    perfect = ranged(Spread(1.0, np.zeros(20), False, 20.0), "logit", bounds=(0.0, 1.0))
+    assert perfect.high == 1 and 0.6 < perfect.low < 1
+    for bad in ([], [np.nan, 1.0], [np.inf]):
+        with pytest.raises(tenfold.BadInput):
+            loss_range(bad)
+    with pytest.raises(tenfold.BadParameter):
+        loss_range([1.0, 2.0], level=1.5)
+
+
+# --- temperature ------------------------------------------------------------------------------------------------------
+
+
+def test_temperature_is_the_one_of_least_log_loss() -> None:
+    from scipy.optimize import minimize_scalar
+    from scipy.special import logsumexp
+
+    rng = np.random.default_rng(0)
+    s = 2 * rng.normal(size=(400, 4))
+    y = (s / 2 + rng.gumbel(size=s.shape)).argmax(axis=1)
+    even = 1 / 402
+
+    def loss(log_t: float) -> float:
+        z = s / np.exp(log_t)
+        return float(np.sum(logsumexp(z, axis=1) - (1 - even) * z[np.arange(400), y] - even * z.mean(axis=1)))
+
+    np.testing.assert_allclose(temperature(s, y), np.exp(minimize_scalar(loss, bounds=(-2, 3), method="bounded").x), rtol=1e-4)
+    two = s[:, 1] - s[:, 0]
+    np.testing.assert_allclose(temperature(two, y % 2), temperature(np.column_stack([np.zeros(400), two]), y % 2), rtol=1e-12)
+    np.testing.assert_allclose(temperature(s + 1e3, y), temperature(s, y), rtol=1e-6)
+    np.testing.assert_allclose(temperature(s, y, np.full(400, 1.0)), temperature(s, y), rtol=1e-12)
+
+
+def test_temperature_of_odd_rows() -> None:
+    assert 0.5 < temperature(np.array([-5.0, 5.0, -4.0, 4.0]), [0, 1, 0, 1]) < 5  # separated perfectly: no T of 0
+    assert temperature(np.array([5.0, -5.0, 4.0]), [0, 1, 0]) > 100  # always wrong: all alike
+    assert np.isfinite(temperature(np.array([[0.0, -np.inf], [0.0, -np.inf], [-np.inf, 0.0]]), [0, 0, 1]))
+    for outputs, truth in ([[np.nan, 1.0], [0, 1]], [[1.0, 2.0], [0, 2]], [[1.0], [0, 1]], [[], []]):
+        with pytest.raises(tenfold.BadInput):
+            temperature(np.array(outputs), truth)
+
+
+def test_isotonic_maps_say_neither_0_nor_1() -> None:
+    from tenfold.evaluate import fit_calibrator
+
+    p = np.linspace(0.01, 0.99, 40)
+    found = fit_calibrator((p > 0.5).astype(int), p, "isotonic")(p)
+    np.testing.assert_allclose((found.min(), found.max()), (1 / 42, 41 / 42), rtol=1e-12)
