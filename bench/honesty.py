@@ -173,7 +173,9 @@ def run(tasks: list[Task], where: Path | None = None, processes: int = 2) -> Cla
         for k, (task, claims) in enumerate(pool.imap_unordered(run_one, rest)):
             done[key_of(task)] = claims
             if where and (k % SAVE_EVERY == 0 or k == len(rest) - 1):
-                where.write_text(json.dumps(done))
+                new = where.with_suffix(".new")  # a run that is killed leaves a whole file
+                new.write_text(json.dumps(done))
+                new.replace(where)
     return {key_of(task): done[key_of(task)] for task in tasks}
 
 
