@@ -189,7 +189,10 @@ def test_a_comparison_by_rows_is_the_paired_one() -> None:
     found = compare(a, b)
     np.testing.assert_allclose(found.difference, gap.mean(), rtol=1e-12)
     np.testing.assert_allclose(found.standard_error, widening(150) * gap.std(ddof=1) / np.sqrt(150), rtol=1e-12)
-    np.testing.assert_allclose(found.p_value, 2 * stats.t.sf(abs(found.difference) / found.standard_error, found.degrees), rtol=1e-9)
+    plain = found.standard_error / widening(150)
+    np.testing.assert_allclose(found.p_value, 2 * stats.t.sf(abs(found.difference) / plain, found.degrees), rtol=1e-9)
+    beyond = (found.band - found.difference) / found.standard_error
+    np.testing.assert_allclose(found.first_better, stats.t.sf(beyond, found.degrees), rtol=1e-9)
     same = compare(a, a)
     assert same.difference == 0 and same.p_value == 1.0 and same.equal == 1.0
     judge = a.score

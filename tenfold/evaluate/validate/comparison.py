@@ -10,7 +10,7 @@ from scipy.special import bdtr, stdtr
 
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.validate.outputs import Tally
-from tenfold.evaluate.validate.ranges import score_difference, widening
+from tenfold.evaluate.validate.ranges import Spread, score_difference, widening
 from tenfold.evaluate.validate.result import CrossValidation
 from tenfold.score.record import Score
 
@@ -56,9 +56,9 @@ class Comparison:
     difference: float
     standard_error: float
     degrees: float
-    p_value: float  # of no difference
+    p_value: float  # of learners that are equally good
     band: float  # differences up to this size count as equal
-    first_better: float  # posterior probabilities, under a flat prior
+    first_better: float  # probabilities for these two models on new rows, under a flat prior
     equal: float
     second_better: float
 
@@ -111,10 +111,10 @@ def _student(mean: float, error: float, degrees: float, band: float) -> tuple[fl
 def compare(first: CrossValidation, second: CrossValidation, band: float | None = None) -> Comparison:
     """Compare two cross-validations made on the same folds (same rows, folds and random_state).
 
-    Row by row: both have judged the same held-out rows, and what is hard about a row is hard for both. The difference of the scores
-    of all rows has the standard error of the sum of differences of rows, widened for the training rows that models share
-    (`validate.ranges`). Where outputs of rows are not kept (streams, learners of other libraries): by scores of folds, with the
-    corrected t of `corrected_t`.
+    Row by row: both have judged the same held-out rows, and what is hard about a row is hard for both. The p-value is that of
+    the differences of rows alone (false alarms 2 to 5 %, `docs/honesty.md`); the standard error, and the probabilities of which of the
+    two models is better on new rows, are widened for the luck of their training rows (`validate.ranges`). Where outputs of rows are
+    not kept (streams, learners of other libraries): by scores of folds, with the corrected t of `corrected_t`.
 
     band: how large a difference matters; None takes 1 % of the score (0.01 for scores between 0 and 1).
 
@@ -137,23 +137,24 @@ def compare(first: CrossValidation, second: CrossValidation, band: float | None 
         raise BadParameter(f"band={band!r}: must not be negative")
     degrees: float
     if isinstance(first.held_out, Tally) and isinstance(second.held_out, Tally):
-        mean, error, degrees = _by_rows(first.score, first.held_out, second.held_out)
-        p_value, (below, within, above) = _student(mean, error, degrees, band)
+        rows = _by_rows(first.score, first.held_out, second.held_out)
+        mean, error, degrees = first.score.sign * rows.value, widening(rows.units) * rows.error, rows.degrees
+        p_value, (below, within, above) = _student(mean, rows.error, degrees, band)[0], _student(mean, error, degrees, band)[1]
     else:
         d = first.score.sign * (first.scores - second.scores)
         mean, error, degrees, p_value, (below, within, above) = corrected_t(d, _test_share(first), band)
     return Comparison(first.score.name, mean, error, degrees, p_value, band, above, within, below)
 
 
-def _by_rows(judge: Score, first: Tally, second: Tally) -> tuple[float, float, float]:
-    """Difference in the direction of better, its error and degrees of freedom, from the same held-out rows."""
+def _by_rows(judge: Score, first: Tally, second: Tally) -> Spread:
+    """The difference of the scores of the same held-out rows, and its error row by row."""
     (truth, a, w, units, models), (other, b, *_) = first.together(judge), second.together(judge)
     if not np.array_equal(truth, other):
         raise BadInput("the two were not scored on the same rows: the truth of held-out rows differs")
     found = score_difference(judge, truth, a, b, w, units, models, classes=first.classes)
     if not np.isfinite(found.error):
         raise BadInput("comparing needs at least 2 held-out rows")
-    return judge.sign * found.value, widening(found.units) * found.error, found.degrees
+    return found
 
 
 def _test_share(result: CrossValidation) -> float:
