@@ -112,7 +112,7 @@ def compare(first: CrossValidation, second: CrossValidation, band: float | None 
     """Compare two cross-validations made on the same folds (same rows, folds and random_state).
 
     Row by row: both have judged the same held-out rows, and what is hard about a row is hard for both. The p-value is that of
-    the differences of rows alone (false alarms 2 to 5 %, `docs/honesty.md`); the standard error, and the probabilities of which of the
+    the differences of rows alone (false alarms 1 to 5.5 %, `docs/honesty.md`); the standard error, and the probabilities of which of the
     two models is better on new rows, are widened for the luck of their training rows (`validate.ranges`). Where outputs of rows are
     not kept (streams, learners of other libraries): by scores of folds, with the corrected t of `corrected_t`.
 
