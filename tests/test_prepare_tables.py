@@ -17,6 +17,7 @@ from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning
 from tenfold.evaluate import KFold, StratifiedKFold
 from tenfold.prepare import table_rows
 from tenfold.table import chunks, large
+from tenfold.table.lines import Layout
 
 N = 60
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
@@ -215,8 +216,9 @@ def test_large_files_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
     table.write_csv(tmp_path / "t.csv", separator=";")
     table.write_parquet(tmp_path / "t.parquet")
     monkeypatch.setattr(large, "LARGE", 0)
+    monkeypatch.setattr(large, "PART", 7000)
     monkeypatch.setattr(large, "PART_CELLS", 700)
-    monkeypatch.setattr(chunks, "HEAD_CELLS", 700)
+    monkeypatch.setattr(large, "FIRST", 7000)
     monkeypatch.setattr(table_rows, "HEAD_CELLS", 4000)
     for name in ("t.csv", "t.parquet"):
         assert sum(one.height for one in chunks.chunks(tmp_path / name)) == table.height
@@ -272,6 +274,42 @@ def test_seasons_are_learned_from_dates() -> None:
     assert tenfold.cross_validate(model, table, y, cv=KFold(4), scoring="r2")["test_score"].min() > 0.95
 
 
+ODD_FILES = {  # how each of the rows (number, x, z, colour) is written, and the header
+    "plain": (lambda i, x, z, c: f"{x},{z},{c}", "x,z,colour"),
+    "quoted line breaks": (lambda i, x, z, c: f'{x},"{z}","{c}, and\n""more"""', "x,z,colour"),
+    "empty at first": (lambda i, x, z, c: f"{x if i > 2500 else ''},{z},{c}", "x,z,colour"),
+    "constant at first": (lambda i, x, z, c: f"{x},{z if i > 2500 else 7},{c if i > 2500 else 'red'}", "x,z,colour"),
+    "a name is absent": (lambda i, x, z, c: f"{x},{z},{c}", "x,,colour"),
+    "no header": (lambda i, x, z, c: f"{x},{z},{c}", ""),
+    "empty lines": (lambda i, x, z, c: f"{x},{z},{c}" + "\n" * (i % 500 == 7), "x,z,colour\n"),
+    "a short first row": (lambda i, x, z, c: f"{x},{z},{c}" if i else "1.5,3", "x,z,colour"),
+    "words for gaps": (lambda i, x, z, c: f"{'n/a' if i % 700 == 600 else x},{z},{c}", "x,z,colour"),
+    "not a number": (lambda i, x, z, c: f"{'NaN' if i == 2900 else x},{z},{c}", "x,z,colour"),
+    "western": (lambda i, x, z, c: f"{x},{z},{'grün' if i > 2800 else c}", "x,z,colour"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_FILES)
+@pytest.mark.filterwarnings("ignore::tenfold.core.errors.DataWarning")
+def test_a_file_read_in_parts_is_what_it_is_as_a_whole(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    cells = zip(rng.normal(size=3000).round(3), rng.integers(0, 50, 3000), rng.choice(["red", "blue", "green"], 3000), strict=True)
+    write, header = ODD_FILES[name]
+    lines = [header] * bool(header) + [write(i, *row) for i, row in enumerate(cells)]
+    (tmp_path / "t.csv").write_bytes(("\n".join(lines) + "\n").encode("latin-1" if name == "western" else "utf-8"))
+    whole = tenfold.Prepare().fit(tmp_path / "t.csv")
+    expected = whole.transform(tmp_path / "t.csv")
+    monkeypatch.setattr(large, "LARGE", 0)
+    monkeypatch.setattr(large, "PART", 5000)
+    monkeypatch.setattr(large, "FIRST", 7000)
+    monkeypatch.setattr(table_rows, "HEAD_CELLS", 1000)
+    parts = tenfold.Prepare().fit(tmp_path / "t.csv")
+    assert parts.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+    np.testing.assert_allclose(np.concatenate(list(parts.blocks(tmp_path / "t.csv"))), expected, rtol=1e-9, atol=1e-12)
+    frame = large.typed_frame(tmp_path / "t.csv", Layout()) if header else None
+    assert frame is None or frame.height == 3000
+
+
 def test_cells_far_below_that_are_something_else_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     days = ["2024-05-01", "2024-05-02", "2024-07-09"] * 1000
@@ -287,14 +325,14 @@ def test_cells_far_below_that_are_something_else_are_told(tmp_path: Path, monkey
         day=pl.when(pl.int_range(3000) == 2500).then(None).otherwise("day"),
     )
     monkeypatch.setattr(large, "LARGE", 0)
-    monkeypatch.setattr(large, "PART_CELLS", 700)
-    monkeypatch.setattr(chunks, "HEAD_CELLS", 1400)
+    monkeypatch.setattr(large, "PART", 4000)
+    monkeypatch.setattr(large, "FIRST", 8000)
     monkeypatch.setattr(table_rows, "HEAD_CELLS", 1400)
     with pytest.warns(DataWarning) as told:
         found = tenfold.Prepare().fit(tmp_path / "t.csv")
     assert sorted(str(one.message) for one in told) == [
-        "column 'day' of 't.csv' holds dates in the first 467 rows: 1 cell such as 'soon' read as missing",
-        "column 'x' of 't.csv' holds numbers in the first 467 rows: 1 cell such as '<0.01' read as missing",
+        "column 'day' of 't.csv' holds dates in the first 412 rows: 1 cell such as 'soon' read as missing",
+        "column 'x' of 't.csv' holds numbers in the first 412 rows: 1 cell such as '<0.01' read as missing",
     ]
     expected = tenfold.Prepare().fit(clean)
     np.testing.assert_allclose(found.mean_, expected.mean_, rtol=1e-12)

@@ -19,11 +19,20 @@ from tenfold.prepare.indicators import widths
 from tenfold.prepare.new_rows import check_new_rows
 from tenfold.prepare.prepared_words import sentence_of
 from tenfold.prepare.table_dates import PARTS, DateSums, date_columns, date_names, date_scales
-from tenfold.prepare.table_rows import Rows, asked_kinds, chunks_of, matched, read_texts, table_of, target_values
+from tenfold.prepare.table_rows import (
+    Rows,
+    asked_kinds,
+    chunks_of,
+    looked_at,
+    matched,
+    read_texts,
+    table_of,
+    target_values,
+)
 from tenfold.prepare.table_scales import scales_of
 from tenfold.prepare.table_sums import TableSums
 from tenfold.prepare.words import is_prose, word_columns, word_names
-from tenfold.table.columns import LEAST_LEVEL_ROWS, Column, check_name, look_at, look_at_columns, read_as
+from tenfold.table.columns import LEAST_LEVEL_ROWS, Column, check_name, look_at, read_as
 from tenfold.table.dates import written_dates
 from tenfold.table.reading import pl
 
@@ -107,7 +116,7 @@ class Prepare(Transformer, Estimator):
         if sample_weight is not None:
             head = replace(head, weights=check.as_weights(sample_weight, head.frame.height))
         frame, weights = head.weighed()
-        columns, used = look_at_columns(frame, head.typed, asked, head.comma)
+        columns, used = looked_at(head, frame, asked)
         texts = [column.name for column in columns if self._is_text(column, frame) and column.name not in asked.drop]
         if not used.width and not texts:
             left = ", ".join(f"{column.name!r} ({column.kind})" for column in columns[:5])

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.prepare.dates import DAY, part_of
+from tenfold.prepare.dates import DAY, PERIODS, part_of
 
-LOOKED_AT = 10_000  # dates of a chunk
+LOOKED_AT = 2_000  # dates of a chunk
 LEAST_MONTHS, LEAST_WEEKDAYS, LEAST_HOURS = 6, 3, 3  # different ones, so that a cycle can be seen
 LEAST_YEAR, LEAST_WEEK = 366.0, 14.0  # days from the first to the last, so that it comes round
 PARTS = {"dayofyear": "month", "dayofweek": "dayofweek", "hour": "hour"}  # a cycle, and the part that trees get for it
+FROM = {"dayofyear": 1.0, "dayofweek": 0.0}  # the number of the first day of a cycle
+MOST_DAYS = 200_000  # from the first to the last date of a chunk: more are not looked up
 WORDS = {"dayofyear": "the year", "dayofweek": "the week", "hour": "the day"}
 
 
@@ -44,10 +46,25 @@ class DateSums:
 
 def date_columns(days: Array, cycles: list[str], trees: bool) -> Array:
     """The new columns of dates: sine and cosine of each cycle, 0 for a missing date; for trees the parts themselves, NaN for missing."""
-    if trees:
-        return np.hstack([part_of(days * DAY, PARTS[cycle], False) for cycle in cycles])
-    waves: Array = np.nan_to_num(np.hstack([part_of(days * DAY, cycle, True) for cycle in cycles]))
-    return waves
+    gone, day = np.isnan(days), np.floor(days)
+    if gone.all() or np.nanmax(day) - np.nanmin(day) > MOST_DAYS:
+        made = np.hstack([part_of(days * DAY, PARTS[cycle] if trees else cycle, not trees) for cycle in cycles])
+        return made if trees else np.nan_to_num(made)
+    first = int(np.nanmin(day))
+    calendar = np.arange(first, int(np.nanmax(day)) + 1) * DAY  # each day is looked up once, however many rows have it
+    place = np.where(gone, 0, day - first).astype(np.int64)
+    clock = np.where(gone, 0.0, days - day)
+    made = np.empty((len(days), len(cycles) * (1 if trees else 2)))
+    for j, cycle in enumerate(cycles):
+        if trees:
+            made[:, j] = np.floor(clock * 24 + 1e-9) if cycle == "hour" else part_of(calendar, PARTS[cycle], False)[place, 0]
+        else:
+            at = clock * 24 if cycle == "hour" else (part_of(calendar, cycle, False)[:, 0] - FROM[cycle])[place] + clock
+            turn = at * (2 * np.pi / PERIODS[cycle])
+            np.sin(turn, out=made[:, 2 * j])
+            np.cos(turn, out=made[:, 2 * j + 1])
+    made[gone] = np.nan if trees else 0.0
+    return made
 
 
 def date_names(name: str, cycles: list[str], trees: bool) -> list[str]:

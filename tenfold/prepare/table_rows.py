@@ -17,8 +17,8 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning, warn
 from tenfold.sources import stream
 from tenfold.sources.tables import is_path
-from tenfold.table.chunks import chunks, is_large
-from tenfold.table.columns import Asked, Column, check_name, look_at, read_as
+from tenfold.table.chunks import STILL, is_large, read_in_parts
+from tenfold.table.columns import Asked, Column, check_name, look_at, look_at_columns, read_as
 from tenfold.table.reading import pl, read_table
 from tenfold.table.table import Table, read
 from tenfold.table.written_numbers import writes_commas
@@ -39,6 +39,7 @@ class Rows:
     dtype: Any = np.float64  # of what is made of the rows
     weights: Any = None
     kinds: Mapping[str, str] = field(default_factory=dict)  # as the user has said of a Table
+    elsewhere: pl.DataFrame | None = None  # of a large file: some rows from further down
 
     def weighed(self) -> tuple[pl.DataFrame, Array | None]:
         """The rows of weight above zero, and their weights."""
@@ -62,6 +63,19 @@ def asked_kinds(given: dict[Any, Any], names: list[str]) -> Asked:
     )
     asked.check(names)
     return asked
+
+
+def looked_at(head: Rows, frame: pl.DataFrame, asked: Asked) -> tuple[list[Column], pl.DataFrame]:
+    """What the columns of the first rows are, and the values of those that are used. One that does not vary there may do so elsewhere."""
+    columns, used = look_at_columns(frame, head.typed, asked, head.comma)
+    if head.elsewhere is None:
+        return columns, used
+    for i, column in enumerate(columns):
+        if column.kind in STILL:
+            cells = pl.concat([frame.select(column.name), head.elsewhere.select(column.name)], how="vertical_relaxed").to_series()
+            columns[i] = look_at(cells, head.typed, asked, head.comma)[0]
+    values = [used if one.name in used.columns else read_as([one], frame) for one in columns if one.used]
+    return columns, pl.DataFrame([some[one.name] for some, one in zip(values, [one for one in columns if one.used], strict=True)])
 
 
 def chunks_of(X: Any, target: str | None = None, names: Collection[str] | None = None) -> Iterator[Rows]:
@@ -94,9 +108,9 @@ def _parts(X: Any, names: Collection[str] | None = None) -> Iterator[Rows]:
             yield replace(_whole(rows), weights=rest[1] if len(rest) > 1 else None)
     elif isinstance(X, (str, os.PathLike)) and is_large(Path(X)):
         comma = None
-        for frame in chunks(Path(X), names):
-            comma = _has_commas(frame) if comma is None else comma
-            yield Rows(frame, True, comma)
+        for chunk in read_in_parts(Path(X), names):
+            comma = _has_commas(chunk.frame) if comma is None else comma
+            yield Rows(chunk.frame, True, comma, elsewhere=chunk.elsewhere)
     elif stream.is_dask(X):
         for part in X.partitions if hasattr(X, "partitions") else X.rechunk({1: -1}).blocks:
             yield _whole(part.compute())

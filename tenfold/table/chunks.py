@@ -12,50 +12,74 @@ from tenfold.table import large
 from tenfold.table.cells import MISSING_IN_NUMBERS, as_texts, counted_cells
 from tenfold.table.columns import Column, look_at, read_as
 from tenfold.table.dates import as_dates
-from tenfold.table.delimited import looks_like_header
+from tenfold.table.delimited import looks_like_header, tell_of_header, tell_of_lines_above, unquoted
 from tenfold.table.large import Parts
 from tenfold.table.layout import START, layout_of
-from tenfold.table.lines import bad_line
+from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
 from tenfold.table.packed import bytes_of, encoding_of, is_packed
-from tenfold.table.reading import first_line, pl
+from tenfold.table.reading import first_line, named, pl
 from tenfold.table.written_numbers import writes_commas
 
-HEAD_CELLS = 1 << 20  # in which it is found what the columns hold
+STILL = ("constant", "empty")  # kinds of columns that do not vary
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows; with the first ones come a few from further down, by which more is known of columns that do not vary in the first."""
+
+    frame: pl.DataFrame
+    elsewhere: pl.DataFrame | None = None
 
 
 def is_large(path: Path) -> bool:
     """Whether a file is to be read in parts: a CSV file in UTF-8, or a Parquet file."""
     if not path.is_file() or path.stat().st_size < large.LARGE or is_packed(path):
         return False
-    return _is_parquet(path) or (path.suffix.lower() in (".csv", ".tsv", ".txt") and encoding_of(bytes_of(path, START)) is None)
+    if _is_parquet(path) or path.suffix.lower() not in (".csv", ".tsv", ".txt"):
+        return _is_parquet(path)
+    start = bytes_of(path, START)
+    return b"\n" in start and encoding_of(start) is None and large.is_plain_text(path)
 
 
 def chunks(path: Path, names: Collection[str] | None = None) -> Iterator[pl.DataFrame]:
+    """The rows of a large file in their order, some at a time (`read_in_parts`)."""
+    return (chunk.frame for chunk in read_in_parts(path, names))
+
+
+def read_in_parts(path: Path, names: Collection[str] | None = None) -> Iterator[Chunk]:
     """The rows in their order, of all columns or of those named (all, where one is not there).
 
     What the columns of a CSV file hold (numbers, dates, categories, texts) is found in the first rows; what does not suit it further
     down is missing, which is told at the end.
     """
     if _is_parquet(path):
-        yield from _of_parquet(path, names)
+        yield from map(Chunk, _of_parquet(path, names))
         return
     layout = layout_of(bytes_of(path, START).decode("utf-8", "replace"), whole=False)
     try:
-        parts = Parts(path, layout)
-        head = parts.head(1000)
-        if looks_like_header(head) is False:
-            parts = Parts(path, layout, header=False)
-            head = parts.head(1)
-        names = _those(names, head.columns)
-        first = parts.head(1 + HEAD_CELLS // head.width)
-        shown = first if names is None else first.select(names)
-        typed = _Typed.of(shown)
-        yield typed.read(shown)
-        for frame in parts.frames(typed.types, max(1, large.PART_CELLS // head.width), first.height, names):
-            yield typed.read(frame)
+        parts = _opened(path, layout)
+        wanted = _those(names, list(parts.names))
+        first, elsewhere = parts.head().select(wanted), parts.elsewhere().select(wanted)
+        typed = _Typed.of(first, elsewhere)
+        yield Chunk(typed.read(first), _Typed(typed.columns).read(elsewhere))
+        for frame in parts.frames(typed.types, wanted, first=False):
+            yield Chunk(typed.read(frame))
         typed.tell(path, first.height)
     except (OSError, pl.exceptions.PolarsError) as reason:
         raise bad_line(path, layout) or BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
+
+
+def _opened(path: Path, layout: Layout) -> Parts:
+    """The file with the names of its columns; what was done about its header is told."""
+    head = unquoted(large.texts_of(path, layout, 1000))
+    header = looks_like_header(head)
+    if layout.skip:
+        tell_of_lines_above(path.name, layout, tell_by_warning)
+    tell_of_header(path.name, head, header, tell_by_warning)
+    if header is False:
+        return Parts(path, layout, tuple(f"column_{i + 1}" for i in range(head.width)), False)
+    check_header(path, head.columns, layout)
+    return Parts(path, layout, tuple(named(head).columns))
 
 
 @dataclass
@@ -66,9 +90,13 @@ class _Typed:
     unread: dict[str, tuple[int, str]] = field(default_factory=dict)  # how many cells, and one of them
 
     @classmethod
-    def of(cls, head: pl.DataFrame) -> _Typed:
+    def of(cls, head: pl.DataFrame, elsewhere: pl.DataFrame) -> _Typed:
         comma = writes_commas(head)
-        return cls({one.name: look_at(one, False, comma=comma)[0] for one in head.iter_columns()})
+        found = [look_at(one, False, comma=comma)[0] for one in head.iter_columns()]
+        for i, column in enumerate(found):
+            if column.kind in STILL:
+                found[i] = look_at(pl.concat([head[column.name], elsewhere[column.name]]), False, comma=comma)[0]
+        return cls({column.name: column for column in found})
 
     @property
     def types(self) -> dict[str, Any]:
@@ -110,9 +138,9 @@ def _of_parquet(path: Path, names: Collection[str] | None) -> Iterator[pl.DataFr
             yield frame
 
 
-def _those(names: Collection[str] | None, known: list[str]) -> list[str] | None:
+def _those(names: Collection[str] | None, known: list[str]) -> list[str]:
     """The columns to be read: those wanted; all where one of them goes by another name."""
-    return list(dict.fromkeys(names)) if names is not None and set(names) <= set(known) else None
+    return list(dict.fromkeys(names)) if names is not None and set(names) <= set(known) else known
 
 
 def _is_parquet(path: Path) -> bool:

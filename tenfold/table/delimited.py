@@ -85,11 +85,11 @@ def read_delimited(path: Path, tell: Tell) -> Delimited:
     text = (start if announced is None else start[: len(start) // 4 * 4]).decode(announced or "utf-8", "replace")
     layout = layout_of(_newlines(text.removeprefix("\ufeff")), len(start) < START)
     if layout.skip:
-        tell(f"{path.name!r}: {_lines(layout.skip)} above the header left out")
+        tell_of_lines_above(path.name, layout, tell)
     try:
         typed = typed_frame(path, layout) if data is None and path.stat().st_size >= LARGE else None
         if typed is not None and looks_like_header(typed.head(HEAD).select(pl.all().cast(pl.String))) is True:
-            found = Delimited(path, _unquoted(typed), layout, "utf8", True)
+            found = Delimited(path, unquoted(typed), layout, "utf8", True)
             return _told(found, tell)  # a column of numbers without a gap: nothing but rows is below the header
         frame, encoding = _parsed(path, data, layout, tell)
     except pl.exceptions.PolarsError as reason:
@@ -146,20 +146,20 @@ def _parsed(path: Path, data: bytes | None, layout: Layout, tell: Tell, header: 
     try:
         frame = read(path if data is None else data)
         if not any(UNREADABLE in name for name in frame.columns):  # of a header polars does not complain
-            return _unquoted(frame), "utf8"
+            return unquoted(frame), "utf8"
     except pl.exceptions.PolarsError as reason:
         if "utf-8" not in str(reason).lower():
             return _slowly(path, data, layout, header, reason), "utf8"
     raw = bytes_of(path) if data is None else data
     try:
-        return _unquoted(read(raw.decode("cp1252").encode())), "cp1252"
+        return unquoted(read(raw.decode("cp1252").encode())), "cp1252"
     except UnicodeDecodeError as reason:
         line = raw[: reason.start].count(b"\n") + 1
         tell(f"{path.name!r}, line {line}: bytes that are no text in UTF-8 nor in Windows-1252 read as {UNREADABLE}")
         return read(raw, encoding="utf8-lossy"), "utf8-lossy"
 
 
-def _unquoted(frame: pl.DataFrame) -> pl.DataFrame:
+def unquoted(frame: pl.DataFrame) -> pl.DataFrame:
     """Doubled quotes inside of names are one quote, which polars knows of cells only."""
     new = {name: name.replace('""', '"') for name in frame.columns if '""' in name}
     return frame.rename(new) if new and len({*frame.columns} - {*new} | {*new.values()}) == frame.width else frame
@@ -205,6 +205,17 @@ def _settle_header(found: Delimited, data: bytes | None, tell: Tell) -> None:
     header = looks_like_header(frame)
     if header is True:
         return
+    tell_of_header(name, frame, header, tell)
+    if header is False:
+        frame = _parsed(found.path, data, found.layout, tell, header=False)[0]
+        frame.columns = [f"column_{i + 1}" for i in range(frame.width)]
+        found.frame, found.header = frame, False
+
+
+def tell_of_header(name: str, frame: pl.DataFrame, header: bool | None, tell: Tell) -> None:
+    """That the first line was taken for a row (False), or for names although it may be one (None)."""
+    if header is True:
+        return
     shown = ", ".join(frame.columns[:3]) + (", ..." if frame.width > 3 else "")
     if header is False:
         done = f"looks like data, not like names: it is kept as a row, and the columns are called column_1 to column_{frame.width}"
@@ -212,10 +223,6 @@ def _settle_header(found: Delimited, data: bytes | None, tell: Tell) -> None:
     else:
         done, remedy = "is taken for the names of the columns", "if it is data, put a line of names above it"
     tell(f"{name!r}: the first line ({shown}) {done}; {remedy}")
-    if header is False:
-        frame = _parsed(found.path, data, found.layout, tell, header=False)[0]
-        frame.columns = [f"column_{i + 1}" for i in range(frame.width)]
-        found.frame, found.header = frame, False
 
 
 def _without_surroundings(found: Delimited, tell: Tell) -> None:
@@ -313,6 +320,10 @@ def looks_like_header(frame: pl.DataFrame) -> bool | None:
     if not texts or any(names[name] and (frame[name].str.strip_chars() == names[name]).any() for name in texts):
         return False
     return None
+
+
+def tell_of_lines_above(name: str, layout: Layout, tell: Tell) -> None:
+    tell(f"{name!r}: {_lines(layout.skip)} above the header left out")
 
 
 def _lines(count: int) -> str:

@@ -1,14 +1,17 @@
 """A large CSV file some rows at a time, its plain numbers read as such by the parser: a third of the memory of texts, and of the time.
 
-What numbers are is found in the first rows. A column in which something else turns up further down is read as texts from there on, so
-that no cell is lost.
+The file is cut between records, and each piece is parsed by itself: one in which a column of numbers holds something else is read again,
+with that column as texts, and no cell is lost. The next piece is parsed while the last one is used.
 """
 
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,74 +21,130 @@ from tenfold.table.lines import Layout
 
 LARGE = 1 << 26  # bytes: smaller files are read whole, and all that surrounds their rows is looked at
 HEAD = 10_000  # rows in which numbers are looked for
-PART_CELLS = 1 << 21
-PIECE = 1 << 24  # bytes
+PART = 1 << 24  # bytes
+PART_CELLS = 1 << 22
+FIRST = 1 << 23  # bytes: what the columns hold is found in them
+PLACES, PLACE = 8, 1 << 16  # where rows are looked at further down, and bytes at each
 FLOAT_WHOLE = 2.0**53  # above it floats run together
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A CSV file of known layout, in UTF-8."""
+    """A CSV file of known layout, in UTF-8, and what its columns are called."""
 
     path: Path
     layout: Layout
+    names: tuple[str, ...]
     header: bool = True
 
-    def head(self, rows: int) -> pl.DataFrame:
+    def head(self) -> pl.DataFrame:
         """The first rows, as texts."""
-        return self._scanned({}).head(rows).collect()
+        return self._parsed(next(self._pieces()), {}, self.names)
 
-    def frames(
-        self, types: Mapping[str, Any], size: int, start: int = 0, names: Collection[str] | None = None
-    ) -> Iterator[pl.DataFrame]:
-        """The rows from `start` on in their order, some at a time; columns are of these types while their cells are, then texts."""
-        types, done = dict(types), start
-        while True:
-            try:
-                for frame in self._batches(types, size, done, names):
-                    yield frame
-                    done += frame.height
-                return
-            except pl.exceptions.PolarsError:
-                numbers = [name for name, kind in types.items() if kind == pl.Float64 and (names is None or name in names)]
-                if not numbers:
-                    raise
-                for name in self._no_numbers(numbers, size, done):
-                    del types[name]
+    def frames(self, types: Mapping[str, Any], names: Collection[str] | None = None, first: bool = True) -> Iterator[pl.DataFrame]:
+        """The rows in their order; columns are of these types for as long as their cells are, else texts. `first`: with those of `head`."""
+        types, wanted, pieces = dict(types), self.names if names is None else names, self._pieces()
+        size = max(1, PART_CELLS // len(self.names))
+        if not first:
+            next(pieces)
+        with ThreadPoolExecutor(1) as ahead:
+            pending = [ahead.submit(self._parsed, piece, types, wanted) for piece in [next(pieces, None)] if piece is not None]
+            while pending:
+                frame = pending.pop().result()
+                following = next(pieces, None)
+                if following is not None:
+                    pending.append(ahead.submit(self._parsed, following, types, wanted))
+                yield from frame.iter_slices(size)
 
-    def _batches(self, types: Mapping[str, Any], size: int, start: int, names: Collection[str] | None) -> Iterator[pl.DataFrame]:
-        rows = self._scanned(types)
-        rows = rows if names is None else rows.select(names)
-        frames: Iterator[pl.DataFrame] = rows.slice(start).collect_batches(chunk_size=size, maintain_order=True, lazy=True)
-        return frames
+    def elsewhere(self) -> pl.DataFrame:
+        """Some rows from further down, as texts: from places where no quote could hide the end of a row."""
+        size, mark, quote = self.path.stat().st_size, self.layout.separator.encode(), self.layout.quote.encode()
+        lines: list[bytes] = []
+        with open(self.path, "rb") as file:
+            for place in range(1, PLACES + 1):
+                file.seek(max(0, size * place // PLACES - PLACE))
+                piece = file.read(PLACE)
+                if quote not in piece:
+                    lines += [line for line in piece.split(b"\n")[1:-1] if line.count(mark) == len(self.names) - 1 and line.strip()]
+        return self._parsed(b"\n".join(lines), {}, self.names)
 
-    def _no_numbers(self, names: list[str], size: int, start: int) -> list[str]:
-        """Of these columns those with the first cell from `start` on that is no number; all where the parser minds something else."""
-        for texts in self._batches({}, size, start, names):
+    def _pieces(self) -> Iterator[bytes]:
+        """The bytes below the header, cut where a record ends: the first piece, then the others."""
+        quote = self.layout.quote.encode()
+        with open(self.path, "rb") as file:
+            for _ in range(self.layout.skip):
+                file.readline()
+            line = file.readline() if self.header else b""
+            while self.header and line.count(quote) % 2 and (more := file.readline()):
+                line += more
+            rest, size = b"", FIRST
+            while piece := file.read(size):
+                rest += piece
+                end = _last_record(rest, quote)
+                if end:
+                    yield rest[:end]
+                    rest, size = rest[end:], PART
+            if rest:
+                yield rest
+
+    def _parsed(self, piece: bytes, types: dict[str, Any], names: Collection[str]) -> pl.DataFrame:
+        """The rows of a piece; a column that is not of its type is one of texts from here on."""
+        blank = len(self.names) > 1 and (piece[:1] == b"\n" or b"\n\n" in piece or b"\n\r" in piece)
+        wanted = self.names if blank else names  # which lines hold nothing is seen in all of their cells
+        try:
+            frame = self._read(piece, types, wanted)
+        except pl.exceptions.PolarsError:
+            numbers = [name for name in wanted if types.get(name) == pl.Float64]
+            if not numbers:
+                raise
+            texts = self._read(piece, {}, numbers)
             unread = texts.select((pl.all().cast(pl.Float64, strict=False).is_null() & pl.all().is_not_null()).any()).row(0)
-            if any(unread):
-                return [name for name, one in zip(names, unread, strict=True) if one]
-        return names
+            for name, wrong in zip(numbers, unread, strict=True):
+                if wrong or not any(unread):  # where the parser minds something else
+                    del types[name]
+            frame = self._read(piece, types, wanted)
+        return frame.filter(pl.any_horizontal(pl.all().is_not_null())).select(names) if blank else frame
 
-    def _scanned(self, types: Mapping[str, Any]) -> pl.LazyFrame:
-        return pl.scan_csv(
-            self.path, separator=self.layout.separator, infer_schema=False, has_header=self.header, skip_lines=self.layout.skip,
-            quote_char=self.layout.quote, glob=False, schema_overrides=types,
+    def _read(self, piece: bytes, types: Mapping[str, Any], names: Collection[str]) -> pl.DataFrame:
+        short = {name: f"c{i}" for i, name in enumerate(self.names)}  # the header of every piece, so that a short first row is none
+        frame = pl.read_csv(
+            self.layout.separator.join(short.values()).encode() + b"\n" + piece, separator=self.layout.separator, infer_schema=False,
+            quote_char=self.layout.quote, columns=[short[name] for name in names], raise_if_empty=False,
+            schema_overrides={short[name]: kind for name, kind in types.items() if name in names},
         )  # fmt: skip
+        return frame.select(pl.col(short[name]).alias(name) for name in names)
+
+
+def _last_record(piece: bytes, quote: bytes) -> int:
+    """Where the last whole record ends: after a line break that no quotes surround; 0 where there is none."""
+    end = piece.rfind(b"\n") + 1
+    odd = piece.count(quote, 0, end) % 2
+    while end and odd:
+        before = piece.rfind(b"\n", 0, end - 1) + 1
+        odd = (odd + piece.count(quote, before, end)) % 2
+        end = before
+    return end
+
+
+def texts_of(path: Path, layout: Layout, rows: int) -> pl.DataFrame:
+    """The first rows, as texts, under the names of the header."""
+    return pl.read_csv(
+        path, separator=layout.separator, infer_schema=False, skip_lines=layout.skip, quote_char=layout.quote, n_rows=rows, glob=False
+    )
 
 
 def typed_frame(path: Path, layout: Layout) -> pl.DataFrame | None:
     """The whole file, of Float64 columns and of texts; None where no column holds a plain number in every row, or it is not plain UTF-8."""
-    if not _is_plain_text(path):
+    if not is_plain_text(path):
         return None
-    parts = Parts(path, layout)
-    head = parts.head(HEAD)
+    head = texts_of(path, layout, HEAD)
+    parts = Parts(path, layout, tuple(head.columns))
     values = head.select(pl.all().cast(pl.Float64, strict=False))
     plain = values.select(pl.all().is_finite().all() & pl.all().is_not_null().all()).row(0)
     numbers = [name for name, one in zip(head.columns, plain, strict=True) if one]
     if not numbers:
         return None
-    frames = list(parts.frames(dict.fromkeys(numbers, pl.Float64), max(1, PART_CELLS // head.width)))
+    frames = list(parts.frames(dict.fromkeys(numbers, pl.Float64)))
     still = [name for name in numbers if frames[-1].schema[name] == pl.Float64]
     kept = [name for name in still if all(_exact(frame[name]) for frame in frames)]
     if not kept:
@@ -93,7 +152,7 @@ def typed_frame(path: Path, layout: Layout) -> pl.DataFrame | None:
     again = [name for name in numbers if name not in kept]
     frame = pl.concat([frame.drop(again) for frame in frames])
     if again:
-        frame = frame.hstack(pl.concat(list(parts.frames({}, frame.height, names=again)))).select(head.columns)
+        frame = frame.hstack(pl.concat(list(parts.frames({}, again)))).select(head.columns)
     return frame
 
 
@@ -104,23 +163,31 @@ def _exact(values: pl.Series) -> bool:
 
 def lines_in(path: Path) -> int:
     """The number of lines of a file."""
-    return sum(piece.count(b"\n") for piece in _pieces(path))
+    return sum(piece.count(b"\n") for piece in _bytes(path))
 
 
-def _is_plain_text(path: Path) -> bool:
+def is_plain_text(path: Path) -> bool:
     """Whether a file is UTF-8 without NUL."""
+    about = path.stat()
+    return _is_plain_text(os.path.realpath(path), about.st_size, about.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _is_plain_text(path: str, size: int, changed: int) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for piece in _pieces(path):
-            if b"\0" in piece or not (piece.isascii() or decoder.decode(piece) is not None):
+        for piece in _bytes(Path(path)):
+            if b"\0" in piece:
                 return False
+            if decoder.getstate()[0] or not piece.isascii():
+                decoder.decode(piece)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def _bytes(path: Path) -> Iterator[bytes]:
     with open(path, "rb") as file:
-        while piece := file.read(PIECE):
+        while piece := file.read(PART):
             yield piece

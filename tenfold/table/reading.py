@@ -96,12 +96,12 @@ def read_table(source: Any, table: str | None = None, query: str | None = None, 
         raise BadInput(f"{name} holds no columns: the first line of a CSV file names them")
     if frame.height == 0:
         raise BadInput(f"{name} holds no rows below its header")
-    frame = _named(frame)
+    frame = named(frame)
     gone = time.perf_counter() - began
     return Raw(frame, lines is None, name, about, gone, path, place, frozenset(repeated), tuple(notes), lines)
 
 
-def _named(frame: pl.DataFrame) -> pl.DataFrame:
+def named(frame: pl.DataFrame) -> pl.DataFrame:
     """Columns without a name are called column_1, ... by their place."""
     new, taken = {}, set(frame.columns)
     for i, column in enumerate(frame.columns):
