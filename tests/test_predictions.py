@@ -41,7 +41,8 @@ def table(name: str, rows: int, seed: int = 0) -> pl.DataFrame:
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large, "LARGE", 100)
     monkeypatch.setattr(large, "PART_CELLS", 300)
-    monkeypatch.setattr("tenfold.table.chunks.HEAD_CELLS", 300)
+    monkeypatch.setattr(large, "FIRST", 2000)
+    monkeypatch.setattr(large, "PART", 2000)
 
 
 def test_rows_unlike_the_training_table_are_told(capsys: Captured) -> None:
