@@ -134,6 +134,10 @@ def test_cells_of_any_type_are_altered(capsys: Captured) -> None:
     assert "WHAT IF  d = 2024-03-01, b = false, x = 0.123456789012: prediction" in said.out and not said.err
     assert "x = 0.0512821" in said.out  # six digits of a long number
     assert run(["estimate", "t.tenfold", "t.parquet", "--quiet"]) == 0
+    assert run(["explain", "t.tenfold", "t.parquet", "--column", "d"]) == 0
+    assert "  2024-01-01  " in capsys.readouterr().out
+    frame[:1].write_parquet("one.parquet")
+    assert run(["explain", "t.tenfold", "one.parquet", "--row", "1"]) == 3 and "one.parquet has one row" in capsys.readouterr().err
 
 
 def test_a_column_and_all_columns(capsys: Captured) -> None:

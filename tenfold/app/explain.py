@@ -148,7 +148,9 @@ def _amount(value: float, classes: bool, points: bool = False) -> str:
 
 
 def _signed(value: float, classes: bool) -> str:
-    return f"{100 * value:+.1f} points" if classes else f"{'+' if value >= 0 else '-'}{figure(abs(value))}"
+    if classes:
+        return f"{round(100 * value, 1) + 0.0:+.1f} points"  # no minus before nothing
+    return f"{'+' if value >= 0 else '-'}{figure(abs(value))}"
 
 
 def _bar(value: float, largest: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.explain.attribution import attributions
 from tenfold.evaluate.explain.dependence import accumulated_effects, partial_dependence
 from tenfold.evaluate.explain.response import Response, response_of
@@ -15,6 +15,7 @@ from tenfold.evaluate.explain.sampled import SampledAttributions, sampled_attrib
 from tenfold.selection.model import TableModel
 from tenfold.table.columns import check_name
 from tenfold.table.reading import Raw, pl
+from tenfold.table.sketch import written
 
 ORDERS, BACKGROUND = 200, 500
 MOST_ROWS, BINS, MOST_LEVELS = 2000, 10, 15
@@ -65,6 +66,8 @@ def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> 
 
 def reasons(model: TableModel, raw: Raw, row: int, what: str | None = None, seed: int = 0) -> Reasons:
     """What each column adds to the answer for a row, against rows of the same table."""
+    if raw.frame.height < 2:
+        raise BadInput(f"{raw.name} has one row: a row is explained by what is different from others, give a file with more of them")
     answer = answer_of(model, raw.frame[row : row + 1], what)
     rng = np.random.default_rng(seed)
     others = np.sort(rng.permutation(raw.frame.height)[:BACKGROUND])
@@ -102,7 +105,8 @@ def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, se
     j = response.column(column)
     if response.categories[j] is None:
         found = accumulated_effects(model, frame, column, bins=BINS)
-        points = [(_written(v), sign * float(e)) for v, e in zip(found.grid_values[0], found.average[k], strict=True)]
+        kind = dict(kind="date" if "%" in model.coder.form_of(list(model.coder.feature_names_in_).index(column)) else "number")
+        points = [(written(kind, float(v)), sign * float(e)) for v, e in zip(found.grid_values[0], found.average[k], strict=True)]
     else:
         found = partial_dependence(model, frame, column, grid_resolution=MOST_LEVELS)
         mean = found.average[k] - response.of(response.X)[:, k].mean()
@@ -173,7 +177,3 @@ def _output(model: TableModel, outputs: list[str], what: str) -> tuple[int, floa
     if len(outputs) == 1:
         return 0, 1.0 if what == labels[1] else -1.0
     return labels.index(what), 1.0
-
-
-def _written(value: Any) -> str:
-    return f"{float(value):,.4g}"

@@ -172,6 +172,7 @@ def difference(first: Contender, second: Contender, judge: Score) -> Difference:
     scores = [float(judge.of(one.truth, one.output, None)) for one in (a, b)]
     band = BAND * (1.0 if judge.high == 1 else max(map(abs, scores)))
     p = 1.0 if value == 0 else 2 * float(ndtr(-abs(value) / error)) if error > 0 else 0.0
+    value += 0.0  # no minus before nothing
     return Difference(judge.name, scores[0], scores[1], value, value - Z * error, value + Z * error, p, band, a.rows)
 
 
