@@ -219,10 +219,10 @@ class SimpleImputer(Imputer):
         if ops.is_sparse(X):
             return self._transform_sparse(X)
         blank = ~self._present(X) if is_number(self.missing_values) else np.isnan(X)
-        kept = self._kept()
-        Z = np.where(blank, vars(self)["statistics_"], X).astype(X.dtype, copy=False)
-        if not kept.all():
-            Z = np.ascontiguousarray(Z[:, kept])
+        fill = vars(self)["statistics_"]
+        Z = np.where(blank, fill, X).astype(X.dtype, copy=False)
+        if np.isnan(fill).any():
+            Z = np.ascontiguousarray(Z[:, self._kept()])
         if not self.add_indicator:
             return Z
         return np.hstack([Z, blank[:, self.missing_features_].astype(X.dtype)])

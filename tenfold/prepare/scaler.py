@@ -25,6 +25,8 @@ PIECE = 1 << 22  # bytes that are written before a thread looks for other work
 TOGETHER = 16  # rows that are reduced side by side
 Writer = Callable[[Array, Array], None]  # of rows, and of memory for what becomes of them
 TINY = float(np.finfo(float).tiny)  # a number below it has no reciprocal
+DOUBLE = np.dtype(np.float64)
+MANY_ROWS = 16  # so many are given to a kernel
 
 
 class Scaler(Transformer, OnePass):
@@ -196,7 +198,7 @@ def over(X: Any, rows: Any, copy: bool) -> Any:
 
 def is_long(X: Any) -> bool:
     """Whether X is a table of float64 of more than a block."""
-    return type(X) is np.ndarray and X.dtype.char == "d" and len(X) > block_rows(X.shape[1])
+    return type(X) is np.ndarray and X.dtype == DOUBLE and len(X) > block_rows(X.shape[1])
 
 
 def written(write: Writer, X: Array) -> Array:
@@ -208,7 +210,7 @@ def written(write: Writer, X: Array) -> Array:
 
 def shifted_and_divided(X: Array, shift: Any, scale: Any, out: Array) -> None:
     """(x − shift) / scale, column by column."""
-    if are_plain(X, out):
+    if len(X) >= MANY_ROWS and are_plain(X, out):  # the same bits
         _columns.standardize(X, for_columns(X, shift), for_columns(X, scale), out)
         return
     np.subtract(X, shift, out=out)
@@ -227,12 +229,14 @@ def shifted_and_multiplied(X: Array, shift: Any, scale: Any, plus: Any, out: Arr
 
 def for_columns(X: Array, values: Any) -> Array:
     """Values, or one for all, as an array with one for each column."""
+    if type(values) is np.ndarray and values.shape == X.shape[1:] and are_plain(values):  # the usual case
+        return values
     return np.ascontiguousarray(np.broadcast_to(values, X.shape[1:]), dtype=np.float64)
 
 
 def are_plain(*tables: Array) -> bool:
     """Whether tables are rows of float64, one behind the other, as kernels take them."""
-    return all(one.dtype == np.float64 and one.flags.c_contiguous and one.flags.aligned for one in tables)
+    return all(one.dtype == DOUBLE and one.flags.c_contiguous and one.flags.aligned for one in tables)
 
 
 def refuse_at(learner: Any, bad: Array, X: Array, what: str, remedy: str) -> None:
