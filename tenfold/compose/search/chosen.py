@@ -11,8 +11,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import Estimator, map_rows
-from tenfold.base.foreign import learner_of, objection_to
-from tenfold.base.member import OfMember
+from tenfold.base.member import OfEstimator
 from tenfold.base.routing import refuse_unrouted, routed, routing_enabled
 from tenfold.base.scored import rows_and_truth
 from tenfold.base.sklearn_api import same
@@ -20,7 +19,7 @@ from tenfold.compose.search.parameters import Setting
 from tenfold.compose.search.results import results_table
 from tenfold.compose.search.sharing import with_setting
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter, NotFitted
+from tenfold.core.errors import NotFitted
 from tenfold.core.learned import learned
 from tenfold.core.params import group, param
 from tenfold.score.record import Score, judged_output
@@ -33,7 +32,7 @@ def _model_has(verb: str) -> Callable[[Any], bool]:
 
 
 @group
-class Chosen(OfMember, Estimator):
+class Chosen(OfEstimator, Estimator):
     """Abstract: the best of several settings of `estimator`."""
 
     best_estimator_: Any = learned("learner", "the best setting, fitted to all rows; absent with refit=False", optional=True)
@@ -70,14 +69,6 @@ class Chosen(OfMember, Estimator):
 
     # --- what the gate asks is what the learner says ---
 
-    @property
-    def _member(self) -> Any:
-        given, name = self.estimator, type(self).__name__
-        reason = objection_to(given)
-        if reason is not None:
-            raise BadParameter(f"{name}(estimator): {reason}")
-        return learner_of(given)
-
     def _columns_used(self) -> Array | None:
         best = vars(self).get("best_estimator_")
         return best._columns_used() if isinstance(best, Estimator) else None
@@ -87,28 +78,8 @@ class Chosen(OfMember, Estimator):
         return str(self._member.role)
 
     @property
-    def target(self) -> str:
-        return str(self._member.target)
-
-    @property
-    def accepts(self) -> str:
-        return str(self._member.accepts)
-
-    @property
-    def sparse(self) -> bool:
-        return bool(self._member.sparse)
-
-    @property
-    def multi_output(self) -> bool:
-        return bool(self._member.multi_output)
-
-    @property
     def least_rows(self) -> int:
         return -(-5 * int(self._member.least_rows) // 4)  # a training set is at least four fifths of them
-
-    @property
-    def least_classes(self) -> int:
-        return int(self._member.least_classes)
 
     # --- what the best model does ---
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import FACTS, Estimator
-from tenfold.base.foreign import learner_of, objection_to
-from tenfold.base.member import OfMember
+from tenfold.base.member import OfEstimator
 from tenfold.base.one_pass import OnePass
 from tenfold.base.routing import routed, router, routing_enabled
 from tenfold.base.sklearn_api import fresh
@@ -27,7 +26,7 @@ Table = tuple[Any, Any, Array | None]  # X as an array or CSR, the target as the
 
 
 @group
-class OfLearner(OfMember, Selector, Estimator):
+class OfLearner(OfEstimator, Selector, Estimator):
     """Abstract: keeps the columns that a learner has use for, and takes the rows that it takes."""
 
     estimator: Any = param(doc="the learner that is asked, Tenfold's or anybody's")
@@ -35,33 +34,6 @@ class OfLearner(OfMember, Selector, Estimator):
     @property
     def kind(self) -> str:
         return "keeps rows"
-
-    @property
-    def _member(self) -> Any:
-        reason = objection_to(self.estimator)
-        if reason is not None:
-            raise BadParameter(f"{type(self).__name__}(estimator): {reason}")
-        return learner_of(self.estimator)
-
-    @property
-    def target(self) -> str:
-        return str(self._member.target)
-
-    @property
-    def accepts(self) -> str:
-        return str(self._member.accepts)
-
-    @property
-    def sparse(self) -> bool:
-        return bool(self._member.sparse)
-
-    @property
-    def multi_output(self) -> bool:
-        return bool(self._member.multi_output)
-
-    @property
-    def least_classes(self) -> int:
-        return int(self._member.least_classes)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Learn which columns to keep; `params` are handed to every fit of the learner, by scikit-learn's routing where that is on."""
