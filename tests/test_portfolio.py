@@ -61,8 +61,8 @@ def fitted(entry: Entry, X: np.ndarray, frame: pl.DataFrame, y: np.ndarray) -> n
 def test_every_entry_can_be_fitted_without_a_warning(name: str, categories: bool) -> None:
     role, n, p, classes = SHAPES[name]
     X, frame, y = table(role, n, p, classes, categories)
-    low = float(y.min()) if not classes else -np.inf
-    for entry in portfolio(role, n, frame.width, classes, width=X.shape[1], categories=int(categories), lowest=low, skewed=not classes):
+    low = float(y.min())
+    for entry in portfolio(role, n, frame.width, classes, width=X.shape[1], categories=int(categories), lowest=low, skewed=True):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             said = fitted(entry, X, frame, y)

@@ -295,7 +295,7 @@ def _boosted(shape: Shape) -> list[Entry]:
     """Sums of small trees, each fitted to what those before it leave over."""
     if shape.rows < LEAST_TREE_ROWS:
         return []
-    more = COUNTED if shape.skewed and shape.lowest >= 0 else []
+    more = COUNTED if not shape.classes and shape.skewed and shape.lowest >= 0 else []
     return [_boost(shape, *one) for one in (*BOOSTED, *more)]
 
 
