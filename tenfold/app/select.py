@@ -38,7 +38,7 @@ from tenfold.selection.store import MODEL, check_folder, is_finished, stopped_fo
 from tenfold.table.reading import first_line, place_of, read_table
 
 MOST_NAMES = 20
-LONG_TO_READ = 50_000_000  # cells of a table
+LONG_TO_READ, WIDE = 50_000_000, 2000  # cells of a table, and columns
 SPENT = 0.8  # of the time that was given, from where it is not spent on looking into the model
 
 Folds = Annotated[
@@ -150,12 +150,14 @@ def _select(
 def _report(folder: Path, file: Path, record: dict[str, Any], began: float) -> str | None:
     """Write the report into the folder; why there is none, where it cannot be written. The model is saved by now, whatever comes.
 
-    What drives the model takes the table again: not of one that is long to read, of a run that was stopped, or where the time is up.
+    What drives the model takes the table again: not of one that is long to read or wide, of a run that was stopped, or where the time is
+    up; `tenfold report DIR FILE` finds it out later.
     """
-    limit, cells = record["settings"].get("time"), record["data"]["rows"] * record["data"]["columns"]
+    limit, columns = record["settings"].get("time"), record["data"]["columns"]
+    large = columns > WIDE or record["data"]["rows"] * columns > LONG_TO_READ
     late = limit is not None and time.perf_counter() - began > SPENT * limit
     try:
-        report_run(folder, None if late or record["interrupted"] or cells > LONG_TO_READ else file)
+        report_run(folder, None if late or large or record["interrupted"] else file)
     except (TenfoldError, ImportError, MemoryError) as reason:
         return f"no report was written: {first_line(reason)}"
     except KeyboardInterrupt:

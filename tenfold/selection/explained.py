@@ -34,6 +34,8 @@ HELD_OUT = 0.25
 LEAST_ROWS = 20  # from which three quarters say anything about a quarter
 SCREENED, SCREEN_ROWS = 400, 200  # columns that are shuffled once, and on how many rows
 MOST_COLUMNS, REPEATS = 25, 5  # columns whose importance is measured, and shuffles of each
+CELLS, LEAST_COLUMNS = 30_000_000, 10  # that pass a model in a screen, or in a measurement, unless so few columns take more
+WIDE = 1000  # columns, from where pairs are not looked at
 EFFECTS = 6  # columns whose effect is drawn
 BINS, MOST_LEVELS, RUG, PARTS = 20, 12, 60, 12
 TOGETHER, PAIR_POINTS = 5, 40  # columns whose pairs are looked at, and points of a pair
@@ -168,11 +170,14 @@ class _Measure:
 def _screened(measure: _Measure, response: Response, y: Array, rng: np.random.Generator) -> Array:
     """The columns whose importance is measured."""
     columns = np.arange(len(response.columns))
-    if len(columns) > SCREENED:
-        columns = order_of(response.X, response.categories, y, measure.classes is not None)[:SCREENED]
-    if len(columns) > MOST_COLUMNS:
+    rows, width = response.X.shape
+    screened = int(np.clip(CELLS // (min(rows, SCREEN_ROWS) * width), MOST_COLUMNS, SCREENED))
+    measured = int(np.clip(CELLS // (REPEATS * rows * width), LEAST_COLUMNS, MOST_COLUMNS))
+    if width > screened:
+        columns = order_of(response.X, response.categories, y, measure.classes is not None)[:screened]
+    if len(columns) > measured:
         falls = measure.drops(columns, 1, rng, SCREEN_ROWS)[:, 0]
-        columns = columns[np.argsort(-falls, kind="stable")[:MOST_COLUMNS]]
+        columns = columns[np.argsort(-falls, kind="stable")[:measured]]
     return np.sort(columns)
 
 
@@ -216,7 +221,7 @@ def _effect(response: Response, j: int, outputs: list[int], rng: np.random.Gener
 
 def _interactions(response: Response, columns: list[int], rng: np.random.Generator) -> list[Facts]:
     """Friedman's H² of each pair: the share of what two columns do together that is not the sum of what each does alone."""
-    if len(columns) < 2:
+    if len(columns) < 2 or len(response.columns) > WIDE:
         return []
     some = rng.permutation(len(response.X))[:PAIR_POINTS]
     few = Response(response.of, response.X[some], response.columns, response.outputs, response.categories)
