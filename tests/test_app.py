@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.app.board import intervals
 from tenfold.app.commands import run
 from tenfold.app.show import Text
 from tenfold.app.words import clean, figure, wrapped
-from tenfold.selection import candidates
 from tenfold.selection.race import Race, _warning_text
 from tenfold.selection.store import FILES
 
@@ -31,8 +31,7 @@ PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
 def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setattr(candidates, "FOREST_TREES", 10)  # the same race with fewer trees
-    monkeypatch.setattr(candidates, "ROUNDS", (5, 20))
+    shrink(monkeypatch, 10, (5, 20))  # the same race with fewer trees
 
 
 def table(**columns: object) -> str:
@@ -447,8 +446,6 @@ def test_predictions_never_replace_the_table(capsys: pytest.CaptureFixture[str])
 
 
 def test_two_runs_write_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    trees = candidates._trees
-    monkeypatch.setattr(candidates, "_trees", lambda *shape: trees(*shape)[1:])  # so that boosting wins, not the forest
     generator = rng()
     x = generator.normal(size=120)
     name = table(x=x, z=generator.normal(size=120), y=np.sin(3 * x) + 0.1 * generator.normal(size=120))

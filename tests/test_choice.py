@@ -10,15 +10,16 @@ import polars as pl
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.core.errors import BadInput
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.registry import SCORES
-from tenfold.selection import candidates, choice, job, plan, race, run, store
+from tenfold.selection import choice, job, plan, race, run, store
 from tenfold.selection.audit import audit
 from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
-from tenfold.selection.candidates import Family, families_for, settings_of
+from tenfold.selection.candidates import Family, settings_of
 from tenfold.selection.choice import Mix, choose
 from tenfold.selection.ensemble import SPREAD_OF_TEMPERATURE, greedy_weights, temperature_of
 from tenfold.selection.estimate import reaches_of
@@ -27,6 +28,7 @@ from tenfold.selection.guess import MeanGuess
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import NothingFitted
+from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
 from tenfold.table.task import find_task
 
@@ -34,8 +36,7 @@ from tenfold.table.task import find_task
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same race, with fewer trees."""
-    monkeypatch.setattr(candidates, "FOREST_TREES", 10)
-    monkeypatch.setattr(candidates, "ROUNDS", (5, 20))
+    shrink(monkeypatch, 10, (5, 20))
 
 
 def two_classes(n: int, seed: int, strength: float = 1.0) -> tuple[pl.DataFrame, np.ndarray]:
@@ -54,7 +55,7 @@ def small_race(n: int = 90, folds: int = 4, pairs: bool = True) -> Race:
         X,
         codes,
         make_folds(codes, folds, 0, "classifier", None),
-        families_for("classifier", n, 6, 2),
+        portfolio("classifier", n, 6, 2),
         [SCORES["log_loss"], SCORES["accuracy"]],
         pl.DataFrame(X).fill_nan(None),
         pairs=pairs,
@@ -143,6 +144,13 @@ def test_a_race_that_was_cut_goes_on_where_it_was() -> None:
         np.testing.assert_array_equal(mine, other)
 
 
+LINEAR = [
+    Family("always the mean", MeanGuess(), 0),
+    Family("linear regression", tenfold.LinearRegression(), 1),
+    Family("ridge regression", tenfold.Ridge(), 2),
+]
+
+
 # --- the choice ----------------------------------------------------------------------------------------
 
 
@@ -156,7 +164,7 @@ def said(losses: list[np.ndarray], seed: int = 0) -> HeldOut:
 
 def test_the_simplest_that_is_as_good_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "LEAST_ROWS", 1000)  # no ensemble
-    settings = settings_of(families_for("regressor", 100, 3, 1))[:3]  # guess, linear regression, the first ridge
+    settings = settings_of(LINEAR)
     rng, rows = np.random.default_rng(0), np.arange(200)
     noise = rng.exponential(size=200)
     noise /= noise.mean()
@@ -179,10 +187,9 @@ def test_the_simplest_that_is_as_good_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 def test_of_trees_those_with_fewer_leaves_are_simpler(monkeypatch: pytest.MonkeyPatch) -> None:
     """A forest of thousands of leaves is not the simplest of a tie."""
-    monkeypatch.setattr(candidates, "FOREST_TREES", 200)
-    monkeypatch.setattr(candidates, "ROUNDS", (25, 50, 400))
+    shrink(monkeypatch, 200, (25, 50, 400))
     for rows, classes in ((900, 2), (700, 19), (50_000, 2), (60, 3)):
-        settings = settings_of(families_for("classifier", rows, 8, classes))
+        settings = settings_of(portfolio("classifier", rows, 8, classes))
         trees = {setting.label: setting for setting in settings if setting.leaves}
         order = sorted(trees, key=lambda label: trees[label].simplicity)
         assert all(setting.simplicity < trees[order[0]].simplicity for setting in settings if not setting.leaves)
@@ -191,7 +198,7 @@ def test_of_trees_those_with_fewer_leaves_are_simpler(monkeypatch: pytest.Monkey
 
 def test_leaves_are_counted_as_they_are_at_most() -> None:
     frame, y = two_classes(300, 0)
-    for setting in settings_of(families_for("classifier", 300, 4, 2)):
+    for setting in settings_of(portfolio("classifier", 300, 4, 2)):
         if setting.leaves:
             model = setting.learner.fit(frame, y)
             assert 0 < model._trees.leaves().sum() <= setting.leaves
@@ -199,7 +206,7 @@ def test_leaves_are_counted_as_they_are_at_most() -> None:
 
 def test_worse_than_guessing_is_worse() -> None:
     """A learner that is far off on a few rows has a large error, and is not perhaps worse because of it."""
-    settings = settings_of(families_for("regressor", 100, 3, 1))[:3]
+    settings = settings_of(LINEAR)
     noise = np.random.default_rng(1).exponential(size=200)
     off = np.where(np.arange(200) == 5, 4000.0, noise)
     found = choose(settings, said([noise * 9, off, noise]), np.arange(200))
@@ -507,6 +514,6 @@ def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.Monk
     row = next(row for row in found.leaderboard if row["family"] == "naive Bayes")
     assert row["against"] == "failed" and row["reason"] == "not today: come back tomorrow"
     assert sum(row["against"] == "failed" for row in found.leaderboard) == 1
-    monkeypatch.setattr(plan, "families_for", lambda *shape: [f for f in families_for(*shape) if f.rank in (0, 2)])
+    monkeypatch.setattr(plan, "portfolio", lambda *shape, **more: [f for f in portfolio(*shape, **more) if f.rank in (0, 2)])
     with pytest.raises(NothingFitted, match="naive Bayes: not today"):
         tenfold.select(frame, y, folds=3)

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 from laws import LAWS, Place, Table
+from small_portfolio import shrink
 
 import tenfold
-from tenfold.selection import candidates
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -30,8 +30,7 @@ def block(page: str, language: str, place: int = 0) -> str:
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
     """The files that the documents speak of, in the working folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(candidates, "FOREST_TREES", 5)
-    monkeypatch.setattr(candidates, "ROUNDS", (5,))
+    shrink(monkeypatch, 5, (5,))
     matplotlib.use("Agg")
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 2))

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from small_portfolio import shrink
 
 import tenfold
-from tenfold.selection import candidates, plan, race
-from tenfold.selection.candidates import families_for
+from tenfold.selection import plan, race
+from tenfold.selection.portfolio import portfolio
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
 
@@ -18,8 +19,7 @@ TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same race, with fewer trees."""
-    monkeypatch.setattr(candidates, "FOREST_TREES", 10)
-    monkeypatch.setattr(candidates, "ROUNDS", (5, 20))
+    shrink(monkeypatch, 10, (5, 20))
 
 
 # --- the verdict ------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def test_the_verdict_is_taken_on_the_score_that_was_asked_for(metric: str) -> No
 @pytest.mark.parametrize("metric", ["balanced_accuracy", "f1_macro", "roc_auc"])
 def test_noise_is_noise_by_every_score(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Random labels have a macro-averaged F1 of 1/2, one label for every row 1/3: that is no signal."""
-    monkeypatch.setattr(plan, "families_for", lambda *shape: [one for one in families_for(*shape) if not one.raw])
+    monkeypatch.setattr(plan, "portfolio", lambda *shape, **more: [one for one in portfolio(*shape, **more) if not one.raw])
     heard = 0
     for seed in range(6):
         rng = np.random.default_rng(seed)

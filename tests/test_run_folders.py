@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.app.commands import run
 from tenfold.core.errors import BadFile
-from tenfold.selection import candidates
 from tenfold.selection.race import Race
 from tenfold.selection.store import FILES, open_run
 
@@ -28,8 +28,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture(autouse=True)
 def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(candidates, "FOREST_TREES", 5)
-    monkeypatch.setattr(candidates, "ROUNDS", (5,))
+    shrink(monkeypatch, 5, (5,))
 
 
 def table(name: str = "t.csv", seed: int = 0) -> str:
@@ -193,6 +192,7 @@ def test_a_full_device_is_called_by_its_name() -> None:
 INTERRUPTED = """
 import os, signal, sys
 from tenfold.app import cli
+from small_portfolio import shrink
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == sys.argv[1]:

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 import sklearn.metrics as theirs
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
+from small_portfolio import shrink
 
 import tenfold
 from tenfold import evaluate
@@ -22,7 +23,6 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.score.functions import METRIC, SCORER, Classes, Values
 from tenfold.score.record import CLASS_SCORES, LABELS, PROBABILITIES, Score
 from tenfold.score.registry import BY_NAME, SCORES, find_score, known_score, score_names
-from tenfold.selection import candidates
 
 RNG = np.random.default_rng(0)
 N = 150
@@ -72,8 +72,7 @@ CASES = [(name, k) for name in CLASSIFIER + REGRESSOR for k in (0, 2, 3) if fits
 
 @pytest.fixture
 def small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "FOREST_TREES", 5)
-    monkeypatch.setattr(candidates, "ROUNDS", (5,))
+    shrink(monkeypatch, 5, (5,))
 
 
 # --- one meaning ----------------------------------------------------------------------------------------------

@@ -13,11 +13,12 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
 from tenfold.prepare.coder import TableCoder
-from tenfold.selection import candidates, run, store
+from tenfold.selection import run, store
 from tenfold.selection.coded import coder_for, levels_for
 from tenfold.selection.folds import make_folds
 from tenfold.selection.model import TableModel
@@ -36,8 +37,7 @@ PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same race, with fewer trees."""
-    monkeypatch.setattr(candidates, "FOREST_TREES", 10)
-    monkeypatch.setattr(candidates, "ROUNDS", (5, 20))
+    shrink(monkeypatch, 10, (5, 20))
 
 
 def kinds(frame: pl.DataFrame, typed: bool = False, **asked: list[str]) -> dict[str, str]:

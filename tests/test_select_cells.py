@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter, DataWarning
-from tenfold.selection import candidates
 from tenfold.table.cells import MISSING, MISSING_IN_NUMBERS, as_texts
 from tenfold.table.columns import Asked, Column, look_at_columns
 from tenfold.table.delimited import looks_like_header
@@ -22,8 +22,7 @@ N = 120
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "FOREST_TREES", 10)
-    monkeypatch.setattr(candidates, "ROUNDS", (5, 20))
+    shrink(monkeypatch, 10, (5, 20))
 
 
 def looked(cells: list[str | None], **asked: list[str]) -> Column:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.core.errors import BadFile, BadInput
@@ -173,10 +174,7 @@ def test_a_truth_that_is_missing_is_named() -> None:
 
 
 def test_the_folder_of_a_run_is_loaded_and_inspected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tenfold.selection import candidates
-
-    monkeypatch.setattr(candidates, "FOREST_TREES", 5)
-    monkeypatch.setattr(candidates, "ROUNDS", (5,))
+    shrink(monkeypatch, 5, (5,))
     run = tenfold.select(table().drop("tall"), "height", folds=3)
     run.save(tmp_path / "run")
     model = tenfold.load(tmp_path / "run")

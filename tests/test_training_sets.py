@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.base import check
@@ -24,9 +25,8 @@ from tenfold.evaluate.validate.held_out import prepared
 from tenfold.evaluate.validate.merges import FoldSums, all_but_one, all_but_some
 from tenfold.evaluate.validate.training_sets import solver_of
 from tenfold.score.registry import SCORES
-from tenfold.selection import candidates
-from tenfold.selection.candidates import families_for
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
+from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
 
 BY_MOMENTS = [
@@ -183,12 +183,10 @@ class _Given:
 
 
 def race_of(classes: int, monkeypatch: pytest.MonkeyPatch) -> Race:
-    monkeypatch.setattr(candidates, "FOREST_TREES", 3)
-    monkeypatch.setattr(candidates, "ROUNDS", (2, 3))
+    shrink(monkeypatch, 3, (2, 3))
     X, y = gappy(classes=classes, constant=bool(classes))
     role, judges = ("classifier", ["log_loss", "accuracy"]) if classes else ("regressor", ["rmse", "r2"])
-    families = families_for(role, *X.shape, max(classes, 1))
-    families = [one for one in families if not one.raw]
+    families = [one for one in portfolio(role, *X.shape, classes) if not one.raw and one.kind != "basis"]
     return Race(X, y, np.arange(len(X)) % 4, families, [SCORES[name] for name in judges], pairs=True)
 
 

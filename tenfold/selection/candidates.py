@@ -1,28 +1,11 @@
-"""The learners of a race, with their settings."""
+"""Families of settings: a learner, and the values of one parameter that are tried, often all from one fit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-import tenfold
 from tenfold.base.sklearn_api import fresh
-from tenfold.selection.guess import FrequencyGuess, MeanGuess
-from tenfold.table.columns import LEAST_LEVEL_ROWS
-
-# Penalties are in units of the number of rows, so that the same grid serves tables of any length.
-LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows
-RIDGE_PER_ROW = tuple(np.logspace(-6, 2, 30).tolist())  # alpha / rows, for columns of variance 1
-ROUNDS = (25, 50, 100, 200, 400)  # of boosting, all from one fit
-MOST_TREES, MOST_TREE_ROWS = 1000, 10_000_000  # in one fit of boosting, and rows × trees: what is tried ends there
-LEAF_ROWS = 20  # of boosting
-LEAST_TREE_ROWS = 50
-FOREST_TREES = 200
-SMALL_LEAVES, LEAVES = 8, 31
-QUADRATIC_SHRINKAGE = (0.0, 0.01, 0.1, 0.5)
-HEAVY, VERY_HEAVY = 3e8, 3e10  # rows × columns² × classes², from where fewer values of C are tried
 
 
 @dataclass(frozen=True)
@@ -82,71 +65,6 @@ class Setting:
     def simplicity(self) -> tuple[int, int]:
         """The less, the simpler: the kind of model first, then how large it may be."""
         return self.family.rank, self.leaves
-
-
-def families_for(role: str, rows: int, columns: int, classes: int) -> list[Family]:
-    """What is tried for a table of this shape: fixed by the shape alone, never by the clock."""
-    if role == "regressor":
-        return [
-            Family("always the mean", MeanGuess(), 0),
-            Family("linear regression", tenfold.LinearRegression(), 1),
-            Family(
-                "ridge regression",
-                tenfold.Ridge(),
-                2,
-                "alpha",
-                tuple(rows * a for a in RIDGE_PER_ROW),
-                "penalty",
-            ),
-            *_trees("Regressor", rows, 1),
-        ]
-    work = rows * columns**2 * (1 if classes == 2 else classes**2)
-    C = LOGISTIC_ROWS if work < HEAVY else LOGISTIC_ROWS[1::2] if work < VERY_HEAVY else LOGISTIC_ROWS[3:4]
-    return [
-        Family("class frequencies", FrequencyGuess(), 0),
-        Family("nearest centroid", tenfold.NearestCentroid(), 1),
-        Family("naive Bayes", tenfold.GaussianNB(), 2),
-        Family("linear discriminant", tenfold.LinearDiscriminantAnalysis(), 3),
-        Family("logistic regression", tenfold.LogisticRegression(), 4, "C", tuple(c / rows for c in C), "C"),
-        Family(
-            "quadratic discriminant",
-            tenfold.QuadraticDiscriminantAnalysis(),
-            5,
-            "reg_param",
-            QUADRATIC_SHRINKAGE,
-            "shrinkage",
-        ),
-        *_trees("Classifier", rows, 1 if classes == 2 else classes),
-    ]
-
-
-def _trees(role: str, rows: int, trees: int) -> list[Family]:
-    """A forest, and boosting with small and with larger trees, `trees` of them in a round; few rows take few rounds.
-
-    Leaves of the forest have at least 5 rows, so that no single row can be read off one, and more in long tables.
-    """
-    if rows < LEAST_TREE_ROWS:
-        return []
-    labels = role == "Classifier"
-    forest = (tenfold.RandomForestClassifier if labels else tenfold.RandomForestRegressor)(
-        FOREST_TREES,
-        min_samples_leaf=max(LEAST_LEVEL_ROWS, rows // 1000),
-        max_features="sqrt" if labels else 1 / 3,
-        random_state=0,
-    )
-    kind = tenfold.HistGradientBoostingClassifier if labels else tenfold.HistGradientBoostingRegressor
-    most = min(MOST_TREES // trees, MOST_TREE_ROWS // rows // trees, rows // 2)
-    rounds = tuple(n for n in ROUNDS if n <= max(most, ROUNDS[0]))
-    small, larger = (
-        kind(early_stopping=False, max_leaf_nodes=leaves, random_state=0) for leaves in (SMALL_LEAVES, LEAVES)
-    )
-    in_forest = FOREST_TREES * (rows // int(forest.min_samples_leaf))
-    in_round, in_larger = (trees * min(leaves, int(rows // LEAF_ROWS)) for leaves in (SMALL_LEAVES, LEAVES))
-    return [
-        Family("random forest", forest, 6, leaves=in_forest),
-        Family("boosted small trees", small, 6, "max_iter", rounds, "rounds", leaves=in_round),
-        Family("boosted trees", larger, 6, "max_iter", rounds[:4], "rounds", leaves=in_larger),
-    ]
 
 
 def settings_of(families: list[Family]) -> list[Setting]:

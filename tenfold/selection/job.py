@@ -23,6 +23,7 @@ from tenfold.prepare.coder import TableCoder
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score
 from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
+from tenfold.selection.candidates import Family
 from tenfold.selection.choice import Mix
 from tenfold.selection.coded import coder_for, why_no_columns
 from tenfold.selection.folds import make_folds
@@ -90,7 +91,9 @@ class Job:
         if coder is None or not coder.names_out():
             raise BadInput(why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
-        plan = Plan.of(asked["effort"], asked["folds"], task.role, X.shape[0], X.shape[1], task.n_classes)
+        plan = Plan.of(
+            asked["effort"], asked["folds"], asked["time"], task.role, X.shape[0], table.width, task.n_classes, X.shape[1]
+        )
         fold = self._folds(used, task, plan.folds, None if grouped is None else rest[grouped])
         race = self._race(plan, X, coder.names_out(), table, task, fold, judge)
         outcome = decide(race, task, judge, asked["prefer"])
@@ -117,7 +120,7 @@ class Job:
     ) -> Race:
         beside = [score for score in scores_beside(task, fold) if score.name != judge.name]
         labels = task.classes if task.kind == "classes" else None
-        families = plan.families
+        families: list[Family] = list(plan.families)
         alike = pl.String not in table.dtypes and not np.isnan(X).any()
         race = Race(X, task.codes, fold, families, [judge, *beside], table, names, pairs=plan.nested)
         race.labels = labels
@@ -138,7 +141,7 @@ class Job:
                 heat = Race(X[rows], task.codes[rows], fold[rows], families, [judge], table[rows], names)
                 heat.labels = labels
                 heat.run(self._tick, singles=1)
-                kept = heat.finalists(most=plan.after)
+                kept = plan.after_heat(heat.order())
                 families = [family for number, family in enumerate(families) if number in kept]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
                 race = Race(X, task.codes, fold, families, [judge, *beside], table, names, pairs=plan.nested)

@@ -1,20 +1,25 @@
-"""What a run will do, fixed by the shape of the table and the effort before the first fit; the clock may only cut it short."""
+"""What a run will do, fixed by the shape of the table, the effort and the time before the first fit; the clock may only cut it short."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.selection.candidates import Family, families_for
 from tenfold.selection.folds import count_folds
+from tenfold.selection.portfolio import Entry, portfolio
+from tenfold.selection.race import FINALISTS
 
-SCREENED_ROWS = {"quick": 5_000, "normal": 20_000, "thorough": 50_000}  # longer tables: a first heat on so many rows
-SCREENED = 10_000  # rows of that heat
-AFTER_SCREEN = {"quick": 3, "normal": 5, "thorough": 8}  # families that go on
+# Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.
+BUDGET = {"quick": 6.0, "normal": 50.0, "thorough": 600.0}
+LONG_BUDGET = {"quick": 20.0, "normal": 180.0, "thorough": 1800.0}  # for tables with a first heat
+SHARE_OF_TIME = 0.8  # of a given time that fits may take, on two cores or more
+LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first ones of the portfolio; folds where even these take too long
+SCREENED_ROWS, SCREENED = 20_000, 10_000  # longer tables have a first heat, on so many rows
+HEAT = 0.35  # share of the budget
 NESTED_ROWS = {"quick": 500, "normal": 2_000, "thorough": 10_000}  # up to so many rows the whole choice is repeated in each round
-FAMILIES = {"quick": 8, "normal": 24, "thorough": 1000}  # of the portfolio, in its order
 
 
 @dataclass(frozen=True)
@@ -22,26 +27,55 @@ class Plan:
     """Folds, families, and whether pairs of folds are left out."""
 
     folds: int
-    families: list[Family]
+    families: list[Entry]  # the guess first
     nested: bool
     screened: int | None  # rows of a first heat, None without one
-    after: int  # families that go on after it
+    budget: float  # seconds of one core
 
     @classmethod
-    def of(cls, effort: str, folds: int | None, role: str, rows: int, columns: int, classes: int) -> Plan:
-        """The plan for a table of this shape."""
-        portfolio = families_for(role, rows, columns, classes)
-        guess, others = portfolio[:1], portfolio[1:]
-        return cls(
-            count_folds(folds, rows, columns, classes),
-            guess + others[: FAMILIES[effort]],
-            rows <= NESTED_ROWS[effort],
-            SCREENED if rows > SCREENED_ROWS[effort] else None,
-            AFTER_SCREEN[effort],
-        )
+    def of(
+        cls, effort: str, folds: int | None, time: float | None, role: str, rows: int, columns: int, classes: int, width: int
+    ) -> Plan:
+        """The plan for a table of this shape; `width` of its matrix of numbers."""
+        entries = portfolio(role, rows, columns, classes if role == "classifier" else 0, width=width)
+        long = rows > SCREENED_ROWS
+        budget = (LONG_BUDGET if long else BUDGET)[effort] if time is None else SHARE_OF_TIME * time
+        K, nested = count_folds(folds, rows, columns, classes), rows <= NESTED_ROWS[effort]
+        if long:
+            share = min(1.0, SCREENED / rows)
+            return cls(K, affordable(entries, HEAT * budget / share, 1), False, SCREENED, budget)
+        few = affordable(entries, budget, K, nested)
+        if nested and len(few) < len(entries):  # rather more families than the repeated choice
+            more = affordable(entries, budget, K)
+            if len(more) > len(few) + LEAST_FAMILIES:
+                few, nested = more, False
+        if folds is None and K > FEW_FOLDS and sum(one.seconds for one in few) * K > 2 * budget:
+            K, nested = FEW_FOLDS, False
+        return cls(K, few, nested, None, budget)
 
     def sample(self, fold: Array, seed: int) -> Array:
-        """Rows of the first heat, the same share of every fold."""
-        rng = np.random.default_rng(seed)
-        order = rng.permutation(len(fold))[: self.screened]
+        """Rows of the first heat."""
+        order = np.random.default_rng(seed).permutation(len(fold))[: self.screened]
         return np.sort(order)
+
+    def after_heat(self, order: Sequence[int]) -> set[int]:
+        """Of families in the order of a first heat, those that the rest of the budget takes to all rows; the guess is among them."""
+        taken, left = {0}, (1 - HEAT) * self.budget
+        for number in order:
+            cost = self.families[number].seconds * self.folds
+            if cost <= left or len(taken) <= 2:
+                taken.add(number)
+                left -= cost
+        return taken
+
+
+def affordable(entries: list[Entry], budget: float, folds: int, nested: bool = False) -> list[Entry]:
+    """The guess and the first families, then those that the budget still has room for, in the order of the portfolio."""
+    taken, spent = [], list[float]()
+    for number, entry in enumerate(entries):
+        costs = sorted([*spent, entry.seconds], reverse=True)
+        whole = sum(costs) * folds + (sum(costs[:FINALISTS]) * folds * (folds - 1) / 2 if nested else 0.0)
+        if number <= LEAST_FAMILIES or whole <= budget:
+            taken.append(entry)
+            spent.append(entry.seconds)
+    return taken

@@ -29,6 +29,7 @@ from tenfold.core.threads import single_blas
 from tenfold.evaluate.validate.training_sets import Held, TrainingSets
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.candidates import Family, Setting, settings_of
+from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.prepared import Prepared
 from tenfold.table.reading import first_line, pl
@@ -126,13 +127,14 @@ class Race:
             if number not in self.dropped and (wanted is None or number in wanted):
                 yield number
 
-    def finalists(self, without: int | None = None, most: int = FINALISTS) -> set[int]:
+    def finalists(self, without: int | None = None) -> set[int]:
         """The guess, and the families that lead by the folds but this one."""
-        folds = [k for k in self.complete_folds if k != without]
-        gained = self._gained(folds)
-        order = sorted((f for f in gained if not self.families[f].is_guess), key=lambda f: -gained[f])
-        guesses = {f for f, family in enumerate(self.families) if family.is_guess}
-        return guesses | set(order[:most])
+        return {f for f, family in enumerate(self.families) if family.is_guess} | set(self.order(without)[:FINALISTS])
+
+    def order(self, without: int | None = None) -> list[int]:
+        """The families but the guess, best first by the folds but this one."""
+        gained = self._gained([k for k in self.complete_folds if k != without])
+        return sorted((f for f in gained if not self.families[f].is_guess), key=lambda f: -gained[f])
 
     def _gained(self, folds: list[int]) -> dict[int, float]:
         """By family that is still in the race, the best mean score of its settings, greater is better; nothing of those that failed."""
@@ -147,7 +149,8 @@ class Race:
 
     def _drop(self, after: int) -> None:
         """From the second fold on families that failed, and those that have no chance: their mean is worse than the leader's worst
-        fold, and worse than the leader's by far more than luck on so many rows. Those that follow from merged sums cost nothing."""
+        fold, worse than the leader's by far more than luck on so many rows, and an ensemble of all does without them. Those that follow
+        from merged sums cost nothing, and stay."""
         judge, folds = self.judges[0], [k for k in self.complete_folds if k <= after]
         if len(folds) < 2:
             return
@@ -159,9 +162,12 @@ class Race:
         rows = np.flatnonzero(np.isin(self.fold, folds))
         if len(order) <= LEAST_RACING or len(rows) < LEAST_HEARD:
             return
-        leader = self._leading(order[0], folds)
-        worst, held = float((judge.sign * self.scores[judge.name][leader, folds]).min()), self.held_out()
+        leader, held = self._leading(order[0], folds), self.held_out()
+        worst = float((judge.sign * self.scores[judge.name][leader, folds]).min())
+        helps = greedy_weights(held, [self._leading(number, folds) for number in order], rows)
         for number in order[LEAST_RACING:]:
+            if self._leading(number, folds) in helps:
+                continue
             if gained[number] < worst and self.sets[number].solve is None:
                 behind, error = held.behind(self.outputs[leader, rows], self.outputs[self._leading(number, folds), rows], rows)
                 if behind > HOPELESS * error:
