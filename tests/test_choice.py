@@ -344,7 +344,14 @@ def noise_run(seed: int) -> run.Run:
     return tenfold.select(frame, rng.normal(size=80) if seed % 2 else rng.integers(0, 2, 80), folds=4, seed=seed)
 
 
-def test_pure_noise_is_called_noise() -> None:
+@pytest.fixture
+def few_families(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five families, for tests of many runs."""
+    kinds = ("", "linear", "boosting")
+    monkeypatch.setattr(plan, "portfolio", lambda *shape, **more: [one for one in portfolio(*shape, **more) if one.kind in kinds])
+
+
+def test_pure_noise_is_called_noise(few_families: None) -> None:
     runs = [noise_run(seed) for seed in range(20)]
     assert sum(bool(one.signal) for one in runs) <= 2
     for one in runs:
@@ -352,7 +359,7 @@ def test_pure_noise_is_called_noise() -> None:
             assert "guess" in one.chosen and "guess" in str(one.estimate.method)
 
 
-def test_the_board_flatters_and_the_estimate_does_not() -> None:
+def test_the_board_flatters_and_the_estimate_does_not(few_families: None) -> None:
     """Against 4,000 hidden rows: the estimate is unbiased and its range covers; the board is too good."""
     off, covered, flattery, heard = [], 0, [], 0
     hidden, truth = two_classes(4000, 999, strength=1.5)
@@ -387,9 +394,9 @@ def test_the_time_is_kept_and_what_is_complete_counts() -> None:
 
 
 def test_long_tables_have_a_first_heat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "SCREENED_ROWS", dict.fromkeys(plan.SCREENED_ROWS, 400))
+    monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
     monkeypatch.setattr(plan, "SCREENED", 200)
-    monkeypatch.setattr(plan, "AFTER_SCREEN", dict.fromkeys(plan.AFTER_SCREEN, 2))
+    monkeypatch.setattr(plan, "LONG_BUDGET", dict.fromkeys(plan.LONG_BUDGET, 0.0))
     frame, y = two_classes(500, 1, strength=2.0)
     told: dict[str, Any] = {}
     found = tenfold.select(frame, y, folds=3, listen=lambda event, **facts: told.setdefault(event, facts))
@@ -418,9 +425,9 @@ def test_what_is_preferred_is_saved_with_its_own_estimate(prefer: str) -> None:
     frame, y = mixed_table()
     found = tenfold.select(frame, y, folds=4, prefer=prefer)
     assert len(found.record["members"]) == 1 and found.record["prefer"] == prefer
-    best = tenfold.select(frame, y, folds=4)
-    assert best.estimate.value < found.estimate.value and len(best.record["members"]) > 1
     if prefer == "simple":
+        best = tenfold.select(frame, y, folds=4)
+        assert len(best.record["members"]) > 1 and best.record["prefer"] == "best"
         assert best.record["simple"]["estimate"]["rmse"]["value"] == found.estimate.value
 
 

@@ -192,7 +192,6 @@ def test_a_full_device_is_called_by_its_name() -> None:
 INTERRUPTED = """
 import os, signal, sys
 from tenfold.app import cli
-from small_portfolio import shrink
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == sys.argv[1]:
