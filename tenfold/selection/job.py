@@ -16,20 +16,21 @@ import numpy as np
 
 import tenfold
 from tenfold.base import check
-from tenfold.core.data import Array
+from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, TenfoldWarning
 from tenfold.core.threads import cancellable
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score
 from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
-from tenfold.selection.candidates import Family
+from tenfold.selection.candidates import Family, Setting
 from tenfold.selection.choice import Mix
 from tenfold.selection.coded import coder_for, why_no_columns
 from tenfold.selection.folds import make_folds
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.plan import Plan
+from tenfold.selection.portfolio import Shape
 from tenfold.selection.prepared import front
 from tenfold.selection.race import Race
 from tenfold.selection.store import MARK
@@ -45,6 +46,7 @@ Listener = Callable[..., None]
 # The judge, and a score beside it.
 METRICS = {"classifier": ("log_loss", "accuracy"), "regressor": ("rmse", "r2")}
 LEAST_ROWS_FOR_R2 = 10  # in a fold; the spread of fewer rows is no yardstick
+SKEWED = 1.5  # third moment of a target in standard units, from which its tail is long
 KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
 
 
@@ -91,9 +93,7 @@ class Job:
         if coder is None or not coder.names_out():
             raise BadInput(why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
-        plan = Plan.of(
-            asked["effort"], asked["folds"], asked["time"], task.role, X.shape[0], table.width, task.n_classes, X.shape[1]
-        )
+        plan = Plan.of(asked["effort"], asked["folds"], asked["time"], shape_of(task, table, X))
         fold = self._folds(used, task, plan.folds, None if grouped is None else rest[grouped])
         race = self._race(plan, X, coder.names_out(), table, task, fold, judge)
         outcome = decide(race, task, judge, asked["prefer"])
@@ -249,23 +249,43 @@ class _Wall:
 def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
     """A setting, or the members of an ensemble, on all rows."""
     if mix.single is not None:
-        learner = race.settings[mix.single].learner
-        return learner.fit(race.frame, task.y) if learner.categorical else _behind_front(learner).fit(race.X, task.y)
+        setting = race.settings[mix.single]
+        if setting.family.raw:
+            return setting.learner.fit(race.frame, task.y)
+        whole = _behind_front(setting.learner)
+        return _fitted(whole, setting, check.in_memory(whole, race.X, task.y))
     kind = BlendClassifier if task.kind == "classes" else BlendRegressor
     source = check.in_memory(kind([], []), race.frame, task.y)
     members = []
     for c in mix.weights:
-        learner = race.settings[c].learner
-        member = learner if learner.categorical else _behind_front(learner, [("columns", Indicators(coder))])
-        members.append(member._fit(source))
+        setting = race.settings[c]
+        member = setting.learner if setting.family.raw else _behind_front(setting.learner, [("columns", Indicators(coder))])
+        members.append(_fitted(member, setting, source))
     heat = {} if task.kind == "number" else dict(temperature=mix.temperature)
     return kind.of(members, list(mix.weights.values()), **heat)
+
+
+def _fitted(member: Any, setting: Setting, source: Source) -> Any:
+    """A member with the value of its setting; behind transformers rows pass through them once, as in the race."""
+    name = setting.family.name
+    if name is None or "__" not in name:
+        return member._fit(source)
+    return member._fit_values(source, name, [setting.family.values[setting.k]])[0]
 
 
 def _behind_front(learner: Any, before: list[Any] = []) -> Any:  # noqa: B006
     """A learner of numbers behind the transformers of the front."""
     steps = learner.steps if isinstance(learner, tenfold.Pipeline) else [("model", learner)]
     return tenfold.Pipeline([*before, *front(), *steps])
+
+
+def shape_of(task: Task, table: pl.DataFrame, X: Array) -> Shape:
+    """What the plan knows of a table."""
+    width, categories = X.shape[1], sum(kind == pl.String for kind in table.dtypes)
+    if task.kind == "classes":
+        return Shape(task.role, len(X), table.width, task.n_classes, width, categories)
+    y = (task.y - task.y.mean()) / task.y.std()
+    return Shape(task.role, len(X), table.width, 0, width, categories, float(task.y.min()), float((y**3).mean()) > SKEWED)
 
 
 def scores_beside(task: Task, fold: Array) -> list[Score]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.selection.folds import count_folds
-from tenfold.selection.portfolio import Entry, portfolio
+from tenfold.selection.portfolio import Entry, Shape, portfolio
 from tenfold.selection.race import FINALISTS
 
 # Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.
@@ -33,11 +33,19 @@ class Plan:
     budget: float  # seconds of one core
 
     @classmethod
-    def of(
-        cls, effort: str, folds: int | None, time: float | None, role: str, rows: int, columns: int, classes: int, width: int
-    ) -> Plan:
-        """The plan for a table of this shape; `width` of its matrix of numbers."""
-        entries = portfolio(role, rows, columns, classes if role == "classifier" else 0, width=width)
+    def of(cls, effort: str, folds: int | None, time: float | None, shape: Shape) -> Plan:
+        """The plan for a table of this shape."""
+        rows, columns, classes = shape.rows, shape.columns, shape.classes
+        entries = portfolio(
+            shape.role,
+            rows,
+            columns,
+            classes,
+            width=shape.width,
+            categories=shape.categories,
+            lowest=shape.lowest,
+            skewed=shape.skewed,
+        )
         long = rows > SCREENED_ROWS
         budget = (LONG_BUDGET if long else BUDGET)[effort] if time is None else SHARE_OF_TIME * time
         K, nested = count_folds(folds, rows, columns, classes), rows <= NESTED_ROWS[effort]
