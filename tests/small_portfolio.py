@@ -11,7 +11,7 @@ def shrink(monkeypatch: pytest.MonkeyPatch, trees: int = 10, rounds: tuple[int, 
     """Two boostings, a forest, extra trees and one set of kernels, of so many trees and rounds."""
     monkeypatch.setattr(portfolio, "FOREST_TREES", trees)
     monkeypatch.setattr(portfolio, "ROUNDS", rounds)
-    monkeypatch.setattr(portfolio, "KERNELS", [("kernels", 0.5, 20, 1.0)])
+    monkeypatch.setattr(portfolio, "KERNELS", [("kernels", 0.5, 20, 1.0, False)])
     kept = ("boosted trees of 4 leaves", "boosted trees of 31 leaves", "random forest of larger leaves", "extra trees")
     for name in ("BOOSTED", "FORESTS"):
         monkeypatch.setattr(portfolio, name, [one for one in getattr(portfolio, name) if one[0] in kept])

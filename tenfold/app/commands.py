@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 import tenfold
 from tenfold.app.advise import advise_command
+from tenfold.app.again import reproduce_command, resume_command
 from tenfold.app.check import check_command
 from tenfold.app.compare import compare_command
 from tenfold.app.doctor import doctor_command
@@ -29,6 +30,8 @@ Command = tuple[str, Callable[..., int], str]  # its name, what it does, and tha
 COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the help
     "Choose a model": (
         ("select", select_command, "Choose a model for a table, estimate how good it is, save it."),
+        ("resume", resume_command, "Go on with a run that was stopped or killed."),
+        ("reproduce", reproduce_command, "Do a run again, and compare bit for bit."),
         ("fit", fit_command, "Fit one named learner, estimate how good it is, save it."),
         ("compare", compare_command, "Which of two or more models is better, on the same rows."),
         ("demo", demo_command, "The same on a table that is included."),

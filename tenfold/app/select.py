@@ -32,7 +32,9 @@ from tenfold.app.words import file_size, short
 from tenfold.core.errors import BadParameter, TenfoldError
 from tenfold.core.threads import thread_budget
 from tenfold.report.folder import report_run
-from tenfold.selection.run import select
+from tenfold.selection.checkpoint import Checkpoint
+from tenfold.selection.job import Job
+from tenfold.selection.run import run_of
 from tenfold.selection.settings import MOST_FOLDS, checked_settings
 from tenfold.selection.store import MODEL, check_folder, is_finished, stopped_folder, usual_folder
 from tenfold.table.reading import first_line, place_of, read_table
@@ -122,14 +124,31 @@ def named_target(file: Path, target: str | None) -> str:
 def _select(
     file: Path, target: str, out: Path | None, replace: bool, quiet: bool, as_json: bool, **settings: Any
 ) -> int:
-    began = time.perf_counter()
     settings = checked_settings(**settings)
     folder, note = folder_for(file, target, out, replace)
+    return run_select(file, target, folder, note, replace, quiet, as_json, settings)
+
+
+def run_select(
+    file: Path,
+    target: str,
+    folder: Path,
+    note: str | None,
+    replace: bool,
+    quiet: bool,
+    as_json: bool,
+    settings: dict[str, Any],
+    checkpoint: Checkpoint | None = None,
+) -> int:
+    """Run, show and save; from a checkpoint, go on where that was."""
+    began = time.perf_counter()
     show: Silent = Json() if as_json else Quiet() if quiet else Text()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: as on Ctrl-C
     try:
         show("start", version=tenfold.__version__, seed=settings["seed"], cores=thread_budget())
-        found = select(file, target, listen=show, finish_early=True, **settings)
+        if checkpoint is None:
+            checkpoint = Checkpoint(folder, dict(settings=settings, target=target, file=str(file.absolute()), sha256=None))
+        found = run_of(Job(show, True, settings, checkpoint).run(file, target))
         if found.interrupted and is_finished(folder) and not replace:
             finished, folder = folder, stopped_folder(folder, found.record)
             note = f"{finished}/ keeps its finished model; this one was stopped"
@@ -137,10 +156,13 @@ def _select(
             show("kept", note=f"{note} before there was anything to save")
             return STOPPED
         found.save(folder, replace)
+        if not (found.interrupted or found.record["cut_by_time"]):
+            checkpoint.forget()
         note = note or _report(folder, file, found.record, began)
         size = file_size((folder / MODEL).stat().st_size)
         rows = tenfold.inspect(folder / MODEL).holds_training_rows
-        show("saved", folder=str(folder), size=size, rows=rows, commands=next_commands(folder, file), note=note)
+        commands = next_commands(folder, file, checkpoint.folder if checkpoint.path.exists() else None)
+        show("saved", folder=str(folder), size=size, rows=rows, commands=commands, note=note)
         show("done", seconds=time.perf_counter() - began)
     finally:
         show.close()
@@ -183,11 +205,13 @@ def _stem(file: Path) -> str:
     return name
 
 
-def next_commands(folder: Path, file: Path) -> list[str]:
+def next_commands(folder: Path, file: Path, stopped: Path | None = None) -> list[str]:
     """What to type next, ready to paste."""
     there = shlex.quote(str(folder))
     return [
+        *([] if stopped is None else [f"tenfold resume {shlex.quote(str(stopped))}     go on where it was stopped"]),
         f"tenfold predict {there} {shlex.quote(str(file))}     predictions for the rows of a file",
         f"tenfold report {there} --open     the report in the browser",
         f"tenfold inspect {there}     what is inside",
+        f"tenfold reproduce {there} {shlex.quote(str(file))}     the same again, bit for bit",
     ]

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score
 from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
 from tenfold.selection.candidates import Family, Setting
+from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.choice import Mix
 from tenfold.selection.coded import coder_for, why_no_columns
 from tenfold.selection.folds import make_folds
@@ -64,8 +66,17 @@ class Found:
 class Job:
     """One run of `select`."""
 
-    def __init__(self, emit: Listener, finish_early: bool, settings: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        emit: Listener,
+        finish_early: bool,
+        settings: dict[str, Any],
+        checkpoint: Checkpoint | None = None,
+        units: int | None = None,
+    ) -> None:
+        """checkpoint: where the race is kept, and may go on from. units: end the race after so many, and heed no clock."""
         self.emit, self.finish_early, self.settings = emit, finish_early, settings
+        self.checkpoint, self.units = checkpoint, units
         self.began, self.interrupted, self.cut = time.perf_counter(), False, False
 
     def run(self, table: Any, target: Any) -> Found:
@@ -73,6 +84,8 @@ class Job:
         asked = self.settings
         raw = read_table(table)
         frame, target = _with_target(raw.frame, target)
+        if self.checkpoint is not None:
+            self.checkpoint.is_of(raw.name, raw.digest)
         shape = dict(rows=frame.height, columns=frame.width)
         self.emit("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds)
         check_name(target, frame.columns)
@@ -100,6 +113,7 @@ class Job:
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
         record = dict(
             data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_used=len(task.y)),
+            asked=asked,
             settings=asked | used_settings,
             columns=[asdict(column) for column in columns],
         )
@@ -140,22 +154,31 @@ class Job:
                 rows = plan.sample(fold, self.settings["seed"])
                 heat = Race(X[rows], task.codes[rows], fold[rows], families, [judge], table[rows], names)
                 heat.labels = labels
-                heat.run(self._tick, singles=1)
-                kept = plan.after_heat(heat.order())
-                families = [family for number, family in enumerate(families) if number in kept]
+                known = None if self.checkpoint is None else self.checkpoint.families()
+                if known is None:
+                    heat.run(self._tick, singles=1)
+                    kept = plan.after_heat(heat.order())
+                    known = [family.title for number, family in enumerate(families) if number in kept]
+                families = [family for family in families if family.title in known]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
                 race = Race(X, task.codes, fold, families, [judge, *beside], table, names, pairs=plan.nested)
                 race.labels = labels
-            race.run(self._tick)
+            if self.checkpoint is not None:
+                self.checkpoint.restore(race)
+            race.run(partial(self._tick, race=race), most=self.units)
+        if self.checkpoint is not None and (self.interrupted or self.cut):
+            self.checkpoint.keep(race, [family.title for family in race.families], done=True)
         if self.interrupted or self.cut:
             self.emit("interrupted", done=len(race.done), of=race.units, seconds=self._gone(), wall=self.cut)
         return race
 
-    def _tick(self, done: int, of: int) -> None:
+    def _tick(self, done: int, of: int, race: Race | None = None) -> None:
         self.emit("progress", done=done, of=of, seconds=self._gone())
+        if self.checkpoint is not None and race is not None:
+            self.checkpoint.keep(race, [family.title for family in race.families])
 
     def _wall(self) -> _Wall:
-        limit = self.settings["time"]
+        limit = self.settings["time"] if self.units is None else None
         return _Wall(self, None if limit is None else limit * (1 - KEPT_FOR_REFIT) - self._gone())
 
     def _finish(self, found: Outcome, coder: TableCoder, record: dict[str, Any], sketched: dict[str, Any]) -> Found:

@@ -220,7 +220,7 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best") -> Outcom
         return Outcome(race, task, judge, prefer, Choice([], guess, nothing, nothing), None, None, None, guess, nothing)
     held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
     usable = held.usable(rows)
-    if not np.delete(usable, guess).any():
+    if not np.delete(usable, guess).any() and race.failures:  # and not stopped before any of them ran
         reasons = "; ".join(f"{title}: {reason}" for title, reason in race.failures.items())
         raise NothingFitted(f"no learner could be fitted ({reasons})")
     choice = choose(race.settings, held, rows)

@@ -96,13 +96,17 @@ class Race:
         singles: list[Held] = [(k,) for k in range(self.K)]
         return singles + ([(i, o) for i in range(self.K) for o in range(i + 1, self.K)] if self.pairs else [])
 
-    def run(self, tick: Callable[[int, int], None] = lambda done, of: None, singles: int | None = None) -> None:
-        """Do all units that are still to do, of so many single folds if given; `tick` gets how many are done, and how many there are
-        as far as is known."""
+    def run(
+        self, tick: Callable[[int, int], None] = lambda done, of: None, singles: int | None = None, most: int | None = None
+    ) -> None:
+        """Do all units that are still to do, of so many single folds, or so many units, if given; `tick` gets how many are done, and how
+        many there are as far as is known."""
         ready = set(self.done)
         for held in self.training_sets()[:singles]:
             for number in self._entered(held):
                 if (number, held) not in ready:
+                    if len(self.done) == most:
+                        return
                     self._unit(number, held)
                     self.done.append((number, held))
                     tick(len(self.done), max(self.units, len(self.done)))

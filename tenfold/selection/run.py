@@ -9,7 +9,7 @@ from typing import Any
 
 from tenfold.core.data import Array
 from tenfold.selection.estimate import Estimate
-from tenfold.selection.job import Job, Listener
+from tenfold.selection.job import Found, Job, Listener
 from tenfold.selection.model import TableModel
 from tenfold.selection.settings import checked_settings
 from tenfold.selection.store import write_run
@@ -46,7 +46,11 @@ def select(
     listen: called as listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
     """
     settings = checked_settings(task, metric, folds, seed, drop, keep, category, effort, time, prefer, groups)
-    found = Job(listen or _silent, finish_early, settings).run(table, target)
+    return run_of(Job(listen or _silent, finish_early, settings).run(table, target))
+
+
+def run_of(found: Found) -> Run:
+    """The result, from what a job has found."""
     outcome, record = found.outcome, found.record
     estimates = outcome.estimates
     return Run(

@@ -1,0 +1,94 @@
+"""`tenfold resume` and `tenfold reproduce`: a run that goes on where it was stopped, and one that is done again to the bit."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tenfold.app.options import JsonFlag, QuietFlag
+from tenfold.app.select import run_select
+from tenfold.app.show import Json, Silent, Text
+from tenfold.app.words import clean
+from tenfold.core.errors import BadFile
+from tenfold.selection.checkpoint import Checkpoint
+from tenfold.selection.job import Job
+from tenfold.selection.run import run_of
+from tenfold.selection.store import MODEL, record_of
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")]
+DIFFERS = 1  # exit code
+
+
+def resume_command(folder: Folder, quiet: QuietFlag = False, as_json: JsonFlag = False) -> int:
+    """Go on with a run that was stopped or killed, where it was; the result is that of a run that was not.
+
+    Example:  tenfold resume churn.tenfold
+    """
+    checkpoint = Checkpoint.found(folder)
+    asked = checkpoint.asked
+    return run_select(Path(asked["file"]), asked["target"], folder, None, True, quiet, as_json, asked["settings"], checkpoint)
+
+
+def reproduce_command(
+    folder: Folder,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="the table; looked for by its name if not given")] = None,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Do a run again from the same table, without a clock, and compare the result bit for bit; nothing is replaced.
+
+    Ends with 0 where the model is the same, 1 where it is not.
+
+    Example:  tenfold reproduce churn.tenfold
+    """
+    record = record_of(folder)
+    if not record or "asked" not in record:
+        raise BadFile(f"{folder} holds no run that can be done again: give a folder that tenfold select has made with this version")
+    name = str(record["data"]["name"])
+    table = file or next((place / name for place in (Path(), folder.parent) if (place / name).is_file()), None)
+    if table is None:
+        raise BadFile(f"there is no {name} here, which the run was made from: name it, as in tenfold reproduce {folder} path/to/{name}")
+    short = record["interrupted"] or record["cut_by_time"]
+    show: Silent = Json() if as_json else Silent() if quiet else _Progress()
+    again = Job(show, False, record["asked"], units=record["units"] if short else None)
+    try:
+        found = run_of(again.run(table, record["settings"]["target"]))
+    finally:
+        show.close()
+    different = _differences(record, found.record)
+    with tempfile.TemporaryDirectory() as place:
+        found.save(Path(place) / "again.tenfold")
+        same = (Path(place) / "again.tenfold" / MODEL).read_bytes() == (folder / MODEL).read_bytes()
+    if same and not different:
+        print(clean(f"SAME     {found.chosen}: the model, the board and the estimate are the same, bit for bit"))
+        return 0
+    what = "; ".join([*different, *([] if same else ["the model has other bits"])])
+    print(clean(f"DIFFERS  {what}"))
+    return DIFFERS
+
+
+def _differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """What is not the same in two records of a run, in words."""
+    found = []
+    if before["data"]["sha256"] != after["data"]["sha256"]:
+        found.append("the table has changed")
+    for name in ("tenfold", "python", "numpy", "polars"):
+        if before[name] != after[name]:
+            found.append(f"{name} was {before[name]} and is {after[name]}")
+    for name, words in (("chosen", "another model is chosen"), ("folds_sha256", "the folds are others"), ("units", "other work was done")):
+        if before[name] != after[name]:
+            found.append(words)
+    scores = [{name: one["value"] for name, one in record["estimate"].items()} for record in (before, after)]
+    return [*found, *(["the estimate is another"] if scores[0] != scores[1] else [])]
+
+
+class _Progress(Text):
+    """Only the live line."""
+
+    def __call__(self, event: str, **facts: Any) -> None:
+        if event == "progress":
+            self.progress.show(**facts)
+

@@ -1,0 +1,105 @@
+"""A race on disk while it runs, so that a run that was killed or stopped can go on where it was, and end as if nothing had happened.
+
+One file beside the folder of the run, FOLDER.race: what the families have said so far, and what was asked for. It is replaced whole, at
+most every few seconds, and removed when the run is finished. It holds no rows, but what models say of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.errors import BadFile
+from tenfold.saved.writing import replacing
+from tenfold.selection.race import Race
+
+EVERY = 5.0  # seconds between two writings
+ARRAYS = ("outputs", "seconds")
+Facts = dict[str, Any]
+
+
+class Checkpoint:
+    """Where a race is kept, and what was kept by an earlier run of it."""
+
+    def __init__(self, folder: Path, asked: Facts) -> None:
+        self.folder, self.path, self.asked = folder, place_of(folder), asked
+        self.state: dict[str, Any] = {}
+        self.last = time.perf_counter()
+
+    def is_of(self, name: str, digest: str | None) -> None:
+        """Refuse a table that has changed since the race began."""
+        if self.state and self.asked["sha256"] != digest:
+            raise BadFile(f"{name} has changed since the run was stopped: start again with tenfold select")
+        self.asked = dict(self.asked, sha256=digest)
+
+    def keep(self, race: Race, kept: list[str], done: bool = False) -> None:
+        """Write the race, if the last writing is a while ago or this is the end; `kept` are its families."""
+        if not done and time.perf_counter() - self.last < EVERY:
+            return
+        facts = dict(self.asked, families=kept, done=race.done, dropped=list(race.dropped.items()))
+        facts |= dict(failures=race.failures, warned=race.warned, fold=_digest(race.fold))
+        arrays = {name: getattr(race, name) for name in ARRAYS} | {f"score {name}": one for name, one in race.scores.items()}
+        arrays |= {f"inner {o}": one for o, one in enumerate(race.inner)}
+        content = io.BytesIO()
+        np.savez(content, facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
+        with replacing(str(self.path)) as file:
+            file.write(content.getbuffer())
+        self.last = time.perf_counter()
+
+    def forget(self) -> None:
+        """The run is finished."""
+        self.path.unlink(missing_ok=True)
+
+    @classmethod
+    def found(cls, folder: Path) -> Checkpoint:
+        """What an earlier run has left beside its folder."""
+        path = place_of(folder)
+        if not path.exists():
+            raise BadFile(f"there is no {path.name} beside {folder}: only a run that was stopped or killed can go on")
+        try:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            facts = json.loads(arrays.pop("facts").tobytes())
+            asked = {name: facts[name] for name in ("settings", "target", "file", "sha256")}
+            one = cls(folder, asked)
+            one.state = dict(facts=facts, arrays=arrays)
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as reason:
+            raise BadFile(f"{path} cannot be read as a race: start again with tenfold select ({reason})") from None
+        return one
+
+    def families(self) -> list[str] | None:
+        """The titles of the families that run on all rows, where that is known."""
+        return self.state["facts"]["families"] if self.state else None
+
+    def restore(self, race: Race) -> None:
+        """Bring a fresh race to where the earlier one was."""
+        if not self.state:
+            return
+        facts, arrays = self.state["facts"], self.state["arrays"]
+        wanted = {name: getattr(race, name) for name in ARRAYS} | {f"score {name}": one for name, one in race.scores.items()}
+        wanted |= {f"inner {o}": one for o, one in enumerate(race.inner)}
+        titles = [family.title for family in race.families]
+        same = set(wanted) == set(arrays) and all(arrays[name].shape == one.shape for name, one in wanted.items())
+        if not same or facts["families"] != titles or facts["fold"] != _digest(race.fold):
+            raise BadFile(f"{self.path} is of another table, or of another version: start again with tenfold select")
+        for name, one in wanted.items():
+            one[...] = arrays[name]
+        race.done = [(int(number), tuple(int(k) for k in held)) for number, held in facts["done"]]
+        race.dropped = {int(number): int(after) for number, after in facts["dropped"]}
+        race.failures, race.warned = dict(facts["failures"]), dict(facts["warned"])
+
+
+def place_of(folder: Path) -> Path:
+    """The file beside the folder of a run."""
+    return folder.with_name(f"{folder.name}.race")
+
+
+def _digest(fold: np.ndarray[Any, Any]) -> str:
+    return hashlib.sha256(fold.astype("<i8").tobytes()).hexdigest()
