@@ -82,6 +82,7 @@ def test_a_round_is_a_race_without_its_fold() -> None:
         )
         alone.run()
         heard = np.isfinite(whole.inner[o][:, rest, 0]).all(axis=1)
+        heard &= ["kernels" not in one.label for one in whole.settings]  # whose centres are drawn by the bits of rows
         assert heard.sum() >= 10 and not np.isfinite(whole.inner[o][:, ~rest]).any()
         np.testing.assert_allclose(whole.inner[o][heard][:, rest], alone.outputs[heard], rtol=1e-7, atol=1e-9)
 
@@ -384,7 +385,7 @@ def test_the_board_flatters_and_the_estimate_does_not(few_families: None) -> Non
 
 def test_the_time_is_kept_and_what_is_complete_counts() -> None:
     frame, y = two_classes(3000, 1)
-    found = tenfold.select(frame, y, time=0.6)
+    found = tenfold.select(frame, y, time=0.05)
     assert found.record["cut_by_time"] and not found.interrupted
     assert found.record["seconds"]["total"] < 20  # other work may run beside
     assert len(found.predict(frame)) == 3000

@@ -76,7 +76,7 @@ def test_a_stopped_run_leaves_a_finished_one(stop_after: Callable[[int], None], 
         assert "SAVED    t-stopped.tenfold/" in out and "t.tenfold/ keeps its finished model" in out
         assert "tenfold predict t-stopped.tenfold" in out
     assert Path("t.tenfold/model.tenfold").read_bytes() == before and record("t.tenfold")["interrupted"] is False
-    assert sorted(os.listdir()) == ["t-stopped.tenfold", "t.csv", "t.tenfold"]
+    assert sorted(os.listdir()) == ["t-stopped.tenfold", "t.csv", "t.tenfold", "t.tenfold.race"]
     assert select(file, "y", "--replace") == 130 and record("t.tenfold")["interrupted"] is True
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tenfold
 from tenfold.cluster.kmeans import Survey
 from tenfold.compose.consensus import Agreement
+from tenfold.compose.front import Ahead
 from tenfold.core.data import Block
 from tenfold.core.errors import BadInput, CannotForget
 from tenfold.core.learning import Kept
@@ -133,6 +134,7 @@ CASES = {
     "FewRows": Case(lambda X, w: FewRows(np.tile(X, (1, 134)), X[:, :1] ** 2, w)),
     "Ranges": Case(lambda X, w: Ranges.of(Block(X, None, w))),
     "Extremes": Case(lambda X, w: Extremes.of(Block(X, None, w))),
+    "Ahead": Case(lambda X, w: Ahead(Moments.of(X, X[:, :1] ** 2, w), Extremes.of(Block(X, None, w)))),
     "Joint": Case(lambda X, w: Joint.of(Block(X, X[:, :1] ** 2, w)), unmerges=True),
     "Curves": Case(lambda X, w: Curves(np.full(3, w.sum()), *_centred(X, w))),
     "Expected": Case(lambda X, w: Expected(float(w.sum()), w @ X, (X.T * w) @ X, float(w @ X[:, 0]))),

@@ -90,7 +90,8 @@ def fit_command(
         show("worth", estimates=found.estimates, guesses=found.guesses, beats_guess=found.beats_guess, learner=found.record["chosen"])
         found.save(folder, replace)
         size = file_size((folder / MODEL).stat().st_size)
-        show("saved", folder=str(folder), size=size, commands=next_commands(folder, file), note=note)
+        rows = tenfold.inspect(folder / MODEL).holds_training_rows
+        show("saved", folder=str(folder), size=size, rows=rows, commands=next_commands(folder, file), note=note)
         show("done", seconds=time.perf_counter() - began)
     finally:
         show.close()

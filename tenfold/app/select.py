@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import time
+import warnings
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +30,7 @@ from tenfold.app.options import (
 )
 from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import file_size, short
-from tenfold.core.errors import BadParameter, TenfoldError
+from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.report.folder import report_run
 from tenfold.selection.checkpoint import Checkpoint
@@ -180,7 +181,9 @@ def _report(folder: Path, file: Path, record: dict[str, Any], began: float) -> s
     large = columns > WIDE or record["data"]["rows"] * columns > LONG_TO_READ
     late = limit is not None and time.perf_counter() - began > SPENT * limit
     try:
-        report_run(folder, None if late or large or record["interrupted"] else file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TenfoldWarning)  # of the table, told when it was read first
+            report_run(folder, None if late or large or record["interrupted"] else file)
     except (TenfoldError, ImportError, MemoryError) as reason:
         return f"no report was written: {first_line(reason)}"
     except KeyboardInterrupt:

@@ -140,7 +140,7 @@ class Text(Silent):
         return [*lines, f"SIMPLE   {short(beside)}{score}: the simplest that is as good as the best single model (--prefer simple)"]
 
     def _saved(self, folder: str, size: str, rows: bool, commands: list[str], note: str | None = None) -> list[str]:
-        held = "holds some training rows, as centres of kernels" if rows else "holds no training rows"
+        held = "holds some training rows" if rows else "holds no training rows"
         return [
             f"SAVED    {folder}/   model.tenfold {size} ({held})   run.json   held_out.parquet   report.html",
             *([f"  ! {note}"] if note else []),

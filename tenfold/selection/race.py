@@ -304,18 +304,19 @@ class Race:
         if not np.isfinite(output).all():
             self.failures.setdefault(title, "its predictions are not all finite")
             return
+        truth = self.y[rows] if self.classes is not None else self.y[rows, None]
+        try:
+            scores = {judge.name: judge.of(truth, output, np.ones(len(rows)), self.labels) for judge in self.judges}
+        except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
+            if self.settings[c].family.is_guess:
+                raise
+            self.failures.setdefault(title, first_line(reason))
+            return
         if len(held) == 2:
             self.inner[held[0] + held[1] - k][c, rows] = output
             return
-        truth = self.y[rows] if self.classes is not None else self.y[rows, None]
-        for judge in self.judges:
-            try:
-                self.scores[judge.name][c, k] = judge.of(truth, output, np.ones(len(rows)), self.labels)
-            except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
-                if self.settings[c].family.is_guess:
-                    raise
-                self.failures.setdefault(title, first_line(reason))
-                return
+        for name, score in scores.items():
+            self.scores[name][c, k] = score
         self.outputs[c, rows] = output
 
 
