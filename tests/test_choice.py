@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import log_softmax
 from small_portfolio import shrink
 
@@ -21,12 +21,12 @@ from tenfold.selection.audit import audit
 from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
 from tenfold.selection.candidates import Family, settings_of
 from tenfold.selection.choice import Mix, choose
-from tenfold.selection.ensemble import SPREAD_OF_TEMPERATURE, greedy_weights, temperature_of
+from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.estimate import reaches_of
 from tenfold.selection.folds import make_folds
 from tenfold.selection.guess import MeanGuess
 from tenfold.selection.held_out import HeldOut
-from tenfold.selection.model import TableModel
+from tenfold.selection.model import TableModel, floor_of, floored
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
@@ -80,6 +80,7 @@ def test_a_round_is_a_race_without_its_fold() -> None:
             whole.judges,
             whole.frame.filter(rest),
         )
+        alone.floor = whole.floor
         alone.run()
         heard = np.isfinite(whole.inner[o][:, rest, 0]).all(axis=1)
         heard &= ["kernels" not in one.label for one in whole.settings]  # whose centres are drawn by the bits of rows
@@ -94,7 +95,7 @@ def test_what_is_learned_of_columns_is_learned_in_training_rows() -> None:
     for i in range(found.K):
         steps = [tenfold.SimpleImputer(), tenfold.StandardScaler(), tenfold.LinearDiscriminantAnalysis()]
         model = tenfold.make_pipeline(*steps).fit(found.X[found.fold != i], found.y[found.fold != i])
-        share = model.predict_proba(found.X[found.fold == i])
+        share = floored(model.predict_proba(found.X[found.fold == i]), found.floor)
         by_hand = -np.log(share[np.arange(len(share)), found.y[found.fold == i]]).mean()
         assert found.scores["log_loss"][place, i] == pytest.approx(by_hand, rel=1e-9)
 
@@ -251,18 +252,17 @@ def test_an_ensemble_of_classes_averages_probabilities() -> None:
     assert by_hand < min(held.row_losses(held.outputs[c], rows).mean() for c in range(3))
 
 
-def test_the_temperature_has_the_least_loss() -> None:
-    held, rows = three_classes(), np.arange(300)
-    weights = {0: 0.5, 1: 0.5}
-    scores = held.mixed(weights, rows)
-
-    def risk(t: float) -> float:
-        return -log_softmax(scores / np.exp(t), axis=1)[rows, held.y].sum() + 0.5 * (t / SPREAD_OF_TEMPERATURE) ** 2
-
-    found = minimize_scalar(risk, bounds=(-1.5, 1.5), method="bounded", options={"xatol": 1e-8})
-    assert temperature_of(held, weights, rows) == pytest.approx(np.exp(found.x), rel=1e-4)
-    mix = Mix(weights, 2.0)
-    np.testing.assert_allclose(log_softmax(mix.outputs(held, rows), axis=1), log_softmax(scores / 2, axis=1), atol=1e-12)
+def test_no_class_is_impossible() -> None:
+    """Probabilities have a floor, the same in the race and in the saved model; labels and order stay."""
+    shares = floored(np.array([[1.0, 0.0, 0.0], [0.2, 0.5, 0.3]]), 0.01)
+    np.testing.assert_allclose(shares, [[0.98, 0.01, 0.01], [0.204, 0.495, 0.301]], rtol=1e-12)
+    frame, y = two_classes(200, 0, strength=30.0)
+    found = tenfold.select(frame, y, folds=4)
+    assert found.record["floor"] == floor_of(200, 2) == found.model.floor_
+    said = found.predict_proba(pl.DataFrame({f"x{j}": [1e6 * (j == 0), -1e6 * (j == 0)] for j in range(6)}))
+    assert said.min() >= 0.0025 and said.max() > 0.9
+    coded = found.model._coded_rows(frame)
+    np.testing.assert_allclose(np.exp(found.model._scores(coded)), found.predict_proba(frame), rtol=1e-9)
 
 
 def mixed_table(n: int = 300) -> tuple[pl.DataFrame, np.ndarray]:
@@ -296,8 +296,7 @@ def test_a_saved_ensemble_is_the_mean_of_its_members(classes: bool, tmp_path: Pa
     coded = found.model._coded_rows(frame)
     if classes:
         shares = sum(w * one._probabilities(coded) for one, w in zip(blend.members, blend.weights, strict=True))
-        shares = shares ** (1 / blend.temperature)
-        np.testing.assert_allclose(found.predict_proba(frame), shares / shares.sum(axis=1, keepdims=True), rtol=1e-9)
+        np.testing.assert_allclose(found.predict_proba(frame), floored(shares, found.model.floor_), rtol=1e-9)
     else:
         values = sum(w * np.ravel(one._predict(coded)) for one, w in zip(blend.members, blend.weights, strict=True))
         np.testing.assert_allclose(found.predict(frame), values, rtol=1e-9)

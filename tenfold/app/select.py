@@ -46,7 +46,7 @@ SPENT = 0.8  # of the time that was given, from where it is not spent on looking
 
 Folds = Annotated[
     int | None,
-    typer.Option(metavar="N", help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 500 rows, else 5"),
+    typer.Option(metavar="N", help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 200 rows, 8 up to 500, else 5"),
 ]
 
 

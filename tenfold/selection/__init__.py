@@ -4,7 +4,7 @@
     settings     what can be asked for                  plan, folds  what will be done, by the shape of the table
     candidates   learners and settings, in order        race         all of them on one fold after the other
     prepared     the transformers before a learner      held_out     what they say of rows they have not seen
-    ensemble     weights of members, temperature        choice       the best, and the simplest as good
+    ensemble     weights of members                     choice       the best, and the simplest as good
     audit        the choice again in each round         estimate     scores with ranges
     outcome      board, verdict, record                 model, blend what is saved
     store        the folder of a run                    predictions  answers as a file

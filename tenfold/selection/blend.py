@@ -1,4 +1,4 @@
-"""What an ensemble is when it is saved: fitted members, their weights, and one temperature for their probabilities.
+"""What an ensemble is when it is saved: fitted members and their weights.
 
 Members take the columns of the table, one number for each cell: a category is the number of its level. Trees take them as they are;
 before the others stands `Indicators`, which makes the coder's matrix of them.
@@ -90,9 +90,9 @@ class Blend(Estimator):
         return self
 
     @classmethod
-    def of(cls, members: list[Any], weights: list[float], **settings: Any) -> Self:
+    def of(cls, members: list[Any], weights: list[float]) -> Self:
         """The ensemble of fitted members, which know the columns."""
-        blend, first = cls(members, weights, **settings), vars(members[0])
+        blend, first = cls(members, weights), vars(members[0])
         known = ("n_features_in_", "feature_names_in_", "categories_", "classes_", "_flat")
         vars(blend).update({name: first[name] for name in known if name in first})
         return blend
@@ -113,15 +113,13 @@ class Blend(Estimator):
 class BlendClassifier(ShareClassifier, Blend):
     """BlendClassifier: the weighted mean of the probabilities of its members.
 
-    Model       p(c | x) ∝ (Σₘ wₘ pₘ(c | x))^(1/T)
+    Model       p(c | x) = Σₘ wₘ pₘ(c | x)
     Objective   that of each member; the weights were chosen on rows that the members had not seen
     Algorithm   `tenfold.select`; `fit` fits the members anew
     Cost        the sum of the members
     Fails when  never
     Reference   Caruana et al. 2004
     """
-
-    temperature: float = param(default=1.0, above=0.0, doc="T: above 1 where the members are too sure")
 
     def _objection(self) -> str | None:
         wrong = super()._objection()
@@ -133,8 +131,6 @@ class BlendClassifier(ShareClassifier, Blend):
     def _class_shares(self, X: Any) -> Array:
         pairs = zip(self.members, self.weights, strict=True)
         shares = np.asarray(sum(w * np.asarray(one._probabilities(X), dtype=np.float64) for one, w in pairs))
-        if self.temperature != 1.0:
-            shares = np.maximum(shares, np.finfo(np.float64).eps) ** (1 / self.temperature)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from tenfold.core.data import Array
 from tenfold.selection.candidates import Setting
-from tenfold.selection.ensemble import FROM_FAMILY, MOST_MEMBERS, greedy_weights, temperature_of
+from tenfold.selection.ensemble import FROM_FAMILY, MOST_MEMBERS, greedy_weights
 from tenfold.selection.held_out import HeldOut
 
 AS_GOOD = 1.0  # standard errors behind the leader
@@ -24,19 +24,18 @@ LEAST_ROWS = 30  # to weigh an ensemble by
 
 @dataclass(frozen=True)
 class Mix:
-    """What can be saved: a weighted mean of settings, often of one, and the temperature of its probabilities."""
+    """What can be saved: a weighted mean of settings, often of one."""
 
     weights: dict[int, float]
-    temperature: float = 1.0
 
     def outputs(self, held: HeldOut, rows: Array) -> Array:
         """What it says of rows that its settings have not seen."""
-        return held.mixed(self.weights, rows, self.temperature)
+        return held.mixed(self.weights, rows)
 
     @property
     def single(self) -> int | None:
-        """The setting, where it is one as it is."""
-        return next(iter(self.weights)) if len(self.weights) == 1 and self.temperature == 1.0 else None
+        """The setting, where it is one."""
+        return next(iter(self.weights)) if len(self.weights) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -126,8 +125,7 @@ def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: A
         if np.isfinite(usefulness[c]) and taken.get(title, 0) < FROM_FAMILY and len(members) < MOST_MEMBERS:
             taken[title] = taken.get(title, 0) + 1
             members.append(int(c))
-    weights = greedy_weights(held, members, rows)
-    mix = Mix(weights, temperature_of(held, weights, rows))
+    mix = Mix(greedy_weights(held, members, rows))
     gap, error = held.behind(mix.outputs(held, rows), held.outputs[leader, rows].astype(np.float64), rows)
     return mix if gap > BETTER * error else Mix({leader: 1.0})
 

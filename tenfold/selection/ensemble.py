@@ -1,4 +1,4 @@
-"""Greedy ensembles: a weighted mean of settings that is better on held-out rows than any of them, and one temperature for its chances.
+"""Greedy ensembles: a weighted mean of settings that is better on held-out rows than any of them.
 
     w ← w + e_m,  m = argmin_m loss(mean of the members taken so far and m)        (with replacement; the best of all steps is taken)
 
@@ -13,12 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.selection.held_out import SMALLEST, HeldOut
+from tenfold.selection.held_out import HeldOut
 
 STEPS = 30
 MOST_MEMBERS, FROM_FAMILY = 25, 3  # settings that may become members: so many at most, and so many of one family
 LEAST_WEIGHT = 0.02  # lighter members are left out: they cost a fit
-SPREAD_OF_TEMPERATURE = 0.25  # of its logarithm, before any row is seen
 
 
 def greedy_weights(held: HeldOut, members: Sequence[int], rows: Array, steps: int = STEPS) -> dict[int, float]:
@@ -37,30 +36,3 @@ def greedy_weights(held: HeldOut, members: Sequence[int], rows: Array, steps: in
     shares /= shares.sum()
     return {c: float(w) for c, w in zip(members, shares, strict=True) if w > 0}
 
-
-def temperature_of(held: HeldOut, weights: dict[int, float], rows: Array) -> float:
-    """T of p^(1/T) with the least log loss, drawn towards 1 where rows are few: golden section in log T."""
-    if held.classes is None:
-        return 1.0
-    scores = np.log(np.maximum(held.shares(weights, rows), SMALLEST))
-    at = np.arange(len(rows)), held.y[rows]
-
-    def risk(log_t: float) -> float:
-        z = scores * np.exp(-log_t)
-        top = z.max(axis=1)
-        surprise = np.log(np.exp(z - top[:, None]).sum(axis=1)) + top - z[at]
-        return float(surprise.sum() + 0.5 * (log_t / SPREAD_OF_TEMPERATURE) ** 2)
-
-    low, high, ratio = np.log(0.2), np.log(5.0), (np.sqrt(5) - 1) / 2  # the risk has one minimum: golden section
-    a, b = high - ratio * (high - low), low + ratio * (high - low)
-    at_a, at_b = risk(a), risk(b)
-    for _ in range(24):
-        if at_a < at_b:
-            high, b, at_b = b, a, at_a
-            a = high - ratio * (high - low)
-            at_a = risk(a)
-        else:
-            low, a, at_a = a, b, at_b
-            b = low + ratio * (high - low)
-            at_b = risk(b)
-    return float(np.exp((low + high) / 2))

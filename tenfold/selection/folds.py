@@ -8,15 +8,15 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.split.splitters import assign_folds
 
-SMALL_ROWS, NESTED_ROWS = 500, 2000  # up to so many rows 10 folds, beyond 5; up to so many the whole choice is repeated in each round
-FEW_FOLDS, MANY_FOLDS = 5, 10
+FOLDS = ((200, 10), (500, 8))  # up to so many rows, so many folds
+FEW_FOLDS = 5  # beyond
 
 
 def count_folds(asked: int | None, rows: int, columns: int, classes: int) -> int:
     """The number of folds: as asked, else fixed by the shape of the table."""
     if asked is not None and asked < 3:
         raise BadParameter(f"folds={asked}: at least 3 are needed, as two are left out at a time")
-    return min(asked or (MANY_FOLDS if rows <= SMALL_ROWS else FEW_FOLDS), rows // 2)
+    return min(asked or next((folds for most, folds in FOLDS if rows <= most), FEW_FOLDS), rows // 2)
 
 
 def make_folds(y: Array, folds: int, seed: int, role: str, groups: Array | None) -> Array:

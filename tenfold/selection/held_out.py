@@ -88,13 +88,13 @@ class HeldOut:
         )
         return float(gaps.mean()), corrected_error(gaps, len(parts))
 
-    def mixed(self, weights: dict[int, float], rows: Array, temperature: float = 1.0) -> Array:
-        """The weighted mean of settings: of probabilities, or of values. Probabilities p become p^(1/T), normed; outputs are logarithms."""
+    def mixed(self, weights: dict[int, float], rows: Array) -> Array:
+        """The weighted mean of settings: of values, or of probabilities, as logarithms."""
         if self.classes is None:
             return np.asarray(sum(w * self.outputs[c, rows].astype(np.float64) for c, w in weights.items()))
-        if len(weights) == 1 and temperature == 1.0:
+        if len(weights) == 1:
             return np.asarray(self.outputs[next(iter(weights)), rows], dtype=np.float64)
-        return np.log(np.maximum(self.shares(weights, rows), SMALLEST)) / temperature
+        return np.log(np.maximum(self.shares(weights, rows), SMALLEST))
 
     def shares(self, weights: dict[int, float], rows: Array) -> Array:
         """(rows, classes): the weighted mean of the probabilities of settings."""

@@ -230,7 +230,7 @@ class Job:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
-        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches)
+        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, found.race.floor)
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began
@@ -284,8 +284,7 @@ def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
         setting = race.settings[c]
         member = setting.learner if setting.family.raw else _behind_front(setting.learner, [("columns", Indicators(coder))])
         members.append(_fitted(member, setting, source))
-    heat = {} if task.kind == "number" else dict(temperature=mix.temperature)
-    return kind.of(members, list(mix.weights.values()), **heat)
+    return kind.of(members, list(mix.weights.values()))
 
 
 def _fitted(member: Any, setting: Setting, source: Source) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tenfold.base.check import check_fitted, check_predict, in_memory
-from tenfold.base.estimator import Classifier, Estimator, Regressor
+from tenfold.base.estimator import Classifier, Estimator, Regressor, softmax
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput
@@ -21,6 +21,20 @@ from tenfold.prepare.new_rows import check_new_rows
 from tenfold.table.cells import as_numbers, as_texts, finite
 from tenfold.table.columns import check_name
 from tenfold.table.reading import pl, read_table
+
+
+def floor_of(rows: int, classes: int) -> float:
+    """No class is impossible because it was not seen where another was: the least probability that so many training rows allow.
+
+    A model that is sure of a class errs on about one row in n that nobody has seen yet; to say p for each other class then costs
+    (K − 1) p on the rows it is right about and log(1/p)/n for that one, which is least at p = 1/(n (K − 1)). Half of it is taken.
+    """
+    return 0.5 / (rows * max(classes - 1, 1))
+
+
+def floored(shares: Array, floor: float) -> Array:
+    """Probabilities p as (1 − K f) p + f: none is less than f, and they sum to one."""
+    return np.asarray((1 - shares.shape[1] * floor) * shares + floor)
 
 
 @estimator
@@ -38,6 +52,7 @@ class TableModel(Estimator):
     feature_names_in_: Array = learned("text(p)", "names of the columns")
     target_: str = learned("str", "name of the target column")
     reach_: float = learned("float", "numbers: half the width of a range that holds 90 % of new rows", optional=True)
+    floor_: float = learned("float", "classes: the least probability that is said", optional=True)
     reaches_: Array = learned(
         "float(2,k)", "the same by the size of the prediction: ends of levels, half widths", optional=True
     )
@@ -53,13 +68,21 @@ class TableModel(Estimator):
 
     @classmethod
     def of(
-        cls, coder: TableCoder, pipeline: Any, target: str, reach: float | None = None, reaches: Array | None = None
+        cls,
+        coder: TableCoder,
+        pipeline: Any,
+        target: str,
+        reach: float | None = None,
+        reaches: Array | None = None,
+        floor: float = 0.0,
     ) -> TableModel:
         """The model from its two fitted parts; `reach` is half the width of the range around a prediction, `reaches` by level."""
         model = cls(coder, pipeline)
         vars(model).update(
             n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
         )
+        if floor:
+            vars(model)["floor_"] = floor
         if reach is not None:
             vars(model).update(reach_=reach, **({} if reaches is None else dict(reaches_=reaches)))
         return model
@@ -123,7 +146,15 @@ class TableModel(Estimator):
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
-        return np.asarray(self.pipeline.predict_proba(self.coded(table)))
+        return self.chances(self.coded(table))
+
+    def chances(self, coded: Any) -> Array:
+        """The probability of each class, of rows as the pipeline takes them."""
+        return floored(np.asarray(self.pipeline.predict_proba(coded), dtype=np.float64), self._floor)
+
+    @property
+    def _floor(self) -> float:
+        return float(vars(self).get("floor_", 0.0))
 
     def score(self, table: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted right, or R²; `y` is in the table, in the column it was in, if not given."""
@@ -231,10 +262,11 @@ class TableModel(Estimator):
         return np.asarray(self._last._predict(self._through(rows)))
 
     def _outputs(self, rows: Array) -> Array:
-        return np.asarray(self._last._outputs(self._through(rows)))
+        return self._scores(rows) if self._floor else np.asarray(self._last._outputs(self._through(rows)))
 
     def _scores(self, rows: Array) -> Array:
-        return np.asarray(self._last._scores(self._through(rows)))
+        scores = np.asarray(self._last._scores(self._through(rows)))
+        return np.log(floored(softmax(scores), self._floor)) if self._floor else scores
 
     def _explained(self) -> Any:
         return self._last._explained() if self._keeps_categories else None

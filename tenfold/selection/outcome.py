@@ -183,7 +183,7 @@ class Outcome:
             chosen=self.label,
             prefer=self.prefer,
             members=self.members,
-            temperature=self.taken.temperature,
+            floor=race.floor,
             tied=self.tied,
             simple=dict(model=self.name(self.simple), estimate={name: asdict(one) for name, one in simple.items()}),
             signal=self.signal,

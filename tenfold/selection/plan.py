@@ -13,7 +13,7 @@ from tenfold.selection.portfolio import Entry, Shape, portfolio
 from tenfold.selection.race import FINALISTS
 
 # Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.
-BUDGET = {"quick": 6.0, "normal": 50.0, "thorough": 600.0}
+BUDGET = {"quick": 6.0, "normal": 35.0, "thorough": 600.0}
 LONG_BUDGET = {"quick": 20.0, "normal": 180.0, "thorough": 1800.0}  # for tables with a first heat
 SHARE_OF_TIME = 0.8  # of a given time that fits may take, on two cores or more
 LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first ones of the portfolio; folds where even these take too long

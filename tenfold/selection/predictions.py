@@ -69,7 +69,7 @@ def predictions(model: TableModel, table: Any) -> pl.DataFrame:
         low, high = model.around(predicted).T
         columns |= {"90% from": pl.Series(low), "90% to": pl.Series(high)}
     if model.role == "classifier":
-        share = pipeline.predict_proba(rows)
+        share = model.chances(rows)
         columns |= {f"chance of {label}": pl.Series(share[:, k]) for k, label in enumerate(model.classes_)}
     return pl.DataFrame(columns)
 

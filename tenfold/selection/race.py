@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import softmax
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
@@ -31,6 +32,7 @@ from tenfold.score.record import Score, split_choice
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.held_out import HeldOut
+from tenfold.selection.model import floor_of, floored
 from tenfold.selection.prepared import Prepared
 from tenfold.table.reading import first_line, pl
 
@@ -78,6 +80,7 @@ class Race:
         self.places = _places(families)
         self.classes = np.arange(int(y.max()) + 1) if first.role == "classifier" else None
         width = 1 if self.classes is None else len(self.classes)
+        self.floor = 0.0 if self.classes is None else floor_of(len(y), width)
         self.outputs = held_out_table(len(self.settings), len(y), width)
         self.inner = [held_out_table(len(self.settings), len(y), width) for _ in range(self.K)] if pairs else []
         self.scores = {judge.name: np.full((len(self.settings), self.K), np.nan) for judge in judges}
@@ -301,6 +304,7 @@ class Race:
         output, rows, title = model._outputs(Z), self.folds[k], self.settings[c].family.title
         if self.classes is not None:
             output = split_choice(output, len(self.classes))[0]
+            output = np.log(floored(softmax(output), self.floor)) if np.isfinite(output).all() else output
         if not np.isfinite(output).all():
             self.failures.setdefault(title, "its predictions are not all finite")
             return

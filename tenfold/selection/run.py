@@ -37,7 +37,7 @@ def select(
     """Choose a model for a table, with an honest estimate of how good the chosen model will be on new rows.
 
     table: path to a CSV or Parquet file, or a data frame. target: the name of a column, or its values.
-    task: "classes" or "number". metric: see tenfold.cross_validate. folds: 10 up to 500 rows, else 5.
+    task: "classes" or "number". metric: see tenfold.cross_validate. folds: 10 up to 200 rows, 8 up to 500, else 5.
     drop, keep: columns to leave out, or to use although they look useless. category: columns whose numbers are names of
     categories; a target that is named here has its texts for classes, also those that would stand for a missing value.
     effort: "quick", "normal" or "thorough", plans that are fixed by the shape of the table. time: seconds, after which the plan is cut

@@ -63,7 +63,7 @@ def of_table(name: str) -> Any:
     boosted = tenfold.HistGradientBoostingClassifier(**few).fit(rows, label)
     if name == "BlendClassifier":
         linear = tenfold.make_pipeline(*columns, tenfold.LogisticRegression()).fit(rows, label)
-        return BlendClassifier.of([boosted, linear], [0.5, 0.5], temperature=1.5)
+        return BlendClassifier.of([boosted, linear], [0.5, 0.5])
     return coder if name == "TableCoder" else TableModel.of(coder, boosted, "size")
 
 
