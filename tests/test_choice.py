@@ -396,7 +396,7 @@ def test_the_time_is_kept_and_what_is_complete_counts() -> None:
 def test_long_tables_have_a_first_heat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
     monkeypatch.setattr(plan, "SCREENED", 200)
-    monkeypatch.setattr(plan, "LONG_BUDGET", dict.fromkeys(plan.LONG_BUDGET, 0.0))
+    monkeypatch.setattr(plan, "BUDGET", dict.fromkeys(plan.BUDGET, 1e-9))
     frame, y = two_classes(500, 1, strength=2.0)
     told: dict[str, Any] = {}
     found = tenfold.select(frame, y, folds=3, listen=lambda event, **facts: told.setdefault(event, facts))

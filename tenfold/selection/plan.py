@@ -13,8 +13,8 @@ from tenfold.selection.portfolio import Entry, Shape, portfolio
 from tenfold.selection.race import FINALISTS
 
 # Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.
-BUDGET = {"quick": 6.0, "normal": 35.0, "thorough": 600.0}
-LONG_BUDGET = {"quick": 20.0, "normal": 180.0, "thorough": 1800.0}  # for tables with a first heat
+BUDGET = {"quick": 6.0, "normal": 35.0, "thorough": 600.0}  # for tables of up to so many cells;
+SMALL, GROWS, MOST = 20_000, 0.45, 10.0  # larger ones have more, by this power of their cells, up to so many times
 SHARE_OF_TIME = 0.8  # of a given time that fits may take, on two cores or more
 LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first ones of the portfolio; folds where even these take too long
 SCREENED_ROWS, SCREENED = 20_000, 10_000  # longer tables have a first heat, on so many rows
@@ -47,7 +47,8 @@ class Plan:
             skewed=shape.skewed,
         )
         long = rows > SCREENED_ROWS
-        budget = (LONG_BUDGET if long else BUDGET)[effort] if time is None else SHARE_OF_TIME * time
+        larger = min(max(rows * columns / SMALL, 1.0) ** GROWS, MOST)
+        budget = BUDGET[effort] * larger if time is None else SHARE_OF_TIME * time
         K, nested = count_folds(folds, rows, columns, classes), rows <= NESTED_ROWS[effort]
         if long:
             share = min(1.0, SCREENED / rows)
@@ -78,12 +79,14 @@ class Plan:
 
 
 def affordable(entries: list[Entry], budget: float, folds: int, nested: bool = False) -> list[Entry]:
-    """The guess and the first families, then those that the budget still has room for, in the order of the portfolio."""
-    taken, spent = [], list[float]()
+    """The guess and the first families, if one of them alone does not take half of the budget, then those that there is still room for, in
+    the order of the portfolio; two families in any case, the cheapest."""
+    taken, spent = set[int](), list[float]()
     for number, entry in enumerate(entries):
         costs = sorted([*spent, entry.seconds], reverse=True)
         whole = sum(costs) * folds + (sum(costs[:FINALISTS]) * folds * (folds - 1) / 2 if nested else 0.0)
-        if number <= LEAST_FAMILIES or whole <= budget:
-            taken.append(entry)
+        if (number <= LEAST_FAMILIES and entry.seconds * folds <= budget / 2) or whole <= budget:
+            taken.add(number)
             spent.append(entry.seconds)
-    return taken
+    cheapest = sorted(range(1, len(entries)), key=lambda number: entries[number].seconds)[:2]
+    return [entry for number, entry in enumerate(entries) if number in taken or (len(taken) < 3 and number in cheapest)]
