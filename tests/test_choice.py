@@ -16,7 +16,7 @@ import tenfold
 from tenfold.core.errors import BadInput
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.registry import SCORES
-from tenfold.selection import choice, job, plan, race, run, store
+from tenfold.selection import choice, plan, race, run, store
 from tenfold.selection.audit import audit
 from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
 from tenfold.selection.candidates import Family, settings_of
@@ -30,6 +30,7 @@ from tenfold.selection.model import TableModel, floor_of, floored
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
+from tenfold.selection.refit import refit
 from tenfold.table.task import find_task
 
 
@@ -465,7 +466,7 @@ def test_trees_take_the_columns_as_they_are(tmp_path: Path) -> None:
         by_hand = np.sqrt(np.mean((model.predict(raw.filter(fold == i)) - y[fold == i]) ** 2))
         assert found.scores["rmse"][1, i] == pytest.approx(by_hand, rel=1e-9)
     assert found.scores["rmse"][1].max() < 0.3 < found.scores["rmse"][0].min()
-    fitted = job.refit(found, find_task(pl.Series("y", y * 1.0), typed=True, asked="number"), coder, Mix({1: 1.0}))
+    fitted = refit(found, find_task(pl.Series("y", y * 1.0), typed=True, asked="number"), coder, Mix({1: 1.0}))
     model = TableModel.of(coder, fitted, "y", reach=0.5)
     tenfold.save(model, tmp_path / "m.tenfold")
     new = pl.DataFrame({"x": [0.1, None, 2.0], "name": ["unseen", "b", None]})

@@ -6,7 +6,9 @@
     prepared     the transformers before a learner      held_out     what they say of rows they have not seen
     ensemble     weights of members                     choice       the best, and the simplest as good
     audit        the choice again in each round         estimate     scores with ranges
-    outcome      board, verdict, record                 model, blend what is saved
+    outcome      board, verdict, record                 refit        what was chosen, on all rows
+    model, blend what is saved                          wall         Ctrl-C and the end of the time
+    checkpoint   a race that can go on                  explained    what drives the model, where it fails
     store        the folder of a run                    predictions  answers as a file
 
 What a table is, and what its columns are, is read in `table/`.

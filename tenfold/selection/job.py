@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import platform
-import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -16,15 +14,12 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.base import check
-from tenfold.core.data import Array, Source
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, TenfoldWarning
-from tenfold.core.threads import cancellable
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score
-from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
-from tenfold.selection.candidates import Family, Setting
+from tenfold.selection.candidates import Family
 from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.choice import Mix
 from tenfold.selection.coded import coder_for, why_no_columns
@@ -33,9 +28,10 @@ from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.plan import Plan
 from tenfold.selection.portfolio import Shape
-from tenfold.selection.prepared import front
 from tenfold.selection.race import Race
+from tenfold.selection.refit import refit
 from tenfold.selection.store import MARK
+from tenfold.selection.wall import Wall
 from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.leaks import leak_suspects
@@ -149,7 +145,8 @@ class Job:
             nested=plan.nested,
             screened=plan.screened,
         )
-        with self._wall():
+        wall = self._wall()
+        with wall:
             if plan.screened is not None:
                 rows = plan.sample(fold, self.settings["seed"])
                 heat = Race(X[rows], task.codes[rows], fold[rows], families, [judge], table[rows], names)
@@ -166,6 +163,7 @@ class Job:
             if self.checkpoint is not None:
                 self.checkpoint.restore(race)
             race.run(partial(self._tick, race=race), most=self.units)
+        self.interrupted, self.cut = wall.interrupted, wall.cut
         if self.checkpoint is not None and (self.interrupted or self.cut):
             self.checkpoint.keep(race, [family.title for family in race.families], done=True)
         if self.interrupted or self.cut:
@@ -177,9 +175,9 @@ class Job:
         if self.checkpoint is not None and race is not None:
             self.checkpoint.keep(race, [family.title for family in race.families])
 
-    def _wall(self) -> _Wall:
+    def _wall(self) -> Wall:
         limit = self.settings["time"] if self.units is None else None
-        return _Wall(self, None if limit is None else limit * (1 - KEPT_FOR_REFIT) - self._gone())
+        return Wall(self.finish_early, None if limit is None else limit * (1 - KEPT_FOR_REFIT) - self._gone())
 
     def _finish(self, found: Outcome, coder: TableCoder, record: dict[str, Any], sketched: dict[str, Any]) -> Found:
         race, judge = found.race, found.judge
@@ -234,71 +232,6 @@ class Job:
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began
-
-
-class _Wall:
-    """Within it, Ctrl-C and the end of the time leave what is complete."""
-
-    def __init__(self, job: Job, left: float | None) -> None:
-        self.job, self.left, self.over = job, left, threading.Event()
-
-    def __enter__(self) -> None:
-        self.context = cancellable()
-        work = self.context.__enter__()
-        self.timer: threading.Timer | None = None
-        if self.left is not None:
-            self.timer = threading.Timer(max(self.left, 0.0), self._end, (work,))
-            self.timer.daemon = True
-            self.timer.start()
-
-    def _end(self, work: Any) -> None:
-        self.over.set()
-        work.cancel()
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        if self.timer is not None:
-            self.timer.cancel()
-        with contextlib.suppress(KeyboardInterrupt):
-            self.context.__exit__(kind, error, trace)
-        if kind is None or not issubclass(kind, KeyboardInterrupt):
-            return False
-        if self.over.is_set():
-            self.job.cut = True
-            return True
-        self.job.interrupted = self.job.finish_early
-        return self.job.finish_early
-
-
-def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
-    """A setting, or the members of an ensemble, on all rows."""
-    if mix.single is not None:
-        setting = race.settings[mix.single]
-        if setting.family.raw:
-            return setting.learner.fit(race.frame, task.y)
-        whole = _behind_front(setting.learner)
-        return _fitted(whole, setting, check.in_memory(whole, race.X, task.y))
-    kind = BlendClassifier if task.kind == "classes" else BlendRegressor
-    source = check.in_memory(kind([], []), race.frame, task.y)
-    members = []
-    for c in mix.weights:
-        setting = race.settings[c]
-        member = setting.learner if setting.family.raw else _behind_front(setting.learner, [("columns", Indicators(coder))])
-        members.append(_fitted(member, setting, source))
-    return kind.of(members, list(mix.weights.values()))
-
-
-def _fitted(member: Any, setting: Setting, source: Source) -> Any:
-    """A member with the value of its setting; behind transformers rows pass through them once, as in the race."""
-    name = setting.family.name
-    if name is None or "__" not in name:
-        return member._fit(source)
-    return member._fit_values(source, name, [setting.family.values[setting.k]])[0]
-
-
-def _behind_front(learner: Any, before: list[Any] = []) -> Any:  # noqa: B006
-    """A learner of numbers behind the transformers of the front."""
-    steps = learner.steps if isinstance(learner, tenfold.Pipeline) else [("model", learner)]
-    return tenfold.Pipeline([*before, *front(), *steps])
 
 
 def shape_of(task: Task, table: pl.DataFrame, X: Array) -> Shape:

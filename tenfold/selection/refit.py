@@ -1,0 +1,48 @@
+"""What was chosen, fitted to all rows: a setting, or the members of an ensemble."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tenfold
+from tenfold.base import check
+from tenfold.core.data import Source
+from tenfold.prepare.coder import TableCoder
+from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
+from tenfold.selection.candidates import Setting
+from tenfold.selection.choice import Mix
+from tenfold.selection.prepared import front
+from tenfold.selection.race import Race
+from tenfold.table.task import Task
+
+
+def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
+    """A setting, or the members of an ensemble, on all rows."""
+    if mix.single is not None:
+        setting = race.settings[mix.single]
+        if setting.family.raw:
+            return setting.learner.fit(race.frame, task.y)
+        whole = _behind_front(setting.learner)
+        return _fitted(whole, setting, check.in_memory(whole, race.X, task.y))
+    kind = BlendClassifier if task.kind == "classes" else BlendRegressor
+    source = check.in_memory(kind([], []), race.frame, task.y)
+    members = []
+    for c in mix.weights:
+        setting = race.settings[c]
+        member = setting.learner if setting.family.raw else _behind_front(setting.learner, [("columns", Indicators(coder))])
+        members.append(_fitted(member, setting, source))
+    return kind.of(members, list(mix.weights.values()))
+
+
+def _fitted(member: Any, setting: Setting, source: Source) -> Any:
+    """A member with the value of its setting; behind transformers rows pass through them once, as in the race."""
+    name = setting.family.name
+    if name is None or "__" not in name:
+        return member._fit(source)
+    return member._fit_values(source, name, [setting.family.values[setting.k]])[0]
+
+
+def _behind_front(learner: Any, before: list[Any] = []) -> Any:  # noqa: B006
+    """A learner of numbers behind the transformers of the front."""
+    steps = learner.steps if isinstance(learner, tenfold.Pipeline) else [("model", learner)]
+    return tenfold.Pipeline([*before, *front(), *steps])
