@@ -9,7 +9,7 @@ from tenfold.table.reading import cut_after_word
 
 BAR = 21  # characters for the interval of a score
 LONGEST_MODEL, SHORTEST_MODEL = 44, 20
-MOST_DROPPED = 6  # named under the board
+MOST_PLACES, MOST_DROPPED = 12, 4  # shown on the board, and named under it
 NARROW = 100  # characters, below which columns stand closer
 SCORE, AGAINST, OTHER, TIME = 12, 15, 10, 11  # characters of the columns
 Facts = dict[str, Any]
@@ -40,6 +40,9 @@ def board_lines(
     place = 0
     gone = [row for row in rows if row["against"] == "dropped"]
     rows = [row for row in rows if row["against"] != "dropped"]
+    running = [row for row in rows if row["rank"] > 0 and row["against"] != "failed"]
+    hidden = running[MOST_PLACES:]
+    rows = [row for row in rows if row not in hidden]
     for row, interval in zip(rows, intervals(rows), strict=True):
         model = short(row["model"], name)
         if row["against"] == "failed":
@@ -52,6 +55,8 @@ def board_lines(
         more = [figure(row["others"][one], one) for one in others]
         score = figure(row["score"], metric)
         lines.append(line(number, model, score, interval, row["against"], more, seconds(row["seconds"])))
+    if hidden:
+        lines.append(f"  behind these: {len(hidden)} more, all in run.json")
     if gone:
         named = [f"{short(row['model'])} ({figure(row['score'], metric)} after {row['folds']} folds)" for row in gone]
         rest = f" and {len(gone) - MOST_DROPPED} more" if len(gone) > MOST_DROPPED else ""

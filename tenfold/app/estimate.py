@@ -58,7 +58,8 @@ class Estimated:
 
     def _rounds(self) -> str:
         """The estimate is of the procedure: what it took when it was repeated."""
-        taken = ", ".join(f"{count} times {short(kind)}" for kind, count in Counter(self.picks or []).most_common(3))
+        picks = self.picks or []
+        taken = ", ".join(f"{count} of {len(picks)} times {short(kind)}" for kind, count in Counter(picks).most_common(3))
         return f"By {self.method}; it took {taken}." if taken else f"By {self.method}."
 
     def _board(self, value: float) -> str:

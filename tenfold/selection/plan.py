@@ -19,6 +19,7 @@ SHARE_OF_TIME = 0.8  # of a given time that fits may take, on two cores or more
 LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first ones of the portfolio; folds where even these take too long
 SCREENED_ROWS, SCREENED = 20_000, 10_000  # longer tables have a first heat, on so many rows
 HEAT = 0.35  # share of the budget
+SURELY_NESTED, ENOUGH = 600, 12  # rows up to which the nested choice comes before more families than so many
 NESTED_ROWS = {"quick": 500, "normal": 2_000, "thorough": 10_000}  # up to so many rows the whole choice is repeated in each round
 
 
@@ -54,9 +55,9 @@ class Plan:
             share = min(1.0, SCREENED / rows)
             return cls(K, affordable(entries, HEAT * budget / share, 1), False, SCREENED, budget)
         few = affordable(entries, budget, K, nested)
-        if nested and len(few) < len(entries):  # rather more families than the repeated choice
+        if nested and len(few) < len(entries) and (rows > SURELY_NESTED or len(few) <= ENOUGH):
             more = affordable(entries, budget, K)
-            if len(more) > len(few) + LEAST_FAMILIES:
+            if len(more) > len(few) + LEAST_FAMILIES:  # rather more families than the nested choice
                 few, nested = more, False
         if folds is None and K > FEW_FOLDS and sum(one.seconds for one in few) * K > 2 * budget:
             K, nested = FEW_FOLDS, False
