@@ -110,8 +110,8 @@ def test_a_run_is_reproduced_to_the_bit(stop_after: Callable[[int | None], None]
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_a_killed_run_goes_on() -> None:
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(1500, 8))
-    pl.DataFrame({**{f"x{j}": X[:, j] for j in range(8)}, "y": X[:, 0] * X[:, 1] + rng.normal(size=1500)}).write_csv("k.csv")
+    X = rng.normal(size=(700, 3))
+    pl.DataFrame({**{f"x{j}": X[:, j] for j in range(3)}, "y": X[:, 0] * X[:, 1] + rng.normal(size=700)}).write_csv("k.csv")
     script = (
         "import sys; from tenfold.selection import checkpoint; checkpoint.EVERY = 0\n"
         "from tenfold.app.commands import run; sys.exit(run())"
