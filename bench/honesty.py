@@ -52,6 +52,7 @@ class Claim:
     truth: float
     before: tuple[float, float, float] | None = None  # estimate, low, high of fold scores with the corrected t
     p_values: tuple[float, float] | None = None  # of a comparison: from rows, and from folds
+    signal: bool | None = None  # of a selection: whether it claims one
 
 
 Procedure = Callable[[Drawn], list[Claim]]
@@ -147,7 +148,32 @@ def compared(drawn: Drawn) -> list[Claim]:
     return claims
 
 
-PROCEDURES: dict[str, Procedure] = {"cross_validate": cross_validated, "nested_cross_validate": nested, "compare": compared}
+def selected(drawn: Drawn) -> list[Claim]:
+    """`tenfold.select`, everything it does, at its quick effort."""
+    import polars
+
+    def frame(X: Any) -> Any:
+        return polars.DataFrame({f"x{j}": np.asarray(X)[:, j] for j in range(X.shape[1])})
+
+    numbers = drawn.world.kind == REGRESSION
+    found = tenfold.select(frame(drawn.X), drawn.y, task="number" if numbers else "classes", effort="quick")
+    new = frame(drawn.new_X)
+    output = found.predict(new)[:, None] if numbers else np.log(found.predict_proba(new))
+    given = drawn.new_y[:, None] if numbers else drawn.new_y
+    claims = []
+    for one in (found.estimate, *found.others.values()):
+        if one is not None:
+            truth = find_score(one.metric, "regressor" if numbers else "classifier").of(given, output, drawn.new_w)
+            claims.append(Claim("select", one.metric, one.value, one.low, one.high, truth, signal=found.signal))
+    return claims
+
+
+PROCEDURES: dict[str, Procedure] = {
+    "cross_validate": cross_validated,
+    "nested_cross_validate": nested,
+    "compare": compared,
+    "select": selected,
+}
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
@@ -242,6 +268,18 @@ def comparisons(claims: Claims) -> Iterator[tuple[str, int, int, float, float, f
         yield what, n, len(cell), covered, float((p[:, 0] < 0.05).mean()), float((p[:, 1] < 0.05).mean())
 
 
+def signals(claims: Claims) -> Iterator[tuple[str, int, int, float]]:
+    """Of worlds with a signal and of pure noise, by rows: tables, and the share in which a selection claims one."""
+    strata = defaultdict(list)
+    for key, rows in claims.items():
+        procedure, name, n, _ = key.split("|")
+        if procedure == "select" and rows:
+            there = next(one.signal for one in (*REPORTED, *FITTED) if one.name == name)
+            strata["a signal" if there else "noise", int(n)].append(bool(rows[0]["signal"]))
+    for (what, n), found in sorted(strata.items()):
+        yield what, n, len(found), float(np.mean(found))
+
+
 def show(claims: Claims) -> str:
     """Markdown."""
     head = ("procedure", "rows", "target", "ranges", "covered", "bias", "width / ideal", "folds: covered", "folds: bias")
@@ -253,6 +291,9 @@ def show(claims: Claims) -> str:
     if found:
         lines += ["", "| compare | rows | pairs | covered | called different | the same by folds |", "|---|---:|---:|---:|---:|---:|"]
         lines += [f"| {what} | {n} | {count} | {inside:.1%} | {rows:.1%} | {folds:.1%} |" for what, n, count, inside, rows, folds in found]
+    if claimed := list(signals(claims)):
+        lines += ["", "| tables with | rows | tables | a signal is claimed |", "|---|---:|---:|---:|"]
+        lines += [f"| {what} | {n} | {count} | {share:.1%} |" for what, n, count, share in claimed]
     return "\n".join(lines)
 
 
