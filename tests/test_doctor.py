@@ -77,6 +77,11 @@ def test_the_doctor_finds_all_in_order() -> None:
     assert done.returncode == 0 and len(lines) == len(doctor.CHECKS) and all(line.startswith("ok ") for line in lines)
 
 
+def test_the_doctor_knows_every_compiled_module() -> None:
+    sources = Path(__file__).resolve().parents[1] / "src"
+    assert sorted(doctor.COMPILED) == sorted(path.stem.removeprefix("bind_") for path in sources.glob("bind_*.cpp"))
+
+
 def test_the_doctor_says_what_is_wrong(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     fit = tenfold.LinearRegression.fit
 

@@ -28,6 +28,9 @@ from tenfold.score import roc_auc_score
 from tenfold.table.reading import pl, read_table
 
 LEAST_MEMORY, LEAST_DISK = 1 << 29, 1 << 28  # bytes below which a warning is due
+COMPILED = (
+    "boost", "codes", "columns", "coordinate", "evaluate", "folds", "forest", "grow", "kernels", "local", "packed", "stump", "trees",
+)  # fmt: skip
 EXTRAS = ("polars", "pyarrow", "rich", "matplotlib", "jinja2")
 Check = tuple[str, Callable[[], str]]
 
@@ -68,13 +71,12 @@ def _versions() -> str:
 
 
 def _compiled() -> str:
-    folder = Path(str(tenfold.__file__)).parent
-    names = sorted({path.name.partition(".")[0] for path in folder.glob("_*") if path.suffix in (".so", ".pyd", ".dylib")})
-    for name in names:
-        importlib.import_module(f"tenfold.{name}")
-    if not names:
-        raise Wrong("no compiled modules are there: install tenfold again")
-    return f"{len(names)} modules"
+    for name in COMPILED:  # by name, as an installation in place has them elsewhere than the package
+        try:
+            importlib.import_module(f"tenfold._{name}")
+        except ImportError as reason:
+            raise Wrong(f"the compiled module _{name} cannot be loaded: install tenfold again ({reason})") from None
+    return f"{len(COMPILED)} modules"
 
 
 def _extras() -> str:
