@@ -405,6 +405,23 @@ def test_long_tables_have_a_first_heat(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["family"] for row in found.leaderboard} - {"ensemble", "class frequencies"} == set(told["screened"]["kept"])
 
 
+def test_a_run_that_is_stopped_in_its_first_heat_has_a_model_of_those_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
+    monkeypatch.setattr(plan, "SCREENED", 200)
+    work = Race._unit
+
+    def unit(self: Race, number: int, held: Any) -> None:
+        if len(self.done) == 4:
+            raise KeyboardInterrupt
+        work(self, number, held)
+
+    monkeypatch.setattr(Race, "_unit", unit)
+    frame, y = two_classes(500, 1, strength=2.0)
+    found = tenfold.select(frame, y, folds=4, finish_early=True)
+    assert found.interrupted and found.signal and found.record["data"]["rows_used"] == 200
+    assert found.held_out.height == pytest.approx(50, abs=15) and (found.predict(frame) == y).mean() > 0.7
+
+
 def test_groups_stay_in_one_fold() -> None:
     """Rows of a group share their target by more than the columns: without groups the estimate would flatter."""
     rng = np.random.default_rng(0)

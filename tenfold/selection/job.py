@@ -7,7 +7,7 @@ import platform
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -104,7 +104,7 @@ class Job:
         X, table = coder.transform(used), coder.frame(used)
         plan = Plan.of(asked["effort"], asked["folds"], asked["time"], shape_of(task, table, X))
         fold = self._folds(used, task, plan.folds, None if grouped is None else rest[grouped])
-        race = self._race(plan, X, coder.names_out(), table, task, fold, judge)
+        race, task = self._race(plan, X, coder.names_out(), table, task, fold, judge)
         outcome = decide(race, task, judge, asked["prefer"])
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
         record = dict(
@@ -127,7 +127,8 @@ class Job:
 
     def _race(
         self, plan: Plan, X: Array, names: list[str], table: pl.DataFrame, task: Task, fold: Array, judge: Score
-    ) -> Race:
+    ) -> tuple[Race, Task]:
+        """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
         beside = [score for score in scores_beside(task, fold) if score.name != judge.name]
         labels = task.classes if task.kind == "classes" else None
         families: list[Family] = list(plan.families)
@@ -145,7 +146,8 @@ class Job:
             nested=plan.nested,
             screened=plan.screened,
         )
-        wall = self._wall()
+        wall, rows = self._wall(), np.arange(len(fold))
+        heat: Race | None = None
         with wall:
             if plan.screened is not None:
                 rows = plan.sample(fold, self.settings["seed"])
@@ -164,11 +166,14 @@ class Job:
                 self.checkpoint.restore(race)
             race.run(partial(self._tick, race=race), most=self.units)
         self.interrupted, self.cut = wall.interrupted, wall.cut
-        if self.checkpoint is not None and (self.interrupted or self.cut):
+        if self.checkpoint is not None and race.done and (self.interrupted or self.cut):
             self.checkpoint.keep(race, [family.title for family in race.families], done=True)
         if self.interrupted or self.cut:
             self.emit("interrupted", done=len(race.done), of=race.units, seconds=self._gone(), wall=self.cut)
-        return race
+        some = replace(task, y=task.y[rows], rows=task.rows[rows])
+        if heat is not None and not race.done and some.n_classes == task.n_classes:
+            return heat, some  # rather a model of some rows than none
+        return race, task
 
     def _tick(self, done: int, of: int, race: Race | None = None) -> None:
         self.emit("progress", done=done, of=of, seconds=self._gone())
