@@ -303,7 +303,7 @@ def main() -> None:
     parser.add_argument("--rows", default="80,200,600,2000")
     parser.add_argument("--procedures", default="cross_validate,nested_cross_validate,compare")
     parser.add_argument("--only", help="worlds whose name holds this")
-    parser.add_argument("--fit", action="store_true", help="the worlds by which constants are chosen")
+    parser.add_argument("--fit", action="store_true", help="report on the worlds by which the constants were chosen; nothing is fitted")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--processes", type=int, default=2)
     asked = parser.parse_args()
