@@ -16,6 +16,7 @@ from tenfold.core.errors import BadFile
 from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.job import Job
 from tenfold.selection.run import run_of
+from tenfold.selection.settings import Settings
 from tenfold.selection.store import MODEL, record_of
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")]
@@ -29,7 +30,7 @@ def resume_command(folder: Folder, quiet: QuietFlag = False, as_json: JsonFlag =
     """
     checkpoint = Checkpoint.found(folder)
     asked = checkpoint.asked
-    return run_select(Path(asked["file"]), asked["target"], folder, None, True, quiet, as_json, asked["settings"], checkpoint)
+    return run_select(Path(asked["file"]), asked["target"], folder, None, True, quiet, as_json, Settings.of(asked["settings"]), checkpoint)
 
 
 def reproduce_command(
@@ -53,7 +54,7 @@ def reproduce_command(
         raise BadFile(f"there is no {name} here, which the run was made from: name it, as in tenfold reproduce {folder} path/to/{name}")
     short = record["interrupted"] or record["cut_by_time"]
     show: Silent = Json() if as_json else Silent() if quiet else _Progress()
-    again = Job(show, False, record["asked"], units=record["units"] if short else None)
+    again = Job(show, False, Settings.of(record["asked"]), units=record["units"] if short else None)
     try:
         found = run_of(again.run(table, record["settings"]["target"]))
     finally:

@@ -10,30 +10,15 @@ import typer
 
 import tenfold
 from tenfold.app.learners import check_predictor, learners, predictor, required
-from tenfold.app.options import (
-    Category,
-    Columns,
-    Drop,
-    JsonFlag,
-    Keep,
-    Metric,
-    Out,
-    QuietFlag,
-    Replace,
-    Seed,
-    Table,
-    Target,
-    TaskName,
-)
+from tenfold.app.options import Columns, JsonFlag, Out, QuietFlag, Replace, Table, Target, with_settings
 from tenfold.app.select import folder_for, named_target, next_commands
 from tenfold.app.show import Json, Text
 from tenfold.app.words import figure, file_size, metric_name, wrapped
 from tenfold.core.errors import BadParameter
 from tenfold.core.threads import thread_budget
+from tenfold.selection.settings import FitSettings
 from tenfold.selection.single import fit_one
 from tenfold.selection.store import MODEL
-
-LEAST_FOLDS, MOST_FOLDS = 2, 50
 
 
 def _models(incomplete: str) -> list[str]:
@@ -42,8 +27,10 @@ def _models(incomplete: str) -> list[str]:
     return [name for name, kind in learners().items() if name.lower().startswith(start) and not required(kind)]
 
 
+@with_settings(FitSettings)
 def fit_command(
     file: Table,
+    settings: FitSettings,
     target: Target = None,
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="a learner: tenfold models lists them", autocompletion=_models)
@@ -52,15 +39,8 @@ def fit_command(
         Columns, typer.Option("--set", metavar="PARAMETER=VALUE", help="a parameter of the learner; may be given again")
     ] = None,
     out: Out = None,
-    seed: Seed = 0,
-    folds: Annotated[int | None, typer.Option(metavar="N", help="folds of the estimate; 10 up to 2,000 rows, else 5")] = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
-    metric: Metric = None,
-    task: TaskName = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    category: Category = None,
     replace: Replace = False,
 ) -> int:
     """Fit one learner to a table, estimate by cross-validation how good it is on new rows, and save it.
@@ -75,18 +55,11 @@ def fit_command(
     if model is None:
         raise BadParameter("name the learner with --model, such as --model RandomForest: tenfold models lists them")
     check_predictor(model)
-    if folds is not None and not LEAST_FOLDS <= folds <= MOST_FOLDS:
-        raise BadParameter(f"--folds {folds}: must be {LEAST_FOLDS} to {MOST_FOLDS}")
-    if seed < 0:
-        raise BadParameter(f"--seed {seed}: must not be negative")
     folder, note = folder_for(file, target, out, replace)
     show = Json() if as_json else _Quiet() if quiet else _Transcript()
     try:
-        show("start", version=tenfold.__version__, seed=seed, cores=thread_budget())
-        found = fit_one(
-            file, target, lambda role: predictor(model, role, setting or []), task=task, metric=metric, folds=folds, seed=seed,
-            drop=drop or [], keep=keep or [], category=category or [], listen=show,
-        )  # fmt: skip
+        show("start", version=tenfold.__version__, seed=settings.seed, cores=thread_budget())
+        found = fit_one(file, target, lambda role: predictor(model, role, setting or []), settings, show)
         show("worth", estimates=found.estimates, guesses=found.guesses, beats_guess=found.beats_guess, learner=found.record["chosen"])
         found.save(folder, replace)
         size = file_size((folder / MODEL).stat().st_size)

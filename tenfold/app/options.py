@@ -1,15 +1,20 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and an option for each setting of a run."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tenfold.core.errors import TenfoldError
 from tenfold.score.registry import score_names
+from tenfold.selection.settings import MOST_FOLDS, FitSettings, Settings
 from tenfold.table.chunks import is_large
 from tenfold.table.reading import read_table
 
@@ -41,6 +46,33 @@ Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="the column t
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="folder for the model; FILE's name with .tenfold if not given")
 ]
+Columns = list[str] | None
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="replace the model in the folder, also one for another target or from another file"),
+]
+QuietFlag = Annotated[bool, typer.Option("--quiet", help="one line of output")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="one JSON object for each event")]
+JsonResult = Annotated[bool, typer.Option("--json", help="one JSON object instead of lines of text")]
+
+# --- the settings of a run ---
+
+Effort = Annotated[str, typer.Option(metavar="NAME", help="quick, normal or thorough: how much is tried, whatever the clock says")]
+Limit = Annotated[float | None, typer.Option(metavar="SECONDS", help="finish with what is complete when so many seconds are over")]
+Prefer = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="best (may be an ensemble), fast (the best single model), simple (the simplest that is as good as that)"
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="rows of one value stay together: new rows will have other values (patients, shops)",
+        autocompletion=columns_of,
+    ),
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="the same seed gives the same folds and the same result")]
 Metric = Annotated[
     str | None,
@@ -49,26 +81,49 @@ Metric = Annotated[
     ),
 ]
 TaskName = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="classification or regression, where the one that is taken is wrong"),
+    str | None, typer.Option(metavar="NAME", help="classification or regression, where the one that is taken is wrong")
 ]
-Columns = list[str] | None
-Drop = Annotated[
-    Columns, typer.Option(metavar="COLUMN", help="leave this column out; may be given again", autocompletion=columns_of)
-]
-Keep = Annotated[
-    Columns, typer.Option(metavar="COLUMN", help="use this column all the same; may be given again", autocompletion=columns_of)
-]
-Category = Annotated[
-    Columns,
-    typer.Option(
-        metavar="COLUMN", help="the numbers of this column are names of categories; may be given again", autocompletion=columns_of
+
+
+def _folds(usual: str, kind: type[FitSettings]) -> Any:
+    return Annotated[int | None, typer.Option(metavar="N", help=f"folds, {kind.LEAST_FOLDS} to {MOST_FOLDS}; if not given, {usual}")]
+
+
+def _column(what: str) -> Any:
+    return Annotated[Columns, typer.Option(metavar="COLUMN", help=f"{what}; may be given again", autocompletion=columns_of)]
+
+
+OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the order of the help
+    FitSettings: dict(
+        seed=Seed,
+        folds=_folds("10 up to 2,000 rows, else 5", FitSettings),
+        metric=Metric,
+        task=TaskName,
+        drop=_column("leave this column out"),
+        keep=_column("use this column all the same"),
+        category=_column("the numbers of this column are names of categories"),
     ),
-]
-Replace = Annotated[
-    bool,
-    typer.Option("--replace", help="replace the model in the folder, also one for another target or from another file"),
-]
-QuietFlag = Annotated[bool, typer.Option("--quiet", help="one line of output")]
-JsonFlag = Annotated[bool, typer.Option("--json", help="one JSON object for each event")]
-JsonResult = Annotated[bool, typer.Option("--json", help="one JSON object instead of lines of text")]
+    Settings: dict(
+        folds=_folds("10 up to 200 rows, 8 up to 500, else 5", Settings), effort=Effort, time=Limit, prefer=Prefer, groups=Groups
+    ),
+}
+
+
+def with_settings(kind: type[FitSettings], *only: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """A command that takes an option for each setting, or only for some; it gets `settings`, checked before any work is done."""
+    known = {name: one for base in reversed(kind.__mro__) for name, one in OPTIONS.get(base, {}).items() if not only or name in only}
+    usual = {field.name: None if field.default == () else field.default for field in fields(kind)}
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(command)
+        def with_options(**given: Any) -> int:
+            asked = {name: given.pop(name) for name in known}
+            return command(**given, settings=kind(**{name: value for name, value in asked.items() if value is not None}))
+
+        own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "settings"]
+        named = inspect.Parameter.KEYWORD_ONLY
+        added = [inspect.Parameter(name, named, default=usual[name], annotation=option) for name, option in known.items()]
+        vars(with_options)["__signature__"] = inspect.Signature([*(one.replace(kind=named) for one in own), *added])
+        return with_options
+
+    return decorate

@@ -8,26 +8,11 @@ import time
 import warnings
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import tenfold
 from tenfold.app.failures import STOPPED
-from tenfold.app.options import (
-    Category,
-    Drop,
-    JsonFlag,
-    Keep,
-    Metric,
-    Out,
-    QuietFlag,
-    Replace,
-    Seed,
-    Table,
-    Target,
-    TaskName,
-)
+from tenfold.app.options import JsonFlag, Out, QuietFlag, Replace, Table, Target, with_settings
 from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import file_size, short
 from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
@@ -36,7 +21,7 @@ from tenfold.report.folder import report_run
 from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.job import Job
 from tenfold.selection.run import run_of
-from tenfold.selection.settings import MOST_FOLDS, checked_settings
+from tenfold.selection.settings import Settings
 from tenfold.selection.store import MODEL, check_folder, is_finished, stopped_folder, usual_folder
 from tenfold.table.reading import first_line, place_of, read_table
 
@@ -44,72 +29,34 @@ MOST_NAMES = 20
 LONG_TO_READ, WIDE = 50_000_000, 2000  # cells of a table, and columns
 SPENT = 0.8  # of the time that was given, from where it is not spent on looking into the model
 
-Folds = Annotated[
-    int | None,
-    typer.Option(metavar="N", help=f"folds, 3 to {MOST_FOLDS}; if not given, 10 up to 200 rows, 8 up to 500, else 5"),
-]
 
-
-Effort = Annotated[str, typer.Option(metavar="NAME", help="quick, normal or thorough: how much is tried, whatever the clock says")]
-Limit = Annotated[
-    float | None, typer.Option("--time", metavar="SECONDS", help="finish with what is complete when so many seconds are over")
-]
-Prefer = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="best (may be an ensemble), fast (the best single model), simple (the simplest that is as good as that)"
-    ),
-]
-Groups = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="rows of one value stay together: new rows will have other values (patients, shops)")
-]
-
-
+@with_settings(Settings)
 def select_command(
     file: Table,
+    settings: Settings,
     target: Target = None,
     out: Out = None,
-    seed: Seed = 0,
-    folds: Folds = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
-    metric: Metric = None,
-    task: TaskName = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    category: Category = None,
-    effort: Effort = "normal",
-    limit: Limit = None,
-    prefer: Prefer = "best",
-    groups: Groups = None,
     replace: Replace = False,
 ) -> int:
     """Try many models on a table, choose one, estimate how good it is on new rows, and save it.
 
     Example:  tenfold select churn.csv --target churned
     """
-    named_target(file, target)
-    columns = dict(drop=drop or [], keep=keep or [], category=category or [])
-    plan = dict(effort=effort, time=limit, prefer=prefer, groups=groups)
-    return _select(
-        file, str(target), out, replace, quiet, as_json, seed=seed, folds=folds, metric=metric, task=task, **columns, **plan
-    )
+    return _select(file, named_target(file, target), out, replace, quiet, as_json, settings)
 
 
+@with_settings(Settings, "seed", "folds")
 def demo_command(
-    out: Out = None,
-    seed: Seed = 0,
-    folds: Folds = None,
-    quiet: QuietFlag = False,
-    as_json: JsonFlag = False,
-    replace: Replace = False,
+    settings: Settings, out: Out = None, quiet: QuietFlag = False, as_json: JsonFlag = False, replace: Replace = False
 ) -> int:
     """The same on a table that is included: three species of penguins.
 
     Example:  tenfold demo
     """
     with resources.as_file(resources.files("tenfold") / "data" / "penguins.csv") as file:
-        return _select(file, "species", out, replace, quiet, as_json, seed=seed, folds=folds)
+        return _select(file, "species", out, replace, quiet, as_json, settings)
 
 
 def named_target(file: Path, target: str | None) -> str:
@@ -122,10 +69,7 @@ def named_target(file: Path, target: str | None) -> str:
     raise BadParameter(f"name the column to predict with --target: {file.name} has {', '.join(names)}")
 
 
-def _select(
-    file: Path, target: str, out: Path | None, replace: bool, quiet: bool, as_json: bool, **settings: Any
-) -> int:
-    settings = checked_settings(**settings)
+def _select(file: Path, target: str, out: Path | None, replace: bool, quiet: bool, as_json: bool, settings: Settings) -> int:
     folder, note = folder_for(file, target, out, replace)
     return run_select(file, target, folder, note, replace, quiet, as_json, settings)
 
@@ -138,7 +82,7 @@ def run_select(
     replace: bool,
     quiet: bool,
     as_json: bool,
-    settings: dict[str, Any],
+    settings: Settings,
     checkpoint: Checkpoint | None = None,
 ) -> int:
     """Run, show and save; from a checkpoint, go on where that was."""
@@ -146,9 +90,9 @@ def run_select(
     show: Silent = Json() if as_json else Quiet() if quiet else Text()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: as on Ctrl-C
     try:
-        show("start", version=tenfold.__version__, seed=settings["seed"], cores=thread_budget())
+        show("start", version=tenfold.__version__, seed=settings.seed, cores=thread_budget())
         if checkpoint is None:
-            checkpoint = Checkpoint(folder, dict(settings=settings, target=target, file=str(file.absolute()), sha256=None))
+            checkpoint = Checkpoint(folder, dict(settings=settings.facts(), target=target, file=str(file.absolute()), sha256=None))
         found = run_of(Job(show, True, settings, checkpoint).run(file, target))
         if found.interrupted and is_finished(folder) and not replace:
             finished, folder = folder, stopped_folder(folder, found.record)

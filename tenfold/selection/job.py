@@ -30,6 +30,7 @@ from tenfold.selection.plan import Plan
 from tenfold.selection.portfolio import Shape
 from tenfold.selection.race import Race
 from tenfold.selection.refit import refit
+from tenfold.selection.settings import Settings
 from tenfold.selection.store import MARK
 from tenfold.selection.wall import Wall
 from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
@@ -66,7 +67,7 @@ class Job:
         self,
         emit: Listener,
         finish_early: bool,
-        settings: dict[str, Any],
+        settings: Settings,
         checkpoint: Checkpoint | None = None,
         units: int | None = None,
     ) -> None:
@@ -87,13 +88,13 @@ class Job:
         check_name(target, frame.columns)
         refuse_repeated(raw.name, set(raw.repeated), [target])
         comma = comma_of(raw)
-        grouped = asked["groups"]
+        grouped = asked.groups
         if grouped is not None:
             check_name(grouped, frame.columns)
-        named = Asked(asked["keep"], [*asked["drop"], *([] if grouped is None else [grouped])], asked["category"])
+        named = Asked(asked.keep, [*asked.drop, *([] if grouped is None else [grouped])], asked.category)
         named.check(frame.columns, target)
-        task = find_task(frame[target], raw.typed, asked["task"], comma, target in named.category)
-        judge = find_score(asked["metric"] or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
+        task = find_task(frame[target], raw.typed, asked.task, comma, target in named.category)
+        judge = find_score(asked.metric or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
         self.emit("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)
@@ -102,15 +103,15 @@ class Job:
         if coder is None or not coder.names_out():
             raise BadInput(why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
-        plan = Plan.of(asked["effort"], asked["folds"], asked["time"], shape_of(task, table, X))
+        plan = Plan.of(asked.effort, asked.folds, asked.time, shape_of(task, table, X))
         fold = self._folds(used, task, plan.folds, None if grouped is None else rest[grouped])
         race, task = self._race(plan, X, coder.names_out(), table, task, fold, judge)
-        outcome = decide(race, task, judge, asked["prefer"])
+        outcome = decide(race, task, judge, asked.prefer)
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
         record = dict(
             data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_used=len(task.y)),
-            asked=asked,
-            settings=asked | used_settings,
+            asked=asked.facts(),
+            settings=asked.facts() | used_settings,
             columns=[asdict(column) for column in columns],
         )
         return self._finish(outcome, coder, record, sketch(used, columns))
@@ -123,7 +124,7 @@ class Job:
                 raise BadInput(f"the column {grouped.name!r} has {len(np.unique(groups))} groups: {folds} folds need at least as many")
             copies = f"{len(np.unique(groups)):,} groups of {grouped.name!r} kept in one fold each"
         self.emit("checks", copies=copies, suspects=leak_suspects(used, task))
-        return make_folds(task.codes, folds, self.settings["seed"], task.role, groups)
+        return make_folds(task.codes, folds, self.settings.seed, task.role, groups)
 
     def _race(
         self, plan: Plan, X: Array, names: list[str], table: pl.DataFrame, task: Task, fold: Array, judge: Score
@@ -150,7 +151,7 @@ class Job:
         heat: Race | None = None
         with wall:
             if plan.screened is not None:
-                rows = plan.sample(fold, self.settings["seed"])
+                rows = plan.sample(fold, self.settings.seed)
                 heat = Race(X[rows], task.codes[rows], fold[rows], families, [judge], table[rows], names)
                 heat.labels = labels
                 known = None if self.checkpoint is None else self.checkpoint.families()
@@ -181,7 +182,7 @@ class Job:
             self.checkpoint.keep(race, [family.title for family in race.families])
 
     def _wall(self) -> Wall:
-        limit = self.settings["time"] if self.units is None else None
+        limit = self.settings.time if self.units is None else None
         return Wall(self.finish_early, None if limit is None else limit * (1 - KEPT_FOR_REFIT) - self._gone())
 
     def _finish(self, found: Outcome, coder: TableCoder, record: dict[str, Any], sketched: dict[str, Any]) -> Found:

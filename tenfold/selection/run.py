@@ -11,7 +11,7 @@ from tenfold.core.data import Array
 from tenfold.selection.estimate import Estimate
 from tenfold.selection.job import Found, Job, Listener
 from tenfold.selection.model import TableModel
-from tenfold.selection.settings import checked_settings
+from tenfold.selection.settings import Settings
 from tenfold.selection.store import write_run
 from tenfold.table.reading import pl
 
@@ -45,7 +45,10 @@ def select(
     best single one. groups: a column whose rows of one value stay in one fold, because new rows will have other values.
     listen: called as listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
     """
-    settings = checked_settings(task, metric, folds, seed, drop, keep, category, effort, time, prefer, groups)
+    settings = Settings(
+        task=task, metric=metric, folds=folds, seed=seed, drop=drop, keep=keep, category=category,
+        effort=effort, time=time, prefer=prefer, groups=groups,
+    )  # fmt: skip
     return run_of(Job(listen or _silent, finish_early, settings).run(table, target))
 
 

@@ -1,55 +1,104 @@
-"""The settings of a run, as far as they can be checked before the table is read."""
+"""The settings of a run, each in one place: its name, its default, and what can be checked before the table is read."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadFile, BadParameter
 from tenfold.score.registry import known_score, score_names
+from tenfold.table.columns import Asked
 from tenfold.table.task import task_name
 
-MOST_FOLDS = 50  # every pair of folds may be left out once
 EFFORTS = ("quick", "normal", "thorough")
 PREFERENCES = ("best", "simple", "fast")
+MOST_FOLDS = 50
 
 
-def checked_settings(
-    task: str | None = None,
-    metric: str | None = None,
-    folds: int | None = None,
-    seed: int = 0,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    category: Sequence[str] = (),
-    effort: str = "normal",
-    time: float | None = None,
-    prefer: str = "best",
-    groups: str | None = None,
-) -> dict[str, Any]:
-    """What was asked for, with one sentence where it cannot be done."""
-    if not _is_whole(seed) or seed < 0:
-        raise BadParameter(f"seed={seed!r}: must be a whole number of at least 0")
-    if folds is not None and not (_is_whole(folds) and 3 <= folds <= MOST_FOLDS):
-        many = _is_whole(folds) and folds > MOST_FOLDS
-        sets = f", and {folds} folds would make {folds * (folds + 1) // 2:,} training sets" if many else ""
-        raise BadParameter(f"folds={folds!r}: must be 3 to {MOST_FOLDS}: every pair of folds is left out once{sets}")
-    for name, value, known in (("effort", effort, EFFORTS), ("prefer", prefer, PREFERENCES)):
-        if value not in known:
-            raise BadParameter(f"{name}={value!r}: must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
-    if time is not None and not (isinstance(time, (int, float)) and not isinstance(time, bool) and 0 < time < float("inf")):
-        raise BadParameter(f"time={time!r}: must be a number of seconds above 0")
-    if isinstance(metric, str) and known_score(metric) is None:
-        names = [*score_names("classifier"), *score_names("regressor")]
-        near = difflib.get_close_matches(metric.lower(), names, n=1)
-        meant = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(names)}"
-        raise BadParameter(f"metric={metric!r} is not known: {meant}")
-    columns = {name: _names(name, value) for name, value in dict(drop=drop, keep=keep, category=category).items()}
-    plan = dict(effort=effort, time=None if time is None else float(time), prefer=prefer, groups=groups)
-    return dict(task=task_name(task), metric=metric, folds=folds, seed=int(seed), **columns, **plan)
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """What can be asked for where a learner is fitted to a table, with one sentence where it cannot be done."""
+
+    task: str | None = None
+    metric: str | None = None
+    folds: int | None = None
+    seed: int = 0
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    category: Sequence[str] = ()
+
+    LEAST_FOLDS: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        self._put(task=task_name(self.task))
+        if not _is_whole(self.seed) or self.seed < 0:
+            raise BadParameter(f"seed={self.seed!r}: must be a whole number of at least 0")
+        if self.folds is not None and not (_is_whole(self.folds) and self.LEAST_FOLDS <= self.folds <= MOST_FOLDS):
+            raise BadParameter(f"folds={self.folds!r}: must be {self.LEAST_FOLDS} to {MOST_FOLDS}{self._why_folds()}")
+        if isinstance(self.metric, str) and known_score(self.metric) is None:
+            names = [*score_names("classifier"), *score_names("regressor")]
+            near = difflib.get_close_matches(self.metric.lower(), names, n=1)
+            meant = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(names)}"
+            raise BadParameter(f"metric={self.metric!r} is not known: {meant}")
+        self._put(seed=int(self.seed), folds=None if self.folds is None else int(self.folds))
+        self._put(**{name: _names(name, getattr(self, name)) for name in ("drop", "keep", "category")})
+
+    def _why_folds(self) -> str:
+        """Why there are at least and at most so many folds, for a message."""
+        return ""
+
+    def _put(self, **values: Any) -> None:
+        """Set what was asked for in the form in which it is kept."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def columns(self) -> Asked:
+        """What is said of columns."""
+        return Asked(self.keep, self.drop, self.category)
+
+    def facts(self) -> dict[str, Any]:
+        """As plain values, for a file."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, facts: dict[str, Any]) -> Self:
+        """From what a file says."""
+        strange = [name for name in facts if name not in {field.name for field in fields(cls)}]
+        if strange:
+            raise BadFile(f"the run has a setting {strange[0]!r} that this version does not know: start again with tenfold select")
+        return cls(**facts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(FitSettings):
+    """What can be asked of `select`."""
+
+    effort: str = "normal"
+    time: float | None = None
+    prefer: str = "best"
+    groups: str | None = None
+
+    LEAST_FOLDS: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, known in (("effort", EFFORTS), ("prefer", PREFERENCES)):
+            if getattr(self, name) not in known:
+                raise BadParameter(f"{name}={getattr(self, name)!r}: must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
+        if self.time is not None:
+            if isinstance(self.time, bool) or not isinstance(self.time, (int, float)) or not 0 < self.time < float("inf"):
+                raise BadParameter(f"time={self.time!r}: must be a number of seconds above 0")
+            self._put(time=float(self.time))
+
+    def _why_folds(self) -> str:
+        K: Any = self.folds
+        many = _is_whole(K) and K > MOST_FOLDS
+        return ": every pair of folds is left out once" + (f", and {K} folds would make {K * (K + 1) // 2:,} training sets" if many else "")
 
 
 def _is_whole(number: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,9 @@ from tenfold.selection.guess import FrequencyGuess, MeanGuess
 from tenfold.selection.model import TableModel
 from tenfold.selection.paired import Contender, difference, held_out_frame
 from tenfold.selection.prepared import front
+from tenfold.selection.settings import FitSettings
 from tenfold.selection.store import MARK, write_run
-from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
+from tenfold.table.columns import check_name, comma_of, look_at_columns
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.lines import refuse_repeated
 from tenfold.table.reading import Raw, pl, read_table
@@ -59,14 +60,7 @@ def fit_one(
     table: Any,
     target: str,
     learner_for: Callable[[str], Any],
-    *,
-    task: str | None = None,
-    metric: str | None = None,
-    folds: int | None = None,
-    seed: int = 0,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    category: Sequence[str] = (),
+    settings: FitSettings,
     listen: Callable[..., None] = lambda event, **facts: None,
 ) -> Fitted:
     """Fit one learner to a table. learner_for: the unfitted learner for a role, "classifier" or "regressor"."""
@@ -75,10 +69,10 @@ def fit_one(
     listen("read", file=raw.name, rows=raw.frame.height, columns=raw.frame.width, about=raw.about, seconds=raw.seconds)
     check_name(target, raw.frame.columns)
     refuse_repeated(raw.name, set(raw.repeated), [target])
-    asked, comma = Asked(keep, drop, category), comma_of(raw)
+    asked, comma = settings.columns, comma_of(raw)
     asked.check(raw.frame.columns, target)
-    goal = find_task(raw.frame[target], raw.typed, task, comma, target in category)
-    judge = find_score(metric or USUAL[goal.role][0], goal.role, goal.n_classes, parameter="metric")
+    goal = find_task(raw.frame[target], raw.typed, settings.task, comma, target in asked.category)
+    judge = find_score(settings.metric or USUAL[goal.role][0], goal.role, goal.n_classes, parameter="metric")
     listen("task", **_facts(goal, judge.name))
     columns, used = look_at_columns(raw.frame.drop(target)[goal.rows], raw.typed, asked, comma, goal.rows)
     listen("columns", columns=[asdict(column) for column in columns])
@@ -87,8 +81,8 @@ def fit_one(
     learner = learner_for(goal.role)
     coder = TableCoder().fit(used, forms={one.name: one.form for one in columns if one.form is not None})
     X: Any = coder.frame(used) if learner.categorical else coder.transform(used)
-    count = min(folds or (MANY_FOLDS if len(goal.y) <= SMALL_ROWS else FEW_FOLDS), len(goal.y) // 2)
-    fold, note = _folds(used, goal, count, seed)
+    count = min(settings.folds or (MANY_FOLDS if len(goal.y) <= SMALL_ROWS else FEW_FOLDS), len(goal.y) // 2)
+    fold, note = _folds(used, goal, count, settings.seed)
     listen("learner", learner=repr(learner), folds=count, copies=note)
     guess: Any = FrequencyGuess() if goal.kind == "classes" else MeanGuess()
     said = _held_out(learner, X, goal, fold, lambda done: listen("progress", done=done, of=count, seconds=time.perf_counter() - began))
@@ -102,9 +96,8 @@ def fit_one(
     gain = difference(Contender("", goal.rows, answers, {}), Contender("", goal.rows, blind, {}), judges[0])
     fitted = _behind(learner).fit(X, goal.y)
     model = TableModel.of(coder, fitted, target, _reach(goal, said))
-    asked_for = dict(drop=list(drop), keep=list(keep), category=list(category))
     record = _record(raw, goal, repr(learner), estimates, gain.p_value < 0.05 and gain.value > 0, began) | dict(
-        settings=dict(target=target, task=goal.kind, metric=judges[0].name, folds=count, seed=seed, **asked_for),
+        settings=settings.facts() | dict(target=target, task=goal.kind, metric=judges[0].name, folds=count),
         columns=[asdict(column) for column in columns],
     )
     beats = None if gain.p_value >= 0.05 else gain.value > 0
