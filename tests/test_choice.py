@@ -23,7 +23,7 @@ from tenfold.selection.candidates import Family, settings_of
 from tenfold.selection.choice import Mix, choose
 from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.estimate import reaches_of
-from tenfold.selection.folds import make_folds
+from tenfold.selection.folds import Division, make_folds
 from tenfold.selection.guess import MeanGuess
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.model import TableModel, floor_of, floored
@@ -76,7 +76,7 @@ def test_a_round_is_a_race_without_its_fold() -> None:
         alone = Race(
             whole.X[rest],
             whole.y[rest],
-            np.unique(whole.fold[rest], return_inverse=True)[1],
+            Division(np.unique(whole.fold[rest], return_inverse=True)[1]),
             whole.families,
             whole.judges,
             whole.frame.filter(rest),
@@ -474,9 +474,10 @@ def test_trees_take_the_columns_as_they_are(tmp_path: Path) -> None:
     coder = TableCoder().fit(frame)
     raw = coder.frame(frame)
     assert raw.equals(frame)
-    fold = make_folds(y, 4, 0, "classifier", None)
+    division = make_folds(y, 4, 0, "classifier", None)
+    fold = division.fold
     tree = Family("tree", tenfold.DecisionTreeRegressor(min_samples_leaf=5), 1)
-    found = Race(coder.transform(frame), y * 1.0, fold, [Family("mean", MeanGuess(), 0), tree], [SCORES["rmse"]], raw)
+    found = Race(coder.transform(frame), y * 1.0, division, [Family("mean", MeanGuess(), 0), tree], [SCORES["rmse"]], raw)
     found.run()
     for i in range(4):
         model = tenfold.DecisionTreeRegressor(min_samples_leaf=5).fit(raw.filter(fold != i), y[fold != i] * 1.0)

@@ -255,7 +255,7 @@ def test_copies_stay_in_one_fold_unless_columns_are_coarse() -> None:
     task = find_task(pl.Series("y", rng.normal(size=100)), typed=True)
     groups, told = duplicate_groups(frame, task, 10)
     assert groups is not None and told == "20 duplicate rows kept in the same fold"
-    fold = make_folds(task.codes, 10, 0, "regressor", groups)
+    fold = make_folds(task.codes, 10, 0, "regressor", groups).fold
     np.testing.assert_array_equal(fold[:20], fold[80:])
     coarse = pl.DataFrame({"a": rng.integers(0, 3, 100), "b": rng.integers(0, 3, 100)})
     groups, told = duplicate_groups(coarse, task, 10)
@@ -265,7 +265,7 @@ def test_copies_stay_in_one_fold_unless_columns_are_coarse() -> None:
 def test_every_class_is_left_when_two_folds_are_out() -> None:
     y = np.repeat([0, 1, 2], [40, 17, 3])
     for seed in range(20):
-        fold = make_folds(y, 5, seed, "classifier", None)
+        fold = make_folds(y, 5, seed, "classifier", None).fold
         for i in range(5):
             for o in range(5):
                 assert set(y[(fold != i) & (fold != o)]) == {0, 1, 2}

@@ -25,6 +25,7 @@ from tenfold.evaluate.validate.held_out import prepared
 from tenfold.evaluate.validate.merges import FoldSums, all_but_one, all_but_some
 from tenfold.evaluate.validate.training_sets import solver_of
 from tenfold.score.registry import SCORES
+from tenfold.selection.folds import Division
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
@@ -187,7 +188,7 @@ def race_of(classes: int, monkeypatch: pytest.MonkeyPatch) -> Race:
     X, y = gappy(classes=classes, constant=bool(classes))
     role, judges = ("classifier", ["log_loss", "accuracy"]) if classes else ("regressor", ["rmse", "r2"])
     families = [one for one in portfolio(role, *X.shape, classes) if not one.raw and one.kind != "basis"]
-    return Race(X, y, np.arange(len(X)) % 4, families, [SCORES[name] for name in judges], pairs=True)
+    return Race(X, y, Division(np.arange(len(X)) % 4), families, [SCORES[name] for name in judges], pairs=True)
 
 
 @pytest.mark.parametrize("classes", [0, 3])

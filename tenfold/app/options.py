@@ -65,14 +65,6 @@ Prefer = Annotated[
         metavar="NAME", help="best (may be an ensemble), fast (the best single model), simple (the simplest that is as good as that)"
     ),
 ]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="rows of one value stay together: new rows will have other values (patients, shops)",
-        autocompletion=columns_of,
-    ),
-]
 Seed = Annotated[int, typer.Option(metavar="N", help="the same seed gives the same folds and the same result")]
 Metric = Annotated[
     str | None,
@@ -93,6 +85,10 @@ def _column(what: str) -> Any:
     return Annotated[Columns, typer.Option(metavar="COLUMN", help=f"{what}; may be given again", autocompletion=columns_of)]
 
 
+def _role(what: str) -> Any:
+    return Annotated[str | None, typer.Option(metavar="COLUMN", help=what, autocompletion=columns_of)]
+
+
 OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the order of the help
     FitSettings: dict(
         seed=Seed,
@@ -104,7 +100,13 @@ OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the or
         category=_column("the numbers of this column are names of categories"),
     ),
     Settings: dict(
-        folds=_folds("10 up to 200 rows, 8 up to 500, else 5", Settings), effort=Effort, time=Limit, prefer=Prefer, groups=Groups
+        folds=_folds("10 up to 200 rows, 8 up to 500, else 5", Settings),
+        effort=Effort,
+        time=Limit,
+        prefer=Prefer,
+        groups=_role("rows of one value stay together: new rows will have other values (patients, shops)"),
+        weights=_role("how much each row counts, in fits and in scores"),
+        time_column=_role("dates or numbers: judge every span of time by what was known before it, as for the future"),
     ),
 }
 

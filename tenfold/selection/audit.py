@@ -4,6 +4,7 @@
                 all other folds, is judged on fold o
     replayed    the same from the models of the race alone, for tables where pairs of folds cost too much: the choice does not look
                 at the fold it is judged on, though the models it compares have been fitted to it
+    in time     fold o is judged by what would have been chosen before it: from the folds before, by models of rows before those
 
 Either way every row is judged by a choice that did not see it, so the rows together estimate the score of the procedure on new rows.
 """
@@ -55,7 +56,7 @@ class Audit:
         guessed = Mix({guess: 1.0}).outputs(held, self.rows)
         if judge.row_loss is not None:
             ahead = held.row_losses(guessed, self.rows) - held.row_losses(outputs, self.rows)
-            error = float(ahead.std(ddof=1) / np.sqrt(ahead.size))
+            value, error = float(held.mean(ahead, self.rows)), held.error(ahead, self.rows)
             name, how = judge.loss_label, "paired differences of held-out rows"
         else:
             parts = [np.flatnonzero(self.rounds == o) for o in np.unique(self.rounds)]
@@ -64,9 +65,8 @@ class Audit:
             )
             chance = judge.sign * np.array([self._shuffled(outputs[p], self.rows[p]) for p in parts])
             ahead = found - (guesses if guesses.mean() >= chance.mean() else chance)
-            error = float(ahead.std(ddof=1) / np.sqrt(ahead.size))
+            value, error = float(ahead.mean()), float(ahead.std(ddof=1) / np.sqrt(ahead.size))
             name, how = judge.name, "paired differences of the rounds"
-        value = float(ahead.mean())
         return Estimate(name, value, value - Z * error, value + Z * error, error, how)
 
     def _shuffled(self, outputs: Array, rows: Array) -> float:
@@ -81,30 +81,35 @@ def audit(race: Race) -> Audit | None:
     held, folds = race.held_out(), race.complete_folds
     if not folds:
         return None
-    rounds = race.complete_rounds
-    nested = len(rounds) == race.K
-    rows = np.flatnonzero(np.isin(race.fold, folds))
-    part = race.fold[rows]
+    nested, in_time = len(race.complete_rounds) == race.K, race.ordered and len(folds) > 1
+    known = np.flatnonzero(np.isin(race.fold, folds))
+    part = race.fold[known]
     if len(folds) == 1:
-        part = np.random.default_rng(0).permutation(len(rows)) % PARTS
-    width = race.outputs.shape[2]
-    found = {prefer: np.full((len(rows), width), np.nan) for prefer in ("best", "simple", "fast")}
+        part = np.random.default_rng(0).permutation(len(known)) % PARTS
+    rounds = np.unique(part)[1 if in_time else 0 :]
+    judged = np.flatnonzero(np.isin(part, rounds))
+    rows, width = known[judged], race.outputs.shape[2]
+    found = {prefer: np.full((len(known), width), np.nan) for prefer in ("best", "simple", "fast")}
     choices = []
-    for o in np.unique(part):
-        inside, outside = np.flatnonzero(part != o), np.flatnonzero(part == o)
+    for o in rounds:
+        inside, outside = known[part < o if in_time else part != o], known[part == o]
         table = race.held_out(int(o)) if nested else held
         # what fails on the outer round cannot be taken in it
-        table = replace(table, outputs=np.where(held.usable(rows[outside])[:, None, None], table.outputs, np.nan))
-        choice = choose(race.settings, table, rows[inside])
+        table = replace(table, outputs=np.where(held.usable(outside)[:, None, None], table.outputs, np.nan))
+        choice = choose(race.settings, table, inside)
         choices.append(choice)
         for prefer, outputs in found.items():
-            outputs[outside] = choice.taken(prefer).outputs(held, rows[outside])
+            outputs[part == o] = choice.taken(prefer).outputs(held, outside)
+    found = {prefer: outputs[judged] for prefer, outputs in found.items()}
+    return Audit(_method(race, folds, nested), rows, held, found, choices, part[judged])
+
+
+def _method(race: Race, folds: list[int], nested: bool) -> str:
+    """How the estimate is made, in words."""
+    if len(folds) == 1:
+        return f"the choice repeated without each {PARTS}th of the rows of one fold"
+    if race.ordered:
+        return f"{len(folds) - 1} spans of time, each judged by the choice made before it"
     if nested:
-        method = f"nested cross-validation, {race.K} outer rounds of the whole choice, {race.K - 1} inner folds"
-    elif len(folds) == 1:
-        method = f"the choice repeated without each {PARTS}th of the rows of one fold"
-    else:
-        method = f"cross-validation, the choice repeated without each of {len(folds)} folds"
-    return Audit(method, rows, held, found, choices, part)
-
-
+        return f"nested cross-validation, {race.K} outer rounds of the whole choice, {race.K - 1} inner folds"
+    return f"cross-validation, the choice repeated without each of {len(folds)} folds"

@@ -33,24 +33,28 @@ class Estimate:
 
 def estimated(judge: Score, held: HeldOut, outputs: Array, rows: Array, method: str) -> Estimate:
     """The score of held-out rows together, and the range of what it is on new rows."""
-    found = score_range(judge, held.truth(rows), outputs.astype(np.float64, copy=False), classes=held.labels)
+    weights = None if held.weight is None else held.weight[rows]
+    units = None if held.units is None else held.units[rows]
+    found = score_range(judge, held.truth(rows), outputs.astype(np.float64, copy=False), weights, units, classes=held.labels)
     error = (found.high - found.low) / (2 * float(ndtri(0.975)))
     return Estimate(judge.name, float(found.estimate), float(found.low), float(found.high), float(error), method)
 
 
-def reach_of(losses: Array, metric: str) -> float | None:
+def reach_of(losses: Array, metric: str, weights: Array | None = None) -> float | None:
     """How far off the prediction for a new row is in 90 % of cases: split conformal, from the losses of held-out rows.
 
-    None where there are too few rows.
+    The smallest loss that 90 % of all rows and a new one do not exceed, by weight where they have one. None where there are too few.
     """
-    place = int(np.ceil(COVERAGE * (len(losses) + 1)))
-    if place > len(losses):
-        return None
     off = losses if metric == "mae" else np.sqrt(losses)
-    return float(np.partition(off, place - 1)[place - 1])
+    if weights is None:
+        place = int(np.ceil(COVERAGE * (len(losses) + 1)))
+        return None if place > len(losses) else float(np.partition(off, place - 1)[place - 1])
+    order = np.argsort(off, kind="stable")
+    place = int(np.searchsorted(np.cumsum(weights[order]), COVERAGE * (weights.sum() + weights.mean())))
+    return None if place >= len(losses) else float(off[order[place]])
 
 
-def reaches_of(predictions: Array, losses: Array, metric: str) -> Array | None:
+def reaches_of(predictions: Array, losses: Array, metric: str, weights: Array | None = None) -> Array | None:
     """(2, levels): the largest prediction of each level, and how far off predictions of that level are in 90 % of cases.
 
     Levels have equally many held-out rows. None where there are too few rows for two of them.
@@ -62,5 +66,6 @@ def reaches_of(predictions: Array, losses: Array, metric: str) -> Array | None:
     if len(ends) < 2:
         return None
     of = np.minimum(np.searchsorted(ends, predictions), len(ends) - 1)
-    off = [reach_of(losses[of == level], metric) for level in range(len(ends))]
+    at = [of == level for level in range(len(ends))]
+    off = [reach_of(losses[one], metric, None if weights is None else weights[one]) for one in at]
     return None if None in off else np.array([ends, off], dtype=np.float64)

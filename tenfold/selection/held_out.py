@@ -28,6 +28,8 @@ class HeldOut:
     judge: Score
     classes: Array | None
     labels: Array | None = None  # what the classes are called
+    weight: Array | None = None  # of each row, where rows do not count alike
+    units: Array | None = None  # a number for each row, the same for rows that belong together
 
     def truth(self, rows: Array) -> Array:
         """The truth of some rows, as a score takes it: codes of classes, or one column of numbers."""
@@ -36,6 +38,22 @@ class HeldOut:
     def usable(self, rows: Array) -> Array:
         """Which settings have an output for each of these rows."""
         return np.asarray(np.isfinite(self.outputs[:, rows, 0]).all(axis=1))
+
+    def weights(self, rows: Array) -> Array:
+        """The weights of some rows, as a score takes them."""
+        return np.ones(len(rows)) if self.weight is None else self.weight[rows]
+
+    def mean(self, values: Array, rows: Array) -> Array:
+        """The mean over these rows, of values whose last axis they are."""
+        return np.asarray(values.mean(axis=-1) if self.weight is None else np.average(values, axis=-1, weights=self.weight[rows]))
+
+    def error(self, values: Array, rows: Array) -> float:
+        """The standard error of that mean: √(U/(U − 1) Σ_u (Σ_{i in u} wᵢ (vᵢ − v̄)/Σw)²) over U units, rows unless others are known."""
+        w = self.weights(rows)
+        parts = w * (values - self.mean(values, rows)) / w.sum()
+        if self.units is not None:
+            parts = np.bincount(np.unique(self.units[rows], return_inverse=True)[1].reshape(-1), parts)
+        return float(np.sqrt(len(parts) / max(len(parts) - 1, 1) * (parts @ parts)))
 
     @cached_property
     def losses(self) -> Array | None:
@@ -61,7 +79,7 @@ class HeldOut:
     def score(self, output: Array, rows: Array, judge: Score | None = None) -> float:
         """The score of outputs for these rows together."""
         judge, output = judge or self.judge, output.astype(np.float64, copy=False)
-        return judge.of(self.truth(rows), output, np.ones(len(rows)), self.labels)
+        return judge.of(self.truth(rows), output, self.weights(rows), self.labels)
 
     def utilities(self, rows: Array) -> Array:
         """Of each setting, how good it is on these rows by the judge, greater is better; −∞ where it is not known.
@@ -71,7 +89,7 @@ class HeldOut:
         usable = self.usable(rows)
         found = np.full(len(usable), -np.inf)
         if self.losses is not None:
-            found[usable] = -self.losses[usable][:, rows].mean(axis=1)
+            found[usable] = -self.mean(self.losses[usable][:, rows], rows)
         else:
             for c in np.flatnonzero(usable):
                 found[c] = self.judge.sign * self.score(self.outputs[c, rows], rows)
@@ -81,7 +99,7 @@ class HeldOut:
         """How far outputs are behind others on the same rows by the judge, in the unit of `utilities`, and the standard error of that."""
         if self.judge.row_loss is not None:
             gap = self.row_losses(other, rows) - self.row_losses(ahead, rows)
-            return float(gap.mean()), float(WIDER * gap.std(ddof=1) / np.sqrt(len(gap)))
+            return float(self.mean(gap, rows)), WIDER * self.error(gap, rows)
         parts = [np.flatnonzero(self.fold[rows] == k) for k in np.unique(self.fold[rows])]
         gaps = np.array(
             [self.judge.sign * (self.score(ahead[p], rows[p]) - self.score(other[p], rows[p])) for p in parts]
@@ -110,6 +128,6 @@ class HeldOut:
     def part_losses(self, parts: Array, rows: Array) -> Array:
         """The mean loss of parts (..., rows): log loss, or the squared error, or the absolute one where that judges."""
         if self.classes is not None:
-            return np.asarray(-np.log(np.maximum(parts, SMALLEST)).mean(axis=-1))
+            return self.mean(-np.log(np.maximum(parts, SMALLEST)), rows)
         off = parts - self.y[rows]
-        return np.asarray((np.abs(off) if self.judge.row_loss is absolute else off**2).mean(axis=-1))
+        return self.mean(np.abs(off) if self.judge.row_loss is absolute else off**2, rows)

@@ -15,7 +15,7 @@ import numpy as np
 
 import tenfold
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, TenfoldWarning
+from tenfold.core.errors import BadInput, BadParameter, TenfoldWarning
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score
@@ -23,13 +23,14 @@ from tenfold.selection.candidates import Family
 from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.choice import Mix
 from tenfold.selection.coded import coder_for, why_no_columns
-from tenfold.selection.folds import make_folds
+from tenfold.selection.folds import Division, folds_in_time, make_folds
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.plan import Plan
 from tenfold.selection.portfolio import Shape
 from tenfold.selection.race import Race
 from tenfold.selection.refit import refit
+from tenfold.selection.roles import groups_of, times_of, weights_of
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import MARK
 from tenfold.selection.wall import Wall
@@ -88,13 +89,19 @@ class Job:
         check_name(target, frame.columns)
         refuse_repeated(raw.name, set(raw.repeated), [target])
         comma = comma_of(raw)
-        grouped = asked.groups
-        if grouped is not None:
-            check_name(grouped, frame.columns)
-        named = Asked(asked.keep, [*asked.drop, *([] if grouped is None else [grouped])], asked.category)
+        roles = asked.roles
+        for role, name in roles.items():
+            check_name(name, frame.columns)
+            if name == target:
+                raise BadParameter(f"{role}={name!r}: this is the column to predict")
+        beside = [roles[role] for role in ("weights", "groups") if role in roles]  # what they hold is not known of the new rows
+        named = Asked(asked.keep, [*asked.drop, *beside], asked.category)
         named.check(frame.columns, target)
         task = find_task(frame[target], raw.typed, asked.task, comma, target in named.category)
         judge = find_score(asked.metric or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
+        weight = None
+        if "weights" in roles:
+            weight, task = weights_of(frame, roles["weights"], raw.typed, comma, task)
         self.emit("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)
@@ -103,9 +110,11 @@ class Job:
         if coder is None or not coder.names_out():
             raise BadInput(why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
-        plan = Plan.of(asked.effort, asked.folds, asked.time, shape_of(task, table, X))
-        fold = self._folds(used, task, plan.folds, None if grouped is None else rest[grouped])
-        race, task = self._race(plan, X, coder.names_out(), table, task, fold, judge)
+        plan = Plan.of(asked.effort, asked.folds, asked.time, shape_of(task, table, X), in_time="time_column" in roles)
+        times = times_of(frame, roles["time_column"], raw.typed, comma, task) if "time_column" in roles else None
+        groups = groups_of(frame, roles["groups"], task) if "groups" in roles else None
+        division = self._folds(used, task, plan.folds, groups, times)
+        race, task = self._race(plan, X, coder.names_out(), table, task, division, judge, weight)
         outcome = decide(race, task, judge, asked.prefer)
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
         record = dict(
@@ -116,25 +125,31 @@ class Job:
         )
         return self._finish(outcome, coder, record, sketch(used, columns))
 
-    def _folds(self, used: pl.DataFrame, task: Task, folds: int, grouped: pl.Series | None) -> Array:
-        groups, copies = duplicate_groups(used, task, folds)
-        if grouped is not None:
-            groups = np.unique(grouped.cast(pl.String).fill_null("").to_numpy(), return_inverse=True)[1].reshape(-1)
-            if len(np.unique(groups)) < folds:
-                raise BadInput(f"the column {grouped.name!r} has {len(np.unique(groups))} groups: {folds} folds need at least as many")
-            copies = f"{len(np.unique(groups)):,} groups of {grouped.name!r} kept in one fold each"
-        self.emit("checks", copies=copies, suspects=leak_suspects(used, task))
-        return make_folds(task.codes, folds, self.settings.seed, task.role, groups)
+    def _folds(self, used: pl.DataFrame, task: Task, folds: int, groups: Array | None, times: Array | None) -> Division:
+        suspects = leak_suspects(used, task)
+        if times is not None:
+            name = self.settings.time_column
+            self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", suspects=suspects)
+            return folds_in_time(times, folds, name, task.y if task.kind == "classes" else None)
+        alike, copies = (groups, "") if groups is not None else duplicate_groups(used, task, folds)
+        if groups is not None:
+            name, count = self.settings.groups, int(groups.max()) + 1
+            if count < folds:
+                raise BadInput(f"the column {name!r} has {count} groups: {folds} folds need at least as many")
+            copies = f"{count:,} groups of {name!r} kept in one fold each"
+        self.emit("checks", copies=copies, suspects=suspects)
+        return make_folds(task.codes, folds, self.settings.seed, task.role, alike)
 
     def _race(
-        self, plan: Plan, X: Array, names: list[str], table: pl.DataFrame, task: Task, fold: Array, judge: Score
-    ) -> tuple[Race, Task]:
+        self, plan: Plan, X: Array, names: list[str], table: pl.DataFrame, task: Task, division: Division, judge: Score,
+        weight: Array | None,
+    ) -> tuple[Race, Task]:  # fmt: skip
         """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
-        beside = [score for score in scores_beside(task, fold) if score.name != judge.name]
+        beside = [score for score in scores_beside(task, division.fold) if score.name != judge.name]
         labels = task.classes if task.kind == "classes" else None
         families: list[Family] = list(plan.families)
         alike = pl.String not in table.dtypes and not np.isnan(X).any()
-        race = Race(X, task.codes, fold, families, [judge, *beside], table, names, pairs=plan.nested)
+        race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested)
         race.labels = labels
         self.emit(
             "plan",
@@ -147,12 +162,15 @@ class Job:
             nested=plan.nested,
             screened=plan.screened,
         )
-        wall, rows = self._wall(), np.arange(len(fold))
+        wall, rows = self._wall(), np.arange(len(X))
         heat: Race | None = None
         with wall:
             if plan.screened is not None:
-                rows = plan.sample(fold, self.settings.seed)
-                heat = Race(X[rows], task.codes[rows], fold[rows], families, [judge], table[rows], names)
+                rows = plan.sample(len(X), self.settings.seed)
+                some_weight = None if weight is None else weight[rows]
+                heat = Race(
+                    X[rows], task.codes[rows], division.some(rows), families, [judge], table[rows], names, weight=some_weight
+                )
                 heat.labels = labels
                 known = None if self.checkpoint is None else self.checkpoint.families()
                 if known is None:
@@ -161,7 +179,7 @@ class Job:
                     known = [family.title for number, family in enumerate(families) if number in kept]
                 families = [family for family in families if family.title in known]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
-                race = Race(X, task.codes, fold, families, [judge, *beside], table, names, pairs=plan.nested)
+                race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested)
                 race.labels = labels
             if self.checkpoint is not None:
                 self.checkpoint.restore(race)
@@ -252,9 +270,11 @@ def shape_of(task: Task, table: pl.DataFrame, X: Array) -> Shape:
 def scores_beside(task: Task, fold: Array) -> list[Score]:
     """The usual scores of a task that every fold can give."""
     names = list(METRICS[task.role])
+    judged = fold >= 0
+    fold, codes = fold[judged], task.codes[judged]
     if task.kind == "number":
         names = [name for name in names if name != "r2" or np.bincount(fold).min() >= LEAST_ROWS_FOR_R2]
-    elif task.n_classes == 2 and np.bincount(2 * fold + task.codes, minlength=2 * (fold.max() + 1)).all():
+    elif task.n_classes == 2 and np.bincount(2 * fold + codes, minlength=2 * (fold.max() + 1)).all():
         names.append("roc_auc")
     return [SCORES[name] for name in names]
 

@@ -117,19 +117,20 @@ class Outcome:
     def reach(self) -> float | None:
         """Half the width of the range around a prediction that holds 90 % of new rows; None for classes, or too few rows."""
         found = self._losses()
-        return None if found is None else reach_of(found[1], self.judge.name)
+        return None if found is None else reach_of(found[1], self.judge.name, found[2])
 
     @property
     def reaches(self) -> Array | None:
         """The same by the size of the prediction, where there are rows enough: (2, levels), ends of levels and half widths."""
         found = self._losses()
-        return None if found is None else reaches_of(*found, self.judge.name)
+        return None if found is None else reaches_of(found[0], found[1], self.judge.name, found[2])
 
-    def _losses(self) -> tuple[Array, Array] | None:
-        """Answers and losses of the rows of the rounds, by what was taken without them."""
+    def _losses(self) -> tuple[Array, Array, Array | None] | None:
+        """Answers, losses and weights of the rows of the rounds, by what was taken without them."""
         if self.task.kind == "classes" or self.audit is None or self.answers is None:
             return None
-        return self.answers[:, 0], self.audit.held.row_losses(self.answers, self.audit.rows)
+        held, rows = self.audit.held, self.audit.rows
+        return self.answers[:, 0], held.row_losses(self.answers, rows), None if held.weight is None else held.weight[rows]
 
     def facts(self) -> dict[str, Any]:
         """The estimate and what it is compared with, as plain values for a listener."""

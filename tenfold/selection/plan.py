@@ -34,8 +34,8 @@ class Plan:
     budget: float  # seconds of one core
 
     @classmethod
-    def of(cls, effort: str, folds: int | None, time: float | None, shape: Shape) -> Plan:
-        """The plan for a table of this shape."""
+    def of(cls, effort: str, folds: int | None, time: float | None, shape: Shape, in_time: bool = False) -> Plan:
+        """The plan for a table of this shape. in_time: folds follow each other, and every choice is made from the past anyway."""
         rows, columns, classes = shape.rows, shape.columns, shape.classes
         entries = portfolio(
             shape.role,
@@ -50,7 +50,7 @@ class Plan:
         long = rows > SCREENED_ROWS
         larger = min(max(rows * columns / SMALL, 1.0) ** GROWS, MOST)
         budget = BUDGET[effort] * larger if time is None else SHARE_OF_TIME * time
-        K, nested = count_folds(folds, rows, columns, classes), rows <= NESTED_ROWS[effort]
+        K, nested = count_folds(folds, rows, columns, classes), rows <= NESTED_ROWS[effort] and not in_time
         if long:
             share = min(1.0, SCREENED / rows)
             return cls(K, affordable(entries, HEAT * budget / share, 1), False, SCREENED, budget)
@@ -63,9 +63,9 @@ class Plan:
             K, nested = FEW_FOLDS, False
         return cls(K, few, nested, None, budget)
 
-    def sample(self, fold: Array, seed: int) -> Array:
+    def sample(self, rows: int, seed: int) -> Array:
         """Rows of the first heat."""
-        order = np.random.default_rng(seed).permutation(len(fold))[: self.screened]
+        order = np.random.default_rng(seed).permutation(rows)[: self.screened]
         return np.sort(order)
 
     def after_heat(self, order: Sequence[int]) -> set[int]:

@@ -17,6 +17,7 @@ from tenfold.core.errors import TenfoldWarning
 from tenfold.core.stats import Moments
 from tenfold.evaluate.validate.merges import FoldSums
 from tenfold.evaluate.validate.training_sets import Held, sums_fit, sums_of_folds
+from tenfold.selection.folds import Division
 
 
 def front() -> list[tuple[str, Any]]:
@@ -34,9 +35,11 @@ class Prepared:
     steps: list[Any]
     moments: Moments | None  # behind the transformers; None where they are not known
 
-    def __init__(self, X: Array, y: Array, folds: list[Array], learner: Any, names: list[str] | None = None) -> None:
-        self.X, self.y, self.folds, self.learner = X, y, folds, learner
-        self.rows = check.in_memory(tenfold.Pipeline([*front(), ("model", learner)]), X, y)
+    def __init__(
+        self, X: Array, y: Array, division: Division, learner: Any, names: list[str] | None = None, weight: Array | None = None
+    ) -> None:
+        self.X, self.y, self.weight, self.division, self.learner = X, y, weight, division, learner
+        self.rows = check.in_memory(tenfold.Pipeline([*front(), ("model", learner)]), X, y, weight)
         self.names = None if names is None else np.array(names, dtype=object)
         if self.names is not None:
             self.rows.facts["feature_names_in_"] = self.names
@@ -47,7 +50,7 @@ class Prepared:
     @property
     def merges(self) -> bool:
         """Whether there is memory for the moments of all folds."""
-        return self.front is not None and sums_fit(self.front.size, len(self.folds))
+        return self.front is not None and sums_fit(self.front.size, len(self.division.parts))
 
     def at(self, held: Held) -> Self:
         """Without these folds."""
@@ -55,11 +58,12 @@ class Prepared:
             return self
         self.held = ()
         if self.front is not None and self.sums is None:
-            self.sums = sums_of_folds(self.front.summarize, self.rows, self.folds, self.front.size)
+            self.sums = sums_of_folds(self.front.summarize, self.rows, self.division.parts, self.front.size)
         found = None
         if self.front is not None and self.sums is not None:
-            found = self.front.solve(self.sums.without(held))
-        self.seen = np.sort(np.concatenate([rows for k, rows in enumerate(self.folds) if k not in held]))
+            merged = self.sums.before(held[0] + 1) if self.division.ordered else self.sums.without(held)
+            found = self.front.solve(merged)
+        self.seen = self.division.training(held)
         with quiet():
             self.steps, self.moments = (self._fitted(), None) if found is None else found
         self._training: Arrays | None = None
@@ -68,7 +72,9 @@ class Prepared:
         return self
 
     def _fitted(self) -> list[Any]:
-        return [step for _, step in tenfold.Pipeline(front()).fit(self.X[self.seen]).steps]
+        weight = None if self.weight is None else self.weight[self.seen]
+        given = {} if weight is None else {f"{name}__sample_weight": weight for name, _ in front()}
+        return [step for _, step in tenfold.Pipeline(front()).fit(self.X[self.seen], **given).steps]
 
     def _through(self, rows: Array) -> Array:
         Z = self.X[rows]
@@ -80,14 +86,15 @@ class Prepared:
     def tested(self, fold: int) -> Array:
         """The rows of a fold that is left out, transformed."""
         if fold not in self._tested:
-            self._tested[fold] = self._through(self.folds[fold])
+            self._tested[fold] = self._through(self.division.rows(fold))
         return self._tested[fold]
 
     @property
     def training(self) -> Arrays:
         """The training rows, transformed."""
         if self._training is None:
-            source = check.in_memory(self.learner, self._through(self.seen), self.y[self.seen])
+            weight = None if self.weight is None else self.weight[self.seen]
+            source = check.in_memory(self.learner, self._through(self.seen), self.y[self.seen], weight)
             if self.names is not None:
                 source.facts["feature_names_in_"] = self.names[~np.isnan(self.steps[0].statistics_)]
             self._training = source

@@ -31,6 +31,7 @@ from tenfold.evaluate.validate.training_sets import Held, TrainingSets
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.ensemble import greedy_weights
+from tenfold.selection.folds import Division
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.model import floor_of, floored
 from tenfold.selection.prepared import Prepared
@@ -60,20 +61,24 @@ class Race:
         self,
         X: Array,
         y: Array,
-        fold: Array,
+        division: Division,
         families: list[Family],
         judges: list[Score],
         frame: pl.DataFrame | None = None,
         names: list[str] | None = None,
         *,
+        weight: Array | None = None,
         pairs: bool = False,
     ) -> None:
-        """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and missing values."""
-        self.X, self.y, self.fold, self.families, self.judges, self.frame = X, y, fold, families, judges, frame
-        self.K, self.pairs = int(fold.max()) + 1, pairs
-        self.folds = [np.flatnonzero(fold == k) for k in range(self.K)]
+        """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and missing values.
+
+        weight: of each row, where they do not count alike.
+        """
+        self.X, self.y, self.weight, self.families, self.judges, self.frame = X, y, weight, families, judges, frame
+        self.division, self.fold, self.ordered = division, division.fold, division.ordered
+        self.K, self.pairs = division.folds, pairs
         raw = [family.learner for family in families if family.raw]
-        self.raw = check.in_memory(raw[0], frame, y) if raw else None
+        self.raw = check.in_memory(raw[0], frame, y, weight) if raw else None
         first = families[0].learner
         self.labels: Array | None = None  # what the classes are called, for the messages of learners
         self.settings: list[Setting] = settings_of(families)
@@ -84,7 +89,7 @@ class Race:
         self.outputs = held_out_table(len(self.settings), len(y), width)
         self.inner = [held_out_table(len(self.settings), len(y), width) for _ in range(self.K)] if pairs else []
         self.scores = {judge.name: np.full((len(self.settings), self.K), np.nan) for judge in judges}
-        self.prepared = Prepared(X, y, self.folds, first, names)
+        self.prepared = Prepared(X, y, division, first, names, weight)
         self.sets = [self._training_sets(family) for family in families]
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.done: list[tuple[int, Held]] = []  # units, in the order they were done
@@ -219,7 +224,7 @@ class Race:
     def held_out(self, outer: int | None = None) -> HeldOut:
         """What is known of rows by models that have not seen them; of an outer round, by models that have not seen its fold either."""
         outputs = self.outputs if outer is None else self.inner[outer]
-        return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.labels)
+        return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.labels, self.weight, self.division.units)
 
     # --- one unit ---
 
@@ -233,7 +238,7 @@ class Race:
 
     def _raw_rows(self, held: Held) -> Source:
         assert self.raw is not None
-        return self.raw.select(np.flatnonzero(~np.isin(self.fold, held)))
+        return self.raw.select(self.division.training(held))
 
     def _rows(self, held: Held) -> Source:
         rows = self.prepared.at(held).training
@@ -273,7 +278,7 @@ class Race:
         models = self._models(family, self.sets[number], held)
         for c, model in zip(self.places[number], models, strict=True):
             for k in held if model is not None else ():
-                Z = self.raw.X[self.folds[k]] if family.raw and self.raw is not None else self.prepared.at(held).tested(k)
+                Z = self.raw.X[self.division.rows(k)] if family.raw and self.raw is not None else self.prepared.at(held).tested(k)
                 self._hear(c, model, Z, k, held)
         self.seconds[number] += time.perf_counter() - began
 
@@ -301,7 +306,7 @@ class Race:
     @single_blas
     def _hear(self, c: int, model: Any, Z: Array, k: int, held: Held) -> None:
         """What a model says of the rows of fold k, which it has not seen."""
-        output, rows, title = model._outputs(Z), self.folds[k], self.settings[c].family.title
+        output, rows, title = model._outputs(Z), self.division.rows(k), self.settings[c].family.title
         if self.classes is not None:
             output = split_choice(output, len(self.classes))[0]
             output = np.log(floored(softmax(output), self.floor)) if np.isfinite(output).all() else output
@@ -309,8 +314,9 @@ class Race:
             self.failures.setdefault(title, "its predictions are not all finite")
             return
         truth = self.y[rows] if self.classes is not None else self.y[rows, None]
+        weights = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         try:
-            scores = {judge.name: judge.of(truth, output, np.ones(len(rows)), self.labels) for judge in self.judges}
+            scores = {judge.name: judge.of(truth, output, weights, self.labels) for judge in self.judges}
         except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
             if self.settings[c].family.is_guess:
                 raise

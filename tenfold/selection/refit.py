@@ -21,11 +21,11 @@ def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
     if mix.single is not None:
         setting = race.settings[mix.single]
         if setting.family.raw:
-            return setting.learner.fit(race.frame, task.y)
+            return setting.learner.fit(race.frame, task.y, **({} if race.weight is None else dict(sample_weight=race.weight)))
         whole = _behind_front(setting.learner)
-        return _fitted(whole, setting, check.in_memory(whole, race.X, task.y))
+        return _fitted(whole, setting, check.in_memory(whole, race.X, task.y, race.weight))
     kind = BlendClassifier if task.kind == "classes" else BlendRegressor
-    source = check.in_memory(kind([], []), race.frame, task.y)
+    source = check.in_memory(kind([], []), race.frame, task.y, race.weight)
     members = []
     for c in mix.weights:
         setting = race.settings[c]

@@ -31,6 +31,8 @@ def select(
     time: float | None = None,
     prefer: str = "best",
     groups: str | None = None,
+    weights: str | None = None,
+    time_column: str | None = None,
     listen: Listener | None = None,
     finish_early: bool = False,
 ) -> Run:
@@ -43,11 +45,13 @@ def select(
     effort: "quick", "normal" or "thorough", plans that are fixed by the shape of the table. time: seconds, after which the plan is cut
     short. prefer: "best", which may be an ensemble; "simple", the simplest model that is as good as the best single one; "fast", the
     best single one. groups: a column whose rows of one value stay in one fold, because new rows will have other values.
+    weights: a column that says how much each row counts, in fits and in scores. time_column: dates or numbers; every fold is judged by what
+    was known before it, so that the estimate is one for the future.
     listen: called as listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
     """
     settings = Settings(
         task=task, metric=metric, folds=folds, seed=seed, drop=drop, keep=keep, category=category,
-        effort=effort, time=time, prefer=prefer, groups=groups,
+        effort=effort, time=time, prefer=prefer, groups=groups, weights=weights, time_column=time_column,
     )  # fmt: skip
     return run_of(Job(listen or _silent, finish_early, settings).run(table, target))
 

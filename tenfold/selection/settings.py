@@ -82,6 +82,8 @@ class Settings(FitSettings):
     time: float | None = None
     prefer: str = "best"
     groups: str | None = None
+    weights: str | None = None
+    time_column: str | None = None
 
     LEAST_FOLDS: ClassVar[int] = 3
 
@@ -94,6 +96,18 @@ class Settings(FitSettings):
             if isinstance(self.time, bool) or not isinstance(self.time, (int, float)) or not 0 < self.time < float("inf"):
                 raise BadParameter(f"time={self.time!r}: must be a number of seconds above 0")
             self._put(time=float(self.time))
+        for name, column in self.roles.items():
+            if not isinstance(column, str):
+                raise BadParameter(f"{name}={column!r}: must be the name of a column")
+        if self.groups is not None and self.time_column is not None:
+            both = f"groups={self.groups!r} and time_column={self.time_column!r}"
+            raise BadParameter(f"{both}: folds are made by one of the two, give one")
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The columns that say something of rows, by the name of the setting."""
+        known = dict(weights=self.weights, groups=self.groups, time_column=self.time_column)
+        return {name: column for name, column in known.items() if column is not None}
 
     def _why_folds(self) -> str:
         K: Any = self.folds

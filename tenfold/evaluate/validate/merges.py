@@ -65,6 +65,10 @@ class FoldSums:
         left = self.prefix[first] if first == last else self._up_to(first, last)
         return merge(part for part in (left, self.suffix[last + 1]) if part is not None)
 
+    def before(self, k: int) -> Any:
+        """The sum of all folds before this one."""
+        return self.prefix[k]
+
     def _up_to(self, first: int, last: int) -> Any:
         """All folds before `last` but `first`."""
         with self.lock:

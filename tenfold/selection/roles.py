@@ -1,0 +1,59 @@
+"""Columns that say something of rows rather than of their target: how much they count, which belong together, and when they were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.table.columns import look_at
+from tenfold.table.reading import pl
+from tenfold.table.task import Task
+
+
+def weights_of(frame: pl.DataFrame, name: str, typed: bool, comma: bool, task: Task) -> tuple[Array, Task]:
+    """The weights of rows, with mean 1, and the task of those that have one above zero."""
+    weight = _numbers(frame, name, typed, comma, task, "weights are numbers")
+    below = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))
+    if below.size:
+        raise BadInput(f"the weight of {_row(task, below[0])} in {name!r} is {weight[below[0]]:g}: weights are numbers of at least 0")
+    some = weight > 0
+    if not some.any():
+        raise BadInput(f"all weights in {name!r} are 0: no row counts")
+    left = replace(task, y=task.y[some], rows=task.rows[some])
+    if left.n_classes < task.n_classes:
+        gone = next(one for one in task.classes if one not in set(left.classes))
+        raise BadInput(f"all rows of the class {str(gone)!r} have weight 0 in {name!r}: leave the class out of the table")
+    if not some.all():
+        count = int((~some).sum())
+        left.notes.append(f"{count:,} row{'s' if count > 1 else ''} of weight 0 left out")
+    weight = weight[some]
+    return weight / weight.mean(), left
+
+
+def groups_of(frame: pl.DataFrame, name: str, task: Task) -> Array:
+    """A number for each row, the same for rows of one group; a missing name is a group too."""
+    return np.unique(frame[name][task.rows].cast(pl.String).fill_null("").to_numpy(), return_inverse=True)[1].reshape(-1)
+
+
+def times_of(frame: pl.DataFrame, name: str, typed: bool, comma: bool, task: Task) -> Array:
+    """When each row was: a number that grows."""
+    return _numbers(frame, name, typed, comma, task, "times are dates or numbers", dates=True)
+
+
+def _numbers(frame: pl.DataFrame, name: str, typed: bool, comma: bool, task: Task, wanted: str, dates: bool = False) -> Array:
+    """The numbers of a column, whatever else it would be good for."""
+    given = frame[name][task.rows]
+    column, values = look_at(given, typed and given.dtype != pl.String, comma=comma, rows=task.rows)
+    if values.dtype != pl.Float64 or (column.kind == "date" and not dates):
+        raise BadInput(f"the column {name!r} is read as {column.kind}: {wanted}")
+    missing = values.is_null() | values.is_nan()
+    if missing.any():
+        raise BadInput(f"{_row(task, int(missing.arg_true()[0]))} has nothing in {name!r}, or what cannot be read: {wanted}")
+    return np.asarray(values.to_numpy(), dtype=np.float64)
+
+
+def _row(task: Task, place: int) -> str:
+    return f"row {int(task.rows[place]) + 1:,}"
