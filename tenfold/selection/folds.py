@@ -75,8 +75,9 @@ def folds_in_time(time: Array, folds: int, name: str, labels: Array | None = Non
     """
     n, order = len(time), np.argsort(time, kind="stable")
     first = FIRST * n // (folds + FIRST)
-    for label in () if labels is None else np.unique(labels):
-        there = int(np.flatnonzero(labels[order] == label)[LEAST_CLASS_ROWS - 1]) + 1
+    in_order = np.empty(0) if labels is None else labels[order]
+    for label in np.unique(in_order):
+        there = int(np.flatnonzero(in_order == label)[LEAST_CLASS_ROWS - 1]) + 1
         if there > LATEST * n:
             late = f"the class {str(label)!r} has its third row after {100 * there // n} % of the rows by {name!r}"
             raise BadInput(f"{late}: there is too little after it to judge by")
