@@ -128,7 +128,7 @@ class Job:
     def _folds(self, used: pl.DataFrame, task: Task, folds: int, groups: Array | None, times: Array | None) -> Division:
         suspects = leak_suspects(used, task)
         if times is not None:
-            name = self.settings.time_column
+            name = self.settings.roles["time_column"]
             self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", suspects=suspects)
             return folds_in_time(times, folds, name, task.y if task.kind == "classes" else None)
         alike, copies = (groups, "") if groups is not None else duplicate_groups(used, task, folds)
