@@ -133,7 +133,7 @@ class Job:
             return folds_in_time(times, folds, name, task.y if task.kind == "classes" else None)
         alike, copies = (groups, "") if groups is not None else duplicate_groups(used, task, folds)
         if groups is not None:
-            name, count = self.settings.groups, int(groups.max()) + 1
+            name, count = self.settings.roles["groups"], int(groups.max()) + 1
             if count < folds:
                 raise BadInput(f"the column {name!r} has {count} groups: {folds} folds need at least as many")
             copies = f"{count:,} groups of {name!r} kept in one fold each"
