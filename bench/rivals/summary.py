@@ -1,0 +1,152 @@
+"""What the runs come to, as Markdown: ranks, errors beside the best, what each tool says of itself beside what is true."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from bench.rivals.results import Line
+
+Z = 1.959964
+Cells = dict[tuple[str, int], dict[str, Line]]  # by table and split, the run of each tool
+
+
+def complete(lines: list[Line], tools: list[str]) -> tuple[Cells, int]:
+    """The tables and splits of which every tool has a run that counts, and how many have some but not all.
+
+    A run that was ended has the error of the guess, which is that of the other tools' lines.
+    """
+    cells: Cells = defaultdict(dict)
+    for line in lines:
+        if not line["busy"]:
+            cells[line["table"], line["split"]][line["tool"]] = line
+    whole: Cells = {}
+    for where, cell in cells.items():
+        guesses = [line["guess"] for line in cell.values() if line["guess"] is not None]
+        if set(tools) <= set(cell) and guesses:
+            judged = {t: guesses[0] if cell[t]["error"] is None else cell[t]["error"] for t in tools}
+            whole[where] = {t: cell[t] | dict(guess=guesses[0], error=judged[t]) for t in tools}
+    return dict(sorted(whole.items())), len(cells) - len(whole)
+
+
+def errors_of(cells: Cells, tools: list[str]) -> dict[str, tuple[Any, Any]]:
+    """By table: test errors (splits, tools), and those of the guess (splits,)."""
+    tables = defaultdict(list)
+    for (table, _), cell in cells.items():
+        tables[table].append(([cell[t]["error"] for t in tools], next(iter(cell.values()))["guess"]))
+    return {name: (np.array([e for e, _ in rows]), np.array([g for _, g in rows])) for name, rows in tables.items()}
+
+
+def ranks(errors: dict[str, tuple[Any, Any]]) -> Any:
+    """(tables, tools): the mean over splits."""
+    return np.array([np.mean([rankdata(row) for row in one], axis=0) for one, _ in errors.values()])
+
+
+def beside_best(errors: dict[str, tuple[Any, Any]]) -> tuple[Any, Any]:
+    """(tables, tools): geometric mean over splits of error / least error; and the mean share lost of what is to be gained."""
+    ratio, lost = [], []
+    for found, guess in errors.values():
+        least = found.min(axis=1, keepdims=True)
+        ratio.append(np.exp(np.mean(np.log(np.maximum(found, 1e-300) / np.maximum(least, 1e-300)), axis=0)))
+        gained = np.maximum(guess[:, None] - least, 1e-12)
+        lost.append(np.mean(np.minimum((found - least) / gained, 1.0), axis=0))
+    return np.array(ratio), np.array(lost)
+
+
+def covered(line: Line) -> bool | None:
+    """Whether the range holds the test error, both having an error; None where there is no range."""
+    if line["failure"] or line.get("low") is None or line["reported"] is None:
+        return None
+    error, value = line["error"], line["reported"]
+    end = line["low"] if error < value else line["high"]
+    return bool(abs(error - value) <= np.hypot(value - end, Z * line["standard_error"]))
+
+
+def bias(line: Line) -> float | None:
+    """(reported - true) / true."""
+    if line["failure"] or line.get("reported") is None or line["error"] == 0:
+        return None
+    return float(line["reported"] / line["error"] - 1)
+
+
+def written(lines: list[Line], tools: list[str]) -> str:
+    """The page; what is not complete is told, and not counted."""
+    cells, partly = complete(lines, tools)
+    if not cells:
+        return f"No table and split has a run of all of {', '.join(tools)} that counts ({partly} have some)."
+    errors = errors_of(cells, tools)
+    rank, (ratio, lost) = ranks(errors), beside_best(errors)
+    runs = {t: [cell[t] for cell in cells.values()] for t in tools}
+    versions = {t: sorted({line.get("version") or "unknown" for line in runs[t]}) for t in tools}
+    text = [
+        "# Beside FLAML and AutoGluon",
+        "",
+        f"{len(errors)} tables, {len(cells)} splits into 70 % to learn from and 30 % to judge by, {lines[0]['seconds']:g} seconds and 2 "
+        f"cores for each tool; {partly} splits without a run of every tool that counts are left out. The rule, fixed before the first "
+        "run, is the docstring of `bench/rivals/__init__.py`.",
+        "",
+        "| tool | version | mean rank | first | error / least: median, mean | lost of the gain | fit: mean, most | prediction | failed |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for j in np.argsort(rank.mean(axis=0)):
+        mine = runs[tools[j]]
+        fit = np.array([line.get("fit_seconds") or line["wall"] for line in mine])
+        told = np.median([line["predict_seconds"] for line in mine if line.get("predict_seconds") is not None] or [np.nan])
+        wins = float(np.mean(np.concatenate([found[:, j] <= found.min(axis=1) for found, _ in errors.values()])))
+        parts = [tools[j], ", ".join(versions[tools[j]]), f"{rank[:, j].mean():.2f}", f"{wins:.0%}"]
+        parts += [f"{np.median(ratio[:, j]):.3f}, {ratio[:, j].mean():.3f}", f"{lost[:, j].mean():.1%}"]
+        parts += [f"{fit.mean():.0f}, {fit.max():.0f} s", f"{told:.2g} s", f"{sum(bool(line['failure']) for line in mine)} of {len(mine)}"]
+        text.append("| " + " | ".join(parts) + " |")
+    text += ["", *_honesty(runs), "", *_tables(errors, cells, tools), *_failures(runs)]
+    return "\n".join(text)
+
+
+def _honesty(runs: dict[str, list[Line]]) -> list[str]:
+    lines = [
+        "## What each tool says of itself, beside what is true",
+        "",
+        "Bias: (reported - true) / true, below zero where the tool flatters itself; small tables have less than 500 training rows.",
+        "",
+        "| tool | runs | mean bias | median | of small tables | flatters by more than 10 % | its 95 % range covers |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for tool, mine in runs.items():
+        found = np.array([b for line in mine if (b := bias(line)) is not None])
+        small = np.array([b for line in mine if (b := bias(line)) is not None and line["rows"] < 500])
+        held = [one for line in mine if (one := covered(line)) is not None]
+        share = f"{np.mean(held):.1%} of {len(held)}" if held else "says none"
+        if not len(found):
+            lines.append(f"| {tool} | 0 | | | | | {share} |")
+            continue
+        little = f"{small.mean():+.1%}" if len(small) else ""
+        lines.append(
+            f"| {tool} | {len(found)} | {found.mean():+.1%} | {np.median(found):+.1%} | {little} | {(found < -0.1).mean():.0%} | {share} |"
+        )
+    return lines
+
+
+def _tables(errors: dict[str, tuple[Any, Any]], cells: Cells, tools: list[str]) -> list[str]:
+    """Of each table, the mean test error of each tool, and what it reports."""
+    lines = ["## Table by table", "", "Mean over splits of the test error (reported by the tool); the least is bold.", ""]
+    lines += ["| table | score | splits | guess | " + " | ".join(tools) + " |", "|---|---|---:|---:|" + "---:|" * len(tools)]
+    for table, (found, guess) in errors.items():
+        mine = [cell for (name, _), cell in cells.items() if name == table]
+        metric = next((line["metric"] for cell in mine for line in cell.values() if "metric" in line), "")
+        parts = []
+        for j, tool in enumerate(tools):
+            said = [cell[tool]["reported"] for cell in mine if cell[tool].get("reported") is not None]
+            mean = f"{found[:, j].mean():.4g}"
+            mean = f"**{mean}**" if found[:, j].mean() <= found.mean(axis=0).min() else mean
+            parts.append(f"{mean} ({np.mean(said):.4g})" if said else mean)
+        lines.append(f"| {table} | {metric} | {len(found)} | {guess.mean():.4g} | " + " | ".join(parts) + " |")
+    return lines
+
+
+def _failures(runs: dict[str, list[Line]]) -> list[str]:
+    failed = [line for mine in runs.values() for line in mine if line["failure"]]
+    if not failed:
+        return []
+    return ["", "## Failures", "", *(f"- {line['tool']}, {line['table']}, split {line['split']}: {line['failure']}" for line in failed)]
