@@ -30,9 +30,9 @@ Rank        of the test errors of one split, ties sharing the mean; the mean ove
     python -m bench.rivals run ... --tools flaml --tables iris,titanic --splits 0
     python -m bench.rivals table --results FILE --out docs/rivals.md
 
-PATH is the interpreter of an environment with flaml[automl], or with autogluon.tabular[lightgbm,catboost,xgboost,fastai] and ray (they ask
-for different versions of XGBoost); ours is the one that runs this. One run is one process and one line of the file, which is only added
-to: the last line that counts is the one that is read.
+PATH is the interpreter of an environment with flaml[automl] and catboost, or with autogluon.tabular[lightgbm,catboost,xgboost,fastai] and
+autogluon.core[ray] (they ask for different versions of XGBoost); ours is the one that runs this. One run is one process and one line of
+the file, which is only added to: the last line that counts is the one that is read.
 
 Reading order: `split` (what the tools get), `tools` (the tools), `child` (one run), `machine` (who else used the cores), `results` (the
 file), `summary` (what comes of it).
