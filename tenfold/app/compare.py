@@ -15,6 +15,7 @@ from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short
 from tenfold.core.errors import BadParameter
 from tenfold.score.registry import find_score, known_score
 from tenfold.selection.answers import USUAL
+from tenfold.selection.decision import judge_of
 from tenfold.selection.paired import Contender, Difference, contender, difference, foreign
 from tenfold.selection.store import plain
 
@@ -43,6 +44,7 @@ def compare_command(
     role = first.answers.role
     judged = metric or (first.record.get("settings") or {}).get("metric") or USUAL[role][0]
     judge = find_score(judged, role, None if first.answers.classes is None else len(first.answers.classes), parameter="metric")
+    judge = judge_of(judge.name, first.record.get("settings") or {}, first.answers.classes) or judge
     found = [difference(first, other, judge) for other in others]
     if as_json:
         facts = [

@@ -54,7 +54,8 @@ class Estimated:
         value, low, high = (figure(one[key], name) for key in ("value", "low", "high"))
         extent = f"95% range {low} to {high}"
         beside = f"{self.guess_labels[name]} gets {figure(self.guess[name], name)}" if self.signal is not False else ""
-        return f"  {metric_name(name):<10} {value:>10}   {extent:<30}   {beside}".rstrip()
+        width = max(10, *(len(metric_name(each["metric"])) for each in self.estimates))
+        return f"  {metric_name(name):<{width}} {value:>10}   {extent:<30}   {beside}".rstrip()
 
     def _rounds(self) -> str:
         """The estimate is of the procedure: what it took when it was repeated."""

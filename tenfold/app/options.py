@@ -65,6 +65,11 @@ Prefer = Annotated[
         metavar="NAME", help="best (may be an ensemble), fast (the best single model), simple (the simplest that is as good as that)"
     ),
 ]
+Cost = Annotated[
+    str | None,
+    typer.Option(metavar="COSTS", help="what errors cost: FP:1,FN:20, or a>b:5,b>a:1, or a file with a matrix; the cheapest class is said"),
+]
+Positive = Annotated[str | None, typer.Option(metavar="CLASS", help="which of two classes is the positive one; the rarer if not given")]
 Seed = Annotated[int, typer.Option(metavar="N", help="the same seed gives the same folds and the same result")]
 Metric = Annotated[
     str | None,
@@ -107,6 +112,8 @@ OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the or
         groups=_role("rows of one value stay together: new rows will have other values (patients, shops)"),
         weights=_role("how much each row counts, in fits and in scores"),
         time_column=_role("dates or numbers: judge every span of time by what was known before it, as for the future"),
+        cost=Cost,
+        positive=Positive,
     ),
 }
 

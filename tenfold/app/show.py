@@ -8,6 +8,7 @@ import sys
 from typing import Any, TextIO
 
 from tenfold.app.board import board_lines
+from tenfold.app.decisions import decision_lines
 from tenfold.app.estimate import Estimated
 from tenfold.app.progress import Progress
 from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
@@ -116,6 +117,9 @@ class Text(Silent):
 
     def _estimate(self, **facts: Any) -> list[str]:
         return Estimated(**facts).lines()
+
+    def _decisions(self, **facts: Any) -> list[str]:
+        return decision_lines(facts)
 
     def _chosen(
         self,

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from tenfold.score.words import figure as figure
 from tenfold.score.words import metric_name as metric_name
+from tenfold.score.words import percent as percent
 
 LONGEST_NAME = 60
 # What a line begins with, a title or the name of a score; the rest of it goes on below its text.

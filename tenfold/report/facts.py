@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from tenfold.score.record import Score
-from tenfold.score.registry import known_score
 from tenfold.score.words import figure, metric_name
+from tenfold.selection.decision import judge_of
 from tenfold.selection.unseen import Unseen
 from tenfold.table.show import shown
 
@@ -71,7 +71,7 @@ class Facts:
 
     @cached_property
     def judge(self) -> Score | None:
-        return known_score(self.metric)
+        return judge_of(self.metric, self.settings, self.held.classes if self.held is not None else None)
 
     @property
     def greater(self) -> bool:

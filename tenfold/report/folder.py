@@ -53,7 +53,8 @@ def drivers_of(model: TableModel, record: Facts, held_out: pl.DataFrame, table: 
     order = held_out.unique("row", keep="first").sort("row")
     numbers, settings = order["row"].to_numpy(), record.get("settings", {})
     metric, seed = str(settings.get("metric") or ""), int(settings.get("seed") or 0)
-    facts: Facts = plain(explained(model, raw.frame[numbers], order["truth"].to_numpy(), held_out, metric, seed, rows=numbers))
+    more = dict(rows=numbers, positive=settings.get("positive"))
+    facts: Facts = plain(explained(model, raw.frame[numbers], order["truth"].to_numpy(), held_out, metric, seed, **more))
     return facts
 
 

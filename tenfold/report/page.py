@@ -14,6 +14,7 @@ import numpy as np
 
 from tenfold.core.errors import BadInput
 from tenfold.report.blocks import Section
+from tenfold.report.decisions import decisions
 from tenfold.report.drivers import drivers, failing, fairness
 from tenfold.report.errors import errors, uncertainty
 from tenfold.report.facts import Facts, as_dict, counted
@@ -31,6 +32,7 @@ SECTIONS = (
     trusted,
     warned,
     drivers,
+    decisions,
     errors,
     uncertainty,
     failing,

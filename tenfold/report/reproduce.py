@@ -11,6 +11,7 @@ from typing import Any
 from tenfold.report.blocks import Code, Download, Pairs, Section, Table
 from tenfold.report.facts import Facts, as_dict, as_list, number
 from tenfold.report.verdict import sentences
+from tenfold.selection.costs import written_cost
 from tenfold.table.show import shown
 
 MOST_LISTED = 50
@@ -76,6 +77,8 @@ def command(facts: Facts) -> str:
         value = settings.get(option)
         if value is not None and value != "":
             words += [f"--{option}", str(value)]
+    words += [] if settings.get("positive") is None else ["--positive", str(settings["positive"])]
+    words += ["--cost", written_cost(settings["cost"])] if as_list(settings.get("cost")) else []
     for option in ("drop", "keep", "category"):
         for name in as_list(settings.get(option))[:20]:
             words += [f"--{option}", str(name)]

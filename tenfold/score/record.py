@@ -66,6 +66,9 @@ class Score:
     )
     every_class: bool = False
     merges: bool = True
+    of_counts: Callable[[Array, Array, Array], Array] | None = (
+        None  # `score.counts`, where another decision than for the most likely class may score more
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.name.replace("_", " "))

@@ -10,6 +10,7 @@ import numpy as np
 import tenfold.score as package
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
+from tenfold.score import counts
 from tenfold.score import statistics as of
 from tenfold.score.absolute_errors import LargestError
 from tenfold.score.clustering import Contingency
@@ -34,6 +35,7 @@ from tenfold.score.relative_errors import Shares
 from tenfold.score.scorer import Scorer
 
 AVERAGES = ("macro", "micro", "weighted")
+DECIDED = ("binary", "macro", "weighted")
 DEFAULTS = {"classifier": "accuracy", "regressor": "r2"}
 
 
@@ -42,17 +44,26 @@ def _classes(name: str, greater_is_better: bool, output: str, sums: Any, finish:
     return Score(name, CLASSES, greater_is_better, output, sums, finish, **{"high": 1.0, **more})
 
 
-def _shares(name: str, label: str) -> list[Score]:
-    """Precision, recall or F₁ of the second of two classes, and its averages over any number of classes."""
+def _shares(name: str, label: str, decided: tuple[str, ...] = ()) -> list[Score]:
+    """Precision, recall or F₁ of the second of two classes, and its averages over any number of classes.
+
+    decided: the averages by which a threshold may be chosen. Precision and recall alone are best where one class is hardly ever said, or
+    always; averaged over rows (micro), the most likely class is the best decision.
+    """
     function = f"{name}_score"
+
+    def by(average: str) -> Any:
+        return partial(counts.averaged, share=name, average=average) if average in decided else None
+
     one = Score(
         name, (TWO_CLASSES,), True, LABELS, of.confusion, partial(of.by_class, share=name, average="binary"),
         function=function, options=dict(zero_division=0), high=1.0, label=label, title=f"{label} of the second class",
+        of_counts=by("binary"),
     )  # fmt: skip
     means = [
         _classes(
             f"{name}_{average}", True, LABELS, of.confusion, partial(of.by_class, share=name, average=average),
-            function=function, options=dict(average=average, zero_division=0), label=f"{label} ({average})",
+            function=function, options=dict(average=average, zero_division=0), label=f"{label} ({average})", of_counts=by(average),
         )
         for average in AVERAGES
     ]  # fmt: skip
@@ -109,11 +120,11 @@ SCORES: dict[str, Score] = {
                  synonyms=("brier_score",), high=2.0, label="Brier score", row_loss=of.squared_probability,
                  loss_label="Brier score", mean_of_rows=True),
         _classes("balanced_accuracy", True, LABELS, of.confusion, Confusion.balanced_accuracy,
-                 function="balanced_accuracy_score"),
-        *_shares("f1", "F1"),
-        *_shares("jaccard", "Jaccard index"),
+                 function="balanced_accuracy_score", of_counts=counts.balanced),
+        *_shares("f1", "F1", DECIDED),
+        *_shares("jaccard", "Jaccard index", DECIDED),
         _classes("matthews_corrcoef", True, LABELS, of.confusion, Confusion.matthews, function="matthews_corrcoef",
-                 synonyms=("mcc",), low=-1.0, label="Matthews correlation"),
+                 synonyms=("mcc",), low=-1.0, label="Matthews correlation", of_counts=counts.matthews),
         _area("roc_auc", "AUC", "ovr", synonyms=("auc", "roc", "roc_auc_ovr")),
         _area("roc_auc_ovr_weighted", "AUC (one against the rest, weighted)", "ovr", "weighted"),
         _area("roc_auc_ovo", "AUC (one against one)", "ovo"),

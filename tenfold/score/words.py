@@ -13,6 +13,13 @@ def metric_name(metric: str) -> str:
     return metric if score is None else score.label
 
 
+def percent(share: float | None) -> str:
+    """A share in per cent, with digits where it is small."""
+    if share is None or not math.isfinite(share):
+        return "-"
+    return f"{100 * share:.2g}%" if 0 < share < 0.01 else f"{100 * share:.1f}%".replace(".0%", "%")
+
+
 def figure(value: float | None, metric: str = "") -> str:
     """A score with four digits that matter; accuracy in per cent."""
     if value is None or not math.isfinite(value):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,9 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.evaluate.validate.ranges import score_range
-from tenfold.score.record import Score
-from tenfold.score.registry import SCORES, known_score
+from tenfold.score.record import Score, judged_output
+from tenfold.score.registry import SCORES
+from tenfold.selection.decision import decided, judge_of
 from tenfold.selection.model import TableModel
 from tenfold.table.cells import as_numbers, as_texts, class_texts, finite
 from tenfold.table.columns import check_name
@@ -27,7 +30,7 @@ class Answers:
     """Truth and outputs of some rows: codes of classes and logarithms of probabilities, or one column of numbers each."""
 
     truth: Array  # (n) codes, or (n, 1)
-    output: Array  # (n, classes), or (n, 1)
+    output: Array  # (n, classes), or (n, 1); one more column for the class that is decided for, where that need not be the most likely
     classes: list[str] | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -52,19 +55,27 @@ class Answers:
         every = not judge.every_class or len(np.unique(self.truth)) == len(self.classes)
         return every and not two_only
 
+    def judged(self, judge: Score) -> Array:
+        """Outputs as a score takes them."""
+        return judged_output(judge, self.output, None if self.classes is None else np.arange(len(self.classes)))
+
     def scored(self, judge: Score, widen: float | None = None) -> Facts:
         """The score with its 95 % range. widen: 1 for rows that no model was fitted to, None for those of folds."""
         with np.errstate(over="ignore"):  # the range of a perfect score has no end
-            found = score_range(judge, self.truth, self.output, widen=widen)
+            found = score_range(judge, self.truth, self.judged(judge), widen=widen)
         return dict(metric=judge.name, value=found.estimate, low=found.low, high=found.high, method=found.method)
 
 
-def judges_for(answers: Answers, first: str | None = None) -> list[Score]:
-    """The score that a run was judged by, if it is known and these rows have it, and the usual ones of its task."""
-    asked = known_score(first) if first else None
-    names = [] if asked is None else [asked.name]
-    names += [name for name in USUAL[answers.role] if name not in names and (name != "mae" or not names)]
-    return [SCORES[name] for name in names if answers.can(SCORES[name])]
+def judges_for(answers: Answers, first: str | None = None, settings: Mapping[str, Any] = MappingProxyType({})) -> list[Score]:
+    """The score that a run was judged by, if it is known and these rows have it, and the usual ones of its task.
+
+    settings: of the run, by which one of two classes is the positive one.
+    """
+    asked = judge_of(first, settings, answers.classes) if first else None
+    found = [] if asked is None else [asked]
+    names = [one.name for one in found]
+    found += [SCORES[name] for name in USUAL[answers.role] if name not in names and (name != "mae" or not names)]
+    return [one for one in found if answers.can(one)]
 
 
 def logs(chances: Array) -> Array:
@@ -97,7 +108,7 @@ def answers_of(model: TableModel, table: Any, trained_on: str | None = None) -> 
         notes.append(f"{count} of classes that the model has never seen (such as {strange[:40]!r}) left out: it cannot be right there")
     codes = np.array([labels.index(one) for one, here in zip(truth, known, strict=True) if here])
     chances = model.predict_proba(frame if known.all() else frame.filter(pl.Series(known)))
-    return Answers(codes, logs(chances), labels, notes)
+    return Answers(codes, decided(logs(chances), model.rule), labels, notes)
 
 
 def _with_target(raw: Raw, model: TableModel) -> tuple[pl.DataFrame, list[str]]:

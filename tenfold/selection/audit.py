@@ -18,9 +18,11 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.score.record import Score
 from tenfold.selection.choice import Choice, Mix, Z, choose
+from tenfold.selection.decision import decided
 from tenfold.selection.estimate import Estimate, estimated
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.race import Race
+from tenfold.selection.settings import PREFERENCES
 
 SIGNAL = 1.0  # standard errors that the gain over the guess must be above zero
 PARTS = 5  # of the rows of a single fold, where a race was cut short before the second
@@ -53,7 +55,7 @@ class Audit:
         gain counts from the guess or from the same outputs on shuffled truth, whichever scores more.
         """
         held, judge, outputs = self.held, self.held.judge, self.outputs[prefer]
-        guessed = Mix({guess: 1.0}).outputs(held, self.rows)
+        guessed = held.decided(Mix({guess: 1.0}).outputs(held, self.rows), self.rows)
         if judge.row_loss is not None:
             ahead = held.row_losses(guessed, self.rows) - held.row_losses(outputs, self.rows)
             value, error = float(held.mean(ahead, self.rows)), held.error(ahead, self.rows)
@@ -88,8 +90,7 @@ def audit(race: Race) -> Audit | None:
         part = np.random.default_rng(0).permutation(len(known)) % PARTS
     rounds = np.unique(part)[1 if in_time else 0 :]
     judged = np.flatnonzero(np.isin(part, rounds))
-    rows, width = known[judged], race.outputs.shape[2]
-    found = {prefer: np.full((len(known), width), np.nan) for prefer in ("best", "simple", "fast")}
+    rows, said = known[judged], dict[str, Array]()
     choices = []
     for o in rounds:
         inside, outside = known[part < o if in_time else part != o], known[part == o]
@@ -98,9 +99,11 @@ def audit(race: Race) -> Audit | None:
         table = replace(table, outputs=np.where(held.usable(outside)[:, None, None], table.outputs, np.nan))
         choice = choose(race.settings, table, inside)
         choices.append(choice)
-        for prefer, outputs in found.items():
-            outputs[part == o] = choice.taken(prefer).outputs(held, outside)
-    found = {prefer: outputs[judged] for prefer, outputs in found.items()}
+        for prefer in PREFERENCES:
+            mix = choice.taken(prefer)
+            outputs = decided(mix.outputs(held, outside), table.rule(mix.outputs(table, inside), inside))
+            said.setdefault(prefer, np.full((len(known), outputs.shape[1]), np.nan))[part == o] = outputs
+    found = {prefer: outputs[judged] for prefer, outputs in said.items()}
     return Audit(_method(race, folds, nested), rows, held, found, choices, part[judged])
 
 

@@ -96,7 +96,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
     places = []
     if top.single is None:
         first = top.outputs(held, rows)
-        places.append(Place(top, held.score(first, rows), "best"))
+        places.append(Place(top, held.score(held.decided(first, rows), rows), "best"))
         gaps = {c: _gap(held, rows, first, c) for c in usable}
     useful = leader != guess and gaps[guess][0] > Z * gaps[guess][1]
     for c in order:
@@ -110,7 +110,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
             against = "baseline"
         elif useful and usefulness[c] < usefulness[guess]:  # worse than guessing, which the leader beats
             against = "worse"
-        places.append(Place(Mix({c: 1.0}), held.score(held.outputs[c, rows], rows), against))
+        places.append(Place(Mix({c: 1.0}), held.score(held.decided(held.outputs[c, rows], rows), rows), against))
     return Choice(places, leader, top, Mix({simple: 1.0}))
 
 

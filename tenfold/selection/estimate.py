@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from tenfold.core.data import Array
 from tenfold.evaluate.validate.ranges import score_range
-from tenfold.score.record import Score
+from tenfold.score.record import Score, judged_output
 from tenfold.selection.held_out import HeldOut
 
 COVERAGE = 0.9  # share of new rows whose truth lies within the range of a prediction
@@ -35,7 +35,8 @@ def estimated(judge: Score, held: HeldOut, outputs: Array, rows: Array, method: 
     """The score of held-out rows together, and the range of what it is on new rows."""
     weights = None if held.weight is None else held.weight[rows]
     units = None if held.units is None else held.units[rows]
-    found = score_range(judge, held.truth(rows), outputs.astype(np.float64, copy=False), weights, units, classes=held.labels)
+    output = judged_output(judge, outputs.astype(np.float64, copy=False), held.classes)
+    found = score_range(judge, held.truth(rows), output, weights, units, classes=held.labels)
     error = (found.high - found.low) / (2 * float(ndtri(0.975)))
     return Estimate(judge.name, float(found.estimate), float(found.low), float(found.high), float(error), method)
 

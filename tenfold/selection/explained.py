@@ -21,6 +21,7 @@ from tenfold.evaluate.explain.response import Response, altered, response_of
 from tenfold.score.record import Score, judged_output
 from tenfold.score.registry import SCORES
 from tenfold.selection.alone import order_of, single_strengths
+from tenfold.selection.decision import judge_of
 from tenfold.selection.model import TableModel
 from tenfold.selection.slices import level_name, slices_of
 from tenfold.selection.unseen import Unseen
@@ -51,15 +52,19 @@ def explained(
     seed: int = 0,
     fair: str = "",
     rows: Array | None = None,
+    positive: str | None = None,
 ) -> Facts:
     """Facts about a model of a table, from its training rows and their targets.
 
     held_out: predictions for rows that had not been seen; the groups where they fail are looked for. rows: the numbers of the rows of
     `frame` that its `row` gives, ascending; 0, 1, ... if not given.
-    metric: the score that importances are falls of. fair: a column by whose groups the errors are told.
+    metric: the score that importances are falls of; positive: which of two classes it is of. fair: a column by whose groups the errors
+    are told.
     The facts are numbers and texts in dicts and lists, for run.json and the report.
     """
-    judge = SCORES[metric or ("log_loss" if model.role == "classifier" else "rmse")]
+    classes = [str(one) for one in model.classes_] if model.role == "classifier" else None
+    usual = "rmse" if classes is None else "log_loss"
+    judge = judge_of(metric or usual, dict(positive=positive), classes) or SCORES[usual]
     rng = np.random.default_rng(seed)
     some = np.sort(rng.permutation(len(y))[:MOST_ROWS])
     used, y_some = frame.select(model.feature_names_in_.tolist())[some], np.asarray(y)[some]

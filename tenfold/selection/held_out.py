@@ -11,8 +11,9 @@ import numpy as np
 from tenfold.base.estimator import softmax
 from tenfold.core.data import Array
 from tenfold.evaluate.validate.result import corrected_error
-from tenfold.score.record import Score
+from tenfold.score.record import Score, judged_output, split_choice
 from tenfold.score.statistics import absolute, squared
+from tenfold.selection.decision import decided, rule_for
 
 SMALLEST = float(np.finfo(np.float64).eps)  # probability whose logarithm stands for that of zero, as in `log_loss`
 WIDER = 1.15  # what an error of a mean over held-out rows is multiplied by: models of different folds share training rows
@@ -30,6 +31,7 @@ class HeldOut:
     labels: Array | None = None  # what the classes are called
     weight: Array | None = None  # of each row, where rows do not count alike
     units: Array | None = None  # a number for each row, the same for rows that belong together
+    costs: Array | None = None  # of decisions, where they were given
 
     def truth(self, rows: Array) -> Array:
         """The truth of some rows, as a score takes it: codes of classes, or one column of numbers."""
@@ -71,15 +73,27 @@ class HeldOut:
         """The judge's loss of each of these rows; of a judge that is no mean over rows, the one that ensembles are weighed by."""
         loss = self.judge.row_loss
         if loss is not None:
-            return loss(self.truth(rows), output.astype(np.float64, copy=False))
+            return loss(self.truth(rows), judged_output(self.judge, output.astype(np.float64, copy=False), self.classes))
         if self.classes is None:
             return squared(self.truth(rows), output)
+        output = split_choice(output, len(self.classes))[0]
         return -np.log(np.maximum(softmax(output)[np.arange(len(rows)), self.y[rows]], SMALLEST))
 
     def score(self, output: Array, rows: Array, judge: Score | None = None) -> float:
         """The score of outputs for these rows together."""
-        judge, output = judge or self.judge, output.astype(np.float64, copy=False)
+        judge = judge or self.judge
+        output = judged_output(judge, output.astype(np.float64, copy=False), self.classes)
         return judge.of(self.truth(rows), output, self.weights(rows), self.labels)
+
+    def rule(self, output: Array, rows: Array) -> Array | None:
+        """The costs by which classes are decided for, from these rows; None for the most likely class."""
+        if self.classes is None or self.costs is not None:
+            return self.costs
+        return rule_for(self.judge, self.y[rows], output, self.fold[rows], None if self.weight is None else self.weight[rows])
+
+    def decided(self, output: Array, rows: Array) -> Array:
+        """Outputs with the class that is decided for as one more column, by the rule that is best for these rows, if there is one."""
+        return output if self.classes is None or output.shape[1] > len(self.classes) else decided(output, self.rule(output, rows))
 
     def utilities(self, rows: Array) -> Array:
         """Of each setting, how good it is on these rows by the judge, greater is better; −∞ where it is not known.
@@ -92,7 +106,7 @@ class HeldOut:
             found[usable] = -self.mean(self.losses[usable][:, rows], rows)
         else:
             for c in np.flatnonzero(usable):
-                found[c] = self.judge.sign * self.score(self.outputs[c, rows], rows)
+                found[c] = self.judge.sign * self.score(self.decided(self.outputs[c, rows], rows), rows)
         return found
 
     def behind(self, ahead: Array, other: Array, rows: Array) -> tuple[float, float]:
@@ -100,6 +114,7 @@ class HeldOut:
         if self.judge.row_loss is not None:
             gap = self.row_losses(other, rows) - self.row_losses(ahead, rows)
             return float(self.mean(gap, rows)), WIDER * self.error(gap, rows)
+        ahead, other = self.decided(ahead, rows), self.decided(other, rows)
         parts = [np.flatnonzero(self.fold[rows] == k) for k in np.unique(self.fold[rows])]
         gaps = np.array(
             [self.judge.sign * (self.score(ahead[p], rows[p]) - self.score(other[p], rows[p])) for p in parts]

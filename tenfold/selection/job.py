@@ -23,6 +23,7 @@ from tenfold.selection.candidates import Family
 from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.choice import Mix
 from tenfold.selection.coded import coder_for, why_no_columns
+from tenfold.selection.decisions import Decisions
 from tenfold.selection.folds import Division, folds_in_time, make_folds
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
@@ -98,10 +99,12 @@ class Job:
         named = Asked(asked.keep, [*asked.drop, *beside], asked.category)
         named.check(frame.columns, target)
         task = find_task(frame[target], raw.typed, asked.task, comma, target in named.category)
-        judge = find_score(asked.metric or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
         weight = None
         if "weights" in roles:
             weight, task = weights_of(frame, roles["weights"], raw.typed, comma, task)
+        decisions = Decisions.of(task, asked.cost, asked.positive)
+        judge = find_score(asked.metric or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
+        judge = decisions.judge(judge)
         self.emit("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)
@@ -114,9 +117,11 @@ class Job:
         times = times_of(frame, roles["time_column"], raw.typed, comma, task) if "time_column" in roles else None
         groups = groups_of(frame, roles["groups"], task) if "groups" in roles else None
         division = self._folds(used, task, plan.folds, groups, times)
-        race, task = self._race(plan, X, coder.names_out(), table, task, division, judge, weight)
-        outcome = decide(race, task, judge, asked.prefer)
+        race, task = self._race(plan, X, coder.names_out(), table, task, division, judge, weight, decisions)
+        outcome = decide(race, task, judge, asked.prefer, decisions)
         used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
+        if task.n_classes == 2:
+            used_settings["positive"] = str(task.classes[decisions.positive])
         record = dict(
             data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_used=len(task.y)),
             asked=asked.facts(),
@@ -142,15 +147,15 @@ class Job:
 
     def _race(
         self, plan: Plan, X: Array, names: list[str], table: pl.DataFrame, task: Task, division: Division, judge: Score,
-        weight: Array | None,
+        weight: Array | None, decisions: Decisions,
     ) -> tuple[Race, Task]:  # fmt: skip
         """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
-        beside = [score for score in scores_beside(task, division.fold) if score.name != judge.name]
+        beside = [score for score in decisions.beside(scores_beside(task, division.fold)) if score.name != judge.name]
         labels = task.classes if task.kind == "classes" else None
         families: list[Family] = list(plan.families)
         alike = pl.String not in table.dtypes and not np.isnan(X).any()
         race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested)
-        race.labels = labels
+        race.labels, race.costs = labels, decisions.costs
         self.emit(
             "plan",
             families=len(families) - 1,
@@ -171,7 +176,7 @@ class Job:
                 heat = Race(
                     X[rows], task.codes[rows], division.some(rows), families, [judge], table[rows], names, weight=some_weight
                 )
-                heat.labels = labels
+                heat.labels, heat.costs = labels, decisions.costs
                 known = None if self.checkpoint is None else self.checkpoint.families()
                 if known is None:
                     heat.run(self._tick, singles=1)
@@ -180,7 +185,7 @@ class Job:
                 families = [family for family in families if family.title in known]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
                 race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested)
-                race.labels = labels
+                race.labels, race.costs = labels, decisions.costs
             if self.checkpoint is not None:
                 self.checkpoint.restore(race)
             race.run(partial(self._tick, race=race), most=self.units)
@@ -209,6 +214,8 @@ class Job:
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.warned
         )
         self.emit("estimate", **found.facts())
+        if found.told is not None:
+            self.emit("decisions", **found.told)
         model = self._model(found, coder, found.taken)
         simple = None if found.simple == found.taken else self._model(found, coder, found.simple)
         other = "best" if found.prefer == "simple" else "simple"
@@ -252,7 +259,7 @@ class Job:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
-        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, found.race.floor)
+        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, found.race.floor, found.rule(mix))
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began

@@ -18,6 +18,8 @@ from tenfold.gate.categories import Categories
 from tenfold.prepare.coder import TableCoder
 from tenfold.prepare.indicators import folded, kept_levels, levels_of, unfolded
 from tenfold.prepare.new_rows import check_new_rows
+from tenfold.selection.costs import cheapest
+from tenfold.selection.decision import decided
 from tenfold.table.cells import as_numbers, as_texts, finite
 from tenfold.table.columns import check_name
 from tenfold.table.reading import pl, read_table
@@ -65,6 +67,7 @@ class TableModel(Estimator):
     pipeline: Any = param(
         default=None, doc="a fitted pipeline that takes the coder's matrix, or a learner that takes its frame"
     )
+    costs: Any = param(default=None, doc="costs of each true class and decision, by which classes are decided for; None: the most likely")
 
     @classmethod
     def of(
@@ -75,9 +78,10 @@ class TableModel(Estimator):
         reach: float | None = None,
         reaches: Array | None = None,
         floor: float = 0.0,
+        costs: Array | None = None,
     ) -> TableModel:
         """The model from its two fitted parts; `reach` is half the width of the range around a prediction, `reaches` by level."""
-        model = cls(coder, pipeline)
+        model = cls(coder, pipeline, None if costs is None else costs.tolist())
         vars(model).update(
             n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
         )
@@ -125,6 +129,14 @@ class TableModel(Estimator):
         width = self.n_features_in_ if self._keeps_categories else len(coder.names_out())
         if pipeline.n_features_in_ != width:
             return f"the model behind the coder does not take its {width} columns"
+        if self.costs is not None:
+            classes = len(pipeline.classes_) if pipeline.role == "classifier" else 0
+            try:
+                fits = np.shape(self.costs) == (classes, classes) and bool(np.isfinite(np.asarray(self.costs, dtype=np.float64)).all())
+            except (TypeError, ValueError):
+                fits = False
+            if not fits:
+                return f"the costs are no matrix of numbers for {classes} classes"
         names = vars(pipeline).get("feature_names_in_") if self._keeps_categories else None
         return (
             None if names is None or np.array_equal(names, self.feature_names_in_) else "the model takes other columns"
@@ -142,7 +154,20 @@ class TableModel(Estimator):
 
     def predict(self, table: Any) -> Array:
         """The predicted class or number of each row of a file or frame."""
-        return np.asarray(self.pipeline.predict(self.coded(table)))
+        return self.answers(self.coded(table))
+
+    def answers(self, coded: Any) -> Array:
+        """The predicted class or number, of rows as the pipeline takes them: the most likely class, or that of least expected cost."""
+        if self.rule is None:
+            return np.asarray(self.pipeline.predict(coded))
+        return np.asarray(self.classes_[cheapest(self.chances(coded), self.rule)])
+
+    @property
+    def rule(self) -> Array | None:
+        """The costs by which a class is decided for; None for the most likely one."""
+        if self.costs is None or len(self.costs) != len(self.classes_):  # fitted anew to rows of fewer classes
+            return None
+        return np.asarray(self.costs, dtype=np.float64)
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
@@ -262,6 +287,8 @@ class TableModel(Estimator):
         return np.asarray(self._last._predict(self._through(rows)))
 
     def _outputs(self, rows: Array) -> Array:
+        if self.rule is not None:
+            return decided(self._scores(rows), self.rule)
         return self._scores(rows) if self._floor else np.asarray(self._last._outputs(self._through(rows)))
 
     def _scores(self, rows: Array) -> Array:

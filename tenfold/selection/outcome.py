@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tenfold.base.roles import softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.evaluate.validate.result import corrected_error
-from tenfold.score.record import Score
+from tenfold.score.record import Score, split_choice
 from tenfold.selection.audit import SIGNAL, Audit, audit
 from tenfold.selection.choice import Choice, Mix, Place, choose
+from tenfold.selection.costs import COST
+from tenfold.selection.decisions import Decisions
 from tenfold.selection.estimate import Estimate, reach_of, reaches_of
 from tenfold.selection.race import Race
+from tenfold.selection.unseen import DECISION
 from tenfold.table.reading import pl
 from tenfold.table.task import Task
 
@@ -37,6 +42,7 @@ class Outcome:
     signal: bool | None  # None: stopped too early to know
     guess: int
     taken: Mix
+    decisions: Decisions
 
     @property
     def is_guess(self) -> bool:
@@ -80,7 +86,7 @@ class Outcome:
             return {}
         if not self.is_guess:
             return self.audit.estimates(self.race.judges, prefer)
-        outputs = self.guessed
+        outputs = self.audit.held.decided(self.guessed, self.audit.rows)
         method = "cross-validation of the guess, which was not picked by its score"
         found = {judge.name: self.audit.estimate(judge, outputs) for judge in self.race.judges}
         return {name: Estimate(**{**asdict(one), "method": method}) for name, one in found.items()}
@@ -97,7 +103,14 @@ class Outcome:
     @property
     def answers(self) -> Array | None:
         """What the procedure says of held-out rows."""
-        return None if self.audit is None else self.guessed if self.is_guess else self.audit.outputs[self.prefer]
+        if self.audit is None or not self.is_guess:
+            return None if self.audit is None else self.audit.outputs[self.prefer]
+        return self.audit.held.decided(self.guessed, self.audit.rows)
+
+    def rule(self, mix: Mix) -> Array | None:
+        """The costs by which a model decides for a class; None for the most likely one."""
+        held, rows = self.race.held_out(), np.flatnonzero(np.isin(self.race.fold, self.race.complete_folds))
+        return held.costs if not rows.size else held.rule(mix.outputs(held, rows), rows)
 
     @property
     def held_out(self) -> pl.DataFrame | None:
@@ -109,9 +122,20 @@ class Outcome:
         columns["truth"] = pl.Series(task.y[found.rows].tolist())
         if task.kind == "number":
             return pl.DataFrame({**columns, "prediction": pl.Series(answers[:, 0])})
-        shares = np.exp(answers - answers.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
+        scores, codes = split_choice(answers, task.n_classes)
+        shares = softmax(scores)
+        if codes is not None:
+            columns[DECISION] = pl.Series(task.classes[codes].tolist())
         return pl.DataFrame({**columns, **{f"chance of {one}": pl.Series(shares[:, k]) for k, one in enumerate(task.classes)}})
+
+    @cached_property
+    def told(self) -> dict[str, Any] | None:
+        """What is to be said of decisions, where costs were given, a threshold was chosen, or a class is rare."""
+        if self.audit is None or self.answers is None:
+            return None
+        rows, weight = self.audit.rows, self.race.weight
+        w = None if weight is None else weight[rows]
+        return self.decisions.told(self.task, self.judge, self.race.y[rows], self.answers, self.rule(self.taken), w)
 
     @property
     def reach(self) -> float | None:
@@ -144,7 +168,7 @@ class Outcome:
         guessed = {
             judge.name: float(np.nanmean(race.scores[judge.name][self.guess]))
             if judge.row_loss is None
-            else found.held.score(self.guessed, found.rows, judge)
+            else found.held.score(self.guessed, found.rows, judge)  # each by its own best: the most likely class, the least cost
             for judge in race.judges
         }
         rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
@@ -154,7 +178,7 @@ class Outcome:
             signal=self.signal,
             board=self.choice.places[0].score if self.choice.places else None,
             guess=guessed,
-            guess_labels={name: guess_label(self.task, name) for name in names},
+            guess_labels={name: guess_label(self.task, name) for name in names} | self._constants(),
             search=asdict(found.estimate(self.judge, found.outputs[self.prefer])),
             gain=None if self.gain is None else asdict(self.gain),
             rounds=len(found.choices),
@@ -165,6 +189,16 @@ class Outcome:
             method=found.method,
             picks=rivals,
         )
+
+    def _constants(self) -> dict[str, str]:
+        """The guess in words, by the scores of decisions for which it decides otherwise than for the most frequent class."""
+        if self.audit is None or self.task.kind == "number":
+            return {}
+        codes = split_choice(self.audit.held.decided(self.guessed, self.audit.rows), self.task.n_classes)[1]
+        if codes is None:
+            return {}
+        label = f"always predicting {self.task.classes[np.bincount(codes).argmax()]}"
+        return {COST if self.race.costs is not None else self.judge.name: label}
 
     def record(self) -> dict[str, Any]:
         """What run.json keeps of it."""
@@ -188,6 +222,7 @@ class Outcome:
             tied=self.tied,
             simple=dict(model=self.name(self.simple), estimate={name: asdict(one) for name, one in simple.items()}),
             signal=self.signal,
+            decisions=self.told,
             board=self.board,
             trace=self._trace(),
             search=audited,
@@ -212,13 +247,14 @@ class Outcome:
         return lines
 
 
-def decide(race: Race, task: Task, judge: Score, prefer: str = "best") -> Outcome:
+def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions: Decisions | None = None) -> Outcome:
     """The choice from what is complete, its honest estimate, and whether there is anything to choose."""
     guess = next(c for c, setting in enumerate(race.settings) if setting.family.is_guess)
+    decisions = decisions or Decisions.of(task)
     folds = race.complete_folds
     if not folds:
         nothing = Mix({guess: 1.0})
-        return Outcome(race, task, judge, prefer, Choice([], guess, nothing, nothing), None, None, None, guess, nothing)
+        return Outcome(race, task, judge, prefer, Choice([], guess, nothing, nothing), None, None, None, guess, nothing, decisions)
     held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
     usable = held.usable(rows)
     if not np.delete(usable, guess).any() and race.failures:  # and not stopped before any of them ran
@@ -231,7 +267,7 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best") -> Outcom
     if signal is False and len(folds) < race.K:
         signal = None  # a few folds can show that there is a signal, not that there is none
     taken = Mix({guess: 1.0}) if signal is False else choice.taken(prefer)
-    return Outcome(race, task, judge, prefer, choice, found, gain, signal, guess, taken)
+    return Outcome(race, task, judge, prefer, choice, found, gain, signal, guess, taken, decisions)
 
 
 def guess_label(task: Task, metric: str = "") -> str:
@@ -239,7 +275,7 @@ def guess_label(task: Task, metric: str = "") -> str:
     if task.kind == "number":
         mean = task.y.mean()
         return f"always guessing {mean:,.0f}" if 1e3 <= abs(mean) < 1e12 else f"always guessing {mean:.4g}"
-    if metric == "roc_auc":
+    if metric in ("roc_auc", "average_precision"):
         return "guessing"
     if metric == "accuracy":
         return f"always predicting {max(task.counts(), key=lambda pair: pair[1])[0]}"
@@ -255,7 +291,7 @@ def describe_place(place: Place, outcome: Outcome) -> dict[str, Any]:
     fits = sum(1 for one, _ in race.done if one == number)
     held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
     known = np.isfinite(place.score)
-    outputs = place.mix.outputs(held, rows) if known else None
+    outputs = held.decided(place.mix.outputs(held, rows), rows) if known else None
     others = {judge.name: held.score(outputs, rows, judge) for judge in race.judges[1:] if outputs is not None}
     name = family.title if not known else outcome.name(place.mix)
     heard = race.scores[outcome.judge.name][place.setting]

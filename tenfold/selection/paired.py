@@ -4,7 +4,7 @@
 
     row     its number in the table, from 0              prediction          of a number
     fold    the fold that it was held out in             chance of LABEL     of each class
-    truth   the target
+    truth   the target                                   decision            the class, where that need not be the most likely one
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from scipy.special import ndtr
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput
 from tenfold.evaluate.validate.ranges import score_difference, widening
-from tenfold.score.record import Score
+from tenfold.score.record import Score, split_choice
 from tenfold.selection.answers import Answers, logs
 from tenfold.selection.store import HELD_OUT, record_of
+from tenfold.selection.unseen import DECISION
 from tenfold.table.reading import pl, read_table
 
 CHANCE = "chance of "
@@ -94,7 +95,9 @@ def _read(frame: pl.DataFrame, path: Path) -> tuple[Array, Answers]:
         if name not in frame.columns:
             raise BadFile(f"{path} has no column {name!r}: it was not written by tenfold")
     frame = frame.filter(frame["row"].is_not_null()).sort("row").group_by("row", maintain_order=True).agg(
-        pl.col("truth").first(), *(pl.col(name).mean() for name in wanted[2:])  # held out several times: the mean
+        pl.col("truth").first(),
+        *([pl.col(DECISION).first()] if labels and DECISION in frame.columns else []),
+        *(pl.col(name).mean() for name in wanted[2:]),  # held out several times: the mean
     )  # fmt: skip
     rows = frame["row"].to_numpy()
     if not labels:
@@ -104,7 +107,13 @@ def _read(frame: pl.DataFrame, path: Path) -> tuple[Array, Answers]:
     if strange:
         raise BadFile(f"{path} has the truth {strange[0][:40]!r}, which has no column {CHANCE + strange[0][:40]!r}")
     codes = np.array([labels.index(one) for one in texts], dtype=np.int64)
-    return rows, Answers(codes, logs(frame.select(wanted[2:]).to_numpy()), labels)
+    output = logs(frame.select(wanted[2:]).to_numpy())
+    if DECISION in frame.columns:
+        said = [_text(one) for one in frame[DECISION].to_list()]
+        if not set(said) <= set(labels):
+            raise BadFile(f"{path} has decisions for classes that have no column {CHANCE + 'CLASS'!r}: it was not written by tenfold")
+        output = np.column_stack([output, [labels.index(one) for one in said]])
+    return rows, Answers(codes, output, labels)
 
 
 def foreign(path: Path, beside: Contender) -> Contender:
@@ -167,9 +176,9 @@ def _numbers(frame: pl.DataFrame, classes: list[str] | None, target: str, name: 
 def difference(first: Contender, second: Contender, judge: Score) -> Difference:
     """How much better the first is, by the losses of the rows that both have; refused where these are not the same rows."""
     a, b = _common(first, second)
-    spread = score_difference(judge, a.truth, a.output, b.output)
+    spread = score_difference(judge, a.truth, a.judged(judge), b.judged(judge))
     value, error = judge.sign * spread.value, widening(spread.units) * spread.error
-    scores = [float(judge.of(one.truth, one.output, None)) for one in (a, b)]
+    scores = [float(judge.of(one.truth, one.judged(judge), None)) for one in (a, b)]
     band = BAND * (1.0 if judge.high == 1 else max(map(abs, scores)))
     p = 1.0 if value == 0 else 2 * float(ndtr(-abs(value) / error)) if error > 0 else 0.0
     value += 0.0  # no minus before nothing
@@ -186,7 +195,10 @@ def _common(first: Contender, second: Contender) -> tuple[Answers, Answers]:
     a, b = one[i], other[j]
     if one.classes is not None and one.classes != other.classes:
         order = [list(other.classes or ()).index(label) for label in one.classes]
-        b = Answers(np.argsort(order)[b.truth], b.output[:, order], one.classes)
+        place = np.argsort(order)
+        scores, codes = split_choice(b.output, len(order))
+        output = scores[:, order] if codes is None else np.column_stack([scores[:, order], place[codes]])
+        b = Answers(place[b.truth], output, one.classes)
     if not np.array_equal(a.truth, b.truth):
         row = int(rows[np.argmax((np.asarray(a.truth) != np.asarray(b.truth)).reshape(len(rows), -1).any(axis=1))])
         raise BadInput(f"{first.name} and {second.name} have different truths in row {row} (from 0): compare runs on the same table")

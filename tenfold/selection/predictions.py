@@ -62,8 +62,7 @@ def write_predictions(
 def predictions(model: TableModel, table: Any) -> pl.DataFrame:
     """A row for each row of a table: the prediction, and its range or the probability of each class."""
     rows = model.coded(table)
-    pipeline: Any = model.pipeline
-    predicted = pipeline.predict(rows)
+    predicted = model.answers(rows)
     columns = {model.target_: pl.Series(predicted.tolist())}
     if "reach_" in vars(model):
         low, high = model.around(predicted).T

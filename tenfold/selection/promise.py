@@ -40,9 +40,10 @@ def kept(answers: Answers, record: Facts) -> list[Kept]:
     the sides that face one another, in quadrature (Zou & Donner 2008), which takes skewed ranges as they are.
     """
     estimates = record.get("estimate") or {}
-    judged = (record.get("settings") or {}).get("metric")
+    settings = record.get("settings") or {}
+    judged = settings.get("metric")
     found = []
-    for judge in judges_for(answers, judged):
+    for judge in judges_for(answers, judged, settings):
         here = answers.scored(judge, widen=1.0)
         promised = estimates.get(judge.name)
         if isinstance(promised, dict) and all(isinstance(promised.get(key), (int, float)) for key in ("value", "low", "high")):

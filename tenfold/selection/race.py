@@ -30,6 +30,7 @@ from tenfold.core.threads import single_blas
 from tenfold.evaluate.validate.training_sets import Held, TrainingSets
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.candidates import Family, Setting, settings_of
+from tenfold.selection.decision import at_best
 from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.folds import Division
 from tenfold.selection.held_out import HeldOut
@@ -81,6 +82,7 @@ class Race:
         self.raw = check.in_memory(raw[0], frame, y, weight) if raw else None
         first = families[0].learner
         self.labels: Array | None = None  # what the classes are called, for the messages of learners
+        self.costs: Array | None = None  # of decisions, where they were given
         self.settings: list[Setting] = settings_of(families)
         self.places = _places(families)
         self.classes = np.arange(int(y.max()) + 1) if first.role == "classifier" else None
@@ -224,7 +226,8 @@ class Race:
     def held_out(self, outer: int | None = None) -> HeldOut:
         """What is known of rows by models that have not seen them; of an outer round, by models that have not seen its fold either."""
         outputs = self.outputs if outer is None else self.inner[outer]
-        return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.labels, self.weight, self.division.units)
+        known = self.weight, self.division.units, self.costs
+        return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.labels, *known)
 
     # --- one unit ---
 
@@ -316,7 +319,8 @@ class Race:
         truth = self.y[rows] if self.classes is not None else self.y[rows, None]
         weights = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         try:
-            scores = {judge.name: judge.of(truth, output, weights, self.labels) for judge in self.judges}
+            heard = {judge.name: at_best(judge, truth, output, weights) if len(held) == 1 else output for judge in self.judges}
+            scores = {judge.name: judge.of(truth, heard[judge.name], weights, self.labels) for judge in self.judges}
         except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
             if self.settings[c].family.is_guess:
                 raise

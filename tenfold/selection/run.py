@@ -33,6 +33,8 @@ def select(
     groups: str | None = None,
     weights: str | None = None,
     time_column: str | None = None,
+    cost: Any = None,
+    positive: Any = None,
     listen: Listener | None = None,
     finish_early: bool = False,
 ) -> Run:
@@ -47,11 +49,14 @@ def select(
     best single one. groups: a column whose rows of one value stay in one fold, because new rows will have other values.
     weights: a column that says how much each row counts, in fits and in scores. time_column: dates or numbers; every fold is judged by what
     was known before it, so that the estimate is one for the future.
+    cost: what errors cost, so that the class of least expected cost is decided for: "FP:1,FN:20", "a>b:5,b>a:1" (a taken for b), the path
+    of a matrix, or a dict; errors that are not named cost 1. positive: which of two classes is the positive one, the rarer if not given.
     listen: called as listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
     """
     settings = Settings(
         task=task, metric=metric, folds=folds, seed=seed, drop=drop, keep=keep, category=category,
         effort=effort, time=time, prefer=prefer, groups=groups, weights=weights, time_column=time_column,
+        cost=cost, positive=positive,
     )  # fmt: skip
     return run_of(Job(listen or _silent, finish_early, settings).run(table, target))
 

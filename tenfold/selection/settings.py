@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.score.registry import known_score, score_names
+from tenfold.selection.costs import checked_cost
 from tenfold.table.columns import Asked
 from tenfold.table.task import task_name
 
@@ -84,6 +85,8 @@ class Settings(FitSettings):
     groups: str | None = None
     weights: str | None = None
     time_column: str | None = None
+    cost: Any = None
+    positive: str | None = None
 
     LEAST_FOLDS: ClassVar[int] = 3
 
@@ -96,6 +99,13 @@ class Settings(FitSettings):
             if isinstance(self.time, bool) or not isinstance(self.time, (int, float)) or not 0 < self.time < float("inf"):
                 raise BadParameter(f"time={self.time!r}: must be a number of seconds above 0")
             self._put(time=float(self.time))
+        self._put(cost=checked_cost(self.cost), positive=None if self.positive is None else str(self.positive))
+        score = known_score(self.metric) if isinstance(self.metric, str) else None
+        if self.cost is not None and score is not None and score.by_class:
+            raise BadParameter(
+                f"cost and metric={self.metric!r}: both say which class is decided for; give one of them, or costs with a metric of "
+                "probabilities such as log_loss or auc"
+            )
         for name, column in self.roles.items():
             if not isinstance(column, str):
                 raise BadParameter(f"{name}={column!r}: must be the name of a column")
