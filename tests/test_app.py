@@ -352,6 +352,7 @@ def test_events_have_a_method_each() -> None:
         "interrupted",
         "board",
         "estimate",
+        "decisions",
         "chosen",
         "saved",
         "done",
