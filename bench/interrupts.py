@@ -28,6 +28,7 @@ import polars as pl
 import tenfold
 
 LIMIT = 5.0  # seconds
+STARTING = 0.5  # in which a process may not have come to our first line, which is the first to heed signals
 TABLE, TARGET, FOLDER = "t.csv", "y", "t.tenfold"
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -108,6 +109,9 @@ def resumed(place: Path, case: Case, whole: bytes) -> None:
 
 def check_stopped(place: Path, case: Case, err: str, whole: bytes, go_on: bool) -> None:
     """What a run that was asked to end has left."""
+    if case.code in (-signal.SIGINT, -signal.SIGTERM, 1) and case.moment < STARTING and not (place / FOLDER).exists():
+        case.left = "nothing: Python itself was starting"
+        return
     if case.seconds > LIMIT:
         case.wrong.append(f"took {case.seconds:.1f} s")
     if case.code not in (0, 130):

@@ -17,8 +17,11 @@ import polars as pl
 import pytest
 from small_portfolio import shrink
 
+import tenfold
+from tenfold.app import select as app_select
 from tenfold.app.commands import run
-from tenfold.selection import checkpoint
+from tenfold.selection import checkpoint, job
+from tenfold.selection import race as race_module
 from tenfold.selection.race import Race
 
 Captured = pytest.CaptureFixture[str]
@@ -105,6 +108,94 @@ def test_a_run_is_reproduced_to_the_bit(stop_after: Callable[[int | None], None]
     assert run(["reproduce", "t.tenfold"]) == 3
     assert "tenfold reproduce t.tenfold path/to/t.csv" in capsys.readouterr().err
     assert run(["reproduce", "t.tenfold", "elsewhere.csv"]) == 1
+
+
+def test_a_run_that_is_stopped_after_its_race_saves_what_is_fitted_soonest(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]
+    assert run([*arguments, "--out", "whole.tenfold"]) == 0
+    work, calls = job.refit, list[str]()
+
+    def stopped(*some: Any) -> Any:
+        calls.append("refit")
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return work(*some)
+
+    monkeypatch.setattr(job, "HURRY", 0.0)
+    monkeypatch.setattr(job, "refit", stopped)
+    assert run(arguments) == 130
+    record = json.loads(Path("t.tenfold", "run.json").read_text())
+    assert record["interrupted"] and record["estimate"]["rmse"]["low"] < record["estimate"]["rmse"]["high"]
+    assert record["prefer"] != "best" and len(record["members"]) == 1 and not Path("t.tenfold", "simple.tenfold").exists()
+    assert len(tenfold.load("t.tenfold/model.tenfold").predict(pl.read_csv("t.csv"))) == 120
+    assert run(["reproduce", "t.tenfold"]) == 0  # what was taken instead is taken again
+    assert run(["resume", "t.tenfold", "--quiet"]) == 0
+    assert model("t.tenfold") == model("whole.tenfold") and not Path("t.tenfold.race").exists()
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [("decide", "nothing was saved: tenfold resume t.tenfold goes on"), ("read_table", "nothing was written")],
+)
+def test_whoever_stops_twice_or_at_once_is_told_what_there_is(
+    where: str, says: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    def stopped(*some: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(job, where, stopped)
+    assert run(["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]) == 130
+    assert capsys.readouterr().err == f"tenfold: stopped; {says}\n" and not Path("t.tenfold").exists()
+
+
+def test_a_signal_after_saving_does_not_say_that_nothing_was(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    def stopped(*some: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app_select, "next_commands", stopped)
+    assert run(["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]) == 130
+    assert capsys.readouterr().err.endswith("tenfold: stopped; the model is saved in t.tenfold/\n") and model("t.tenfold")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_the_command_with_a_sentence_from_its_first_import_on(number: signal.Signals) -> None:
+    send = f"os.kill(os.getpid(), {int(number)})"
+    finder = f"type('', (), dict(find_spec=lambda *_: {send}))"
+    early = f"import os, sys; import tenfold.app.cli as cli; sys.meta_path.insert(0, {finder}); cli.main()"
+    late = f"import os; import tenfold.app.commands as commands, tenfold.app.cli as cli; commands.guarded = lambda _: {send}; cli.main()"
+    for script, says in ((early, "tenfold: stopped; nothing was written\n"), (late, "")):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (130, says)
+
+
+def test_a_finished_race_that_goes_on_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who helps an ensemble depends on who is in the race: decided again among those that are left, others would be dropped."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 4))
+    y = X[:, 0] + np.sin(3 * X[:, 1]) + 0.1 * rng.normal(size=400)
+    seen: list[Race] = []
+    work = Race.run
+
+    def kept(self: Race, *some: Any, **more: Any) -> None:
+        seen.append(self)
+        work(self, *some, **more)
+
+    monkeypatch.setattr(Race, "run", kept)
+
+    def helps(held: Any, members: list[int], rows: Any) -> dict[int, float]:
+        """A forest that has no chance otherwise, as long as others are there to err elsewhere."""
+        alone = len(members) < len(seen[0].families) - 1 and len(rows) < 250
+        return {} if alone else dict.fromkeys(seen[0].places[-1], 1.0)
+
+    monkeypatch.setattr(race_module, "greedy_weights", helps)
+    monkeypatch.setattr(race_module, "LEAST_RACING", 2)
+    tenfold.select(pl.DataFrame({f"x{j}": X[:, j] for j in range(4)}), y, folds=5, effort="quick")
+    (race,) = seen
+    before, done = dict(race.dropped), len(race.done)
+    assert before and len(race.families) - 1 not in before
+    work(race)
+    assert race.dropped == before and len(race.done) == done
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")

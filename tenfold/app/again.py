@@ -54,7 +54,8 @@ def reproduce_command(
         raise BadFile(f"there is no {name} here, which the run was made from: name it, as in tenfold reproduce {folder} path/to/{name}")
     short = record["interrupted"] or record["cut_by_time"]
     show: Silent = Json() if as_json else Silent() if quiet else _Progress()
-    again = Job(show, False, Settings.of(record["asked"]), units=record["units"] if short else None)
+    asked = Settings.of(record["asked"] | dict(prefer=record["prefer"]))  # a run that was stopped may have taken what is fitted sooner
+    again = Job(show, False, asked, units=record["units"] if short else None)
     try:
         found = run_of(again.run(table, record["settings"]["target"]))
     finally:

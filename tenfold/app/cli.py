@@ -8,13 +8,15 @@ import sys
 from types import FrameType
 
 NEEDED = ("typer", "rich", "polars")
+STOPPED = 130  # exit code
 
 
 def main() -> None:
-    """Run the command line."""
-    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if interruptible:
-        signal.signal(signal.SIGINT, _stop)
+    """Run the command line; asked to end by the system (SIGTERM), as on Ctrl-C."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    heeded = [number for number, handler in usual.items() if signal.getsignal(number) is handler]  # a shell may have them ignored
+    for number in heeded:
+        signal.signal(number, _stop)
     try:
         from tenfold.app.commands import run
     except ImportError as missing:
@@ -25,15 +27,21 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    if interruptible:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.exit(run())
+    try:
+        for number in heeded:
+            signal.signal(number, signal.default_int_handler)
+        code = run()
+    except KeyboardInterrupt:  # before it began, or after its last word
+        code = STOPPED
+    for number in heeded:
+        signal.signal(number, signal.SIG_IGN)  # all is done
+    sys.exit(code)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
     """Ctrl-C while the libraries are loaded: nothing is to be tidied, and no traceback of an import helps."""
     os.write(2, b"tenfold: stopped; nothing was written\n")
-    os._exit(130)
+    os._exit(STOPPED)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tenfold.app.check import check_command
 from tenfold.app.compare import compare_command
 from tenfold.app.doctor import doctor_command
 from tenfold.app.explain import explain_command
-from tenfold.app.failures import guarded
+from tenfold.app.failures import guarded, stoppable
 from tenfold.app.fit import fit_command
 from tenfold.app.inspect import inspect_command
 from tenfold.app.models import data_command, models_command
@@ -101,4 +101,4 @@ def _main(
 
 for _purpose in COMMANDS.values():
     for _name, _function, _line in _purpose:
-        app.command(_name, short_help=_line)(_function)
+        app.command(_name, short_help=_line)(stoppable(_function))

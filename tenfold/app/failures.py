@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -21,9 +22,27 @@ from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
 from tenfold.selection.outcome import NothingFitted
 
 FAULT, WRONG_USE, UNUSABLE, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
+NOTHING = "stopped; nothing was written"
 PARAMETER = re.compile(r"^([a-z]+)=(?:'([^']*)'|([^\s:]+))(?=[: ])")  # metric='f1' at the beginning of a message
 
 FUNCTION = re.compile(r",? or a function of .*$")
+
+
+class Stopped(Exception):
+    """Ctrl-C, with what there is by then in words."""
+
+
+def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command whose end by Ctrl-C is told: the parser alone would end with a code and not a word."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise Stopped(NOTHING) from None
+
+    return run
 
 
 def guarded(command: Callable[[], Any]) -> int:
@@ -41,8 +60,10 @@ def guarded(command: Callable[[], Any]) -> int:
         return _fail(_typed(str(reason)), WRONG_USE)
     except TenfoldError as reason:
         return _fail(reason, UNUSABLE)
+    except Stopped as reason:
+        return _fail(reason, STOPPED)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("stopped; nothing was written", STOPPED)
+        return _fail(NOTHING, STOPPED)
     except BrokenPipeError:
         _discard_output()  # the reader of a pipe went away: no complaint about it
         return 0

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import signal
+import threading
 import time
 import warnings
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import tenfold
-from tenfold.app.failures import STOPPED
+from tenfold.app.failures import STOPPED, Stopped
 from tenfold.app.options import JsonFlag, Out, QuietFlag, Replace, Table, Target, with_settings
 from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import file_size, short
@@ -88,7 +91,7 @@ def run_select(
     """Run, show and save; from a checkpoint, go on where that was."""
     began = time.perf_counter()
     show: Silent = Json() if as_json else Quiet() if quiet else Text()
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: as on Ctrl-C
+    saved: Path | None = None
     try:
         show("start", version=tenfold.__version__, seed=settings.seed, cores=thread_budget())
         if checkpoint is None:
@@ -100,7 +103,8 @@ def run_select(
         if note is not None and found.interrupted and not found.leaderboard:
             show("kept", note=f"{note} before there was anything to save")
             return STOPPED
-        found.save(folder, replace)
+        with undisturbed():
+            saved = found.save(folder, replace)
         if not (found.interrupted or found.record["cut_by_time"]):
             checkpoint.forget()
         note = note or _report(folder, file, found.record, began)
@@ -109,10 +113,27 @@ def run_select(
         commands = next_commands(folder, file, checkpoint.folder if checkpoint.path.exists() else None)
         show("saved", folder=str(folder), size=size, rows=rows, commands=commands, note=note)
         show("done", seconds=time.perf_counter() - began)
+    except KeyboardInterrupt:
+        if saved is not None:
+            raise Stopped(f"stopped; the model is saved in {saved}/") from None
+        if checkpoint is not None and checkpoint.path.exists():
+            raise Stopped(f"stopped; nothing was saved: tenfold resume {shlex.quote(str(checkpoint.folder))} goes on") from None
+        raise
     finally:
         show.close()
-        signal.signal(signal.SIGTERM, before)
     return STOPPED if found.interrupted else 0
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """A moment in which neither Ctrl-C nor a request to end is heeded."""
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _report(folder: Path, file: Path, record: dict[str, Any], began: float) -> str | None:

@@ -48,6 +48,7 @@ Listener = Callable[..., None]
 METRICS = {"classifier": ("log_loss", "accuracy"), "regressor": ("rmse", "r2")}
 LEAST_ROWS_FOR_R2 = 10  # in a fold; the spread of fewer rows is no yardstick
 SKEWED = 1.5  # third moment of a target in standard units, from which its tail is long
+HURRY = 2.5  # seconds of fitting at most, about, once a run was stopped
 KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
 
 
@@ -117,18 +118,33 @@ class Job:
         times = times_of(frame, roles["time_column"], raw.typed, comma, task) if "time_column" in roles else None
         groups = groups_of(frame, roles["groups"], task) if "groups" in roles else None
         division = self._folds(used, task, plan.folds, groups, times)
+        sketched = sketch(used, columns)
         race, task = self._race(plan, X, coder.names_out(), table, task, division, judge, weight, decisions)
-        outcome = decide(race, task, judge, asked.prefer, decisions)
-        used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
-        if task.n_classes == 2:
-            used_settings["positive"] = str(task.classes[decisions.positive])
-        record = dict(
-            data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_used=len(task.y)),
-            asked=asked.facts(),
-            settings=asked.facts() | used_settings,
-            columns=[asdict(column) for column in columns],
-        )
-        return self._finish(outcome, coder, record, sketch(used, columns))
+
+        def finished() -> Found:
+            used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
+            if task.n_classes == 2:
+                used_settings["positive"] = str(task.classes[decisions.positive])
+            record = dict(
+                data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_used=len(task.y)),
+                asked=asked.facts(),
+                settings=asked.facts() | used_settings,
+                columns=[asdict(column) for column in columns],
+            )
+            return self._finish(self._decided(race, task, judge, decisions), coder, record, sketched)
+
+        try:
+            return finished()
+        except KeyboardInterrupt:
+            if self.interrupted or not self.finish_early:
+                raise
+        self.interrupted = True  # after the race: it is kept, and what is fitted soonest is saved
+        self._stopped(race)
+        return finished()
+
+    def _decided(self, race: Race, task: Task, judge: Score, decisions: Decisions) -> Outcome:
+        found = decide(race, task, judge, self.settings.prefer, decisions)
+        return found.hurried(HURRY) if self.interrupted else found
 
     def _folds(self, used: pl.DataFrame, task: Task, folds: int, groups: Array | None, times: Array | None) -> Division:
         suspects = leak_suspects(used, task)
@@ -190,14 +206,18 @@ class Job:
                 self.checkpoint.restore(race)
             race.run(partial(self._tick, race=race), most=self.units)
         self.interrupted, self.cut = wall.interrupted, wall.cut
-        if self.checkpoint is not None and race.done and (self.interrupted or self.cut):
-            self.checkpoint.keep(race, [family.title for family in race.families], done=True)
         if self.interrupted or self.cut:
-            self.emit("interrupted", done=len(race.done), of=race.units, seconds=self._gone(), wall=self.cut)
+            self._stopped(race)
         some = replace(task, y=task.y[rows], rows=task.rows[rows])
         if heat is not None and not race.done and some.n_classes == task.n_classes:
             return heat, some  # rather a model of some rows than none
         return race, task
+
+    def _stopped(self, race: Race) -> None:
+        """Keep what is complete, and say so."""
+        if self.checkpoint is not None and race.done:
+            self.checkpoint.keep(race, [family.title for family in race.families], done=True)
+        self.emit("interrupted", done=len(race.done), of=race.units, seconds=self._gone(), wall=self.cut)
 
     def _tick(self, done: int, of: int, race: Race | None = None) -> None:
         self.emit("progress", done=done, of=of, seconds=self._gone())
@@ -217,7 +237,8 @@ class Job:
         if found.told is not None:
             self.emit("decisions", **found.told)
         model = self._model(found, coder, found.taken)
-        simple = None if found.simple == found.taken else self._model(found, coder, found.simple)
+        late = self.interrupted and found.fit_seconds(found.taken) + found.fit_seconds(found.simple) > HURRY
+        simple = None if late or found.simple == found.taken else self._model(found, coder, found.simple)
         other = "best" if found.prefer == "simple" else "simple"
         beside = found.name(found.choice.taken(other))
         worth = found.estimates_of(other).get(judge.name)

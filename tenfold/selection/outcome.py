@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -43,6 +43,28 @@ class Outcome:
     guess: int
     taken: Mix
     decisions: Decisions
+
+    def preferring(self, prefer: str) -> Outcome:
+        """What the same race comes to where something else is preferred."""
+        gain = None if self.audit is None else self.audit.gain(self.guess, prefer)
+        signal = None if gain is None else gain.value > SIGNAL * gain.error
+        if signal is False and len(self.race.complete_folds) < self.race.K:
+            signal = None  # a few folds can show that there is a signal, not that there is none
+        taken = Mix({self.guess: 1.0}) if signal is False or self.audit is None else self.choice.taken(prefer)
+        return replace(self, prefer=prefer, gain=gain, signal=signal, taken=taken)
+
+    def hurried(self, seconds: float) -> Outcome:
+        """The same, but for what can be fitted in so many seconds by what fits have taken so far: the best single model rather than an
+        ensemble, the simplest that is as good rather than that; the quickest of them where none can."""
+        found = [self, *(self.preferring(other) for other in ("fast", "simple") if other != self.prefer)]
+        return next((one for one in found if one.fit_seconds(one.taken) <= seconds), min(found, key=lambda one: one.fit_seconds(one.taken)))
+
+    def fit_seconds(self, mix: Mix) -> float:
+        """Seconds that fitting a model to all rows takes, about; a family on a training set is one unit, of all its settings."""
+        race = self.race
+        fits = [max(1, sum(number == one for one, _ in race.done)) for number in range(len(race.families))]
+        numbers = {race.families.index(race.settings[c].family) for c in mix.weights}
+        return float(sum(race.seconds[number] / fits[number] for number in numbers)) * race.K / (race.K - 1)
 
     @property
     def is_guess(self) -> bool:
@@ -261,13 +283,8 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions
         reasons = "; ".join(f"{title}: {reason}" for title, reason in race.failures.items())
         raise NothingFitted(f"no learner could be fitted ({reasons})")
     choice = choose(race.settings, held, rows)
-    found = audit(race)
-    gain = None if found is None else found.gain(guess, prefer)
-    signal = None if gain is None else gain.value > SIGNAL * gain.error
-    if signal is False and len(folds) < race.K:
-        signal = None  # a few folds can show that there is a signal, not that there is none
-    taken = Mix({guess: 1.0}) if signal is False else choice.taken(prefer)
-    return Outcome(race, task, judge, prefer, choice, found, gain, signal, guess, taken, decisions)
+    nothing = Mix({guess: 1.0})
+    return Outcome(race, task, judge, prefer, choice, audit(race), None, None, guess, nothing, decisions).preferring(prefer)
 
 
 def guess_label(task: Task, metric: str = "") -> str:

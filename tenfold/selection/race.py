@@ -165,6 +165,7 @@ class Race:
         """From the second fold on families that failed, and those that have no chance: their mean is worse than the leader's worst
         fold, worse than the leader's by far more than luck on so many rows, and an ensemble of all does without them. Those that follow
         from merged sums cost nothing, and stay."""
+        self.dropped = {number: fold for number, fold in self.dropped.items() if fold < after}  # a race that goes on decides as before
         judge, folds = self.judges[0], [k for k in self.complete_folds if k <= after]
         if len(folds) < 2:
             return
