@@ -17,6 +17,7 @@ const Levels<ForestKernels> forest_kernels(TENFOLD_LEVELS(forest));
 
 // A binned table with its targets, for any number of trees at once.
 struct Forest {
+    nb::object codes;  // whose memory the table reads too
     Binned table;
     Sample sample;
     Drawing drawing{1.0};
@@ -121,6 +122,9 @@ void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges,
         Forest forest;
         Binned& table = forest.table;
         table.n = n, table.p = p;
+        table.rows = wide ? nullptr : codes.data();
+        table.wide_rows = wide ? wide_codes.data() : nullptr;
+        table.width = wide ? wide_codes.size(1) : codes.size(1);
         table.n_bins.assign(n_bins.span().begin(), n_bins.span().end());
         size_t count[2] = {0, 0};
         for (const auto bins : table.n_bins) {
@@ -163,6 +167,7 @@ void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges,
         }
         return forest;
     }));
+    made->codes = std::move(given);
 }
 
 struct Bag {

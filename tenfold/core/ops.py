@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold import _kernels
+from tenfold import _columns, _kernels
 from tenfold.core import twins
 
 Array = np.ndarray[Any, Any]
@@ -67,6 +67,15 @@ spread_scores: Callable[..., Array] = _dispatch("spread_scores")
 quadratic_scores: Callable[..., Array] = _dispatch("quadratic_scores")
 linear_scores: Callable[..., Array] = _dispatch("linear_scores")
 rank_pairs = _dispatch("rank_pairs")
+
+
+def standardized(X: Any, shift: Array, scale: Array) -> Any:
+    """(x − shift) / scale, column by column."""
+    if type(X) is not np.ndarray or X.dtype != np.float64 or not X.flags.c_contiguous or X.ndim != 2:
+        return (X - shift) / scale
+    Z = np.empty(X.shape)
+    _columns.standardize(X, shift, scale, Z)  # the same bits, in one pass
+    return Z
 
 
 def all_finite(X: Any) -> bool:

@@ -33,7 +33,7 @@ class Frame(NamedTuple):
 
     def rows(self, block: Block) -> tuple[Array, Array]:
         """X and y of a block in this frame."""
-        X = (ops.dense(block.X) - self.mean) / self.size
+        X = ops.standardized(ops.dense(block.X), self.mean, self.size)
         return X, (block.y[:, 0] - self.y_mean) / self.y_size
 
     def coefficients(self, theta: Array) -> tuple[Array, float]:

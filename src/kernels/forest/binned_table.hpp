@@ -3,7 +3,8 @@
 // Columns are stored one after the other, a byte a value (two where a column has more bins). A node draws columns, sums its rows by bin (whole numbers: the
 // order of the rows does not matter), and splits between two bins that occur, or between sets of categories. Where a
 // node has a small part of the rows around it, its rows are copied side by side, so that what follows stays in cache.
-// Rows that were not drawn go down with the others, and end in the leaf that speaks of them out of bag.
+// Rows that were not drawn go down with the others, and end in the leaf that speaks of them out of bag; below such a copy their
+// codes are read row by row: the lines of memory in which a node finds them are those that its children look at.
 #pragma once
 
 #include <array>
@@ -29,7 +30,9 @@ struct Binned {
     std::vector<std::uint8_t> missing;         // (p): whether some value is missing
     std::vector<std::uint8_t> wide;            // (p): whether a code takes two bytes
     std::vector<std::uint32_t> place;          // (p): which of the columns with codes of its size it is
-    size_t n = 0, p = 0;
+    const std::uint8_t* rows = nullptr;        // (n, width): the codes as they were given, row by row, if a byte each,
+    const std::uint16_t* wide_rows = nullptr;  // or if two bytes each: kept by the owner of this table
+    size_t n = 0, p = 0, width = 0;
 
     const double* edges_of(size_t j) const { return &edges[static_cast<size_t>(start[j])]; }
 };
@@ -68,9 +71,11 @@ struct Drawing {
     std::int64_t times(size_t row, std::uint64_t seed, std::uint64_t attempt) const {
         const std::uint64_t own = mix(key[row] ^ mix(seed + attempt * 77));
         const double u = static_cast<double>(mix(own + 0x632BE59BD9B4E019u * static_cast<std::uint64_t>(first[row])) >> 11) * 0x1p-53;
-        std::int64_t times = 0;
-        while (static_cast<size_t>(times) < cumulated.size() && u >= cumulated[static_cast<size_t>(times)]) ++times;
-        return times;
+        size_t times = 0;
+        const size_t usual = std::min<size_t>(4, cumulated.size());  // no branch that depends on what is drawn
+        for (size_t k = 0; k < usual; ++k) times += u >= cumulated[k];
+        while (times >= usual && times < cumulated.size() && u >= cumulated[times]) ++times;
+        return static_cast<std::int64_t>(times);
     }
 };
 

@@ -243,35 +243,29 @@ private:
         node.feature = static_cast<std::int32_t>(split.column);
         node.gain = gain;
         const bool category = table.categorical[split.column];
+        const size_t j = split.column, at = table.place[j];
+        const auto blank = static_cast<std::uint32_t>(table.n_bins[j]), last = static_cast<std::uint32_t>(split.bin);
+        size_t n_left = 0, out_left = 0;
         const auto part_both = [&](const auto* column, const auto* whole, auto goes_left) {
-            const std::uint32_t* rows = rows_of(frame, part);
             std::uint32_t* to = frame.rows[(part.depth + 1) & 1].data() + part.start;
-            const size_t n_left = part_rows(column, rows, to, part.m, goes_left);
+            n_left = part_rows(column, 1, rows_of(frame, part), to, part.m, goes_left);
             if (!split.missing_here) split.missing_left = 2 * n_left > part.m;  // to the larger side
             const std::uint32_t* out = outside[part.depth & 1].data() + part.out_start;
             std::uint32_t* out_to = outside[(part.depth + 1) & 1].data() + part.out_start;
-            return std::pair{n_left, part_rows(whole, out, out_to, part.out_m, goes_left)};
+            out_left = column == whole    ? part_rows(whole, 1, out, out_to, part.out_m, goes_left)
+                       : table.wide_rows ? part_rows(table.wide_rows + j, table.width, out, out_to, part.out_m, goes_left)
+                                         : part_rows(table.rows + j, table.width, out, out_to, part.out_m, goes_left);
         };
-        const auto by_threshold = [&]<class Code>(const Code* column, const Code* whole) {
-            const auto blank = static_cast<Code>(table.n_bins[split.column]), last = static_cast<Code>(split.bin);
-            return part_both(column, whole, [&](Code bin) { return bin == blank ? split.missing_left : bin <= last; });
-        };
-        const auto by_set = [&](const std::uint8_t* column, const std::uint8_t* whole) {
-            const auto blank = static_cast<std::uint8_t>(table.n_bins[split.column]);
-            return part_both(column, whole, [&](std::uint8_t bin) {
-                return bin == blank ? split.missing_left : holds(split.left, bin);
-            });
-        };
-        const size_t at = table.place[split.column];
-        const auto [n_left, out_left] =
-            table.wide[split.column] ? by_threshold(frame.wide_column(at), frames[0].wide_column(at))
-            : category               ? by_set(frame.column(at), frames[0].column(at))
-                                     : by_threshold(frame.column(at), frames[0].column(at));
+        const auto by_threshold = [&](std::uint32_t bin) { return bin >= blank ? split.missing_left : bin <= last; };
+        const auto by_set = [&](std::uint32_t bin) { return bin >= blank ? split.missing_left : holds(split.left, bin); };
+        if (table.wide[j]) part_both(frame.wide_column(at), frames[0].wide_column(at), by_threshold);
+        else if (category) part_both(frame.column(at), frames[0].column(at), by_set);
+        else part_both(frame.column(at), frames[0].column(at), by_threshold);
         node.missing_left = split.missing_left;
         if (category) {
             store_categories(node, split);
         } else {
-            node.threshold = std::min(table.edges_of(split.column)[split.bin], DBL_MAX);
+            node.threshold = std::min(table.edges_of(j)[split.bin], DBL_MAX);
         }
         Part left = part, right = part;
         left.depth = right.depth = part.depth + 1;
@@ -291,15 +285,15 @@ private:
         return {left, right};
     }
 
-    // Rows that go left first, both in their order; returns how many do.
+    // Rows that go left first, both in their order; returns how many do. The codes of two rows are `step` apart.
     template <class Code, class GoesLeft>
-    size_t part_rows(const Code* column, const std::uint32_t* rows, std::uint32_t* to, size_t m,
+    size_t part_rows(const Code* column, size_t step, const std::uint32_t* rows, std::uint32_t* to, size_t m,
                      GoesLeft goes_left) {
         if (spare.size() < m) spare.resize(m);
         size_t l = 0, r = 0;
         for (size_t i = 0; i < m; ++i) {
             const std::uint32_t row = rows[i];
-            const size_t side = goes_left(column[row]);
+            const size_t side = goes_left(column[row * step]);
             to[l] = row;
             spare[r] = row;
             l += side;
