@@ -30,14 +30,21 @@ struct Forest {
     std::vector<std::uint32_t> by_target;               // rows in rising order of their targets, where medians are asked for
 };
 
-// Columns of codes side by side, one after the other: a byte a value, or two.
+// Columns of codes side by side, one after the other: a byte a value, or two. Returns whether every code is that of a bin; others
+// become missing values.
 template <class Code>
-void enter_codes(Binned& table, Rows<const Code> codes) {
+bool enter_codes(Binned& table, Rows<const Code> codes) {
+    bool within = true;
     const auto put = [&](auto& to, size_t j, size_t from, size_t end) {
         using Own = typename std::remove_reference_t<decltype(to)>::value_type;
         const Code most = static_cast<Code>(table.n_bins[j]);
         auto* column = &to[table.place[j] * table.n];
-        for (size_t i = from; i < end; ++i) column[i] = static_cast<Own>(std::min(codes[i][j], most));
+        Code largest = 0;
+        for (size_t i = from; i < end; ++i) {
+            column[i] = static_cast<Own>(std::min(codes[i][j], most));
+            largest = std::max(largest, codes[i][j]);
+        }
+        within = within && largest <= most;
     };
     for (size_t start = 0; start < table.n; start += 512)  // a tile of rows stays in cache while its columns are written
         for (size_t j = 0; j < table.p; ++j) {
@@ -53,6 +60,7 @@ void enter_codes(Binned& table, Rows<const Code> codes) {
         };
         table.missing[j] = table.wide[j] ? has_blanks(table.wide_codes) : has_blanks(table.codes);
     }
+    return within;
 }
 
 // Columns of numbers, or of codes of so many classes each; the weights of the sample are there already.
@@ -122,9 +130,6 @@ void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges,
         Forest forest;
         Binned& table = forest.table;
         table.n = n, table.p = p;
-        table.rows = wide ? nullptr : codes.data();
-        table.wide_rows = wide ? wide_codes.data() : nullptr;
-        table.width = wide ? wide_codes.size(1) : codes.size(1);
         table.n_bins.assign(n_bins.span().begin(), n_bins.span().end());
         size_t count[2] = {0, 0};
         for (const auto bins : table.n_bins) {
@@ -134,8 +139,8 @@ void build_forest(Forest* made, nb::object given, Integers n_bins, Vector edges,
         table.codes.resize(n * count[0]);
         table.wide_codes.resize(n * count[1]);
         table.missing.resize(p);
-        if (wide) enter_codes(table, wide_codes.rows());
-        else enter_codes(table, codes.rows());
+        const bool within = wide ? enter_codes(table, wide_codes.rows()) : enter_codes(table, codes.rows());
+        if (!wide && within) table.rows = codes.data(), table.width = codes.size(1);
         table.edges.assign(edges.span().begin(), edges.span().end());
         table.start.assign(start.span().begin(), start.span().end());
         table.category_codes.assign(category_codes.span().begin(), category_codes.span().end());

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tenfold import _columns
+from tenfold.core import ops
 
 LEVELS = ("baseline", "avx2", "avx512")
 SHAPES = [(0, 3), (1, 1), (2, 3), (7, 16), (5, 17), (200, 33), (9000, 2), (3, 1000)]
@@ -44,6 +45,13 @@ def test_scaling_and_filling_are_those_of_numpy(level: str, n: int, p: int) -> N
     assert_array_equal(out, (X - shift) * scale + plus)
     _columns.fill(X, plus, out)
     assert_array_equal(out, np.where(np.isnan(X), plus, X))
+
+
+@pytest.mark.parametrize("change", [np.asarray, np.asfortranarray, lambda X: X.astype(np.float32), lambda X: X[::2, ::-1]])
+def test_rows_in_a_frame_of_any_layout(change: Any) -> None:
+    X = change(table(50, 6))
+    shift, scale = np.random.default_rng(1).normal(size=(2, X.shape[1]))
+    assert_array_equal(ops.standardized(X, shift, scale), (X - shift) / scale)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -422,3 +422,32 @@ def test_forests_check_what_they_are_given() -> None:
         forest().tree(1, **limits, monotonic=np.zeros(2, dtype=np.int64))
     with pytest.raises(ValueError, match="two classes"):
         forest(y=y[:, None] % 3, classes=np.array([3]), criterion="gini").tree(1, **limits, monotonic=np.ones(1, dtype=np.int64))
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_trees_do_not_depend_on_how_the_codes_lie(classes: int) -> None:
+    """Codes of one byte are read row by row too, where nodes are small; those of two bytes column by column alone."""
+    rng = np.random.default_rng(3)
+    n, p = 3000, 7
+    codes = rng.integers(0, 31, (n, p)).astype(np.uint8)
+    codes[rng.random((n, p)) < 0.05] = 30  # the bin of missing values
+    y = rng.integers(0, classes, n).astype(float) if classes else codes[:, 0] + rng.standard_normal(n)
+    table = dict(
+        n_bins=np.full(p, 30), edges=np.tile(np.append(np.arange(30.0), np.inf), p), start=np.arange(p) * 31,
+        category_codes=np.tile(np.arange(256), (p, 1)), categorical=(np.arange(p) == 2).astype(np.uint8), y=y[:, None],
+        classes=np.array([classes]), factor=np.empty(0), key=np.arange(n, dtype=np.uint64), first=np.zeros(n, dtype=np.int64),
+        rate=1.0, criterion="gini" if classes else "squared_error",
+    )  # fmt: skip
+    limits = dict(
+        random=False, max_depth=-1, min_split=2, min_leaf=1, min_weight_share=0.0, max_features=3, max_leaves=-1, min_decrease=0.0,
+        monotonic=np.empty(0, dtype=np.int64),
+    )  # fmt: skip
+    beyond = np.where(codes == 30, np.uint8(200), codes)  # no bin: missing as well
+    padded = np.pad(codes, ((0, 0), (0, 5)))
+    for given in (codes.astype(np.uint16), beyond, padded):
+        for seed in (1, 2):
+            tree, leaf = _forest.Forest(codes, **table).tree(seed, **limits)
+            other, other_leaf = _forest.Forest(given, **table).tree(seed, **limits)
+            np.testing.assert_array_equal(leaf, other_leaf)
+            for mine, same in zip(tree, other, strict=True):
+                np.testing.assert_array_equal(mine, same)

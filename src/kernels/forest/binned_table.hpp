@@ -3,8 +3,8 @@
 // Columns are stored one after the other, a byte a value (two where a column has more bins). A node draws columns, sums its rows by bin (whole numbers: the
 // order of the rows does not matter), and splits between two bins that occur, or between sets of categories. Where a
 // node has a small part of the rows around it, its rows are copied side by side, so that what follows stays in cache.
-// Rows that were not drawn go down with the others, and end in the leaf that speaks of them out of bag; below such a copy their
-// codes are read row by row: the lines of memory in which a node finds them are those that its children look at.
+// Rows that were not drawn go down with the others, and end in the leaf that speaks of them out of bag.
+// Rows far apart are read from the table that lies row by row: all columns of a row are in one or two lines of memory.
 #pragma once
 
 #include <array>
@@ -30,8 +30,7 @@ struct Binned {
     std::vector<std::uint8_t> missing;         // (p): whether some value is missing
     std::vector<std::uint8_t> wide;            // (p): whether a code takes two bytes
     std::vector<std::uint32_t> place;          // (p): which of the columns with codes of its size it is
-    const std::uint8_t* rows = nullptr;        // (n, width): the codes as they were given, row by row, if a byte each,
-    const std::uint16_t* wide_rows = nullptr;  // or if two bytes each: kept by the owner of this table
+    const std::uint8_t* rows = nullptr;        // (n, width): the codes row by row, kept by the owner of this table; none of two bytes
     size_t n = 0, p = 0, width = 0;
 
     const double* edges_of(size_t j) const { return &edges[static_cast<size_t>(start[j])]; }

@@ -220,7 +220,8 @@ private:
             to.own_cells[i] = from.cells[rows[i]];
             to.global[i] = static_cast<std::uint32_t>(from.number(rows[i]));
         }
-        for (const auto j : lives[part.live]) {
+        if (level == 0 && table.rows) copy_from_rows(part, to);
+        else for (const auto j : lives[part.live]) {
             const auto copy_column = [&](const auto* column, auto* copy) {
                 for (size_t i = 0; i < m; ++i) copy[i] = column[rows[i]];
             };
@@ -235,6 +236,21 @@ private:
         auto& list = to.rows[part.depth & 1];
         for (size_t i = 0; i < m; ++i) list[i] = static_cast<std::uint32_t>(i);
         part.start = 0;
+    }
+
+    // Rows of the whole table, a few at a time: what is read of them stays in cache while their columns are written.
+    void copy_from_rows(const Part& part, Here& to) {
+        constexpr size_t TILE = 64;
+        std::array<const std::uint8_t*, TILE> row;
+        const std::uint32_t* rows = rows_of(frames[0], part);
+        for (size_t start = 0; start < part.m; start += TILE) {
+            const size_t count = std::min(TILE, part.m - start);
+            for (size_t i = 0; i < count; ++i) row[i] = table.rows + rows[start + i] * table.width;
+            for (const auto j : lives[part.live]) {
+                std::uint8_t* copy = &to.own_codes[table.place[j] * part.m + start];
+                for (size_t i = 0; i < count; ++i) copy[i] = row[i][j];
+            }
+        }
     }
 
     // Two children; rows drawn and rows not drawn are parted alike. `gain` was told when the targets were those of this node.
@@ -252,12 +268,11 @@ private:
             if (!split.missing_here) split.missing_left = 2 * n_left > part.m;  // to the larger side
             const std::uint32_t* out = outside[part.depth & 1].data() + part.out_start;
             std::uint32_t* out_to = outside[(part.depth + 1) & 1].data() + part.out_start;
-            out_left = column == whole    ? part_rows(whole, 1, out, out_to, part.out_m, goes_left)
-                       : table.wide_rows ? part_rows(table.wide_rows + j, table.width, out, out_to, part.out_m, goes_left)
-                                         : part_rows(table.rows + j, table.width, out, out_to, part.out_m, goes_left);
+            out_left = column == whole || !table.rows ? part_rows(whole, 1, out, out_to, part.out_m, goes_left)
+                                                      : part_rows(table.rows + j, table.width, out, out_to, part.out_m, goes_left);
         };
-        const auto by_threshold = [&](std::uint32_t bin) { return bin >= blank ? split.missing_left : bin <= last; };
-        const auto by_set = [&](std::uint32_t bin) { return bin >= blank ? split.missing_left : holds(split.left, bin); };
+        const auto by_threshold = [&](std::uint32_t bin) { return bin == blank ? split.missing_left : bin <= last; };
+        const auto by_set = [&](std::uint32_t bin) { return bin == blank ? split.missing_left : holds(split.left, bin); };
         if (table.wide[j]) part_both(frame.wide_column(at), frames[0].wide_column(at), by_threshold);
         else if (category) part_both(frame.column(at), frames[0].column(at), by_set);
         else part_both(frame.column(at), frames[0].column(at), by_threshold);
