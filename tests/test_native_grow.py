@@ -432,13 +432,13 @@ def test_trees_do_not_depend_on_how_the_codes_lie(classes: int) -> None:
     codes = rng.integers(0, 31, (n, p)).astype(np.uint8)
     codes[rng.random((n, p)) < 0.05] = 30  # the bin of missing values
     y = rng.integers(0, classes, n).astype(float) if classes else codes[:, 0] + rng.standard_normal(n)
-    table = dict(
+    table: dict[str, Any] = dict(
         n_bins=np.full(p, 30), edges=np.tile(np.append(np.arange(30.0), np.inf), p), start=np.arange(p) * 31,
         category_codes=np.tile(np.arange(256), (p, 1)), categorical=(np.arange(p) == 2).astype(np.uint8), y=y[:, None],
         classes=np.array([classes]), factor=np.empty(0), key=np.arange(n, dtype=np.uint64), first=np.zeros(n, dtype=np.int64),
         rate=1.0, criterion="gini" if classes else "squared_error",
     )  # fmt: skip
-    limits = dict(
+    limits: dict[str, Any] = dict(
         random=False, max_depth=-1, min_split=2, min_leaf=1, min_weight_share=0.0, max_features=3, max_leaves=-1, min_decrease=0.0,
         monotonic=np.empty(0, dtype=np.int64),
     )  # fmt: skip
