@@ -32,6 +32,7 @@ PUBLIC = {name: module for family in FAMILIES for name, module in _learners(fami
     "cross_val_score": "tenfold.evaluate.validate.cross",
     "validation_path": "tenfold.evaluate.validate.cross",
     "select": "tenfold.selection.run",
+    "Select": "tenfold.selection.estimator",
     "read": "tenfold.table.table",
     "Table": "tenfold.table.table",
     "save": "tenfold.saved.files",

@@ -150,6 +150,7 @@ from tenfold.reduce.pca import PCA as PCA
 from tenfold.saved.files import inspect as inspect
 from tenfold.saved.files import load as load
 from tenfold.saved.files import save as save
+from tenfold.selection.estimator import Select as Select
 from tenfold.selection.run import select as select
 from tenfold.sources.cluster import Dask as Dask
 from tenfold.table.table import Table as Table

@@ -126,5 +126,6 @@ LEARNERS: dict[int, str] = {
     151: "Indicators",
     152: "BlendClassifier",
     153: "BlendRegressor",
+    154: "Select",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

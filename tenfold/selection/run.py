@@ -63,22 +63,7 @@ def select(
 
 def run_of(found: Found) -> Run:
     """The result, from what a job has found."""
-    outcome, record = found.outcome, found.record
-    estimates = outcome.estimates
-    return Run(
-        found.model,
-        outcome.label,
-        estimates.get(outcome.judge.name),
-        {name: one for name, one in estimates.items() if name != outcome.judge.name},
-        outcome.gain,
-        outcome.board,
-        outcome.signal,
-        bool(record["interrupted"]),
-        record,
-        found.beside,
-        outcome.held_out,
-        found.sketch,
-    )
+    return Run.of(found.model, found.record, found.beside, found.outcome.held_out, found.sketch)
 
 
 def _silent(event: str, **facts: Any) -> None:
@@ -101,6 +86,23 @@ class Run:
     simple: TableModel | None = field(default=None, repr=False)  # the simplest model that is as good, where it is another one
     held_out: pl.DataFrame | None = field(default=None, repr=False)  # what was said of rows that had not been seen
     sketch: dict[str, Any] | None = field(default=None, repr=False)  # what the columns of the training rows held
+
+    @classmethod
+    def of(
+        cls,
+        model: TableModel,
+        record: dict[str, Any],
+        simple: TableModel | None = None,
+        held_out: pl.DataFrame | None = None,
+        sketch: dict[str, Any] | None = None,
+    ) -> Run:
+        """The result, from a model and the record of how it was found."""
+        estimates = {name: Estimate(**one) for name, one in record["estimate"].items()}
+        estimate, gain = estimates.pop(record["settings"]["metric"], None), (record["search"] or {}).get("gain")
+        return cls(
+            model, record["chosen"], estimate, estimates, None if gain is None else Estimate(**gain), record["board"],
+            record["signal"], bool(record["interrupted"]), record, simple, held_out, sketch,
+        )  # fmt: skip
 
     def predict(self, table: Any) -> Array:
         """The predicted class or number of each row."""

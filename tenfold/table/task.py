@@ -67,6 +67,11 @@ def task_name(asked: str | None) -> str | None:
     return name
 
 
+def kind_of(series: pl.Series) -> str:
+    """`classes` or `number`, by what a target holds."""
+    return _kind(series.name, _read(series, False, False), None)[0]
+
+
 def find_task(
     series: pl.Series, typed: bool, asked: str | None = None, comma: bool = False, as_written: bool = False
 ) -> Task:
