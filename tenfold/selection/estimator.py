@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import Classifier, Estimator, Regressor
 from tenfold.base.sklearn_api import fresh
-from tenfold.core.data import Array, as_floats
+from tenfold.core.data import Array, Target, as_floats
 from tenfold.core.errors import BadInput, BadType, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.numbers import check_finite
@@ -27,6 +28,7 @@ from tenfold.selection.store import plain
 from tenfold.table.reading import pl, read_table
 from tenfold.table.task import LEAST_ROWS, kind_of, task_name
 
+RUNS: WeakKeyDictionary[Select, Run] = WeakKeyDictionary()  # with held-out rows, which are no part of a model
 TARGETS = {"classifier": "label", "regressor": "real", "": "any"}
 
 
@@ -67,6 +69,7 @@ class Select(Estimator):
     category: Sequence[str] = param(default=(), doc="columns whose numbers are names of categories")
     effort: str = param(default="normal", one_of=EFFORTS, doc="how much is tried, whatever the clock says")
     time: float | None = param(default=None, above=0, doc="seconds, after which the plan is cut short")
+    time_column: str | None = param(default=None, doc="column of dates or numbers: every fold is judged by what was known before it")
     prefer: str = param(
         default="best",
         one_of=PREFERENCES,
@@ -78,6 +81,11 @@ class Select(Estimator):
     missing: ClassVar[bool] = True
     categorical: ClassVar[bool] = True
     least_rows: ClassVar[int] = LEAST_ROWS
+    exempt: ClassVar[dict[str, str]] = {"weight_is_copies": "folds divide rows, whatever they weigh; copies stay in one fold"}
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"task": "number", "effort": "quick", "folds": 3, "prefer": "simple"}]
 
     @property
     def role(self) -> str:
@@ -93,6 +101,20 @@ class Select(Estimator):
     def target(self) -> str:
         return TARGETS[self.role]
 
+    def _objection(self) -> str | None:
+        if not isinstance(self.model_, TableModel):
+            return "there is no model of a table"
+        classes, model = vars(self).get("classes_"), self.model_
+        if (classes is not None) != (model.role == "classifier"):
+            return "the classes do not suit the model"
+        if classes is not None and not set(map(str, model.classes_.tolist())) <= set(_names_of(classes)):
+            return "the model knows other classes"
+        try:
+            Run.of(model, json.loads(self._record))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return "how it was found cannot be read"
+        return None
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = self.role or None
@@ -101,19 +123,29 @@ class Select(Estimator):
 
     # --- fit ---
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Choose a model for X and y, and fit it to all rows; y may name a column of a frame or file. Rows of one of the `groups`, a value
         for each row, stay in one fold, because new rows will be of other groups."""
         check.check_params(self)
         if isinstance(y, str) and not check.is_frame(X):
-            return self._fit_file(X, y, groups)
+            if sample_weight is not None or groups is not None:
+                raise BadType("weights and groups of a file are columns of it: tenfold.select takes their names")
+            return self._publish_found(run_of(Job(_silent, False, self._settings()).run(X, y)))
         X, y = check.split_target(X, y) if isinstance(y, str) else (X, y)
-        frame, names = self._frame(X)
         if y is None:
             raise BadInput(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        y = check.as_column(y)
+        frame, names = self._frame(X)
+        check.check_length("y", len(y), frame.height)
+        beside = {"weights": check.as_weights(sample_weight, frame.height), "groups": None if groups is None else check.as_column(groups)}
+        if beside["groups"] is not None:
+            check.check_length("groups", len(beside["groups"]), frame.height)
+        if beside["weights"] is not None and not beside["weights"].all():
+            some = np.flatnonzero(beside["weights"])
+            frame, y, beside = frame[some], y[some], {name: None if one is None else one[some] for name, one in beside.items()}
         asked = fresh(self)
         if not asked.role:
-            asked.task = _task_of(check.as_column(y))
+            asked.task = _task_of(y)
         target, values = check.as_target(asked, y, frame.height)
         if frame.height < self.least_rows:
             one = ": 1 sample is not enough" if frame.height == 1 else ""
@@ -121,58 +153,53 @@ class Select(Estimator):
                 f"Found array with {frame.height} sample(s) (shape={frame.shape}) while a minimum of {self.least_rows} is required by "
                 f"{type(self).__name__}{one}"
             )
-        facts: dict[str, Any] = dict(n_features_in_=frame.width) | ({} if names is None else dict(feature_names_in_=names))
-        name, grouped = _free("target", frame.columns), _free("groups", frame.columns)
+        found, classes = asked._found(frame, target, values, beside)
+        return self._publish_found(found, names, frame.width, classes)
+
+    def _found(self, frame: pl.DataFrame, target: Target, values: Any, beside: dict[str, Any]) -> tuple[Run, Array | None]:
+        """What is chosen for a frame and a target that has passed the gate, and the classes."""
+        name, given = _free("target", frame.columns), dict[str, Any](category=list(self.category))
+        columns: list[Any] = []
+        for role, one in beside.items():
+            if one is not None:
+                given[role] = _free(role, frame.columns)
+                columns.append(pl.Series(given[role], one if role == "weights" else [str(each) for each in one.tolist()]))
         if target.classes is None:
-            table = frame.with_columns(pl.Series(name, np.asarray(values)[:, 0]))
-            found = asked._found(table, name, groups, grouped)
-        else:
-            texts = np.array([str(one) for one in target.classes])
-            table = frame.with_columns(pl.Series(name, texts[values]))
-            found = asked._found(table, name, groups, grouped, category=[name])
-            facts["classes_"] = target.classes
-            gone = sorted(set(texts.tolist()) - set(found.model.classes_.tolist()))
-            if gone:
-                warn(f"{type(self).__name__}: {'; '.join(found.record['notes'])}: their probability is 0", DataWarning, stacklevel=2)
-        return self._publish_found(found, facts)
-
-    def _fit_file(self, table: Any, target: str, groups: Any) -> Self:
-        """A file, read as `tenfold.select` reads it."""
-        if groups is not None:
-            raise BadType("groups are given for each row of an array or a frame: of a file, read it with tenfold.read first")
-        found = run_of(Job(_silent, False, self._settings()).run(table, target))
-        names = np.array([column["name"] for column in found.record["columns"]], dtype=object)
-        facts: dict[str, Any] = dict(n_features_in_=len(names), feature_names_in_=names)
-        if found.model.role == "classifier":
-            facts["classes_"] = found.model.classes_
-        return self._publish_found(found, facts)
-
-    def _found(self, table: pl.DataFrame, target: str, groups: Any, grouped: str, category: Sequence[str] = ()) -> Run:
-        if groups is not None:
-            values = check.as_column(groups)
-            check.check_length("groups", len(values), table.height)
-            table = table.with_columns(pl.Series(grouped, [str(one) for one in values.tolist()]))
-        settings = self._settings(groups=None if groups is None else grouped, category=[*self.category, *category])
-        return run_of(Job(_silent, False, settings).run(table, target))
+            columns.append(pl.Series(name, values[:, 0]))
+            return run_of(Job(_silent, False, self._settings(**given)).run(frame.with_columns(columns), name)), None
+        texts = np.array(_names_of(target.classes))
+        columns.append(pl.Series(name, texts[values]))
+        given["category"].append(name)
+        found = run_of(Job(_silent, False, self._settings(**given)).run(frame.with_columns(columns), name))
+        if len(found.model.classes_) < len(texts):
+            warn(f"{type(self).__name__}: {'; '.join(found.record['notes'])}: their probability is 0", DataWarning, stacklevel=3)
+        return found, target.classes
 
     def _settings(self, **more: Any) -> Settings:
         params = self.get_params(deep=False)
         seed = params.pop("random_state")
         return Settings(**{**params, "seed": seed, **more})
 
-    def _publish_found(self, found: Run, facts: dict[str, Any]) -> Self:
+    def _publish_found(self, found: Run, names: Array | None = None, width: int | None = None, classes: Array | None = None) -> Self:
+        """Keep what was found; what is not told of the columns and classes is that of a file."""
+        facts: dict[str, Any] = {}
+        if width is None:
+            names = np.array([column["name"] for column in found.record["columns"]], dtype=object)
+            classes = found.model.classes_ if found.model.role == "classifier" else None
+        facts["n_features_in_"] = len(names) if names is not None else width
+        facts |= {name: one for name, one in (("feature_names_in_", names), ("classes_", classes)) if one is not None}
         self._forget_fit()
-        vars(self).update(facts, model_=found.model, _record=json.dumps(plain(found.record), ensure_ascii=False), _run=found)
+        vars(self).update(facts, model_=found.model, _record=json.dumps(plain(found.record), ensure_ascii=False))
+        RUNS[self] = found
         return self
 
     # --- how it was found ---
 
     @property
     def run_(self) -> Run:
-        """The result of `tenfold.select`: what else was tried, the report; one that was loaded from a file has no held-out rows."""
+        """The result of `tenfold.select`: what else was tried, the report; of a model that was loaded without the held-out rows."""
         check.check_fitted(self)
-        found: Run = vars(self).get("_run") or Run.of(self.model_, json.loads(self._record))
-        return found
+        return RUNS.get(self) or Run.of(self.model_, json.loads(self._record))
 
     @property
     def estimate_(self) -> Estimate | None:
@@ -210,7 +237,7 @@ class Select(Estimator):
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
 
     @available(lambda self: self.role != "classifier")
     def predict_interval(self, X: Any) -> Array:
@@ -226,7 +253,7 @@ class Select(Estimator):
 
     def _places(self) -> Array:
         """The number among `classes_` of each class of the model, which knows them as texts."""
-        texts = [str(one) for one in self.classes_.tolist()]
+        texts = _names_of(self.classes_)
         return np.array([texts.index(str(one)) for one in self.model_.classes_.tolist()])
 
     def _new_rows(self, X: Any) -> Any:
@@ -260,6 +287,12 @@ def _task_of(y: Array) -> str:
         return "classes"
     flat = y.reshape(-1)
     return kind_of(pl.Series("target", flat)) if flat.dtype.kind != "f" or (flat == np.round(flat)).all() else "number"
+
+
+def _names_of(classes: Array) -> list[str]:
+    """Classes as the texts of a column: in quotes where one would be read as nothing."""
+    texts = [str(one) for one in classes.tolist()]
+    return texts if all(text == text.strip() != "" for text in texts) else [repr(text) for text in texts]
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
