@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.selection import portfolio
+from tenfold.selection.settings import Settings
 
 Array = np.ndarray[Any, Any]
 QUICK: dict[str, Any] = dict(effort="quick", folds=3)
@@ -80,6 +82,18 @@ def test_check(learner: Any, check: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 # --- what it is, and what it finds ---
+
+
+def test_it_has_the_settings_of_select() -> None:
+    asked = {field.name for field in fields(Settings)} - {"seed", "weights", "groups"}  # of each row: arguments of fit
+    assert set(tenfold.Select().get_params()) == asked | {"random_state"}
+
+
+def test_costs_decide() -> None:
+    X, y = numbers(120)
+    labels = np.where(y > 0, "high", "low")
+    plain, careful = (tenfold.Select(**QUICK, cost=cost).fit(X, labels) for cost in (None, "high>low:50"))
+    assert (careful.predict(X) == "high").mean() > (plain.predict(X) == "high").mean()
 
 
 def test_it_finds_what_select_finds() -> None:

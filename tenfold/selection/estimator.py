@@ -76,6 +76,9 @@ class Select(Estimator):
         doc="'best' may be an ensemble; 'fast' is the best single model; 'simple' the simplest that is as good as that",
     )
 
+    cost: Any = param(default=None, doc="what errors cost, such as 'FP:1,FN:20': the class of least expected cost is predicted")
+    positive: Any = param(default=None, doc="which of two classes is the positive one; None: the rarer")
+
     kind: ClassVar[str] = "keeps rows"
     accepts: ClassVar[str] = "anything"
     missing: ClassVar[bool] = True
