@@ -19,6 +19,7 @@ from tenfold.app.decisions import decision_lines
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.errors import BadInput, BadParameter, TenfoldError
 from tenfold.evaluate import minimum_risk, threshold
+from tenfold.evaluate.validate.ranges import score_range
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES
 from tenfold.selection.audit import audit
@@ -209,6 +210,10 @@ def test_the_cheapest_class_is_that_of_least_risk() -> None:
     truth = rng.integers(0, 4, 300)
     judge = cost_score(costs)
     assert judge.of(truth, np.log(p), None) == pytest.approx(costs[truth, minimum_risk(p, costs)].mean())
+    assert cost_score(costs, likely=True).of(truth, np.log(p), None) == pytest.approx(costs[truth, p.argmax(axis=1)].mean())
+    sure = np.where(np.eye(2)[truth % 2] > 0, 0.0, -9.0)  # no error in 300 rows: about 3/300 at most, each of 20
+    found = score_range(cost_score(given), truth % 2, sure)
+    assert found.estimate == found.low == 0 and 0.1 < found.high < 0.5
 
 
 # --- the whole ------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
     guess = next(c for c in order if settings[c].family.is_guess)
     top = _ensemble(settings, held, rows, usefulness, leader)
     usable = [c for c in order if np.isfinite(usefulness[c])]
-    first = held.outputs[leader, rows].astype(np.float64)
+    first = held.said(leader, rows)
     gaps = {c: _gap(held, rows, first, c) for c in usable}
     limit = NEVER_EQUAL * gaps[guess][0]
     if not held.judge.greater_is_better:
@@ -95,8 +95,8 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
     simple = min(as_good, key=lambda c: settings[c].simplicity)
     places = []
     if top.single is None:
-        first = top.outputs(held, rows)
-        places.append(Place(top, held.score(held.decided(first, rows), rows), "best"))
+        first = held.decided(top.outputs(held, rows), rows)
+        places.append(Place(top, held.score(first, rows), "best"))
         gaps = {c: _gap(held, rows, first, c) for c in usable}
     useful = leader != guess and gaps[guess][0] > Z * gaps[guess][1]
     for c in order:
@@ -110,7 +110,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
             against = "baseline"
         elif useful and usefulness[c] < usefulness[guess]:  # worse than guessing, which the leader beats
             against = "worse"
-        places.append(Place(Mix({c: 1.0}), held.score(held.decided(held.outputs[c, rows], rows), rows), against))
+        places.append(Place(Mix({c: 1.0}), held.score(held.said(c, rows), rows), against))
     return Choice(places, leader, top, Mix({simple: 1.0}))
 
 
@@ -126,13 +126,13 @@ def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: A
             taken[title] = taken.get(title, 0) + 1
             members.append(int(c))
     mix = Mix(greedy_weights(held, members, rows))
-    gap, error = held.behind(mix.outputs(held, rows), held.outputs[leader, rows].astype(np.float64), rows)
+    gap, error = held.behind(mix.outputs(held, rows), held.said(leader, rows), rows)
     return mix if gap > BETTER * error else Mix({leader: 1.0})
 
 
 def _gap(held: HeldOut, rows: Array, first: Array, c: int) -> tuple[float, float]:
     """How far a setting is behind the first, and the error of that."""
-    return held.behind(first, held.outputs[c, rows].astype(np.float64), rows)
+    return held.behind(first, held.said(c, rows), rows)
 
 
 def _against(gap: float, error: float, gain: float, limit: float) -> str:

@@ -22,7 +22,7 @@ from tenfold.base.estimator import softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.score.means import Mean
-from tenfold.score.record import CLASSES, PROBABILITIES, Score
+from tenfold.score.record import CLASSES, PROBABILITIES, RowLoss, Score
 from tenfold.table.cells import as_numbers, as_texts
 from tenfold.table.reading import pl, read_table
 
@@ -164,18 +164,18 @@ def cheapest(shares: Array, costs: Array) -> Array:
     return np.asarray((shares @ costs).argmin(axis=1))
 
 
-def cost_score(costs: Array) -> Score:
-    """The mean cost of the decisions of least expected cost, from class scores."""
-    row_loss = partial(_row_costs, costs)
+def cost_score(costs: Array, likely: bool = False) -> Score:
+    """The mean cost of the decisions of least expected cost, or of those for the most likely class, from class scores."""
+    row_loss = partial(_row_costs, costs, likely)
+    least, most = min(float(costs.min()), 0.0), float(costs.max())
     return Score(
-        COST, CLASSES, False, PROBABILITIES, partial(_sums, costs), Mean.value, low=min(float(costs.min()), 0.0), high=float(costs.max()),
-        label="mean cost", row_loss=row_loss, loss_label="cost", mean_of_rows=True,
+        COST, CLASSES, False, PROBABILITIES, partial(_sums, row_loss), Mean.value, low=least, high=most, label="mean cost", row_loss=row_loss, loss_label="cost", mean_of_rows=True,
     )  # fmt: skip
 
 
-def _row_costs(costs: Array, codes: Array, scores: Array) -> Array:
-    return np.asarray(costs[codes, cheapest(softmax(scores), costs)])
+def _row_costs(costs: Array, likely: bool, codes: Array, scores: Array) -> Array:
+    return np.asarray(costs[codes, scores.argmax(axis=1) if likely else cheapest(softmax(scores), costs)])
 
 
-def _sums(costs: Array, codes: Array, scores: Array, w: Array | None) -> Mean:
-    return Mean.of(_row_costs(costs, codes, scores), w)
+def _sums(row_loss: RowLoss, codes: Array, scores: Array, w: Array | None) -> Mean:
+    return Mean.of(row_loss(codes, scores), w)

@@ -26,7 +26,7 @@ from tenfold.score.registry import known_score
 from tenfold.selection.costs import cheapest
 
 MOST_ROWS, MOST_ROWS_MANY = 50_000, 5_000  # that weights are chosen from, of two and of several classes
-STEPS, PASSES = 64, 3  # weights of a class that are tried, and times that each class has its turn, of several classes
+STEPS, PASSES = 32, 2  # weights of a class that are tried, and times that each class has its turn, of several classes
 
 
 def weight_costs(weights: Array) -> Array:
@@ -106,9 +106,10 @@ def _climbed(
     rest[:, one] = -np.inf
     other = rest.argmax(axis=1)
     at = rest[np.arange(len(logs)), other] - logs[:, one]  # the log weight from which a row is decided for the class
-    ends = np.unique(at)
+    ends = np.sort(at)
     if steps is not None and len(ends) > steps:
-        ends = np.unique(np.quantile(ends, np.linspace(0, 1, steps), method="nearest"))
+        ends = ends[np.linspace(0, len(ends) - 1, steps).astype(np.int64)]
+    ends = ends[np.append(True, ends[1:] > ends[:-1])]
     place = np.searchsorted(ends, at)  # rows of place j change between ends j − 1 and j
     size = len(ends) + 1
 

@@ -6,7 +6,7 @@ saying the other classes is right nearly always, and finds none of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.validate.intervals import wilson
-from tenfold.evaluate.validate.ranges import loss_range
 from tenfold.score.record import Score, split_choice
 from tenfold.score.registry import SCORES
+from tenfold.selection.audit import Audit
 from tenfold.selection.costs import Named, cost_matrix, cost_score, positive_class
 from tenfold.selection.decision import of_class, threshold_of
 from tenfold.table.task import Task
@@ -61,30 +61,28 @@ class Decisions:
         ranked = [SCORES["average_precision"]] if len(self.rare) and "roc_auc" in names else []
         return [*([] if self.costs is None else [cost_score(self.costs)]), *scores, *(self.judge(one) for one in ranked)]
 
-    def told(
-        self, task: Task, judge: Score, truth: Array, answers: Array, rule: Array | None, w: Array | None
-    ) -> Facts | None:
+    def told(self, task: Task, found: Audit, answers: Array, rule: Array | None) -> Facts | None:
         """What the decisions of held-out rows come to; None where there is nothing to say but the most likely class.
 
-        truth: codes; answers: class scores, with the decisions of the rounds where there is a rule; rule: what is saved; w: weights of
-        rows, which costs and shares of right decisions are means by.
+        answers: class scores, with the decisions of the rounds where there is a rule; rule: what is saved. Costs and shares of right
+        decisions are means by the weights of rows, where there are some; what is counted are rows.
         """
         if task.kind == "number" or (rule is None and not len(self.rare)):
             return None
-        labels = [str(one) for one in task.classes]
+        labels, truth, w = [str(one) for one in task.classes], found.held.y[found.rows], found.held.weights(found.rows)
         scores, codes = split_choice(answers, len(labels))
         likely = scores.argmax(axis=1)
         said = likely if codes is None else codes
         facts: Facts = dict(
             by="likely" if rule is None else "given" if self.costs is not None else "chosen",
-            metric=judge.name,
+            metric=found.held.judge.name,
             classes=labels,
             rows=len(truth),
             costs=None if rule is None else rule.tolist(),
             accuracy=float(np.average(said == truth, weights=w)),
             most_frequent=_most_frequent(truth, labels, w),
             other_than_likely=float(np.mean(said != likely)),
-            cost=None if self.costs is None else self._cost(truth, likely, said, labels, w),
+            cost=None if self.costs is None else self._cost(found, answers, labels),
         )
         told = [self.positive] if len(labels) == 2 else self.rare.tolist()
         facts["found"] = [_found(truth == k, said == k, labels[k], k in self.rare) for k in told]
@@ -94,21 +92,16 @@ class Decisions:
             facts["thresholds"] = _thresholds(truth == k, 1 / (1 + np.exp(scores[:, 1 - k] - scores[:, k])))
         return facts
 
-    def _cost(self, truth: Array, likely: Array, said: Array, labels: list[str], w: Array | None) -> Facts:
+    def _cost(self, found: Audit, answers: Array, labels: list[str]) -> Facts:
         """The mean cost of a row: of the decisions, of the most likely class, and of always deciding for the class that is cheapest so."""
         assert self.costs is not None
-        always = np.average(self.costs[truth], axis=0, weights=w)
+        always = np.average(self.costs[found.held.y[found.rows]], axis=0, weights=found.held.weights(found.rows))
         one = int(np.argmin(always))
-        decided, plain = (_mean(self.costs[truth, codes], w) for codes in (said, likely))
+        decided, plain = (asdict(found.estimate(cost_score(self.costs, likely), answers)) for likely in (False, True))
         return dict(decided=decided, likely=plain, always=float(always[one]), one=labels[one])
 
 
-def _mean(costs: Array, w: Array | None) -> Facts:
-    found = loss_range(costs, w)
-    return dict(value=found.estimate, low=found.low, high=found.high)
-
-
-def _most_frequent(truth: Array, labels: list[str], w: Array | None) -> Facts:
+def _most_frequent(truth: Array, labels: list[str], w: Array) -> Facts:
     counts = np.bincount(truth, w, minlength=len(labels))
     return dict(label=labels[int(counts.argmax())], share=float(counts.max() / counts.sum()))
 

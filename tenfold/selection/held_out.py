@@ -91,6 +91,20 @@ class HeldOut:
             return self.costs
         return rule_for(self.judge, self.y[rows], output, self.fold[rows], None if self.weight is None else self.weight[rows])
 
+    def said(self, c: int, rows: Array) -> Array:
+        """What a setting says of rows, decided by the rule that is best for them, which is found once."""
+        output = np.asarray(self.outputs[c, rows], dtype=np.float64)
+        if self.classes is None or self.judge.of_counts is None:
+            return output
+        place = c, hash(rows.tobytes())
+        if place not in self._rules:
+            self._rules[place] = self.rule(output, rows)
+        return decided(output, self._rules[place])
+
+    @cached_property
+    def _rules(self) -> dict[tuple[int, int], Array | None]:
+        return {}
+
     def decided(self, output: Array, rows: Array) -> Array:
         """Outputs with the class that is decided for as one more column, by the rule that is best for these rows, if there is one."""
         return output if self.classes is None or output.shape[1] > len(self.classes) else decided(output, self.rule(output, rows))
@@ -106,7 +120,7 @@ class HeldOut:
             found[usable] = -self.mean(self.losses[usable][:, rows], rows)
         else:
             for c in np.flatnonzero(usable):
-                found[c] = self.judge.sign * self.score(self.decided(self.outputs[c, rows], rows), rows)
+                found[c] = self.judge.sign * self.score(self.said(int(c), rows), rows)
         return found
 
     def behind(self, ahead: Array, other: Array, rows: Array) -> tuple[float, float]:

@@ -155,9 +155,7 @@ class Outcome:
         """What is to be said of decisions, where costs were given, a threshold was chosen, or a class is rare."""
         if self.audit is None or self.answers is None:
             return None
-        rows, weight = self.audit.rows, self.race.weight
-        w = None if weight is None else weight[rows]
-        return self.decisions.told(self.task, self.judge, self.race.y[rows], self.answers, self.rule(self.taken), w)
+        return self.decisions.told(self.task, self.audit, self.answers, self.rule(self.taken))
 
     @property
     def reach(self) -> float | None:

@@ -297,6 +297,7 @@ def ranged(
     factor = widening(spread.units) if widen is None else widen
     half = np.hypot(float(stdtrit(spread.degrees, 0.5 + level / 2)) * factor * error, extra)
     at_end = scale.startswith("logit") and (error == 0 or value in bounds)
+    at_end |= scale == "log" and error == 0 and value == bounds[0] and np.isfinite(bounds[1])  # no loss so far is not none for ever
     if scale == "rate" or at_end:
         low, high = bounds if at_end else (0.0, 1.0)
         share = (value - low) / (high - low)
