@@ -169,7 +169,8 @@ def cost_score(costs: Array, likely: bool = False) -> Score:
     row_loss = partial(_row_costs, costs, likely)
     least, most = min(float(costs.min()), 0.0), float(costs.max())
     return Score(
-        COST, CLASSES, False, PROBABILITIES, partial(_sums, row_loss), Mean.value, low=least, high=most, label="mean cost", row_loss=row_loss, loss_label="cost", mean_of_rows=True,
+        COST, CLASSES, False, PROBABILITIES, partial(_sums, row_loss), Mean.value, low=least, high=most, label="mean cost",
+        row_loss=row_loss, loss_label="cost", mean_of_rows=True,
     )  # fmt: skip
 
 
