@@ -1,0 +1,104 @@
+"""What a text says about the target, as a number: the part of a saved model that reads a column of texts."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base.estimator import Estimator
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.core.learned import learned
+from tenfold.core.params import estimator, param
+from tenfold.prepare.tokens import cleaned, counts_of, lengths, weighed, words
+from tenfold.table.cells import as_texts, is_text
+from tenfold.table.reading import pl
+
+MOST_AT_ONCE = 200  # words of a text whose absence is tried
+
+
+@estimator
+class TextScore(Estimator):
+    """TextScore: texts as numbers, one for each output: how much their words speak for a class, or the target that they suggest.
+
+    Model       s(text) = Σⱼ tⱼ wⱼ + l log(1 + characters) + b,  tⱼ ∝ (1 + log countⱼ) idfⱼ with ‖t‖ = 1, over words and pairs of words
+    Objective   that of the models it is made of (`selection.text_folds`): a penalised linear model, naive Bayes, and their weights
+    Algorithm   `tenfold.select` fits it to training rows alone; what trains the learners behind it are scores of texts it has not seen
+    Cost        one pass over the words
+    Fails when  the column is absent (refused)
+    Reference   Wang & Manning 2012; Wolpert 1992
+    """
+
+    words_: Array = learned("text(v)", "words, and pairs of words")
+    idf_: Array = learned("float(v)>=0", "how rare each word is: 1 + log((1 + texts) / (1 + texts that hold it))")
+    weights_: Array = learned("float(v,k)", "what each word says, for each output")
+    length_: Array = learned("float(k)", "what the length says, for each output")
+    offset_: Array = learned("float(k)", "the score of a text without known words")
+    names_: Array = learned("text(k)", "the columns that the scores make")
+
+    kind: ClassVar[str] = "one pass"
+    role: ClassVar[str] = "transformer"
+    frozen: ClassVar[bool] = True
+
+    column: str = param(default="", doc="the column of texts")
+
+    @classmethod
+    def of(cls, column: str, words: Array, idf: Array, weights: Array, length: Array, offset: Array, names: list[str]) -> TextScore:
+        """From its parts; words that say nothing are left out."""
+        score = cls(column)
+        told = (weights != 0.0).any(axis=1) & (idf > 0.0)
+        vars(score).update(
+            n_features_in_=1, words_=words[told], idf_=idf[told], weights_=weights[told],
+            length_=length, offset_=offset, names_=np.array(names, dtype=object),
+        )  # fmt: skip
+        return score
+
+    def scores(self, column: pl.Series) -> Array:
+        """(texts, outputs). A missing text is an empty one."""
+        texts = cleaned(column)
+        return np.asarray(self._heard(texts) + self.offset_ + lengths(texts)[:, None] * self.length_)
+
+    def _heard(self, texts: pl.Series) -> Array:
+        return np.asarray(weighed(counts_of(texts, self.words_.tolist()), self.idf_) @ self.weights_)
+
+    def scored(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A frame with the scores in the place of the texts."""
+        if self.column not in frame.columns:
+            raise BadInput(f"there is no column {self.column!r}, which the model needs")
+        texts = frame[self.column]
+        made = self.scores(texts if is_text(texts) else as_texts(texts))
+        return frame.drop(self.column).with_columns([pl.Series(str(name), made[:, k]) for k, name in enumerate(self.names_)])
+
+    def told(self, text: str) -> list[tuple[str, Array]]:
+        """The words of a text, each with how its scores change if this word is taken out, the largest change first."""
+        there = words(cleaned(pl.Series([text])))["word"].unique(maintain_order=True)
+        counts = counts_of(cleaned(pl.Series([text])), self.words_.tolist())
+        known = [place for place in counts.indices if " " not in self.words_[place]][:MOST_AT_ONCE]
+        whole = weighed(counts, self.idf_) @ self.weights_
+        found = []
+        for place in known:
+            word = str(self.words_[place])
+            gone = np.array([word in str(self.words_[one]).split(" ") for one in counts.indices])
+            less = counts.copy()
+            less.data = np.where(gone, 0.0, less.data)
+            less.eliminate_zeros()
+            found.append((word, np.asarray(whole - weighed(less, self.idf_) @ self.weights_)[0]))
+        assert len(there) >= len(found)
+        return sorted(found, key=lambda pair: -float(np.abs(pair[1]).max()))
+
+    def loudest(self, most: int) -> list[tuple[str, Array]]:
+        """The words that change scores most where they stand in a text, by weight times idf, with these."""
+        size = self.weights_ * self.idf_[:, None]
+        order = np.argsort(-np.abs(size).max(axis=1), kind="stable")[:most]
+        return [(str(self.words_[place]), size[place]) for place in order]
+
+    def _objection(self) -> str | None:
+        if len(set(self.words_)) < len(self.words_):
+            return "a word is there twice"
+        return None if len(set(self.names_)) == len(self.names_) > 0 else "two scores have one name"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        return tags
