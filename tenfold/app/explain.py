@@ -91,6 +91,9 @@ def _of_row(name: str, row: int, found: Reasons, given: dict[str, str], after: A
     others = sum(value for _, _, value, _ in found.columns[MOST_SHOWN:]) + found.rest
     if len(found.columns) > MOST_SHOWN or found.rest:
         lines.append(f"  all other columns together {_signed(others, classes)}")
+    for column, words in found.words.items():
+        told = ", ".join(f"{short(word, 24)!r} {amount:+.3g}" for word, amount in words) or "holds no word that the model knows"
+        lines.append(f"  in {short(column, 24)}, what its words add to its score: {told}")
     what = f"the chance of {short(found.answer.what, 24)}" if classes else "the prediction"
     lines.append(f"  which makes {what} {_amount(found.answer.value, classes)}")
     if after is not None:
@@ -112,10 +115,13 @@ def _of_column(found: Effect, classes: bool) -> list[str]:
     what = f"the chance of {short(found.what, 24)}" if classes else "the prediction"
     rows = counted(found.rows, "row")
     lines = [f"COLUMN   {short(found.column, 40)}   how {what} changes along it, other columns as they are, over {rows}", ""]
+    if not found.rows:
+        lines = [f"COLUMN   {short(found.column, 40)}   the words that say most about {what}: the score of each alone", ""]
     largest = max((abs(value) for _, value in found.points), default=0.0) or 1.0
     wide = max(len(short(point, 24)) for point, _ in found.points)
     for point, value in found.points:
-        lines.append(AsItIs(f"  {short(point, 24):>{wide}}  {_signed(value, classes):>12}  {_bar(value, largest).rstrip()}"))
+        size = _signed(value, classes) if found.rows else f"{value:+.3g}"
+        lines.append(AsItIs(f"  {short(point, 24):>{wide}}  {size:>12}  {_bar(value, largest).rstrip()}"))
     return lines
 
 

@@ -45,7 +45,7 @@ def words(texts: pl.Series) -> pl.DataFrame:
     """The words of cleaned texts, and their pairs: columns `row` and `word`."""
     lists = texts.str.to_lowercase().str.extract_all(WORD)
     frame = pl.DataFrame({"row": np.arange(len(lists), dtype=np.int32), "word": lists}).explode("word").drop_nulls()
-    digits = pl.format("({}-digit number)", pl.col("word").str.len_chars().clip(1, MOST_DIGITS))
+    digits = pl.format("({}-digit-number)", pl.col("word").str.len_chars().clip(1, MOST_DIGITS))
     frame = frame.with_columns(word=pl.when(pl.col("word").str.contains(r"^\p{N}")).then(digits).otherwise("word"))
     follows = pl.col("row") == pl.col("row").shift(-1)
     pairs = frame.select("row", word=pl.when(follows).then(pl.concat_str("word", pl.col("word").shift(-1), separator=" "))).drop_nulls()
@@ -99,7 +99,7 @@ def _parts(texts: pl.Series) -> Iterator[tuple[int, pl.Series]]:
 
 def lengths(texts: pl.Series) -> Array:
     """log(1 + characters) of cleaned texts."""
-    return np.log1p(texts.str.len_chars().to_numpy().astype(np.float64))
+    return np.asarray(np.log1p(texts.str.len_chars().to_numpy().astype(np.float64)))
 
 
 def weighed(counts: csr_array, idf: Array) -> csr_array:

@@ -127,5 +127,6 @@ LEARNERS: dict[int, str] = {
     152: "BlendClassifier",
     153: "BlendRegressor",
     154: "Select",
+    155: "TextScore",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -9,6 +9,7 @@
     outcome      board, verdict, record                 refit        what was chosen, on all rows
     model, blend what is saved                          wall         Ctrl-C and the end of the time
     checkpoint   a race that can go on                  explained    what drives the model, where it fails
+    text_score   what a text says, as a number          text_folds   the same for each training set
     store        the folder of a run                    predictions  answers as a file
 
 What a table is, and what its columns are, is read in `table/`.
@@ -23,4 +24,5 @@ INSIDE = {
     "Indicators": "blend",
     "BlendClassifier": "blend",
     "BlendRegressor": "blend",
+    "TextScore": "text_score",
 }

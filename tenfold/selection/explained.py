@@ -65,6 +65,8 @@ def explained(
     classes = [str(one) for one in model.classes_] if model.role == "classifier" else None
     usual = "rmse" if classes is None else "log_loss"
     judge = judge_of(metric or usual, dict(positive=positive), classes) or SCORES[usual]
+    missing = _missing(frame, model.origins)
+    model, frame = model.apart_from_texts(frame, np.asarray(y))
     rng = np.random.default_rng(seed)
     some = np.sort(rng.permutation(len(y))[:MOST_ROWS])
     used, y_some = frame.select(model.feature_names_in_.tolist())[some], np.asarray(y)[some]
@@ -74,7 +76,7 @@ def explained(
     strengths = single_strengths(coded, categories, y_some, model.role == "classifier", SCREENED)
     facts: Facts = dict(
         rows=len(y),
-        columns=dict(names=names, missing=_missing(frame, names), strengths=strengths),
+        columns=dict(names=names, missing=missing, strengths=strengths),
         strength_is="AUC" if model.role == "classifier" else "R²",
     )
     with warnings.catch_warnings():
@@ -99,9 +101,8 @@ def explained(
 
 def _missing(frame: pl.DataFrame, names: list[str]) -> list[int]:
     """The gaps of each column: nulls, and NaN in numbers."""
-    counts = frame.select(names).null_count().row(0)
     gaps = [int(frame[name].is_nan().sum() or 0) if frame[name].dtype.is_float() else 0 for name in names]
-    return [int(count) + gap for count, gap in zip(counts, gaps, strict=True)]
+    return [frame[name].null_count() + gap for name, gap in zip(names, gaps, strict=True)]
 
 
 def _drivers(model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng: np.random.Generator) -> Facts:

@@ -13,12 +13,14 @@ from tenfold.evaluate.explain.dependence import accumulated_effects, partial_dep
 from tenfold.evaluate.explain.response import Response, response_of
 from tenfold.evaluate.explain.sampled import SampledAttributions, sampled_attributions
 from tenfold.selection.model import TableModel
+from tenfold.selection.text_score import TextScore
 from tenfold.table.columns import check_name
 from tenfold.table.reading import Raw, pl
 from tenfold.table.sketch import written
 
 ORDERS, BACKGROUND = 200, 500
 MOST_ROWS, BINS, MOST_LEVELS = 2000, 10, 15
+MOST_WORDS = 12
 MOST_CELLS, CELLS_AT_ONCE, FEWEST_ROWS = 500_000_000, 4_000_000, 20
 
 
@@ -41,6 +43,7 @@ class Reasons:
     columns: list[tuple[str, Any, float, float]]  # name, cell, what it adds, standard error; the largest first
     rest: float
     beside: int  # rows that it is compared with
+    words: dict[str, list[tuple[str, float]]]  # by column of texts: words, and what its score would lose without each
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,30 @@ def reasons(model: TableModel, raw: Raw, row: int, what: str | None = None, seed
     k, sign = _output(model, found.outputs, answer.what)
     values, errors = sign * found.values[:, k], found.errors[:, k]
     base = float(found.base[k]) if sign > 0 else 1 - float(found.base[k])
-    order = [j for j in np.argsort(-np.abs(values), kind="stable") if j in set(found.apart)]
-    listed = [(found.columns[j], raw.frame[found.columns[j]][row], float(values[j]), float(errors[j])) for j in order]
-    return Reasons(answer, base, listed, float(sign * found.rest[k]), len(others))
+    together: dict[str, list[int]] = {}
+    for j in found.apart:
+        together.setdefault(model.origins[j], []).append(j)
+    sums = {name: (float(values[some].sum()), float(np.sqrt((errors[some] ** 2).sum()))) for name, some in together.items()}
+    listed = [(name, raw.frame[name][row], *one) for name, one in sorted(sums.items(), key=lambda pair: -abs(pair[1][0]))]
+    return Reasons(answer, base, listed, float(sign * found.rest[k]), len(others), _words(model, raw.frame[row], answer.what))
+
+
+def _words(model: TableModel, row: pl.DataFrame, what: str) -> dict[str, list[tuple[str, float]]]:
+    """Of each text in a row, the words that its score would be changed most without, with what each adds to it."""
+    found = {}
+    for text in model.texts or ():
+        k, sign = _place(model, what)
+        told = text.told(str(row[text.column][0] or ""))
+        found[str(text.column)] = [(word, sign * float(change[k])) for word, change in told[:MOST_WORDS]]
+    return found
+
+
+def _place(model: TableModel, what: str) -> tuple[int, float]:
+    """Which of the scores of a text speaks for a class, and −1 where it speaks against it."""
+    labels = [str(one) for one in model.classes_] if model.role == "classifier" else []
+    if len(labels) <= 2:
+        return 0, -1.0 if labels and what == labels[0] else 1.0
+    return labels.index(what), 1.0
 
 
 def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, seed: int) -> SampledAttributions:
@@ -96,7 +120,10 @@ def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, s
 
 def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, seed: int = 0) -> Effect:
     """How a column acts: accumulated local effects of a number, mean answers of a category."""
-    check_name(column, list(model.feature_names_in_), ", which the model uses")
+    check_name(column, model.columns, ", which the model uses")
+    for text in model.texts or ():
+        if text.column == column:
+            return _spoken(model, text, what)
     rows = np.sort(np.random.default_rng(seed).permutation(raw.frame.height)[:MOST_ROWS])
     frame = raw.frame[rows]
     response = response_of(model, frame)
@@ -114,10 +141,20 @@ def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, se
     return Effect(column, wanted, points, frame.height)
 
 
+def _spoken(model: TableModel, text: TextScore, what: str | None) -> Effect:
+    """The words that say most, each with its weight in a text of its own."""
+    labels = [str(one) for one in model.classes_] if model.role == "classifier" else ["prediction"]
+    wanted = _class(model, what) if what is not None else labels[min(1, len(labels) - 1)]
+    k, sign = _place(model, wanted)
+    points = [(repr(word), sign * float(size[k])) for word, size in text.loudest(MOST_WORDS, k)]
+    return Effect(text.column, wanted, sorted(points, key=lambda pair: -pair[1]), 0)
+
+
 def movers(model: TableModel, raw: Raw, seed: int = 0) -> list[tuple[str, float]]:
     """By how much answers change on average when the cells of a column are shuffled among the rows; the largest first."""
     rng = np.random.default_rng(seed)
-    width = len(model.feature_names_in_)
+    parts = [[j for j, name in enumerate(model.origins) if name == column] for column in model.columns]
+    width = len(parts)
     most = int(np.clip(MOST_CELLS // width**2, FEWEST_ROWS, MOST_ROWS))  # every column is asked about all cells of the rows
     response = response_of(model, raw.frame[np.sort(rng.permutation(raw.frame.height)[:most])])
     X, before = response.X, response.of(response.X)
@@ -127,11 +164,11 @@ def movers(model: TableModel, raw: Raw, seed: int = 0) -> list[tuple[str, float]
         columns = range(start, min(start + at_once, width))
         rows = np.tile(X, (len(columns), 1))
         for k, j in enumerate(columns):
-            rows[k * n : (k + 1) * n, j] = X[rng.permutation(n), j]
+            rows[k * n : (k + 1) * n, parts[j]] = X[rng.permutation(n)[:, None], parts[j]]
         change = np.abs(response.of(rows).reshape(len(columns), n, -1) - before)
         moved[columns] = change.mean(axis=1).max(axis=1)
     order = np.argsort(-moved, kind="stable")
-    return [(response.columns[j], float(moved[j])) for j in order]
+    return [(model.columns[j], float(moved[j])) for j in order]
 
 
 def altered(model: TableModel, raw: Raw, row: int, given: dict[str, str]) -> pl.DataFrame:
@@ -139,7 +176,7 @@ def altered(model: TableModel, raw: Raw, row: int, given: dict[str, str]) -> pl.
     one = raw.frame[row : row + 1]
     for name, text in given.items():
         check_name(name, raw.frame.columns)
-        if name not in model.feature_names_in_:
+        if name not in model.columns:
             raise BadParameter(f"--set {name}={text}: the model does not use this column, so that nothing changes")
         one = one.with_columns(pl.Series(name, [text or None], dtype=pl.String))  # read as cells of a CSV file are
     return one

@@ -34,6 +34,7 @@ from tenfold.selection.refit import refit
 from tenfold.selection.roles import groups_of, times_of, weights_of
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import MARK
+from tenfold.selection.text_folds import Texts, counted_texts, noted, placed
 from tenfold.selection.wall import Wall
 from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
 from tenfold.table.copies import duplicate_groups
@@ -109,7 +110,10 @@ class Job:
         self.emit("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)
+        texts = counted_texts(columns, rest, named, task.classes if task.kind == "classes" else ())
+        columns, looked = noted(columns, texts), pl.DataFrame([*used.get_columns(), *(rest[one.column] for one in texts)])
         self.emit("columns", columns=[asdict(column) for column in columns])
+        used = placed(used, texts)
         coder = coder_for(columns, used) if used.width else None
         if coder is None or not coder.names_out():
             raise BadInput(why_no_columns(columns, target))
@@ -117,9 +121,10 @@ class Job:
         plan = Plan.of(asked.effort, asked.folds, asked.time, shape_of(task, table, X), in_time="time_column" in roles)
         times = times_of(frame, roles["time_column"], raw.typed, comma, task) if "time_column" in roles else None
         groups = groups_of(frame, roles["groups"], task) if "groups" in roles else None
-        division = self._folds(used, task, plan.folds, groups, times)
+        division = self._folds(looked, task, plan.folds, groups, times)
+        read = Texts(texts, task.codes, task.n_classes if task.kind == "classes" else 0, division.fold, weight) if texts else None
         sketched = sketch(used, columns)
-        race, task = self._race(plan, X, coder.names_out(), table, task, division, judge, weight, decisions)
+        race, task = self._race(plan, X, coder.names_out(), table, task, division, judge, weight, decisions, read)
 
         def finished() -> Found:
             used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
@@ -163,14 +168,14 @@ class Job:
 
     def _race(
         self, plan: Plan, X: Array, names: list[str], table: pl.DataFrame, task: Task, division: Division, judge: Score,
-        weight: Array | None, decisions: Decisions,
+        weight: Array | None, decisions: Decisions, texts: Texts | None,
     ) -> tuple[Race, Task]:  # fmt: skip
         """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
         beside = [score for score in decisions.beside(scores_beside(task, division.fold)) if score.name != judge.name]
         labels = task.classes if task.kind == "classes" else None
         families: list[Family] = list(plan.families)
         alike = pl.String not in table.dtypes and not np.isnan(X).any()
-        race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested)
+        race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested, texts=texts)
         race.labels, race.costs = labels, decisions.costs
         self.emit(
             "plan",
@@ -189,9 +194,11 @@ class Job:
             if plan.screened is not None:
                 rows = plan.sample(len(X), self.settings.seed)
                 some_weight = None if weight is None else weight[rows]
+                some_texts = None if texts is None else texts.some(rows)
                 heat = Race(
-                    X[rows], task.codes[rows], division.some(rows), families, [judge], table[rows], names, weight=some_weight
-                )
+                    X[rows], task.codes[rows], division.some(rows), families, [judge], table[rows], names, weight=some_weight,
+                    texts=some_texts,
+                )  # fmt: skip
                 heat.labels, heat.costs = labels, decisions.costs
                 known = None if self.checkpoint is None else self.checkpoint.families()
                 if known is None:
@@ -200,7 +207,7 @@ class Job:
                     known = [family.title for number, family in enumerate(families) if number in kept]
                 families = [family for family in families if family.title in known]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
-                race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested)
+                race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested, texts=texts)
                 race.labels, race.costs = labels, decisions.costs
             if self.checkpoint is not None:
                 self.checkpoint.restore(race)
@@ -280,7 +287,8 @@ class Job:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
-        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, found.race.floor, found.rule(mix))
+        texts = [] if found.race.texts is None else found.race.texts.fitted()
+        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, found.race.floor, found.rule(mix), texts)
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began

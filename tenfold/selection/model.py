@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.base.check import check_fitted, check_predict, in_memory
+from tenfold.base.check import as_weights, check_fitted, check_predict, in_memory
 from tenfold.base.estimator import Classifier, Estimator, Regressor, softmax
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
@@ -20,6 +20,8 @@ from tenfold.prepare.indicators import folded, kept_levels, levels_of, unfolded
 from tenfold.prepare.new_rows import check_new_rows
 from tenfold.selection.costs import cheapest
 from tenfold.selection.decision import decided
+from tenfold.selection.text_folds import texts_again
+from tenfold.selection.text_score import TextScore
 from tenfold.table.cells import as_numbers, as_texts, finite
 from tenfold.table.columns import check_name
 from tenfold.table.reading import pl, read_table
@@ -45,7 +47,7 @@ class TableModel(Estimator):
 
     Model       pipeline(coder(row)), the pipeline behind a matrix of numbers or, for trees, a frame with categories
     Objective   that of the pipeline's last step
-    Algorithm   made by `tenfold.select`, which fits coder and pipeline; `fit` fits the pipeline anew, the coder stays as it is
+    Algorithm   made by `tenfold.select`, which fits coder and pipeline; `fit` fits pipeline and scores of texts anew, the coder stays
     Cost        coding and prediction, one pass
     Fails when  a column the model needs is missing (refused)
     Reference   none
@@ -68,6 +70,7 @@ class TableModel(Estimator):
         default=None, doc="a fitted pipeline that takes the coder's matrix, or a learner that takes its frame"
     )
     costs: Any = param(default=None, doc="costs of each true class and decision, by which classes are decided for; None: the most likely")
+    texts: list[Any] | None = param(default=None, doc="a fitted TextScore for each column of texts; the coder takes its scores")
 
     @classmethod
     def of(
@@ -79,9 +82,10 @@ class TableModel(Estimator):
         reaches: Array | None = None,
         floor: float = 0.0,
         costs: Array | None = None,
+        texts: list[TextScore] | None = None,
     ) -> TableModel:
         """The model from its two fitted parts; `reach` is half the width of the range around a prediction, `reaches` by level."""
-        model = cls(coder, pipeline, None if costs is None else costs.tolist())
+        model = cls(coder, pipeline, None if costs is None else costs.tolist(), texts or None)
         vars(model).update(
             n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
         )
@@ -126,6 +130,9 @@ class TableModel(Estimator):
             return "there is no coder, or no model behind it"
         if not np.array_equal(coder.feature_names_in_, self.feature_names_in_):
             return "the coder takes other columns"
+        made = [name for text in self.texts or () for name in (text.names_ if isinstance(text, TextScore) else [None])]
+        if len(set(made)) < len(made) or not set(made) <= set(self.feature_names_in_[~coder.category_]):
+            return "the scores of texts are not those that the coder takes"
         width = self.n_features_in_ if self._keeps_categories else len(coder.names_out())
         if pipeline.n_features_in_ != width:
             return f"the model behind the coder does not take its {width} columns"
@@ -228,12 +235,51 @@ class TableModel(Estimator):
         """The rows of a file or frame as the pipeline takes them; other columns than those needed are passed over."""
         check_fitted(self)
         raw = read_table(table)
-        for name in self.feature_names_in_:
+        for name in self.columns:
             check_name(name, raw.frame.columns, f" in {raw.name}, which the model needs")
         coder: Any = self.coder
-        trees = bool(self.pipeline.categorical)
-        check_new_rows(raw.frame, coder, trees)
-        return coder.frame(raw.frame) if trees else coder.transform(raw.frame)
+        frame, trees = self.scored(raw.frame), bool(self.pipeline.categorical)
+        check_new_rows(frame, coder, trees)
+        return coder.frame(frame) if trees else coder.transform(frame)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a table that the model needs; each of texts once, however many scores it has."""
+        return list(dict.fromkeys(self.origins))
+
+    @property
+    def origins(self) -> list[str]:
+        """The column of the table that each coded column comes from."""
+        made = {str(name): str(text.column) for text in self.texts or () for name in text.names_}
+        return [made.get(str(name), str(name)) for name in self.coder.feature_names_in_]
+
+    def scored(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A table with scores in the place of texts."""
+        frame = frame.select(self.columns) if self.texts else frame
+        for text in self.texts or ():
+            frame = text.scored(frame)
+        return frame
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the pipeline to the rows of a table, and before it the scores of texts."""
+        if not self.texts:
+            return super().fit(X, y, sample_weight)
+        frame, target = self._split(X, y)
+        weight = as_weights(sample_weight, frame.height)
+        again = texts_again(self.texts, frame, target, self.role, weight)
+        super().fit(again.scored(frame.select(self.columns)), target, sample_weight)
+        self.texts = again.fitted()
+        return self
+
+    def apart_from_texts(self, frame: pl.DataFrame, y: Array) -> tuple[TableModel, pl.DataFrame]:
+        """The same model without its texts, and rows with a number in the place of each, said by models that have not seen the row."""
+        if not self.texts:
+            return self, frame
+        apart: Any = fresh(self)
+        vars(apart).update(vars(self) | dict(texts=None))
+        others = [name for name in frame.columns if name not in self.columns]
+        scored = texts_again(self.texts, frame, y, self.role).scored(frame.select(self.columns))
+        return apart, pl.DataFrame([*scored.get_columns(), *frame.select(others).get_columns()])
 
     # --- one number for each cell, for tools that alter columns and for fits on some of the rows ---
 
@@ -244,10 +290,9 @@ class TableModel(Estimator):
         return folded(self.coder, coded)
 
     def _source(self, table: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
-        frame = read_table(table).frame
-        if isinstance(y, str):
-            check_name(y, frame.columns)
-            frame, y = frame.drop(y), self._truth(frame[y])
+        frame, y = self._split(table, y)
+        if any(name not in frame.columns or frame[name].dtype == pl.String for text in self.texts or () for name in text.names_):
+            raise BadInput("a model that reads texts learns from whole tables: use its fit, or tenfold.select")
         coder: Any = self.coder
         if self._keeps_categories:
             source = in_memory(self.pipeline, coder.frame(frame), y, sample_weight, classes, self.categories_)
@@ -255,6 +300,14 @@ class TableModel(Estimator):
             source = in_memory(self, folded(coder, coder.transform(frame)), y, sample_weight, classes)
         source.facts.update(feature_names_in_=coder.feature_names_in_, categories_=self.categories_)
         return source
+
+    def _split(self, table: Any, y: Any) -> tuple[pl.DataFrame, Any]:
+        """The table, and its target: given, or one of its columns."""
+        frame = read_table(table).frame
+        if not isinstance(y, str):
+            return frame, y
+        check_name(y, frame.columns)
+        return frame.drop(y), self._truth(frame[y])
 
     def _fit(self, source: Source, start: Any = None) -> Self:
         pipeline: Any = fresh(self.pipeline)

@@ -79,7 +79,7 @@ def _parts(model: TableModel, table: Any) -> Iterator[pl.DataFrame]:
         yield read_table(table).frame
         return
     told, row = set[str](), 0
-    for frame in chunks(Path(table), [str(name) for name in model.feature_names_in_]):
+    for frame in chunks(Path(table), model.columns):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield frame

@@ -36,14 +36,16 @@ class Prepared:
     moments: Moments | None  # behind the transformers; None where they are not known
 
     def __init__(
-        self, X: Array, y: Array, division: Division, learner: Any, names: list[str] | None = None, weight: Array | None = None
-    ) -> None:
+        self, X: Array, y: Array, division: Division, learner: Any, names: list[str] | None = None, weight: Array | None = None,
+        *, fixed: bool = True,
+    ) -> None:  # fmt: skip
+        """fixed: whether X is the same for all training sets, so that sums over folds can be merged."""
         self.X, self.y, self.weight, self.division, self.learner = X, y, weight, division, learner
         self.rows = check.in_memory(tenfold.Pipeline([*front(), ("model", learner)]), X, y, weight)
         self.names = None if names is None else np.array(names, dtype=object)
         if self.names is not None:
             self.rows.facts["feature_names_in_"] = self.names
-        self.front = Front.of([step for _, step in front()], self.rows)
+        self.front = Front.of([step for _, step in front()], self.rows) if fixed else None
         self.sums: FoldSums | None = None
         self.held: Held = ()
 

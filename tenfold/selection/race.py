@@ -36,6 +36,7 @@ from tenfold.selection.folds import Division
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.model import floor_of, floored
 from tenfold.selection.prepared import Prepared
+from tenfold.selection.text_folds import Texts
 from tenfold.table.reading import first_line, pl
 
 ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # of a setting that cannot be fitted
@@ -70,11 +71,14 @@ class Race:
         *,
         weight: Array | None = None,
         pairs: bool = False,
+        texts: Texts | None = None,
     ) -> None:
         """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and missing values.
 
-        weight: of each row, where they do not count alike.
+        weight: of each row, where they do not count alike. texts: what fills some of the columns, for each training set anew.
         """
+        self.names, self.texts = names or [], texts
+        self.filled: Held | None = None  # the training set that the columns of texts are filled for
         self.X, self.y, self.weight, self.families, self.judges, self.frame = X, y, weight, families, judges, frame
         self.division, self.fold, self.ordered = division, division.fold, division.ordered
         self.K, self.pairs = division.folds, pairs
@@ -91,7 +95,7 @@ class Race:
         self.outputs = held_out_table(len(self.settings), len(y), width)
         self.inner = [held_out_table(len(self.settings), len(y), width) for _ in range(self.K)] if pairs else []
         self.scores = {judge.name: np.full((len(self.settings), self.K), np.nan) for judge in judges}
-        self.prepared = Prepared(X, y, division, first, names, weight)
+        self.prepared = Prepared(X, y, division, first, names, weight, fixed=texts is None)
         self.sets = [self._training_sets(family) for family in families]
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.done: list[tuple[int, Held]] = []  # units, in the order they were done
@@ -276,8 +280,21 @@ class Race:
             return facts
         return dict(facts, classes_=self.labels[classes])
 
+    def fill(self, held: Held) -> None:
+        """Fill the columns of texts, for models that are to be fitted without these folds."""
+        if self.texts is None or self.filled == held or self.frame is None:
+            return
+        scores, made = self.texts.at(self.division.training(held) if held else np.arange(len(self.y))), self.texts.names
+        self.X[:, [self.names.index(name) for name in made]] = scores
+        if self.raw is not None:
+            self.raw.X[:, [self.frame.columns.index(name) for name in made]] = scores
+        if not held:
+            self.frame = self.frame.with_columns([pl.Series(name, scores[:, k]) for k, name in enumerate(made)])
+        self.filled = held
+
     def _unit(self, number: int, held: Held) -> None:
         """Fit a family without these folds, and keep what it says of their rows."""
+        self.fill(held)
         family, began = self.families[number], time.perf_counter()
         models = self._models(family, self.sets[number], held)
         for c, model in zip(self.places[number], models, strict=True):

@@ -18,6 +18,7 @@ from tenfold.table.task import Task
 
 def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
     """A setting, or the members of an ensemble, on all rows."""
+    race.fill(())
     if mix.single is not None:
         setting = race.settings[mix.single]
         if setting.family.raw:

@@ -17,9 +17,8 @@ rows, never by the target. A word must be in LEAST_LEVEL_ROWS training rows to b
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from scipy.sparse import csr_array
 import tenfold
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldWarning
+from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.prepare.tokens import cleaned, is_prose, learned_counts, lengths, weighed
 from tenfold.selection.text_score import TextScore
 from tenfold.solve.lsqr import lsqr
@@ -37,14 +37,8 @@ from tenfold.table.reading import pl
 C, ALPHA = 10.0, 1.0  # penalties of the linear readings, of rows of length 1
 PSEUDO = 0.1  # of a word for each class, as if it had been read
 TOLERANCE, STEPS = 3e-3, 100
+FOLDS = 5
 HALVES = (-2, -1)  # parts of rows that are never left out: also these are scored by models of others
-
-
-def prose_columns(columns: list[Column], frame: pl.DataFrame, asked: Asked) -> list[str]:
-    """The columns that hold sentences, of those that are neither numbers nor categories nor dates."""
-    named = {*asked.keep, *asked.category, *asked.drop}
-    maybe = [one.name for one in columns if one.kind in ("text", "id") and one.name not in named]
-    return [name for name in maybe if frame[name].dtype == pl.String and is_prose(frame[name])]
 
 
 @dataclass(frozen=True)
@@ -58,11 +52,11 @@ class Counted:
     names: tuple[str, ...]  # of the columns that its scores make
 
     @classmethod
-    def of(cls, column: pl.Series, labels: Sequence[str], taken: Collection[str]) -> Counted:
-        """labels: what the outputs are called, where there are several. taken: names of other columns."""
+    def of(cls, column: pl.Series, labels: Any, taken: Collection[str]) -> Counted:
+        """labels: of the classes, of which more than two have a score each. taken: names of other columns."""
         texts = cleaned(column)
         words, counts = learned_counts(texts)
-        names = [f"{column.name}: {label}" for label in labels] if len(labels) > 1 else [column.name]
+        names = [f"{column.name}: {label}" for label in labels] if len(labels) > 2 else [column.name]
         names = [name if name == column.name or name not in taken else f"{name} (text)" for name in names]
         return cls(column.name, np.array(words, dtype=object), counts, lengths(texts), tuple(names))
 
@@ -72,9 +66,46 @@ class Counted:
         single = sum(" " not in word for word in self.words)
         return f"texts: {single:,} words and {len(self.words) - single:,} pairs of words say what they can about the target"
 
+    @classmethod
+    def again(cls, score: TextScore, column: pl.Series) -> Counted:
+        """Of other rows, for scores of the same names."""
+        return replace(cls.of(column, (), ()), names=tuple(map(str, score.names_)))
+
     def some(self, rows: Array) -> Counted:
         """The same of some of the rows."""
         return replace(self, counts=self.counts[rows], length=self.length[rows])
+
+
+def counted_texts(columns: list[Column], frame: pl.DataFrame, asked: Asked, classes: Any = ()) -> list[Counted]:
+    """The columns that hold sentences, of those that are neither numbers nor categories nor dates, unless something else was asked for.
+
+    Where no word is in enough rows there is nothing to read. classes: of the target, nothing where it is a number.
+    """
+    named = {*asked.keep, *asked.category, *asked.drop}
+    maybe = [frame[one.name] for one in columns if one.kind in ("text", "id") and one.name not in named]
+    found = [Counted.of(one, classes, frame.columns) for one in maybe if one.dtype == pl.String and is_prose(one)]
+    return [one for one in found if len(one.words)]
+
+
+def texts_again(scores: list[TextScore], frame: pl.DataFrame, y: Array, role: str, weight: Array | None = None) -> Texts:
+    """Columns of texts of other rows, to be scored in folds of their own; classes in y as they are called."""
+    labels, codes = np.unique(y, return_inverse=True) if role == "classifier" else (np.empty(0), y)
+    folds = min(FOLDS, len(y))
+    fold = assign_folds(len(y), folds, np.random.default_rng(0), codes=codes if len(labels) else None)
+    columns = [Counted.again(one, frame[one.column]) for one in scores]
+    return Texts(columns, codes, len(labels), fold, weight)
+
+
+def noted(columns: list[Column], texts: list[Counted]) -> list[Column]:
+    """The columns, those of texts with what is made of them."""
+    notes = {one.column: one.note for one in texts}
+    return [replace(one, kind="text", note=notes[one.name], undo="drop") if one.name in notes else one for one in columns]
+
+
+def placed(used: pl.DataFrame, texts: list[Counted]) -> pl.DataFrame:
+    """The columns that are used, and places for the scores of texts."""
+    rows = texts[0].counts.shape[0] if texts else 0
+    return pl.DataFrame([*used.get_columns(), *(pl.Series(name, np.zeros(rows)) for one in texts for name in one.names)])
 
 
 @dataclass(frozen=True)
@@ -122,6 +153,12 @@ class Texts:
             found.append(TextScore.of(column.column, column.words, reading.idf, weights, length, offset, list(column.names)))
         return found
 
+    def scored(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame of all rows, each with the score of its texts by models of other rows in the place of the texts."""
+        scores = self.at(np.arange(len(self.y)))
+        made = [pl.Series(name, scores[:, k]) for k, name in enumerate(self.names)]
+        return pl.DataFrame([*frame.drop([one.column for one in self.columns]).get_columns(), *made])
+
     def _parts(self, training: Array) -> frozenset[int]:
         return frozenset(np.unique(self.part[training]).tolist())
 
@@ -160,19 +197,35 @@ class Texts:
         return Reading(idf, np.column_stack(both))
 
     def _mixed(self, inputs: Array, rows: Array) -> tuple[Array, Array]:
-        """The weights of the readings, and a constant, from rows that they had not seen."""
+        """The weights of the readings, and a constant, from rows that they had not seen.
+
+        A reading that is wrong more often than right is left out rather than turned round: of texts that say nothing, what was learned
+        from the other folds is wrong about a fold a little more often than not.
+        """
         Z, y = inputs[rows], self.y[rows]
         centre, scale = Z.mean(axis=0), Z.std(axis=0)
         scale[scale < 1e-12 * np.maximum(np.abs(centre), 1e-300)] = 1.0
         w = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         Z = (Z - centre) / scale
-        if self.classes:
-            coefficients, constant = _logits(tenfold.LogisticRegression(), Z, y, w, self.classes)
-        else:
-            model = tenfold.Ridge().fit(Z, y, sample_weight=w)
-            coefficients, constant = model.coef_[None], np.array([model.intercept_])
+        heard = [np.arange(self.outputs), self.outputs + np.arange(self.outputs)]  # the inputs of each reading
+        while True:
+            coefficients, constant = self._line(Z, y, w, np.concatenate([*heard, [2 * self.outputs]]))
+            own = [float(np.trace(coefficients[:, one])) for one in heard]
+            if not own or min(own) >= 0.0:
+                break
+            heard.pop(int(np.argmin(own)))
         mix = (coefficients / scale).T
         return mix, constant - centre @ mix
+
+    def _line(self, Z: Array, y: Array, w: Array, among: Array) -> tuple[Array, Array]:
+        """Coefficients (outputs, inputs) of a linear model of some of the inputs, and its constants."""
+        coefficients = np.zeros((self.outputs, Z.shape[1]))
+        if self.classes:
+            coefficients[:, among], constant = _logits(tenfold.LogisticRegression(), Z[:, among], y, w, self.classes)
+            return coefficients, constant
+        model = tenfold.Ridge().fit(Z[:, among], y, sample_weight=w)
+        coefficients[:, among] = model.coef_
+        return coefficients, np.array([model.intercept_])
 
 
 def _logits(learner: Any, X: Any, y: Array, w: Array, classes: int) -> tuple[Array, Array]:

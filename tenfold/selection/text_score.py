@@ -11,8 +11,8 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
-from tenfold.prepare.tokens import cleaned, counts_of, lengths, weighed, words
-from tenfold.table.cells import as_texts, is_text
+from tenfold.prepare.tokens import cleaned, counts_of, lengths, weighed
+from tenfold.table.cells import as_texts
 from tenfold.table.reading import pl
 
 MOST_AT_ONCE = 200  # words of a text whose absence is tried
@@ -62,17 +62,20 @@ class TextScore(Estimator):
     def _heard(self, texts: pl.Series) -> Array:
         return np.asarray(weighed(counts_of(texts, self.words_.tolist()), self.idf_) @ self.weights_)
 
-    def scored(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """A frame with the scores in the place of the texts."""
-        if self.column not in frame.columns:
+    def transform(self, X: pl.DataFrame) -> Array:
+        """The scores of the texts of a table."""
+        if self.column not in X.columns:
             raise BadInput(f"there is no column {self.column!r}, which the model needs")
-        texts = frame[self.column]
-        made = self.scores(texts if is_text(texts) else as_texts(texts))
-        return frame.drop(self.column).with_columns([pl.Series(str(name), made[:, k]) for k, name in enumerate(self.names_)])
+        return self.scores(as_texts(X[self.column]))
+
+    def scored(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A table with the scores in the place of the texts, behind its other columns."""
+        scores = self.transform(frame)
+        made = [pl.Series(str(name), scores[:, k]) for k, name in enumerate(self.names_)]
+        return pl.DataFrame([*frame.drop(self.column).get_columns(), *made])
 
     def told(self, text: str) -> list[tuple[str, Array]]:
         """The words of a text, each with how its scores change if this word is taken out, the largest change first."""
-        there = words(cleaned(pl.Series([text])))["word"].unique(maintain_order=True)
         counts = counts_of(cleaned(pl.Series([text])), self.words_.tolist())
         known = [place for place in counts.indices if " " not in self.words_[place]][:MOST_AT_ONCE]
         whole = weighed(counts, self.idf_) @ self.weights_
@@ -84,14 +87,15 @@ class TextScore(Estimator):
             less.data = np.where(gone, 0.0, less.data)
             less.eliminate_zeros()
             found.append((word, np.asarray(whole - weighed(less, self.idf_) @ self.weights_)[0]))
-        assert len(there) >= len(found)
         return sorted(found, key=lambda pair: -float(np.abs(pair[1]).max()))
 
-    def loudest(self, most: int) -> list[tuple[str, Array]]:
-        """The words that change scores most where they stand in a text, by weight times idf, with these."""
-        size = self.weights_ * self.idf_[:, None]
-        order = np.argsort(-np.abs(size).max(axis=1), kind="stable")[:most]
-        return [(str(self.words_[place]), size[place]) for place in order]
+    def loudest(self, most: int, output: int = 0) -> list[tuple[str, Array]]:
+        """The words that move the scores of an output most, each with the scores of a text that is this word alone, less the offset.
+
+        A word that a share q of the texts holds moves scores by about weight × idf × √q, and idf = 1 + log(1 / q).
+        """
+        order = np.argsort(-np.abs(self.weights_[:, output]) * self.idf_ * np.exp(-self.idf_ / 2), kind="stable")[:most]
+        return [(str(self.words_[place]), self.weights_[place]) for place in order]
 
     def _objection(self) -> str | None:
         if len(set(self.words_)) < len(self.words_):

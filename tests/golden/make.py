@@ -21,7 +21,7 @@ from tenfold.saved.files import VERSION
 HERE = Path(__file__).parent
 ROWS = 8  # of the table, that the predictions are about
 VERBS = ("predict", "predict_proba", "transform")
-OF_TABLES = ("TableModel", "TableCoder", "Indicators", "BlendClassifier", "BlendRegressor")
+OF_TABLES = ("TableModel", "TableCoder", "TextScore", "Indicators", "BlendClassifier", "BlendRegressor")
 
 
 def table() -> tuple[Any, Any, Any]:
@@ -50,8 +50,12 @@ def of_table(name: str) -> Any:
     from tenfold.prepare.coder import TableCoder
     from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
     from tenfold.selection.model import TableModel
+    from tenfold.selection.text_score import TextScore
 
     _, y, label = table()
+    if name == "TextScore":
+        numbers = [np.array(values) for values in ([1.5, 1.0, 2.0], [[0.5], [-1.0], [2.0]], [0.25], [-0.5])]
+        return TextScore.of("c", np.array(["level", "(1-digit-number)", "level (1-digit-number)"], dtype=object), *numbers, ["c"])
     coder = TableCoder(least_rows=1).fit(frame())
     rows, few = coder.frame(frame()), dict(max_iter=2, max_leaf_nodes=4)
     columns = [Indicators(coder), tenfold.SimpleImputer()]
