@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.explain.attribution import attributions
 from tenfold.evaluate.explain.dependence import accumulated_effects, partial_dependence
@@ -90,18 +91,18 @@ def _words(model: TableModel, row: pl.DataFrame, what: str) -> dict[str, list[tu
     """Of each text in a row, the words that its score would be changed most without, with what each adds to it."""
     found = {}
     for text in model.texts or ():
-        k, sign = _place(model, what)
-        told = text.told(str(row[text.column][0] or ""))
-        found[str(text.column)] = [(word, sign * float(change[k])) for word, change in told[:MOST_WORDS]]
+        told = [(word, float(change @ _towards(model, what))) for word, change in text.told(str(row[text.column][0] or ""))]
+        found[str(text.column)] = sorted(told, key=lambda pair: -abs(pair[1]))[:MOST_WORDS]
     return found
 
 
-def _place(model: TableModel, what: str) -> tuple[int, float]:
-    """Which of the scores of a text speaks for a class, and −1 where it speaks against it."""
+def _towards(model: TableModel, what: str) -> Array:
+    """What the scores of a text, log odds of classes against the first, are multiplied by to speak for a class: against the other one of
+    two, else against the mean of all."""
     labels = [str(one) for one in model.classes_] if model.role == "classifier" else []
     if len(labels) <= 2:
-        return 0, -1.0 if labels and what == labels[0] else 1.0
-    return labels.index(what), 1.0
+        return np.array([-1.0 if labels and what == labels[0] else 1.0])
+    return np.array([float(label == what) for label in labels[1:]]) - 1 / len(labels)
 
 
 def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, seed: int) -> SampledAttributions:
@@ -145,8 +146,7 @@ def _spoken(model: TableModel, text: TextScore, what: str | None) -> Effect:
     """The words that say most, each with its weight in a text of its own."""
     labels = [str(one) for one in model.classes_] if model.role == "classifier" else ["prediction"]
     wanted = _class(model, what) if what is not None else labels[min(1, len(labels) - 1)]
-    k, sign = _place(model, wanted)
-    points = [(repr(word), sign * float(size[k])) for word, size in text.loudest(MOST_WORDS, k)]
+    points = [(repr(word), size) for word, size in text.loudest(MOST_WORDS, _towards(model, wanted))]
     return Effect(text.column, wanted, sorted(points, key=lambda pair: -pair[1]), 0)
 
 

@@ -1,7 +1,7 @@
 """Columns of texts in a race: scores of every training set, learned from its rows alone.
 
-A text becomes one number for each output: the log odds of the second class, or a score for each of several classes, or a number near
-the target. Three readings of its words make it, weighed against one another:
+A text becomes the log odds of the second class, of several classes those of each but the first against the first, or a number near the
+target. Three readings of its words make it, weighed against one another:
 
     linear        logistic regression, or ridge regression, of the weighed words (`prepare.tokens`)
     plain         naive Bayes of the words; for numbers the covariance of each word with the target
@@ -53,10 +53,10 @@ class Counted:
 
     @classmethod
     def of(cls, column: pl.Series, labels: Any, taken: Collection[str]) -> Counted:
-        """labels: of the classes, of which more than two have a score each. taken: names of other columns."""
+        """labels: of the classes, of which each but the first has a score. taken: names of other columns."""
         texts = cleaned(column)
         words, counts = learned_counts(texts)
-        names = [f"{column.name}: {label}" for label in labels] if len(labels) > 2 else [column.name]
+        names = [f"{column.name}: {label}" for label in labels[1:]] if len(labels) > 2 else [column.name]
         names = [name if name == column.name or name not in taken else f"{name} (text)" for name in names]
         return cls(column.name, np.array(words, dtype=object), counts, lengths(texts), tuple(names))
 
@@ -163,7 +163,7 @@ class Texts:
         return frozenset(np.unique(self.part[training]).tolist())
 
     def _scored(self, number: int, parts: frozenset[int]) -> tuple[Array, Array, Array]:
-        """The scores of all rows, and how inputs are mixed: (inputs, outputs), (outputs)."""
+        """The scores of all rows, and how inputs are mixed: (inputs, scores), (scores)."""
         inputs = np.zeros((len(self.y), 2 * self.outputs + 1))
         inside = np.isin(self.part, list(parts))
         rows, found = self._heard(number, parts)
@@ -215,7 +215,8 @@ class Texts:
                 break
             heard.pop(int(np.argmin(own)))
         mix = (coefficients / scale).T
-        return mix, constant - centre @ mix
+        constant = constant - centre @ mix
+        return (mix, constant) if self.outputs == 1 else (mix[:, 1:] - mix[:, :1], constant[1:] - constant[0])
 
     def _line(self, Z: Array, y: Array, w: Array, among: Array) -> tuple[Array, Array]:
         """Coefficients (outputs, inputs) of a linear model of some of the inputs, and its constants."""

@@ -20,7 +20,7 @@ MOST_AT_ONCE = 200  # words of a text whose absence is tried
 
 @estimator
 class TextScore(Estimator):
-    """TextScore: texts as numbers, one for each output: how much their words speak for a class, or the target that they suggest.
+    """TextScore: texts as numbers: the log odds of each class but the first against it, or the number that their words suggest.
 
     Model       s(text) = Σⱼ tⱼ wⱼ + l log(1 + characters) + b,  tⱼ ∝ (1 + log countⱼ) idfⱼ with ‖t‖ = 1, over words and pairs of words
     Objective   that of the models it is made of (`selection.text_folds`): a penalised linear model, naive Bayes, and their weights
@@ -32,8 +32,8 @@ class TextScore(Estimator):
 
     words_: Array = learned("text(v)", "words, and pairs of words")
     idf_: Array = learned("float(v)>=0", "how rare each word is: 1 + log((1 + texts) / (1 + texts that hold it))")
-    weights_: Array = learned("float(v,k)", "what each word says, for each output")
-    length_: Array = learned("float(k)", "what the length says, for each output")
+    weights_: Array = learned("float(v,k)", "what each word says, for each score")
+    length_: Array = learned("float(k)", "what the length says, for each score")
     offset_: Array = learned("float(k)", "the score of a text without known words")
     names_: Array = learned("text(k)", "the columns that the scores make")
 
@@ -55,7 +55,7 @@ class TextScore(Estimator):
         return score
 
     def scores(self, column: pl.Series) -> Array:
-        """(texts, outputs). A missing text is an empty one."""
+        """(texts, scores). A missing text is an empty one."""
         texts = cleaned(column)
         return np.asarray(self._heard(texts) + self.offset_ + lengths(texts)[:, None] * self.length_)
 
@@ -89,13 +89,15 @@ class TextScore(Estimator):
             found.append((word, np.asarray(whole - weighed(less, self.idf_) @ self.weights_)[0]))
         return sorted(found, key=lambda pair: -float(np.abs(pair[1]).max()))
 
-    def loudest(self, most: int, output: int = 0) -> list[tuple[str, Array]]:
-        """The words that move the scores of an output most, each with the scores of a text that is this word alone, less the offset.
+    def loudest(self, most: int, towards: Array) -> list[tuple[str, float]]:
+        """The words that move scores most, each with the score of a text that is this word alone, less the offset.
 
-        A word that a share q of the texts holds moves scores by about weight × idf × √q, and idf = 1 + log(1 / q).
+        towards: what scores are multiplied by to become one. A word that a share q of the texts holds moves scores by about
+        weight × idf × √q, and idf = 1 + log(1 / q).
         """
-        order = np.argsort(-np.abs(self.weights_[:, output]) * self.idf_ * np.exp(-self.idf_ / 2), kind="stable")[:most]
-        return [(str(self.words_[place]), self.weights_[place]) for place in order]
+        weights = self.weights_ @ towards
+        order = np.argsort(-np.abs(weights) * self.idf_ * np.exp(-self.idf_ / 2), kind="stable")[:most]
+        return [(str(self.words_[place]), float(weights[place])) for place in order]
 
     def _objection(self) -> str | None:
         if len(set(self.words_)) < len(self.words_):
