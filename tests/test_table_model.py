@@ -156,7 +156,7 @@ def test_a_model_is_a_learner_as_others_are(kind: str, tmp_path: Path) -> None:
     again = [copy.fit(X, y), clone(model).fit(whole, model.target_), pickle.loads(pickle.dumps(model)), loaded]
     for other in again:
         assert np.array_equal(other.predict(X), model.predict(X))
-    assert repr(loaded) == repr(model) and loaded.get_params(deep=False).keys() == {"coder", "pipeline", "texts"}
+    assert repr(loaded) == repr(model) and loaded.get_params(deep=False).keys() == {"coder", "pipeline", "costs", "texts"}
     assert tenfold.cross_validate(model, X, y, folds=3).mean > 0.7
     if model.role == "classifier":
         assert model.classes_.tolist() == ["no", "yes"] and model.predict_proba(X).shape == (N, 2)

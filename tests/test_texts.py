@@ -45,7 +45,8 @@ def table(n: int = 300, seed: int = 0) -> pl.DataFrame:
     total = 2 * mood + 1.5 * x[:, 0] + rng.normal(size=n) * 0.5
     level = np.where(total < -1, "bad", np.where(total < 1, "fair", "good"))
     return pl.DataFrame(
-        dict(remark=texts_of(mood, seed), a=x[:, 0], b=x[:, 1], c=x[:, 2], answer=np.where(total > 0, "yes", "no"), level=level, total=total)
+        dict(remark=texts_of(mood, seed), a=x[:, 0], b=x[:, 1], c=x[:, 2], answer=np.where(total > 0, "yes", "no"), level=level)
+        | dict(total=total)
     )
 
 
@@ -60,7 +61,7 @@ def test_words_of_texts() -> None:
 def test_prose_is_told_from_codes() -> None:
     codes = ["AB-1234-XY", "550e8400-e29b-41d4-a716-446655440000", "AB 12 CD", "B 27 14 99 C", "london"]
     assert not any(is_prose(pl.Series([code] * 9)) for code in codes)
-    prose = ["Braund, Mr. Owen Harris", "the parcel came late", "これは日本語の文です", "Пришла посылка с браком", "<p>all is well here</p>"]
+    prose = ["Braund, Mr. Owen Harris", "the parcel came late", "これは日本語の文です", "Пришла посылка с браком", "<p>all well here</p>"]
     assert all(is_prose(pl.Series([text] * 9)) for text in prose)
     assert not is_prose(pl.Series("empty", [None, None], dtype=pl.String))
 

@@ -172,10 +172,10 @@ class Job:
     ) -> tuple[Race, Task]:  # fmt: skip
         """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
         beside = [score for score in decisions.beside(scores_beside(task, division.fold)) if score.name != judge.name]
-        labels = task.classes if task.kind == "classes" else None
+        labels, judges = task.classes if task.kind == "classes" else None, [judge, *beside]
         families: list[Family] = list(plan.families)
         alike = pl.String not in table.dtypes and not np.isnan(X).any()
-        race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested, texts=texts)
+        race = Race(X, task.codes, division, families, judges, table, names, weight=weight, pairs=plan.nested, texts=texts)
         race.labels, race.costs = labels, decisions.costs
         self.emit(
             "plan",
@@ -207,7 +207,7 @@ class Job:
                     known = [family.title for number, family in enumerate(families) if number in kept]
                 families = [family for family in families if family.title in known]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
-                race = Race(X, task.codes, division, families, [judge, *beside], table, names, weight=weight, pairs=plan.nested, texts=texts)
+                race = Race(X, task.codes, division, families, judges, table, names, weight=weight, pairs=plan.nested, texts=texts)
                 race.labels, race.costs = labels, decisions.costs
             if self.checkpoint is not None:
                 self.checkpoint.restore(race)
