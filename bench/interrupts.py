@@ -4,7 +4,8 @@ SIGINT or SIGTERM    the command ends within 5 seconds with 130 (or 0, where it 
                      predicts, or, where there was nothing to save yet, one sentence and nothing else
 SIGKILL              `tenfold resume` ends with the bits of a run that nobody disturbed; where no race had been written yet, it says so
 
-Seconds are the lesser of wall clock and processor time after the signal: on a busy machine the clock tells of the others.
+Moments are seconds of processor time, so that they are spread over a run however busy the machine is; for the same reason the seconds that a
+run takes to its end are the lesser of wall clock and processor time.
 
     nice python -m bench.interrupts --moments 20 --kills 5
 """
@@ -38,7 +39,7 @@ class Case:
     """One run that was disturbed, and what is wrong with how it ended."""
 
     signal: str
-    moment: float  # seconds after its start
+    moment: float  # processor seconds after its start
     code: int = 0
     seconds: float = 0.0  # from the signal to its end
     left: str = ""
@@ -78,18 +79,21 @@ def used(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def spent_by_children() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def disturb(place: Path, effort: str, number: signal.Signals, moment: float) -> tuple[Case, str, str]:
     """Start a run, send the signal, and wait for its end; what it said on both outputs comes too."""
-    before = os.times()
+    before = spent_by_children()
     process = select(place, effort)
-    began = time.perf_counter()
-    while process.poll() is None and time.perf_counter() - began < moment:
-        time.sleep(0.01)
+    while process.poll() is None and used(process.pid) < moment:
+        time.sleep(0.005)
     spent, sent = used(process.pid), time.perf_counter()
     process.send_signal(number)
     out, err = process.communicate()
-    wall, after = time.perf_counter() - sent, os.times()
-    processor = after.children_user + after.children_system - before.children_user - before.children_system - spent
+    wall, processor = time.perf_counter() - sent, spent_by_children() - before - spent
     return Case(number.name, moment, process.returncode, min(wall, max(processor, 0.0))), out, err
 
 
@@ -165,10 +169,9 @@ def main() -> None:
         first = Path(root) / "whole"
         first.mkdir()
         write_table(first / TABLE, asked.rows)
-        began = time.perf_counter()
         select(first, asked.effort).communicate()
-        length, whole = time.perf_counter() - began, model_of(first)
-        print(f"undisturbed: {length:.1f} s", flush=True)
+        length, whole = spent_by_children(), model_of(first)
+        print(f"undisturbed: {length:.1f} s of processor time", flush=True)
         kinds = [(signal.SIGINT, signal.SIGTERM)[k % 2] for k in range(asked.moments)] + [signal.SIGKILL] * asked.kills
         for k, number in enumerate(kinds):
             place = Path(root) / str(k)
