@@ -4,8 +4,8 @@ SIGINT or SIGTERM    the command ends within 5 seconds with 130 (or 0, where it 
                      predicts, or, where there was nothing to save yet, one sentence and nothing else
 SIGKILL              `tenfold resume` ends with the bits of a run that nobody disturbed; where no race had been written yet, it says so
 
-Moments are seconds of processor time, so that they are spread over a run however busy the machine is; for the same reason the seconds that a
-run takes to its end are the lesser of wall clock and processor time.
+Moments are seconds of processor time, so that they are spread over a run however busy the machine is; for the same reason the seconds that
+a run takes to its end are the lesser of wall clock and processor time.
 
     nice python -m bench.interrupts --moments 20 --kills 5
 """

@@ -146,6 +146,9 @@ def learning(facts: Facts) -> Section | None:
     gain = (last["score"] - before["score"]) * (1 if facts.greater else -1)
     low, high = number(last.get("low")), number(last.get("high"))
     noise = (high - low) / 2 if low is not None and high is not None else 0.0
+    ahead, error = number(last.get("gain")), number(last.get("error"))
+    if ahead is not None and error is not None:  # on the same rows, which tells more than two ranges
+        gain, noise = ahead, 1.96 * error
     span = f"From {before['rows']:,} to {last['rows']:,} rows the score"
     words = (
         f"{span} still gets better by more than its uncertainty: more rows would probably help."

@@ -53,7 +53,9 @@ def reproduce(facts: Facts) -> Section:
             for one in tried[:MOST_LISTED]
         ]
         rest = len(tried) - len(rows)
-        caption = f"and {rest:,} more, in the file" if rest > 0 else ""
+        caption = "; ".join(
+            (["scores are means over folds"] if facts.record.get("tried") else []) + ([f"{rest:,} more in the file"] if rest > 0 else [])
+        )
         blocks.append(
             Table(
                 ["model", facts.metric_name(), "standard error", "against the best", "seconds"],

@@ -231,7 +231,7 @@ def warned(facts: Facts) -> Section | None:
         warnings += [f"{shown(title, 60)} {what}: {shown(text, 240)}" for title, text in list(found.items())[:20]]
     copies = number(facts.record.get("copies"))
     if copies:
-        warnings.append(f"{counted(int(copies), 'row')} have copies; copies were kept in the same fold.")
+        warnings.append(f"{counted(int(copies), 'row')} repeated; copies were kept in the same fold.")
     blocks: list[object] = [Items(warnings, warning=True)] if warnings else []
     blocks += _singles(facts)
     return Section("warnings", "What to beware of", blocks) if blocks else None

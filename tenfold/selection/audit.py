@@ -39,6 +39,7 @@ class Audit:
     outputs: dict[str, Array]  # by what is preferred: (rows, outputs)
     choices: list[Choice]  # of each round
     rounds: Array  # of each row
+    nested: bool
 
     def estimates(self, judges: list[Score], prefer: str) -> dict[str, Estimate]:
         """The scores of the procedure, with their ranges."""
@@ -78,12 +79,12 @@ class Audit:
         return float(np.mean([self.held.score(outputs, rows[order]) for order in orders]))
 
 
-def audit(race: Race) -> Audit | None:
-    """The choice made again in each round; None where there is nothing to choose from yet."""
+def audit(race: Race, nested: bool = True) -> Audit | None:
+    """The choice made again in each round, nested where that can be and is asked for; None where there is nothing to choose from yet."""
     held, folds = race.held_out(), race.complete_folds
     if not folds:
         return None
-    nested, in_time = len(race.complete_rounds) == race.K, race.ordered and len(folds) > 1
+    nested, in_time = nested and len(race.complete_rounds) == race.K, race.ordered and len(folds) > 1
     known = np.flatnonzero(np.isin(race.fold, folds))
     part = race.fold[known]
     if len(folds) == 1:
@@ -104,7 +105,7 @@ def audit(race: Race) -> Audit | None:
             outputs = decided(mix.outputs(held, outside), table.rule(mix.outputs(table, inside), inside))
             said.setdefault(prefer, np.full((len(known), outputs.shape[1]), np.nan))[part == o] = outputs
     found = {prefer: outputs[judged] for prefer, outputs in said.items()}
-    return Audit(_method(race, folds, nested), rows, held, found, choices, part[judged])
+    return Audit(_method(race, folds, nested), rows, held, found, choices, part[judged], nested)
 
 
 def _method(race: Race, folds: list[int], nested: bool) -> str:

@@ -79,6 +79,7 @@ class Job:
         self.emit, self.finish_early, self.settings = emit, finish_early, settings
         self.checkpoint, self.units = checkpoint, units
         self.began, self.interrupted, self.cut = time.perf_counter(), False, False
+        self.checks: dict[str, Any] = {}  # what was found in the rows before the race
 
     def run(self, table: Any, target: Any) -> Found:
         """All steps, from the table to the fitted model."""
@@ -135,6 +136,7 @@ class Job:
                 asked=asked.facts(),
                 settings=asked.facts() | used_settings,
                 columns=[asdict(column) for column in columns],
+                **self.checks,
             )
             return self._finish(self._decided(race, task, judge, decisions), coder, record, sketched)
 
@@ -153,11 +155,14 @@ class Job:
 
     def _folds(self, used: pl.DataFrame, task: Task, folds: int, groups: Array | None, times: Array | None) -> Division:
         suspects = leak_suspects(used, task)
+        self.checks = dict(suspects=suspects, copies=0)
         if times is not None:
             name = self.settings.roles["time_column"]
             self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", suspects=suspects)
             return folds_in_time(times, folds, name, task.y if task.kind == "classes" else None)
         alike, copies = (groups, "") if groups is not None else duplicate_groups(used, task, folds)
+        if groups is None and alike is not None:
+            self.checks["copies"] = len(alike) - int(alike.max()) - 1
         if groups is not None:
             name, count = self.settings.roles["groups"], int(groups.max()) + 1
             if count < folds:

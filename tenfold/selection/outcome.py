@@ -19,6 +19,7 @@ from tenfold.selection.costs import COST
 from tenfold.selection.decisions import Decisions
 from tenfold.selection.estimate import Estimate, reach_of, reaches_of
 from tenfold.selection.race import Race
+from tenfold.selection.remarks import curve, opinions, tried
 from tenfold.selection.unseen import DECISION
 from tenfold.table.reading import pl
 from tenfold.table.task import Task
@@ -253,6 +254,9 @@ class Outcome:
             failures=race.failures,
             merged=[family.title for family, sets in zip(race.families, race.sets, strict=True) if sets.merged],
             notes=self.task.notes,
+            tried=tried(race, self.judge),
+            opinions={} if self.is_guess else opinions(race, found, self.judge, self.prefer),
+            curve=curve(race, found, self.judge, [self.taken, Mix({self.choice.leader: 1.0})]),
         )
 
     def _trace(self) -> list[dict[str, Any]]:
