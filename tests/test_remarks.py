@@ -91,7 +91,7 @@ def test_suspects_and_copies_are_kept(found: Any) -> None:
 def test_the_page_says_whether_more_rows_would_help(found: Any, tmp_path: Path) -> None:
     run, *_ = found
     page = run.report(tmp_path / "page.html").read_text()
-    assert "still gets better by more than its uncertainty" in page and "5 rows repeated" in page and "by folds" in page
+    assert "still gets better by more than its uncertainty" in page and "5 rows repeat others" in page and "by folds" in page
     assert f"Everything tried: {len(run.record['tried'])}" in page
     points = [dict(rows=100, score=5.0, low=4.0, high=6.0), dict(rows=200, score=4.9, low=3.9, high=5.9, gain=0.1, error=0.02)]
     for gain, words in ((0.1, "still gets better"), (0.01, "changes by less")):

@@ -6,7 +6,7 @@ import numpy as np
 
 from tenfold.report import trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Items, Section, Table, Text, ranges_table
-from tenfold.report.facts import Facts, as_dict, as_list, counted, listed, number
+from tenfold.report.facts import Facts, as_dict, as_list, listed, number
 from tenfold.report.svg import Axis, Plot, strip
 from tenfold.score.words import figure
 from tenfold.table.show import shown
@@ -231,7 +231,8 @@ def warned(facts: Facts) -> Section | None:
         warnings += [f"{shown(title, 60)} {what}: {shown(text, 240)}" for title, text in list(found.items())[:20]]
     copies = number(facts.record.get("copies"))
     if copies:
-        warnings.append(f"{counted(int(copies), 'row')} repeated; copies were kept in the same fold.")
+        said = "1 row repeats another" if copies == 1 else f"{int(copies):,} rows repeat others"
+        warnings.append(f"{said}; copies were kept in the same fold.")
     blocks: list[object] = [Items(warnings, warning=True)] if warnings else []
     blocks += _singles(facts)
     return Section("warnings", "What to beware of", blocks) if blocks else None
