@@ -40,15 +40,15 @@ def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
     """The next runs are interrupted after so many units."""
-    work = Race._unit
+    work = Race._heard
 
     def arrange(units: int | None) -> None:
-        def unit(self: Race, number: int, held: Any) -> None:
+        def heard(self: Race, number: int, held: Any, unit: Any) -> None:
             if len(self.done) == units:
                 raise KeyboardInterrupt
-            work(self, number, held)
+            work(self, number, held, unit)
 
-        monkeypatch.setattr(Race, "_unit", unit)
+        monkeypatch.setattr(Race, "_heard", heard)
 
     return arrange
 

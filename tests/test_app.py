@@ -284,15 +284,14 @@ def test_files_that_are_no_tables(content: bytes, words: str, capsys: pytest.Cap
 
 
 def test_ctrl_c_saves_what_is_complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    work, done = Race._unit, []
+    work = Race._heard
 
-    def unit(self: Race, number: int, held: Any) -> None:
-        if len(done) == 3:
+    def heard(self: Race, number: int, held: Any, unit: Any) -> None:
+        if len(self.done) == 3:
             raise KeyboardInterrupt
-        done.append(number)
-        work(self, number, held)
+        work(self, number, held, unit)
 
-    monkeypatch.setattr(Race, "_unit", unit)
+    monkeypatch.setattr(Race, "_heard", heard)
     assert run(["demo", "--folds", "4"]) == 130
     out = capsys.readouterr().out
     assert "Stopped by you" in out and "after 3 of" in out and "units of work" in out

@@ -81,7 +81,7 @@ def test_a_round_is_a_race_without_its_fold() -> None:
             whole.judges,
             whole.frame.filter(rest),
         )
-        alone.floor = whole.floor
+        alone.fits.floor = whole.fits.floor
         alone.run()
         heard = np.isfinite(whole.inner[o][:, rest, 0]).all(axis=1)
         heard &= ["kernels" not in one.label for one in whole.settings]  # whose centres are drawn by the bits of rows
@@ -96,7 +96,7 @@ def test_what_is_learned_of_columns_is_learned_in_training_rows() -> None:
     for i in range(found.K):
         steps = [tenfold.SimpleImputer(), tenfold.StandardScaler(), tenfold.LinearDiscriminantAnalysis()]
         model = tenfold.make_pipeline(*steps).fit(found.X[found.fold != i], found.y[found.fold != i])
-        share = floored(model.predict_proba(found.X[found.fold == i]), found.floor)
+        share = floored(model.predict_proba(found.X[found.fold == i]), found.fits.floor)
         by_hand = -np.log(share[np.arange(len(share)), found.y[found.fold == i]]).mean()
         assert found.scores["log_loss"][place, i] == pytest.approx(by_hand, rel=1e-9)
 
@@ -408,14 +408,14 @@ def test_long_tables_have_a_first_heat(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_that_is_stopped_in_its_first_heat_has_a_model_of_those_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
     monkeypatch.setattr(plan, "SCREENED", 200)
-    work = Race._unit
+    work = Race._heard
 
-    def unit(self: Race, number: int, held: Any) -> None:
+    def heard(self: Race, number: int, held: Any, unit: Any) -> None:
         if len(self.done) == 4:
             raise KeyboardInterrupt
-        work(self, number, held)
+        work(self, number, held, unit)
 
-    monkeypatch.setattr(Race, "_unit", unit)
+    monkeypatch.setattr(Race, "_heard", heard)
     frame, y = two_classes(500, 1, strength=2.0)
     found = tenfold.select(frame, y, folds=4, finish_early=True)
     assert found.interrupted and found.signal and found.record["data"]["rows_used"] == 200

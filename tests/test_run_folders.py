@@ -49,15 +49,15 @@ def record(folder: str) -> dict[str, object]:
 @pytest.fixture
 def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """The next runs are interrupted after so many training sets."""
-    work = Race._unit
+    work = Race._heard
 
     def arrange(units: int) -> None:
-        def unit(self: Race, number: int, held: Any) -> None:
+        def heard(self: Race, number: int, held: Any, unit: Any) -> None:
             if len(self.done) == units:
                 raise KeyboardInterrupt
-            work(self, number, held)
+            work(self, number, held, unit)
 
-        monkeypatch.setattr(Race, "_unit", unit)
+        monkeypatch.setattr(Race, "_heard", heard)
 
     return arrange
 

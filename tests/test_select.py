@@ -469,19 +469,17 @@ def test_new_rows_with_unknown_dates_and_levels() -> None:
 @pytest.mark.parametrize("stop", [0, 3, 12, 100])
 def test_interruption_keeps_what_is_complete(stop: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Stopped before the first unit there is only the guess; within the first fold those that ran it count; later, complete folds."""
-    work, done = Race._unit, []
+    work = Race._heard
 
-    def unit(self: Race, number: int, held: Any) -> None:
-        if len(done) == stop:
+    def heard(self: Race, number: int, held: Any, unit: Any) -> None:
+        if len(self.done) == stop:
             raise KeyboardInterrupt
-        done.append((number, held))
-        work(self, number, held)
+        work(self, number, held, unit)
 
-    monkeypatch.setattr(Race, "_unit", unit)
+    monkeypatch.setattr(Race, "_heard", heard)
     frame, y = two_classes(100, 2, strength=2.0)
     with pytest.raises(KeyboardInterrupt):
         tenfold.select(frame, y, folds=10)
-    done.clear()
     found = tenfold.select(frame, y, folds=10, finish_early=True)
     assert found.interrupted and len(found.predict(frame)) == 100
     assert (found.estimate is None) == (stop == 0) and (found.leaderboard == []) == (stop == 0)

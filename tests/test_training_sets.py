@@ -226,7 +226,7 @@ def test_learners_of_one_pass_see_each_row_once(monkeypatch: pytest.MonkeyPatch)
         race = race_of(classes, monkeypatch)
         race.run()
         assert len(race.training_sets()) == 10 and fits == left and rows == [120]
-        assert race.fits == sum(left.values())
+        assert race.fits_to_do == sum(left.values())
 
 
 def test_settings_start_from_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,9 @@ Cost = Annotated[
     typer.Option(metavar="COSTS", help="what errors cost: FP:1,FN:20, or a>b:5,b>a:1, or a file with a matrix; the cheapest class is said"),
 ]
 Positive = Annotated[str | None, typer.Option(metavar="CLASS", help="which of two classes is the positive one; the rarer if not given")]
+Rows = Annotated[
+    int | None, typer.Option(metavar="N", help="draw so many rows of a longer table; if not given, as many as make 20 million cells")
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="the same seed gives the same folds and the same result")]
 Metric = Annotated[
     str | None,
@@ -111,6 +114,7 @@ OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the or
         prefer=Prefer,
         groups=_role("rows of one value stay together: new rows will have other values (patients, shops)"),
         weights=_role("how much each row counts, in fits and in scores"),
+        rows=Rows,
         time_column=_role("dates or numbers: judge every span of time by what was known before it, as for the future"),
         cost=Cost,
         positive=Positive,

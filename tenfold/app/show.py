@@ -57,8 +57,9 @@ class Text(Silent):
     def _start(self, version: str, seed: int, cores: int) -> list[str]:
         return [f"tenfold {version}    seed {seed}    {counted(cores, 'core')}", ""]
 
-    def _read(self, file: str, rows: int, columns: int, about: str, seconds: float) -> list[str]:
-        return [f"READ     {short(file)}   {counted(rows, 'row')} x {counted(columns, 'column')}   {about}"]
+    def _read(self, file: str, rows: int, columns: int, about: str, seconds: float, drawn: int | None = None) -> list[str]:
+        lines = [f"READ     {short(file)}   {counted(rows, 'row')} x {counted(columns, 'column')}   {about}"]
+        return lines if drawn is None else [*lines, f"         {counted(drawn, 'row')} drawn by chance   (--rows N for more or fewer)"]
 
     def _task(self, kind: str, metric: str, why: str | None, notes: list[str], **facts: Any) -> list[str]:
         what = _classes(facts["classes"]) if kind == "classes" else _spread(facts)

@@ -25,8 +25,11 @@ handlers see it.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, ClassVar
 
@@ -122,8 +125,27 @@ class EmptyClusters(Degenerate):
 
 
 def warn(message: str, category: type[TenfoldWarning], stacklevel: int = 2) -> None:
-    """`warnings.warn`, with a category that is scikit-learn's too."""
-    warnings.warn(message, _also_theirs(category), stacklevel=stacklevel + 1)
+    """`warnings.warn`, with a category that is scikit-learn's too; within `kept_warnings` nothing is said."""
+    kept = _kept.get()
+    if kept is None:
+        warnings.warn(message, _also_theirs(category), stacklevel=stacklevel + 1)
+    else:
+        kept.append(category(message))
+
+
+@contextlib.contextmanager
+def kept_warnings() -> Iterator[list[TenfoldWarning]]:
+    """What is warned of within, in this thread and in those that work for it, goes into a list. `warnings.catch_warnings` is one for the
+    whole process: two threads that enter and leave it in turn lose warnings of others."""
+    kept = list[TenfoldWarning]()
+    token = _kept.set(kept)
+    try:
+        yield kept
+    finally:
+        _kept.reset(token)
+
+
+_kept: ContextVar[list[TenfoldWarning] | None] = ContextVar("tenfold_warnings", default=None)
 
 
 def not_fitted(name: str) -> NotFitted:

@@ -40,7 +40,8 @@ from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.leaks import leak_suspects
 from tenfold.table.lines import refuse_repeated
-from tenfold.table.reading import pl, read_table
+from tenfold.table.reading import Raw, pl
+from tenfold.table.sample import read_sample
 from tenfold.table.sketch import sketch
 from tenfold.table.task import Task, find_task
 
@@ -84,12 +85,13 @@ class Job:
     def run(self, table: Any, target: Any) -> Found:
         """All steps, from the table to the fitted model."""
         asked = self.settings
-        raw = read_table(table)
-        frame, target = _with_target(raw.frame, target)
+        raw = read_sample(table, asked.rows, asked.seed)
+        frame, target = _with_target(raw, target)
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
-        shape = dict(rows=frame.height, columns=frame.width)
-        self.emit("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds)
+        shape = dict(rows=raw.height or frame.height, columns=frame.width)
+        drawn = None if raw.drawn is None else frame.height
+        self.emit("read", file=raw.name, **shape, about=raw.about, seconds=raw.seconds, drawn=drawn)
         check_name(target, frame.columns)
         refuse_repeated(raw.name, set(raw.repeated), [target])
         comma = comma_of(raw)
@@ -104,13 +106,13 @@ class Job:
         task = find_task(frame[target], raw.typed, asked.task, comma, target in named.category)
         weight = None
         if "weights" in roles:
-            weight, task = weights_of(frame, roles["weights"], raw.typed, comma, task)
+            weight, task = weights_of(raw, roles["weights"], comma, task)
         decisions = Decisions.of(task, asked.cost, asked.positive)
         judge = find_score(asked.metric or METRICS[task.role][0], task.role, task.n_classes, parameter="metric")
         judge = decisions.judge(judge)
         self.emit("task", **_task_facts(task, judge))
         rest = frame.drop(target)[task.rows]
-        columns, used = look_at_columns(rest, raw.typed, named, comma, task.rows)
+        columns, used = look_at_columns(rest, raw.typed, named, comma, raw.numbers(task.rows))
         texts = counted_texts(columns, rest, named, task.classes if task.kind == "classes" else ())
         columns, looked = noted(columns, texts), pl.DataFrame([*used.get_columns(), *(rest[one.column] for one in texts)])
         self.emit("columns", columns=[asdict(column) for column in columns])
@@ -120,19 +122,20 @@ class Job:
             raise BadInput(why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
         plan = Plan.of(asked.effort, asked.folds, asked.time, shape_of(task, table, X), in_time="time_column" in roles)
-        times = times_of(frame, roles["time_column"], raw.typed, comma, task) if "time_column" in roles else None
-        groups = groups_of(frame, roles["groups"], task) if "groups" in roles else None
+        times = times_of(raw, roles["time_column"], comma, task) if "time_column" in roles else None
+        groups = groups_of(raw, roles["groups"], task) if "groups" in roles else None
         division = self._folds(looked, task, plan.folds, groups, times)
         read = Texts(texts, task.codes, task.n_classes if task.kind == "classes" else 0, division.fold, weight) if texts else None
         sketched = sketch(used, columns)
         race, task = self._race(plan, X, coder.names_out(), table, task, division, judge, weight, decisions, read)
+        task = replace(task, rows=raw.numbers(task.rows))
 
         def finished() -> Found:
             used_settings = dict(target=target, task=task.kind, metric=judge.name, folds=race.K)
             if task.n_classes == 2:
                 used_settings["positive"] = str(task.classes[decisions.positive])
             record = dict(
-                data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_used=len(task.y)),
+                data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **shape, rows_drawn=drawn, rows_used=len(task.y)),
                 asked=asked.facts(),
                 settings=asked.facts() | used_settings,
                 columns=[asdict(column) for column in columns],
@@ -180,16 +183,22 @@ class Job:
         labels, judges = task.classes if task.kind == "classes" else None, [judge, *beside]
         families: list[Family] = list(plan.families)
         alike = pl.String not in table.dtypes and not np.isnan(X).any()
-        race = Race(X, task.codes, division, families, judges, table, names, weight=weight, pairs=plan.nested, texts=texts)
-        race.labels, race.costs = labels, decisions.costs
+
+        def race_of(families: list[Family]) -> Race:
+            return Race(
+                X, task.codes, division, families, judges, table, names,
+                weight=weight, labels=labels, costs=decisions.costs, pairs=plan.nested, texts=texts,
+            )  # fmt: skip
+
+        race = race_of(families)
         self.emit(
             "plan",
             families=len(families) - 1,
             settings=len(race.settings) - 1,
             folds=race.K,
             width=X.shape[1],
-            fits=race.fits,
-            uncoded=0 if race.raw is None or alike else table.width,
+            fits=race.fits_to_do,
+            uncoded=0 if race.fits.raw is None or alike else table.width,
             nested=plan.nested,
             screened=plan.screened,
         )
@@ -198,13 +207,7 @@ class Job:
         with wall:
             if plan.screened is not None:
                 rows = plan.sample(len(X), self.settings.seed)
-                some_weight = None if weight is None else weight[rows]
-                some_texts = None if texts is None else texts.some(rows)
-                heat = Race(
-                    X[rows], task.codes[rows], division.some(rows), families, [judge], table[rows], names, weight=some_weight,
-                    texts=some_texts,
-                )  # fmt: skip
-                heat.labels, heat.costs = labels, decisions.costs
+                heat = race.some(rows)
                 known = None if self.checkpoint is None else self.checkpoint.families()
                 if known is None:
                     heat.run(self._tick, singles=1)
@@ -212,8 +215,7 @@ class Job:
                     known = [family.title for number, family in enumerate(families) if number in kept]
                 families = [family for family in families if family.title in known]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
-                race = Race(X, task.codes, division, families, judges, table, names, weight=weight, pairs=plan.nested, texts=texts)
-                race.labels, race.costs = labels, decisions.costs
+                race = race_of(families)
             if self.checkpoint is not None:
                 self.checkpoint.restore(race)
             race.run(partial(self._tick, race=race), most=self.units)
@@ -292,8 +294,8 @@ class Job:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
-        texts = [] if found.race.texts is None else found.race.texts.fitted()
-        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, found.race.floor, found.rule(mix), texts)
+        race, texts = found.race, [] if found.race.texts is None else found.race.texts.fitted()
+        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, race.fits.floor, found.rule(mix), texts)
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began
@@ -320,13 +322,16 @@ def scores_beside(task: Task, fold: Array) -> list[Score]:
     return [SCORES[name] for name in names]
 
 
-def _with_target(frame: pl.DataFrame, target: Any) -> tuple[pl.DataFrame, str]:
+def _with_target(raw: Raw, target: Any) -> tuple[pl.DataFrame, str]:
     """The frame with its target as a column, and the name of that column."""
+    frame = raw.frame
     if isinstance(target, str):
         return frame, target
     values = target.to_list() if hasattr(target, "to_list") else np.asarray(target).ravel().tolist()
-    if len(values) != frame.height:
-        raise BadInput(f"the target has {len(values)} values, but the table has {frame.height} rows")
+    height = raw.height or frame.height
+    if len(values) != height:
+        raise BadInput(f"the target has {len(values)} values, but the table has {height} rows")
+    values = values if raw.drawn is None else [values[row] for row in raw.drawn]
     name = "target" if "target" not in frame.columns else "the target"
     return frame.with_columns(pl.Series(name, values, strict=False)), name
 

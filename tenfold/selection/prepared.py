@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +10,7 @@ import tenfold
 from tenfold.base import check
 from tenfold.compose.front import Front
 from tenfold.core.data import Array, Arrays
-from tenfold.core.errors import TenfoldWarning
+from tenfold.core.errors import kept_warnings
 from tenfold.core.stats import Moments
 from tenfold.evaluate.validate.merges import FoldSums
 from tenfold.evaluate.validate.training_sets import Held, sums_fit, sums_of_folds
@@ -66,7 +63,7 @@ class Prepared:
             merged = self.sums.before(held[0] + 1) if self.division.ordered else self.sums.without(held)
             found = self.front.solve(merged)
         self.seen = self.division.training(held)
-        with quiet():
+        with kept_warnings():  # they are known from the look at the columns
             self.steps, self.moments = (self._fitted(), None) if found is None else found
         self._training: Arrays | None = None
         self._tested: dict[int, Array] = {}
@@ -80,7 +77,7 @@ class Prepared:
 
     def _through(self, rows: Array) -> Array:
         Z = self.X[rows]
-        with quiet():
+        with kept_warnings():  # they are known from the look at the columns
             for step in self.steps:
                 Z = step._transform(Z)
         return np.ascontiguousarray(Z)
@@ -101,11 +98,3 @@ class Prepared:
                 source.facts["feature_names_in_"] = self.names[~np.isnan(self.steps[0].statistics_)]
             self._training = source
         return self._training
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """What transformers warn of is known from the look at the columns."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TenfoldWarning)
-        yield

@@ -11,37 +11,29 @@ solved from merged sums (`evaluate.validate.training_sets`).
 
 from __future__ import annotations
 
-import time
+import threading
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from tenfold.base import check
-from tenfold.base.estimator import softmax
-from tenfold.base.one_pass import OnePass
-from tenfold.base.sklearn_api import fresh
-from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadInput, NotConverged, TenfoldError, TenfoldWarning
-from tenfold.core.threads import single_blas
-from tenfold.evaluate.validate.training_sets import Held, TrainingSets
-from tenfold.score.record import Score, split_choice
+from tenfold.core.data import Array
+from tenfold.core.engine import Local, each
+from tenfold.evaluate.validate.training_sets import Held
+from tenfold.score.record import Score
 from tenfold.selection.candidates import Family, Setting, settings_of
-from tenfold.selection.decision import at_best
 from tenfold.selection.ensemble import greedy_weights
+from tenfold.selection.fits import Fits, Unit
 from tenfold.selection.folds import Division
 from tenfold.selection.held_out import HeldOut
-from tenfold.selection.model import floor_of, floored
-from tenfold.selection.prepared import Prepared
 from tenfold.selection.text_folds import Texts
-from tenfold.table.reading import first_line, pl
+from tenfold.table.reading import pl
 
-ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # of a setting that cannot be fitted
 MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
 FINALISTS = 8  # families that also run on pairs of folds
+SIDE_BY_SIDE = 2_000_000  # cells of a table, up to which several families are fitted at once; larger ones have work for all threads
 LEAST_RACING = 5  # families are dropped down to no fewer,
 LEAST_HEARD = 200  # and not before so many rows were heard
 HOPELESS = 3.0  # standard errors behind the leader
@@ -70,38 +62,42 @@ class Race:
         names: list[str] | None = None,
         *,
         weight: Array | None = None,
+        labels: Array | None = None,
+        costs: Array | None = None,
         pairs: bool = False,
         texts: Texts | None = None,
     ) -> None:
         """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and missing values.
 
-        weight: of each row, where they do not count alike. texts: what fills some of the columns, for each training set anew.
+        weight: of each row, where they do not count alike. labels: what the classes are called. costs: of decisions. texts: what
+        fills some of the columns, for each training set anew.
         """
         self.names, self.texts = names or [], texts
         self.filled: Held | None = None  # the training set that the columns of texts are filled for
         self.X, self.y, self.weight, self.families, self.judges, self.frame = X, y, weight, families, judges, frame
         self.division, self.fold, self.ordered = division, division.fold, division.ordered
         self.K, self.pairs = division.folds, pairs
-        raw = [family.learner for family in families if family.raw]
-        self.raw = check.in_memory(raw[0], frame, y, weight) if raw else None
-        first = families[0].learner
-        self.labels: Array | None = None  # what the classes are called, for the messages of learners
-        self.costs: Array | None = None  # of decisions, where they were given
         self.settings: list[Setting] = settings_of(families)
         self.places = _places(families)
-        self.classes = np.arange(int(y.max()) + 1) if first.role == "classifier" else None
+        self.fits = Fits(X, y, division, families, judges, frame, names, weight=weight, labels=labels, texts=texts is not None)
+        self.classes, self.labels, self.costs = self.fits.classes, labels, costs
         width = 1 if self.classes is None else len(self.classes)
-        self.floor = 0.0 if self.classes is None else floor_of(len(y), width)
         self.outputs = held_out_table(len(self.settings), len(y), width)
         self.inner = [held_out_table(len(self.settings), len(y), width) for _ in range(self.K)] if pairs else []
         self.scores = {judge.name: np.full((len(self.settings), self.K), np.nan) for judge in judges}
-        self.prepared = Prepared(X, y, division, first, names, weight, fixed=texts is None)
-        self.sets = [self._training_sets(family) for family in families]
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.done: list[tuple[int, Held]] = []  # units, in the order they were done
         self.dropped: dict[int, int] = {}  # family -> the fold after which it left the race
         self.failures: dict[str, str] = {}  # family -> why, once
         self.warned: dict[str, str] = {}  # family -> its warning, once
+
+    def some(self, rows: Array) -> Race:
+        """The same race of some of the rows, by the first judge alone."""
+        frame, weight = None if self.frame is None else self.frame[rows], None if self.weight is None else self.weight[rows]
+        return Race(
+            self.X[rows], self.y[rows], self.division.some(rows), self.families, self.judges[:1], frame, self.names or None,
+            weight=weight, labels=self.labels, costs=self.costs, texts=None if self.texts is None else self.texts.some(rows),
+        )  # fmt: skip
 
     # --- what is to do ---
 
@@ -117,15 +113,67 @@ class Race:
         many there are as far as is known."""
         ready = set(self.done)
         for held in self.training_sets()[:singles]:
-            for number in self._entered(held):
-                if (number, held) not in ready:
-                    if len(self.done) == most:
-                        return
-                    self._unit(number, held)
-                    self.done.append((number, held))
-                    tick(len(self.done), max(self.units, len(self.done)))
+            waiting = [number for number in self._entered(held) if (number, held) not in ready]
+            left = len(waiting) if most is None else most - len(self.done)
+            self._side_by_side(waiting[:left], held, tick)
+            if left < len(waiting):
+                return
             if len(held) == 1:
                 self._drop(held[0])
+
+    def _side_by_side(self, numbers: list[int], held: Held, tick: Callable[[int, int], None]) -> None:
+        """Units of one training set, on all threads where the table is small. They count in their order, whoever is ready first: a run that
+        is stopped has the same units as one that was to do as many."""
+        caller, waiting, ready = threading.current_thread(), deque(numbers), dict[int, Unit]()
+
+        def do(number: int) -> None:
+            ready[number] = self.fits.unit(number, held)
+            if threading.current_thread() is caller:
+                count()
+
+        def count() -> None:
+            while waiting and (number := waiting[0]) in ready:  # an interrupt may fall anywhere in here, and then it is done again
+                if (number, held) not in self.done:
+                    self._heard(number, held, ready[number])
+                waiting.popleft()
+                tick(len(self.done), max(self.units, len(self.done)))
+
+        self.fill(held)
+        try:
+            with warnings.catch_warnings():  # once for all threads; what learners say is kept
+                warnings.simplefilter("ignore")
+                each(do, numbers, on=None if self.X.size <= SIDE_BY_SIDE else Local())
+        finally:
+            count()
+
+    def fill(self, held: Held) -> None:
+        """Fill the columns of texts, for models that are to be fitted without these folds."""
+        if self.texts is None or self.filled == held or self.frame is None:
+            return
+        scores, made = self.texts.at(self.division.training(held) if held else np.arange(len(self.y))), self.texts.names
+        self.X[:, [self.names.index(name) for name in made]] = scores
+        if self.fits.raw is not None:
+            self.fits.raw.X[:, [self.frame.columns.index(name) for name in made]] = scores
+        if not held:
+            self.frame = self.frame.with_columns([pl.Series(name, scores[:, k]) for k, name in enumerate(made)])
+        self.filled = held
+
+    def _heard(self, number: int, held: Held, unit: Unit) -> None:
+        """Keep what came of a unit."""
+        title = self.families[number].title
+        for place, k, output, scores in unit.heard:
+            c, rows = self.places[number][place], self.division.rows(k)
+            if len(held) == 2:
+                self.inner[held[0] + held[1] - k][c, rows] = output
+                continue
+            self.outputs[c, rows] = output
+            for name, score in scores.items():
+                self.scores[name][c, k] = score
+        for found, told in ((unit.failure, self.failures), (unit.warning, self.warned)):
+            if found is not None:
+                told.setdefault(title, found)
+        self.seconds[number] += unit.seconds
+        self.done.append((number, held))
 
     @property
     def units(self) -> int:
@@ -187,7 +235,7 @@ class Race:
         for number in order[LEAST_RACING:]:
             if self._leading(number, folds) in helps:
                 continue
-            if gained[number] < worst and self.sets[number].solve is None:
+            if gained[number] < worst and self.fits.sets[number].solve is None:
                 behind, error = held.behind(self.outputs[leader, rows], self.outputs[self._leading(number, folds), rows], rows)
                 if behind > HOPELESS * error:
                     self.dropped[number] = after
@@ -222,9 +270,9 @@ class Race:
         ]
 
     @property
-    def fits(self) -> int:
+    def fits_to_do(self) -> int:
         """The fits of the whole race if nobody is dropped: what follows from merged sums is none, and a path of values is one."""
-        by_fitting = [sets for sets in self.sets if sets.solve is None or not self.prepared.merges]
+        by_fitting = [sets for sets in self.fits.sets if sets.solve is None or not self.fits.prepared.merges]
         each = sum(1 if sets.learner.path == sets.path else max(len(sets.values), 1) for sets in by_fitting)
         return each * self.K + min(each, FINALISTS) * (self.K * (self.K - 1) // 2 if self.pairs else 0)
 
@@ -234,134 +282,8 @@ class Race:
         known = self.weight, self.division.units, self.costs
         return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.labels, *known)
 
-    # --- one unit ---
-
-    def _training_sets(self, family: Family) -> TrainingSets:
-        """How the models of a family are made: trees from the columns as they are, others behind the transformers of the front."""
-        learner, values = family.learner, list(family.values)
-        if family.raw:
-            return TrainingSets(learner, family.name, values, self._raw_rows)
-        able = isinstance(learner, OnePass) and type(learner)._from_moments is not OnePass._from_moments
-        return TrainingSets(learner, family.name, values, self._rows, partial(self._solved, family) if able else None)
-
-    def _raw_rows(self, held: Held) -> Source:
-        assert self.raw is not None
-        return self.raw.select(self.division.training(held))
-
-    def _rows(self, held: Held) -> Source:
-        rows = self.prepared.at(held).training
-        rows.facts = self._named(rows.facts)
-        return rows
-
-    def _solved(self, family: Family, held: Held) -> list[Any] | None:
-        """The models of a learner of one pass, from merged moments behind the transformers."""
-        moments = self.prepared.at(held).moments
-        if moments is None:
-            return None
-        facts = self._named(self.prepared.rows.facts)
-        on_path = family.name is not None and family.learner.path == family.name
-        models: list[Any] = []
-        for learner in [fresh(family.learner)] if on_path else family.settings():
-            vars(learner).update(facts)
-            found = learner._solved(learner._from_moments(moments), list(family.values) if on_path else [])
-            if found is None:
-                return None
-            models += found
-        return models
-
-    def _named(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """Facts with the classes as the user calls them."""
-        classes = facts.get("classes_")
-        if (
-            self.labels is None
-            or classes is None
-            or (classes.dtype == self.labels.dtype and np.isin(classes, self.labels).all())
-        ):
-            return facts
-        return dict(facts, classes_=self.labels[classes])
-
-    def fill(self, held: Held) -> None:
-        """Fill the columns of texts, for models that are to be fitted without these folds."""
-        if self.texts is None or self.filled == held or self.frame is None:
-            return
-        scores, made = self.texts.at(self.division.training(held) if held else np.arange(len(self.y))), self.texts.names
-        self.X[:, [self.names.index(name) for name in made]] = scores
-        if self.raw is not None:
-            self.raw.X[:, [self.frame.columns.index(name) for name in made]] = scores
-        if not held:
-            self.frame = self.frame.with_columns([pl.Series(name, scores[:, k]) for k, name in enumerate(made)])
-        self.filled = held
-
-    def _unit(self, number: int, held: Held) -> None:
-        """Fit a family without these folds, and keep what it says of their rows."""
-        self.fill(held)
-        family, began = self.families[number], time.perf_counter()
-        models = self._models(family, self.sets[number], held)
-        for c, model in zip(self.places[number], models, strict=True):
-            for k in held if model is not None else ():
-                Z = self.raw.X[self.division.rows(k)] if family.raw and self.raw is not None else self.prepared.at(held).tested(k)
-                self._hear(c, model, Z, k, held)
-        self.seconds[number] += time.perf_counter() - began
-
-    def _models(self, family: Family, sets: TrainingSets, held: Held) -> list[Any]:
-        """The fitted models of a family, None for a setting that failed; what they warned of is kept."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", TenfoldWarning)
-            try:
-                with single_blas:
-                    models = sets.models(held)
-            except ERRORS:
-                models = [self._one(family, sets, value, held) for value in family.values or (None,)]
-        for one in caught:
-            if isinstance(one.message, TenfoldWarning):
-                self.warned.setdefault(family.title, _warning_text(one.message))
-        return models
-
-    def _one(self, family: Family, sets: TrainingSets, value: Any, held: Held) -> Any:
-        try:
-            return sets.one(value, sets.rows(held))
-        except ERRORS as reason:
-            self.failures.setdefault(family.title, first_line(reason))
-            return None
-
-    @single_blas
-    def _hear(self, c: int, model: Any, Z: Array, k: int, held: Held) -> None:
-        """What a model says of the rows of fold k, which it has not seen."""
-        output, rows, title = model._outputs(Z), self.division.rows(k), self.settings[c].family.title
-        if self.classes is not None:
-            output = split_choice(output, len(self.classes))[0]
-            output = np.log(floored(softmax(output), self.floor)) if np.isfinite(output).all() else output
-        if not np.isfinite(output).all():
-            self.failures.setdefault(title, "its predictions are not all finite")
-            return
-        truth = self.y[rows] if self.classes is not None else self.y[rows, None]
-        weights = np.ones(len(rows)) if self.weight is None else self.weight[rows]
-        try:
-            heard = {judge.name: at_best(judge, truth, output, weights) if len(held) == 1 else output for judge in self.judges}
-            scores = {judge.name: judge.of(truth, heard[judge.name], weights, self.labels) for judge in self.judges}
-        except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
-            if self.settings[c].family.is_guess:
-                raise
-            self.failures.setdefault(title, first_line(reason))
-            return
-        if len(held) == 2:
-            self.inner[held[0] + held[1] - k][c, rows] = output
-            return
-        for name, score in scores.items():
-            self.scores[name][c, k] = score
-        self.outputs[c, rows] = output
-
 
 def _places(families: list[Family]) -> list[list[int]]:
     """The numbers of the settings of each family."""
     ends = np.cumsum([0, *(max(1, len(family.values)) for family in families)])
     return [list(range(start, end)) for start, end in pairwise(ends.tolist())]
-
-
-def _warning_text(warning: TenfoldWarning) -> str:
-    """What a learner warned of; the remedy is left out where it is a setting that the race does not offer."""
-    text = first_line(warning)
-    if not isinstance(warning, NotConverged):
-        return text
-    learner, _, what = text.partition(": ")
-    return f"{learner}: stopped before it had converged ({what.rpartition(': ')[0] or what})"

@@ -9,16 +9,17 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.table.columns import look_at
-from tenfold.table.reading import pl
+from tenfold.table.reading import Raw, pl
 from tenfold.table.task import Task
 
 
-def weights_of(frame: pl.DataFrame, name: str, typed: bool, comma: bool, task: Task) -> tuple[Array, Task]:
+def weights_of(raw: Raw, name: str, comma: bool, task: Task) -> tuple[Array, Task]:
     """The weights of rows, with mean 1, and the task of those that have one above zero."""
-    weight = _numbers(frame, name, typed, comma, task, "weights are numbers")
+    weight = _numbers(raw, name, comma, task, "weights are numbers")
     below = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))
     if below.size:
-        raise BadInput(f"the weight of {_row(task, below[0])} in {name!r} is {weight[below[0]]:g}: weights are numbers of at least 0")
+        where = raw.where(int(task.rows[below[0]]))
+        raise BadInput(f"the weight of {where} in {name!r} is {weight[below[0]]:g}: weights are numbers of at least 0")
     some = weight > 0
     if not some.any():
         raise BadInput(f"all weights in {name!r} are 0: no row counts")
@@ -33,27 +34,24 @@ def weights_of(frame: pl.DataFrame, name: str, typed: bool, comma: bool, task: T
     return weight / weight.mean(), left
 
 
-def groups_of(frame: pl.DataFrame, name: str, task: Task) -> Array:
+def groups_of(raw: Raw, name: str, task: Task) -> Array:
     """A number for each row, the same for rows of one group; a missing name is a group too."""
-    return np.unique(frame[name][task.rows].cast(pl.String).fill_null("").to_numpy(), return_inverse=True)[1].reshape(-1)
+    return np.unique(raw.frame[name][task.rows].cast(pl.String).fill_null("").to_numpy(), return_inverse=True)[1].reshape(-1)
 
 
-def times_of(frame: pl.DataFrame, name: str, typed: bool, comma: bool, task: Task) -> Array:
+def times_of(raw: Raw, name: str, comma: bool, task: Task) -> Array:
     """When each row was: a number that grows."""
-    return _numbers(frame, name, typed, comma, task, "times are dates or numbers", dates=True)
+    return _numbers(raw, name, comma, task, "times are dates or numbers", dates=True)
 
 
-def _numbers(frame: pl.DataFrame, name: str, typed: bool, comma: bool, task: Task, wanted: str, dates: bool = False) -> Array:
+def _numbers(raw: Raw, name: str, comma: bool, task: Task, wanted: str, dates: bool = False) -> Array:
     """The numbers of a column, whatever else it would be good for."""
-    given = frame[name][task.rows]
-    column, values = look_at(given, typed and given.dtype != pl.String, comma=comma, rows=task.rows)
+    given = raw.frame[name][task.rows]
+    column, values = look_at(given, raw.typed and given.dtype != pl.String, comma=comma, rows=task.rows)
     if values.dtype != pl.Float64 or (column.kind == "date" and not dates):
         raise BadInput(f"the column {name!r} is read as {column.kind}: {wanted}")
     missing = values.is_null() | values.is_nan()
     if missing.any():
-        raise BadInput(f"{_row(task, int(missing.arg_true()[0]))} has nothing in {name!r}, or what cannot be read: {wanted}")
+        raise BadInput(f"{raw.where(int(task.rows[missing.arg_true()[0]]))} has nothing in {name!r}, or what cannot be read: {wanted}")
     return np.asarray(values.to_numpy(), dtype=np.float64)
 
-
-def _row(task: Task, place: int) -> str:
-    return f"row {int(task.rows[place]) + 1:,}"

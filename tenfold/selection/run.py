@@ -35,6 +35,7 @@ def select(
     time_column: str | None = None,
     cost: Any = None,
     positive: Any = None,
+    rows: int | None = None,
     listen: Listener | None = None,
     finish_early: bool = False,
 ) -> Run:
@@ -51,12 +52,13 @@ def select(
     was known before it, so that the estimate is one for the future.
     cost: what errors cost, so that the class of least expected cost is decided for: "FP:1,FN:20", "a>b:5,b>a:1" (a taken for b), the path
     of a matrix, or a dict; errors that are not named cost 1. positive: which of two classes is the positive one, the rarer if not given.
+    rows: of a longer table about so many rows are drawn by chance; if not given, as many as make 20 million cells.
     listen: called as listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
     """
     settings = Settings(
         task=task, metric=metric, folds=folds, seed=seed, drop=drop, keep=keep, category=category,
         effort=effort, time=time, prefer=prefer, groups=groups, weights=weights, time_column=time_column,
-        cost=cost, positive=positive,
+        cost=cost, positive=positive, rows=rows,
     )  # fmt: skip
     return run_of(Job(listen or _silent, finish_early, settings).run(table, target))
 

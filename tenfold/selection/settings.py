@@ -87,6 +87,7 @@ class Settings(FitSettings):
     time_column: str | None = None
     cost: Any = None
     positive: str | None = None
+    rows: int | None = None
 
     LEAST_FOLDS: ClassVar[int] = 3
 
@@ -106,6 +107,8 @@ class Settings(FitSettings):
                 f"cost and metric={self.metric!r}: both say which class is decided for; give one of them, or costs with a metric of "
                 "probabilities such as log_loss or auc"
             )
+        if self.rows is not None and not (_is_whole(self.rows) and self.rows > 0):
+            raise BadParameter(f"rows={self.rows!r}: must be a whole number above 0")
         for name, column in self.roles.items():
             if not isinstance(column, str):
                 raise BadParameter(f"{name}={column!r}: must be the name of a column")

@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, BadType
 from tenfold.table.lines import Tell, tell_by_warning
 from tenfold.table.packed import bytes_of, inner_name, is_packed
@@ -59,6 +60,8 @@ class Raw:
     repeated: frozenset[str] = frozenset()  # names that stand more than once in the header of a CSV file
     notes: tuple[str, ...] = ()  # what was told about the file
     lines: Delimited | None = None  # where the rows stand in a CSV file
+    drawn: Array | None = None  # numbers of the rows, where some were drawn by chance,
+    height: int | None = None  # from so many
 
     @cached_property
     def digest(self) -> str:
@@ -69,7 +72,12 @@ class Raw:
 
     def where(self, row: int) -> str:
         """The place of a row of the frame: its line in a CSV file, else its number from 1."""
+        row = row if self.drawn is None else int(self.drawn[row])
         return f"row {row + 1:,}" if self.lines is None else f"line {self.lines.line(row):,}"
+
+    def numbers(self, rows: Array) -> Array:
+        """The numbers that rows of the frame have in the table."""
+        return rows if self.drawn is None else self.drawn[rows]
 
 
 def read_table(source: Any, table: str | None = None, query: str | None = None, tell: Tell = tell_by_warning) -> Raw:

@@ -1,0 +1,178 @@
+"""The fits of a race: a unit is one family on one training set, with what its models say of the rows they have not seen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import softmax
+from tenfold.base.one_pass import OnePass
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array, Source
+from tenfold.core.errors import BadInput, NotConverged, TenfoldError, TenfoldWarning, kept_warnings
+from tenfold.core.threads import single_blas
+from tenfold.evaluate.validate.training_sets import Held, TrainingSets
+from tenfold.score.record import Score, split_choice
+from tenfold.selection.candidates import Family
+from tenfold.selection.decision import at_best
+from tenfold.selection.folds import Division
+from tenfold.selection.model import floor_of, floored
+from tenfold.selection.prepared import Prepared
+from tenfold.table.reading import first_line, pl
+
+ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # of a setting that cannot be fitted
+
+
+@dataclass
+class Unit:
+    """What came of a family on a training set."""
+
+    heard: list[tuple[int, int, Array, dict[str, float]]] = field(default_factory=list)  # setting, fold, outputs, scores
+    failure: str | None = None  # why a setting has failed, the first one
+    warning: str | None = None
+    seconds: float = 0.0
+
+
+class Fits:
+    """All that the units of a race share; several may be done at once, of one training set at a time."""
+
+    def __init__(
+        self,
+        X: Array,
+        y: Array,
+        division: Division,
+        families: list[Family],
+        judges: list[Score],
+        frame: pl.DataFrame | None = None,
+        names: list[str] | None = None,
+        *,
+        weight: Array | None = None,
+        labels: Array | None = None,
+        texts: bool = False,
+    ) -> None:
+        """texts: some columns are filled anew for each training set."""
+        self.y, self.division, self.families, self.judges, self.weight, self.labels = y, division, families, judges, weight, labels
+        first, raw = families[0].learner, [family.learner for family in families if family.raw]
+        self.raw = check.in_memory(raw[0], frame, y, weight) if raw else None
+        self.classes = np.arange(int(y.max()) + 1) if first.role == "classifier" else None
+        self.floor = 0.0 if self.classes is None else floor_of(len(y), len(self.classes))
+        self.prepared, self.lock = Prepared(X, y, division, first, names, weight, fixed=not texts), threading.Lock()
+        self.sets = [self._training_sets(family) for family in families]
+
+    def unit(self, number: int, held: Held) -> Unit:
+        """Fit a family without these folds, and hear what it says of their rows."""
+        family, began, unit = self.families[number], time.perf_counter(), Unit()
+        with kept_warnings() as warned, single_blas:
+            for place, model in enumerate(self._models(family, self.sets[number], held, unit)):
+                for k in held if model is not None else ():
+                    self._hear(place, model, k, held, family, unit)
+        if warned:
+            unit.warning = _warning_text(warned[0])
+        unit.seconds = time.perf_counter() - began
+        return unit
+
+    # --- fitted ---
+
+    def _training_sets(self, family: Family) -> TrainingSets:
+        """How the models of a family are made: trees from the columns as they are, others behind the transformers of the front."""
+        learner, values = family.learner, list(family.values)
+        if family.raw:
+            return TrainingSets(learner, family.name, values, self._raw_rows)
+        able = isinstance(learner, OnePass) and type(learner)._from_moments is not OnePass._from_moments
+        return TrainingSets(learner, family.name, values, self._rows, partial(self._solved, family) if able else None)
+
+    def _models(self, family: Family, sets: TrainingSets, held: Held, unit: Unit) -> list[Any]:
+        """The fitted models of a family, None for a setting that failed."""
+        try:
+            return sets.models(held)
+        except ERRORS:
+            return [self._one(sets, value, held, unit) for value in family.values or (None,)]
+
+    def _one(self, sets: TrainingSets, value: Any, held: Held, unit: Unit) -> Any:
+        try:
+            return sets.one(value, sets.rows(held))
+        except ERRORS as reason:
+            unit.failure = unit.failure or first_line(reason)
+            return None
+
+    def _raw_rows(self, held: Held) -> Source:
+        assert self.raw is not None
+        return self.raw.select(self.division.training(held))
+
+    def _rows(self, held: Held) -> Source:
+        with self.lock:
+            rows = self.prepared.at(held).training
+        rows.facts = self._named(rows.facts)
+        return rows
+
+    def _solved(self, family: Family, held: Held) -> list[Any] | None:
+        """The models of a learner of one pass, from merged moments behind the transformers."""
+        with self.lock:
+            moments = self.prepared.at(held).moments
+        if moments is None:
+            return None
+        facts = self._named(self.prepared.rows.facts)
+        on_path = family.name is not None and family.learner.path == family.name
+        models: list[Any] = []
+        for learner in [fresh(family.learner)] if on_path else family.settings():
+            vars(learner).update(facts)
+            found = learner._solved(learner._from_moments(moments), list(family.values) if on_path else [])
+            if found is None:
+                return None
+            models += found
+        return models
+
+    def _named(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Facts with the classes as the user calls them."""
+        classes = facts.get("classes_")
+        if (
+            self.labels is None
+            or classes is None
+            or (classes.dtype == self.labels.dtype and np.isin(classes, self.labels).all())
+        ):
+            return facts
+        return dict(facts, classes_=self.labels[classes])
+
+    # --- heard ---
+
+    def _hear(self, place: int, model: Any, k: int, held: Held, family: Family, unit: Unit) -> None:
+        """What a model says of the rows of fold k, which it has not seen."""
+        rows = self.division.rows(k)
+        if family.raw and self.raw is not None:
+            Z = self.raw.X[rows]
+        else:
+            with self.lock:
+                Z = self.prepared.at(held).tested(k)
+        output = model._outputs(Z)
+        if self.classes is not None:
+            output = split_choice(output, len(self.classes))[0]
+            output = np.log(floored(softmax(output), self.floor)) if np.isfinite(output).all() else output
+        if not np.isfinite(output).all():
+            unit.failure = unit.failure or "its predictions are not all finite"
+            return
+        truth = self.y[rows] if self.classes is not None else self.y[rows, None]
+        weights = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        try:
+            heard = {judge.name: at_best(judge, truth, output, weights) if len(held) == 1 else output for judge in self.judges}
+            scores = {judge.name: judge.of(truth, heard[judge.name], weights, self.labels) for judge in self.judges}
+        except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
+            if family.is_guess:
+                raise
+            unit.failure = unit.failure or first_line(reason)
+            return
+        unit.heard.append((place, k, output, scores))
+
+
+def _warning_text(warning: TenfoldWarning) -> str:
+    """What a learner warned of; the remedy is left out where it is a setting that the race does not offer."""
+    text = first_line(warning)
+    if not isinstance(warning, NotConverged):
+        return text
+    learner, _, what = text.partition(": ")
+    return f"{learner}: stopped before it had converged ({what.rpartition(': ')[0] or what})"
