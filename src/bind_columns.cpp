@@ -1,9 +1,12 @@
 // Python binding of rows changed column by column. Arguments are checked here, and only here.
 #include <nanobind/stl/string.h>
 
+#include <deque>
 #include <string>
 
 #include "arrays.hpp"
+#include "kernels/prepare/away.hpp"
+#include "kernels/prepare/coded_rows.hpp"
 #include "kernels/prepare/column_kernels.hpp"
 #include "levels.hpp"
 
@@ -69,6 +72,50 @@ bool within(Table<T> X, double largest) {
     });
 }
 
+// Σ (x − center) and Σ (x − center)², with the bits of NumPy's sums.
+nb::tuple sums_of_away(Vector x, double center) {
+    const Away sums = unlocked([&] { return sums_away(x.data(), x.size(0), center); });
+    return nb::make_tuple(sums.first, sums.second);
+}
+
+// Fills columns of `out` from (start, width, numbers) and (start, width, codes, places); returns None, or the place (column, row) of a
+// number that is beyond floats when scaled.
+nb::object code_rows(const nb::list& parts, Vector mean, Vector scale, Vector low, Vector high, const Doubles& out) {
+    Input<double, 2> shape;
+    require(shape.acquire(out.ptr()), "out must be a contiguous matrix");
+    const size_t n = shape.size(0), p = shape.size(1);
+    require(mean.size(0) == p && scale.size(0) == p && low.size(0) == p && high.size(0) == p, "there must be a value for each column");
+    std::deque<Input<double, 1>> numbers;
+    std::deque<Input<std::uint32_t, 1>> codes;
+    std::deque<Input<std::int64_t, 1>> places;
+    std::vector<CodedColumn> made;
+    for (nb::handle part : parts) {
+        const nb::tuple one = nb::cast<nb::tuple>(part);
+        require(one.size() == 3 || one.size() == 4, "a column is (start, width, numbers) or (start, width, codes, places)");
+        CodedColumn column{.start = nb::cast<size_t>(one[0]), .width = nb::cast<size_t>(one[1])};
+        require(column.start <= p && column.width <= p - column.start, "columns must lie within out");
+        if (one.size() == 3) {
+            require(numbers.emplace_back().acquire(one[2].ptr()) && numbers.back().size(0) == n, "numbers must be float64, one for each row");
+            require(column.width == 1 || column.width == 2, "a number has one column or two");
+            column.numbers = numbers.back().data();
+        } else {
+            require(codes.emplace_back().acquire(one[2].ptr()) && codes.back().size(0) == n, "codes must be uint32, one for each row");
+            require(places.emplace_back().acquire(one[3].ptr()), "places must be int64");
+            column.codes = codes.back().data();
+            column.places = places.back().data();
+            for (std::uint32_t code : codes.back().span()) require(code < places.back().size(0), "each code must have a place");
+            for (std::int64_t place : places.back().span())
+                require(place < static_cast<std::int64_t>(column.width), "places must be among the columns");
+        }
+        made.push_back(column);
+    }
+    double* into = static_cast<double*>(buffer_of(out));
+    const Scaling scaling{mean.data(), scale.data(), low.data(), high.data()};
+    const std::optional<Cell> bad = unlocked([&] { return CodedRows(made, scaling, {into, n, p}).fill(); });
+    if (!bad) return nb::none();
+    return nb::make_tuple(bad->column, bad->row);
+}
+
 }  // namespace
 
 NB_MODULE(_columns, m) {
@@ -80,5 +127,8 @@ NB_MODULE(_columns, m) {
     m.def("unit_rows", &unit_rows<float>, "X"_a.noconvert(), "norm"_a, "out"_a);
     m.def("within", &within<double>, "X"_a.noconvert(), "largest"_a);
     m.def("within", &within<float>, "X"_a.noconvert(), "largest"_a);
+    m.def("sums_away", &sums_of_away, "x"_a.noconvert(), "center"_a);
+    m.def("code_rows", &code_rows, "columns"_a, "mean"_a.noconvert(), "scale"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(),
+          "out"_a);
     m.def("use_level", &use_level, "name"_a);
 }

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy
 import numpy.typing
 
@@ -25,4 +27,13 @@ def unit_rows(
     out: numpy.typing.NDArray[numpy.float64] | numpy.typing.NDArray[numpy.float32],
 ) -> None: ...
 def within(X: numpy.typing.NDArray[numpy.float64] | numpy.typing.NDArray[numpy.float32], largest: float) -> bool: ...
+def sums_away(x: numpy.typing.NDArray[numpy.float64], center: float) -> tuple[float, float]: ...
+def code_rows(
+    columns: list[tuple[Any, ...]],
+    mean: numpy.typing.NDArray[numpy.float64],
+    scale: numpy.typing.NDArray[numpy.float64],
+    low: numpy.typing.NDArray[numpy.float64],
+    high: numpy.typing.NDArray[numpy.float64],
+    out: numpy.typing.NDArray[numpy.float64],
+) -> tuple[int, int] | None: ...
 def use_level(name: str) -> bool: ...

@@ -14,7 +14,7 @@ from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
 from tenfold.prepare.table_sums import LevelSums, NumberSums, TableSums
-from tenfold.table.cells import as_texts, by_level, class_texts, finite
+from tenfold.table.cells import as_texts, by_level, class_texts, counted_levels, finite, is_text
 from tenfold.table.columns import LEAST_LEVEL_ROWS
 from tenfold.table.dates import FORMS, ISO, days
 from tenfold.table.reading import pl
@@ -134,7 +134,8 @@ class TableCoder(Estimator):
     def numbers(self, column: pl.Series, i: int) -> pl.Series:
         """Column i as Float64, null where it holds no number or date."""
         column = as_texts(column) if column.dtype == pl.String else column
-        return finite(self.read(column, i))[0] * float(self.scale_[i])
+        values = finite(self.read(column, i))[0]
+        return values if self.scale_[i] == 1.0 else values * float(self.scale_[i])
 
     def read(self, column: pl.Series, i: int) -> pl.Series:
         """Column i, trimmed, as the numbers or dates that it held in fit; null where it holds something else."""
@@ -163,13 +164,15 @@ class TableCoder(Estimator):
 
     def new_levels(self, column: pl.Series, i: int) -> pl.Series:
         """The cells of category i that hold a level which no row had in fit, as texts."""
-        known = [self.reference_[i], *self.levels_[i]]
-
-        def new(cells: pl.Series) -> pl.Series:
-            texts = self.level_texts(cells, i)
-            return texts.set((texts.is_null() | texts.is_in(known)).fill_null(True), None)
-
-        return by_level(column, new).drop_nulls()
+        cells = column if is_text(column) else as_texts(column)
+        levels, counts, codes = counted_levels(cells)
+        texts = self.level_texts(levels, i)
+        old = texts.is_null() | texts.is_in([self.reference_[i], *self.levels_[i]])
+        if old.all():
+            return cells.clear().cast(pl.String)
+        new = np.flatnonzero(counts)[~old.to_numpy()]
+        found = pl.Series(np.flatnonzero(np.isin(codes, new)))
+        return self.level_texts(cells.gather(found), i)
 
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
         """A category with its kept levels alone, missing values as they are."""
@@ -183,12 +186,16 @@ class TableCoder(Estimator):
     def _code_category(self, column: pl.Series, i: int, out: Array) -> int:
         """Fill the columns of one category; returns how many."""
         width = len(self.levels_[i]) + int(self.pooled_[i])
-        out[:, :width] = self.places(column, i)[:, None] == np.arange(width)
+        codes, places = self.places(column, i)
+        out[:, :width] = places[codes][:, None] == np.arange(width)
         return width
 
-    def places(self, column: pl.Series, i: int) -> Array:
-        """Which of the columns of category i holds a 1 for each cell; −1 for none of them."""
-        return by_level(column, lambda cells: self._places(cells, i)).to_numpy()
+    def places(self, column: pl.Series, i: int) -> tuple[Array, Array]:
+        """Codes of the cells of category i, and which of its columns holds a 1 for each code; −1 for none of them."""
+        levels, counts, codes = counted_levels(column if is_text(column) else as_texts(column))
+        places = np.full(len(counts), -1)
+        places[counts > 0] = self._places(levels, i).to_numpy()
+        return codes, places
 
     def _places(self, column: pl.Series, i: int) -> pl.Series:
         texts = self.level_texts(column, i).fill_null("")

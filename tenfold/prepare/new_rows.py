@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tenfold.core.errors import BadInput, DataWarning, warn
-from tenfold.table.cells import MISSING_IN_NUMBERS, as_texts, counted_cells, is_text
+from tenfold.table.cells import as_texts, counted_cells, is_text
 from tenfold.table.columns import MOST_NAMES
+from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.reading import pl
 
 if TYPE_CHECKING:

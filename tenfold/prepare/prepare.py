@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array
@@ -161,36 +162,29 @@ class Prepare(Transformer, Estimator):
         return wanted and is_prose(frame[column.name])
 
     def _scaled(self, frame: pl.DataFrame) -> Array:
-        """The matrix, centred and scaled: each column is written once, as most of them are 0 but for a few rows."""
+        """The matrix, centred and scaled, each row written at once."""
         coder, neighbors = self.coder_, self.purpose == "neighbors"
         low, high = -self.mean_ / self.scale_, (1.0 - self.mean_) / self.scale_
         Z = np.empty((frame.height, len(low)))
-        Z[:] = low
-        flat, row_starts, start = Z.reshape(-1), np.arange(frame.height) * len(low), 0
-        for i, width in enumerate(self._widths()[: len(coder.category_)]):
-            column = frame[str(coder.feature_names_in_[i])]
-            if coder.category_[i]:
-                places = coder.places(column, i) + int(neighbors) + start
-                cells = row_starts + places
-                held = slice(None) if neighbors else places >= start
-                flat[cells[held]] = high[places[held]]
+        widths, start, parts = self._widths(), 0, list[tuple[Any, ...]]()
+        numbers = dict[str, Array]()
+        for i, (name, category) in enumerate(zip(map(str, coder.feature_names_in_), coder.category_, strict=True)):
+            if category:
+                codes, places = coder.places(frame[name], i)
+                parts.append((start, widths[i], codes, places + int(neighbors)))
             else:
-                values = coder.numbers(column, i).fill_null(np.nan).to_numpy()
-                gaps = np.isnan(values)
-                with np.errstate(over="ignore"):
-                    scaled = (values - self.mean_[start]) / self.scale_[start]
-                scaled[gaps] = 0.0
-                if not np.isfinite(scaled).all():
-                    row = int(np.argmin(np.isfinite(scaled)))
-                    raise BadInput(f"column {column.name!r}, row {row}: {values[row]:g} is too large a value for its scale in fit")
-                Z[:, start] = scaled
-                if width > 1:
-                    Z[gaps, start + 1] = high[start + 1]
-            start += width
-        for words in [*self._word_columns(frame), *self._date_columns(frame)]:
+                numbers[name] = coder.numbers(frame[name], i).to_numpy()  # NaN for missing
+                parts.append((start, widths[i], numbers[name]))
+            start += widths[i]
+        for words in self._word_columns(frame):
             part = slice(start, start + words.shape[1])
             Z[:, part] = (words - self.mean_[part]) / self.scale_[part]
             start = part.stop
+        parts += [(start + j, 1, column) for j, column in enumerate(self._date_columns(numbers))]
+        beyond = _columns.code_rows(parts, self.mean_, self.scale_, low, high, Z)
+        if beyond is not None:
+            name, row = self._used[beyond[0]], beyond[1]
+            raise BadInput(f"column {name!r}, row {row}: {numbers[name][row]:g} is too large a value for its scale in fit")
         return Z
 
     def _word_columns(self, frame: pl.DataFrame) -> list[Array]:
@@ -201,12 +195,12 @@ class Prepare(Transformer, Estimator):
         """The cycles of each column of dates that has some; older files know none."""
         return {str(name): list(some) for name, some in zip(self.dates_, self.cycles_, strict=True)} if "dates_" in vars(self) else {}
 
-    def _date_columns(self, frame: pl.DataFrame) -> list[Array]:
-        coder, made = self.coder_, []
+    def _date_columns(self, numbers: dict[str, Array]) -> list[Array]:
+        """The columns of the cycles of dates, from their days as the coder has them."""
+        scale = dict(zip(map(str, self.coder_.feature_names_in_), self.coder_.scale_, strict=True))
+        trees, made = self.purpose == "trees", list[Array]()
         for name, cycles in self._cycles.items():
-            i = coder.feature_names_in_.tolist().index(name)
-            days = coder.numbers(frame[name], i).fill_null(np.nan).to_numpy() / coder.scale_[i]
-            made.append(date_columns(days, cycles, self.purpose == "trees"))
+            made += date_columns(numbers[name] if scale[name] == 1.0 else numbers[name] / scale[name], cycles, trees)
         return made
 
     @property
@@ -253,7 +247,8 @@ class Prepare(Transformer, Estimator):
     def _frame(self, frame: pl.DataFrame) -> Any:
         """What trees take: numbers with gaps, categories as texts."""
         made, names = self.coder_.frame(frame), self.get_feature_names_out().tolist()
-        more = [*self._word_columns(frame), *self._date_columns(frame)]
+        dates = self._date_columns({name: made[name].to_numpy() for name in self._cycles})
+        more = [*self._word_columns(frame), *(column[:, None] for column in dates)]
         if more:
             coded = pl.DataFrame(np.concatenate(more, axis=1), schema=names[made.width :]).fill_nan(None)
             made = made.hstack(coded) if made.width else coded  # a frame without columns has no rows either

@@ -44,26 +44,33 @@ class DateSums:
         return found + (["hour"] if len(self.seen["hour"]) >= LEAST_HOURS else [])
 
 
-def date_columns(days: Array, cycles: list[str], trees: bool) -> Array:
+def date_columns(days: Array, cycles: list[str], trees: bool) -> list[Array]:
     """The new columns of dates: sine and cosine of each cycle, 0 for a missing date; for trees the parts themselves, NaN for missing."""
     gone, day = np.isnan(days), np.floor(days)
-    if gone.all() or np.nanmax(day) - np.nanmin(day) > MOST_DAYS:
-        made = np.hstack([part_of(days * DAY, PARTS[cycle] if trees else cycle, not trees) for cycle in cycles])
-        return made if trees else np.nan_to_num(made)
-    first = int(np.nanmin(day))
-    calendar = np.arange(first, int(np.nanmax(day)) + 1) * DAY  # each day is looked up once, however many rows have it
+    first, last = float(np.fmin.reduce(day, initial=np.nan)), float(np.fmax.reduce(day, initial=np.nan))  # of those that are there
+    if not last - first <= MOST_DAYS:
+        parts = [part_of(days * DAY, PARTS[cycle] if trees else cycle, not trees) for cycle in cycles]
+        made = [np.ascontiguousarray(column) for part in parts for column in part.T]
+        return made if trees else [np.nan_to_num(column) for column in made]
+    calendar = np.arange(int(first), int(last) + 1) * DAY  # each day is looked up once, however many rows have it
     place = np.where(gone, 0, day - first).astype(np.int64)
     clock = np.where(gone, 0.0, days - day)
-    made = np.empty((len(days), len(cycles) * (1 if trees else 2)))
-    for j, cycle in enumerate(cycles):
+    clocked = bool(clock.any())
+    made = []
+    for cycle in cycles:
+        of_day = None if cycle == "hour" else part_of(calendar, PARTS[cycle] if trees else cycle, False)[:, 0]
         if trees:
-            made[:, j] = np.floor(clock * 24 + 1e-9) if cycle == "hour" else part_of(calendar, PARTS[cycle], False)[place, 0]
-        else:
-            at = clock * 24 if cycle == "hour" else (part_of(calendar, cycle, False)[:, 0] - FROM[cycle])[place] + clock
+            made.append(np.floor(clock * 24 + 1e-9) if of_day is None else of_day[place])
+        elif of_day is None or clocked:
+            at = clock * 24 if of_day is None else (of_day - FROM[cycle])[place] + clock
             turn = at * (2 * np.pi / PERIODS[cycle])
-            np.sin(turn, out=made[:, 2 * j])
-            np.cos(turn, out=made[:, 2 * j + 1])
-    made[gone] = np.nan if trees else 0.0
+            made += [np.sin(turn), np.cos(turn)]
+        else:
+            turn = (of_day - FROM[cycle]) * (2 * np.pi / PERIODS[cycle])
+            made += [np.sin(turn)[place], np.cos(turn)[place]]
+    if gone.any():
+        for column in made:
+            column[gone] = np.nan if trees else 0.0
     return made
 
 

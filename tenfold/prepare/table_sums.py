@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.core.data import Array
 from tenfold.prepare.table_dates import DateSums
 from tenfold.prepare.words import lengths_of, words_of
@@ -31,25 +32,30 @@ class NumberSums:
 
     def add(self, values: Array, w: Array | None) -> None:
         self.rows += len(values)
-        with np.errstate(over="ignore", invalid="ignore"):
-            whole = not np.isnan(values.sum())  # one pass for what is nearly always so
-        there = None if whole else ~np.isnan(values)
+        largest = _size(values)
+        there = None if largest == largest else ~np.isnan(values)  # NaN is nearly nowhere, and then a look at the largest says so
         mark = b"whole" if there is None else np.packbits(there).tobytes()
         self.pattern = hashlib.blake2b(self.pattern + mark, digest_size=16).digest()
         if there is not None:
-            self.missing += len(values) - int(there.sum())
             values, w = values[there], None if w is None else w[there]
+            self.missing += len(there) - len(values)
+            largest = _size(values)
         if not len(values):
             return
-        self.largest = max(self.largest, float(values.max()), -float(values.min()))
+        self.largest = max(self.largest, largest)
         with np.errstate(over="ignore", invalid="ignore"):
             if not self.weight:
                 center = float(np.average(values, weights=w)) if w is None or w.any() else 0.0
                 self.center = center if np.isfinite(center) else 0.0
-            away = values - self.center
-            self.weight += len(values) if w is None else float(w.sum())
-            self.first += float(away.sum() if w is None else (w * away).sum())
-            self.second += float(np.square(away).sum() if w is None else (w * away**2).sum())  # not BLAS, whose threads would only wait
+            if w is None:
+                self.weight += len(values)
+                first, second = _columns.sums_away(np.ascontiguousarray(values), self.center)
+            else:
+                away = values - self.center
+                self.weight += float(w.sum())
+                first, second = float((w * away).sum()), float((w * away**2).sum())
+            self.first += first
+            self.second += second
 
     @property
     def mean(self) -> float:
@@ -66,6 +72,11 @@ class NumberSums:
         if not np.isfinite(variance):  # the squares are beyond floats
             return self.largest
         return float(np.sqrt(variance)) if variance > 0 else 1.0
+
+
+def _size(values: Array) -> float:
+    """The largest size of some numbers; NaN where one is."""
+    return max(float(values.max()), -float(values.min())) if len(values) else 0.0
 
 
 @dataclass
@@ -132,7 +143,7 @@ class TableSums:
             if is_text(column):
                 self.levels.setdefault(column.name, LevelSums()).add(column, weights)
             else:
-                values = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+                values = column.cast(pl.Float64).to_numpy()  # NaN for missing
                 self.numbers.setdefault(column.name, NumberSums()).add(values, weights)
                 if column.name in self.dates:
                     self.dates[column.name].add(values)

@@ -257,7 +257,7 @@ def _unread(text: Any, kind: Any) -> Any:
     pl = polars()
     if kind == pl.Boolean:
         return text.is_not_null() & ~text.is_in(["true", "false", "True", "False", "TRUE", "FALSE"])
-    from tenfold.table.cells import WORDS_OF_STREAMS
+    from tenfold.table.missing_words import WORDS_OF_STREAMS
 
     unread = text.is_not_null() & text.str.strip_chars().cast(kind, strict=False).is_null()
     return unread & ~text.str.strip_chars().str.to_lowercase().is_in(WORDS_OF_STREAMS)

@@ -1,6 +1,6 @@
 """The cells of a column: which are missing, and the others as texts or numbers.
 
-A cell is missing if it is empty or holds one of the words below. In a column whose other cells are numbers (or dates) more
+A cell is missing if it is empty or holds one of the words of `missing_words`. In a column whose other cells are numbers (or dates) more
 words stand for a missing value than in a column of texts, where "none" or "-" may well be a class; and a few cells of any
 other text (a remark, a value below the limit of detection) are read as missing too, so that they do not cost the column.
 """
@@ -13,21 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tenfold.core import ops
 from tenfold.core.data import Array
+from tenfold.table.missing_words import MISSING, MISSING_IN_NUMBERS, WORDS_OF_STREAMS
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import forms_of, read_number
 
-# Compared in lower case. What no class is called: a missing value also where the other cells are texts.
-MISSING = (
-    "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "-nan", "nat", "null", "(null)", "?", "#value!", "#ref!",
-    "#div/0!", "#num!", "#name?", "#null!",
-)  # fmt: skip
-MISSING_IN_NUMBERS = (
-    *MISSING, "none", "nil", "missing", "unknown", "undefined", "not available", "not applicable", "n.d.", "blank",
-    "(blank)", "-", "--", "---", "–", "—", ".", "..", "...", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity", "∞", "+∞", "-∞",
-)  # fmt: skip
-# Where rows pass by as a stream, an infinite number is refused, as one in an array is.
-WORDS_OF_STREAMS = ["", *(word for word in MISSING_IN_NUMBERS if "inf" not in word and "∞" not in word)]
 OVERFLOW = r"^[+-]?\d+(\.\d*)?[eE]\+?\d+$"  # 1e400 is a number, but no float
 BOUND = r"^[<>≤≥~≈]=?\s*[+-]?\d"  # "<0.01": a number that is known up to a bound
 CENSOR = re.compile(BOUND)
@@ -253,7 +244,8 @@ def present(values: pl.Series) -> Array:
 def finite(numbers: pl.Series) -> tuple[pl.Series, Odd | None]:
     """Float64 with infinities and NaN as missing; what was infinite."""
     values = numbers if numbers.dtype == pl.Float64 else numbers.cast(pl.Float64, strict=False)
-    if values.is_finite().all():  # of the values that are there
+    whole = values.null_count() == 0 and ops.all_finite(values.to_numpy())
+    if whole or values.is_finite().all():  # of the values that are there
         return values, None
     bad = ~values.is_finite().fill_null(True)
     infinite = values.is_infinite().fill_null(False)

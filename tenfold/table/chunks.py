@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tenfold.core.errors import BadFile, DataWarning, warn
 from tenfold.table import large
-from tenfold.table.cells import MISSING_IN_NUMBERS, as_texts, counted_cells
+from tenfold.table.cells import as_texts, counted_cells
 from tenfold.table.columns import Column, look_at, read_as
 from tenfold.table.dates import as_dates
 from tenfold.table.delimited import looks_like_header, tell_of_header, tell_of_lines_above, unquoted
 from tenfold.table.large import Parts
 from tenfold.table.layout import START, layout_of
 from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
+from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.packed import bytes_of, encoding_of, is_packed
+from tenfold.table.plain_cells import LEVEL, NUMBER
 from tenfold.table.reading import first_line, named, pl
 from tenfold.table.written_numbers import writes_commas
 
@@ -62,7 +63,7 @@ def read_in_parts(path: Path, names: Collection[str] | None = None) -> Iterator[
         first, elsewhere = parts.head().select(wanted), parts.elsewhere().select(wanted)
         typed = _Typed.of(first, elsewhere)
         yield Chunk(typed.read(first), _Typed(typed.columns).read(elsewhere))
-        for frame in parts.frames(typed.types, wanted, first=False):
+        for frame in parts.frames(typed.kinds, wanted, first=False):
             yield Chunk(typed.read(frame))
         typed.tell(path, first.height)
     except (OSError, pl.exceptions.PolarsError) as reason:
@@ -99,10 +100,11 @@ class _Typed:
         return cls({column.name: column for column in found})
 
     @property
-    def types(self) -> dict[str, Any]:
-        """The types that the parser can read by itself: plain numbers, and codes for the texts of categories."""
-        plain = {name: pl.Float64 for name, one in self.columns.items() if one.kind == "number" and not one.form and not one.note}
-        return plain | {name: pl.Categorical(pl.Categories.random()) for name, one in self.columns.items() if one.kind == "category"}
+    def kinds(self) -> dict[str, str]:
+        """The columns that the parser can read by itself: numbers and dates as computers write them, and categories."""
+        numbers = {name: NUMBER for name, one in self.columns.items() if one.kind == "number" and not one.form}
+        levels = {name: LEVEL for name, one in self.columns.items() if one.kind == "category"}
+        return numbers | levels | {name: one.form for name, one in self.columns.items() if one.kind == "date" and one.form}
 
     def read(self, frame: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame([self._values(self.columns[one.name], one) for one in frame.iter_columns()])

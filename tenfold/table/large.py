@@ -1,31 +1,36 @@
 """A large CSV file some rows at a time, its plain numbers read as such by the parser: a third of the memory of texts, and of the time.
 
-The file is cut between records, and each piece is parsed by itself: one in which a column of numbers holds something else is read again,
-with that column as texts, and no cell is lost. The next piece is parsed while the last one is used.
+The file is cut between records, and each piece is parsed by itself: where a column of numbers holds something else, its cells are
+read as texts in that piece, and none is lost. The next pieces are parsed while the last one is used.
 """
 
 from __future__ import annotations
 
 import codecs
 import os
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from tenfold.table.lines import Layout
+from tenfold.table.plain_cells import LEVEL, NUMBER, is_read, plain_columns
 
 LARGE = 1 << 26  # bytes: smaller files are read whole, and all that surrounds their rows is looked at
 HEAD = 10_000  # rows in which numbers are looked for
 PART = 1 << 24  # bytes
 PART_CELLS = 1 << 22
+AHEAD = 2  # pieces that are parsed while one is used
 FIRST = 1 << 23  # bytes: what the columns hold is found in them
 PLACES, PLACE = 8, 1 << 16  # where rows are looked at further down, and bytes at each
 FLOAT_WHOLE = 2.0**53  # above it floats run together
+Buffer: TypeAlias = bytes | memoryview
 
 
 @dataclass(frozen=True)
@@ -39,21 +44,23 @@ class Parts:
 
     def head(self) -> pl.DataFrame:
         """The first rows, as texts."""
-        return self._parsed(next(self._pieces()), {}, self.names)
+        return self._by_polars(next(self._pieces()), {}, self.names, set())
 
-    def frames(self, types: Mapping[str, Any], names: Collection[str] | None = None, first: bool = True) -> Iterator[pl.DataFrame]:
-        """The rows in their order; columns are of these types for as long as their cells are, else texts. `first`: with those of `head`."""
-        types, wanted, pieces = dict(types), self.names if names is None else names, self._pieces()
+    def frames(self, kinds: Mapping[str, str], names: Collection[str] | None = None, first: bool = True) -> Iterator[pl.DataFrame]:
+        """The rows in their order; columns are of their kind (`plain_cells`) where all cells of a piece are, else texts.
+
+        `first`: with the rows of `head`.
+        """
+        wanted, pieces = self.names if names is None else names, self._pieces()
         size = max(1, PART_CELLS // len(self.names))
+        mixed = set[str]()
         if not first:
             next(pieces)
-        with ThreadPoolExecutor(1) as ahead:
-            pending = [ahead.submit(self._parsed, piece, types, wanted) for piece in [next(pieces, None)] if piece is not None]
+        with ThreadPoolExecutor(AHEAD) as ahead:
+            pending = deque(ahead.submit(self._parsed, piece, kinds, wanted, mixed) for piece in islice(pieces, AHEAD))
             while pending:
-                frame = pending.pop().result()
-                following = next(pieces, None)
-                if following is not None:
-                    pending.append(ahead.submit(self._parsed, following, types, wanted))
+                frame = pending.popleft().result()
+                pending.extend(ahead.submit(self._parsed, piece, kinds, wanted, mixed) for piece in islice(pieces, 1))
                 yield from frame.iter_slices(size)
 
     def elsewhere(self) -> pl.DataFrame:
@@ -66,10 +73,10 @@ class Parts:
                 piece = file.read(PLACE)
                 if quote not in piece:
                     lines += [line for line in piece.split(b"\n")[1:-1] if line.count(mark) == len(self.names) - 1 and line.strip()]
-        return self._parsed(b"\n".join(lines), {}, self.names)
+        return self._by_polars(b"\n".join(lines), {}, self.names, set())
 
-    def _pieces(self) -> Iterator[bytes]:
-        """The bytes below the header, cut where a record ends: the first piece, then the others."""
+    def _pieces(self) -> Iterator[memoryview]:
+        """The bytes below the header, cut where a record ends: the first piece, then the others. Each is there until AHEAD more were read."""
         quote = self.layout.quote.encode()
         with open(self.path, "rb") as file:
             for _ in range(self.layout.skip):
@@ -77,20 +84,36 @@ class Parts:
             line = file.readline() if self.header else b""
             while self.header and line.count(quote) % 2 and (more := file.readline()):
                 line += more
-            rest, size = b"", FIRST
-            while piece := file.read(size):
-                rest += piece
-                end = _last_record(rest, quote)
+            buffers = deque([bytearray(FIRST)] + [bytearray(PART) for _ in range(AHEAD - 1)])
+            while size := file.readinto(buffers[0]):
+                room = len(buffers[0])
+                end = _last_record(buffers[0], size, quote) if size == room else size
+                file.seek(end - size, os.SEEK_CUR)
                 if end:
-                    yield rest[:end]
-                    rest, size = rest[end:], PART
-            if rest:
-                yield rest
+                    yield memoryview(buffers[0])[:end]
+                    buffers.rotate(-1)
+                if not end or len(buffers[0]) != PART:
+                    buffers[0] = bytearray(PART if end else 2 * room)  # a record longer than that
 
-    def _parsed(self, piece: bytes, types: dict[str, Any], names: Collection[str]) -> pl.DataFrame:
-        """The rows of a piece; a column that is not of its type is one of texts from here on."""
+    def _parsed(self, piece: Buffer, kinds: Mapping[str, str], names: Collection[str], mixed: set[str]) -> pl.DataFrame:
+        """The rows of a piece: by the kernel for plain cells what it reads, by polars the other columns, or all."""
+        wanted = {name: kinds[name] for name in names if name in kinds and is_read(kinds[name])}
+        found = plain_columns(piece, self.layout, self.names, wanted) if 2 * len(wanted) >= len(names) else None
+        if found is not None:
+            rows, columns = found
+            others = [name for name in names if name not in columns]
+            rest = self._read(piece, {}, others) if others else pl.DataFrame()
+            if not others or rest.height == rows:
+                return pl.DataFrame({name: columns[name] if name in columns else rest[name] for name in names})
+        return self._by_polars(piece, kinds, names, mixed)
+
+    def _by_polars(self, piece: Buffer, kinds: Mapping[str, str], names: Collection[str], mixed: set[str]) -> pl.DataFrame:
+        """The same of any piece; `mixed`: columns of numbers that hold something else somewhere, and are read as texts."""
+        piece = bytes(piece)
         blank = len(self.names) > 1 and (piece[:1] == b"\n" or b"\n\n" in piece or b"\n\r" in piece)
         wanted = self.names if blank else names  # which lines hold nothing is seen in all of their cells
+        types: dict[str, Any] = {name: pl.Categorical(pl.Categories.random()) for name, kind in kinds.items() if kind == LEVEL}
+        types |= {name: pl.Float64 for name, kind in kinds.items() if kind == NUMBER and name not in mixed}
         try:
             frame = self._read(piece, types, wanted)
         except pl.exceptions.PolarsError:
@@ -99,26 +122,25 @@ class Parts:
                 raise
             texts = self._read(piece, {}, numbers)
             unread = texts.select((pl.all().cast(pl.Float64, strict=False).is_null() & pl.all().is_not_null()).any()).row(0)
-            for name, wrong in zip(numbers, unread, strict=True):
-                if wrong or not any(unread):  # where the parser minds something else
-                    del types[name]
-            frame = self._read(piece, types, wanted)
+            minds_more = not any(unread)  # something else than a number that is none
+            mixed.update(name for name, wrong in zip(numbers, unread, strict=True) if wrong or minds_more)
+            frame = self._read(piece, {name: kind for name, kind in types.items() if name not in mixed}, wanted)
         return frame.filter(pl.any_horizontal(pl.all().is_not_null())).select(names) if blank else frame
 
-    def _read(self, piece: bytes, types: Mapping[str, Any], names: Collection[str]) -> pl.DataFrame:
+    def _read(self, piece: Buffer, types: Mapping[str, Any], names: Collection[str]) -> pl.DataFrame:
         short = {name: f"c{i}" for i, name in enumerate(self.names)}  # the header of every piece, so that a short first row is none
         frame = pl.read_csv(
-            self.layout.separator.join(short.values()).encode() + b"\n" + piece, separator=self.layout.separator, infer_schema=False,
+            b"".join([self.layout.separator.join(short.values()).encode(), b"\n", piece]), separator=self.layout.separator, infer_schema=False,
             quote_char=self.layout.quote, columns=[short[name] for name in names], raise_if_empty=False,
             schema_overrides={short[name]: kind for name, kind in types.items() if name in names},
         )  # fmt: skip
         return frame.select(pl.col(short[name]).alias(name) for name in names)
 
 
-def _last_record(piece: bytes, quote: bytes) -> int:
-    """Where the last whole record ends: after a line break that no quotes surround; 0 where there is none."""
-    end = piece.rfind(b"\n") + 1
-    odd = piece.count(quote, 0, end) % 2
+def _last_record(piece: bytearray, size: int, quote: bytes) -> int:
+    """Where the last whole record of so many bytes ends: after a line break that no quotes surround; 0 where there is none."""
+    end = piece.rfind(b"\n", 0, size) + 1
+    odd = piece.find(quote, 0, end) >= 0 and piece.count(quote, 0, end) % 2  # one is found sooner than all are counted
     while end and odd:
         before = piece.rfind(b"\n", 0, end - 1) + 1
         odd = (odd + piece.count(quote, before, end)) % 2
@@ -144,9 +166,8 @@ def typed_frame(path: Path, layout: Layout) -> pl.DataFrame | None:
     numbers = [name for name, one in zip(head.columns, plain, strict=True) if one]
     if not numbers:
         return None
-    frames = list(parts.frames(dict.fromkeys(numbers, pl.Float64)))
-    still = [name for name in numbers if frames[-1].schema[name] == pl.Float64]
-    kept = [name for name in still if all(_exact(frame[name]) for frame in frames)]
+    frames = list(parts.frames(dict.fromkeys(numbers, NUMBER)))
+    kept = [name for name in numbers if all(_exact(frame[name]) for frame in frames)]
     if not kept:
         return None
     again = [name for name in numbers if name not in kept]
@@ -157,8 +178,8 @@ def typed_frame(path: Path, layout: Layout) -> pl.DataFrame | None:
 
 
 def _exact(values: pl.Series) -> bool:
-    """Whether floats are there in every row, and hold all the digits of whole numbers."""
-    return values.null_count() == 0 and bool((values.abs() < FLOAT_WHOLE).all())
+    """Whether there are floats in every row, and they hold all the digits of whole numbers."""
+    return values.dtype == pl.Float64 and values.null_count() == 0 and bool((values.abs() < FLOAT_WHOLE).all())
 
 
 def lines_in(path: Path) -> int:

@@ -1,0 +1,111 @@
+// Python binding of the reader of delimited text. Arguments are checked here, and only here.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "kernels/table/delimited.hpp"
+
+using namespace nb::literals;
+
+namespace {
+
+// "%Y-%m-%d" and the like: year, month and day with all their digits, and a mark between them.
+DateForm form_of(const std::string& form) {
+    DateForm found{-1, -1, -1, -1, -1, 0, 0};
+    int place = 0;
+    for (std::size_t i = 0; i < form.size(); ++i) {
+        if (form[i] == '%' && i + 1 < form.size()) {
+            const char part = form[++i];
+            require(part == 'Y' || part == 'm' || part == 'd', "a date has parts %Y, %m and %d");
+            (part == 'Y' ? found.year : part == 'm' ? found.month : found.day) = place;
+            place += part == 'Y' ? 4 : 2;
+        } else {
+            (found.first < 0 ? found.mark : found.other) = form[i];
+            (found.first < 0 ? found.first : found.second) = place++;
+        }
+    }
+    require(place == 10 && found.year >= 0 && found.month >= 0 && found.day >= 0 && found.second >= 0, "a date has ten characters");
+    return found;
+}
+
+// What a column is asked for as: "" to be passed over, "number", "level", or the form of a date.
+CellColumn column_of(const std::string& kind) {
+    CellColumn column;
+    if (kind.empty()) return column;
+    column.kind = kind == "number" ? CellKind::number : kind == "level" ? CellKind::level : CellKind::moment;
+    if (column.kind == CellKind::moment) column.form = form_of(kind);
+    return column;
+}
+
+// Bytes of any object that has some, for the length of a call.
+class Bytes {
+public:
+    explicit Bytes(nb::handle source) {
+        if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+    }
+    Bytes(const Bytes&) = delete;
+    ~Bytes() { PyBuffer_Release(&view_); }
+    std::string_view view() const { return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
+
+private:
+    Py_buffer view_{};
+};
+
+nb::object make_array(std::size_t n, const char* type) { return nb::borrow(numpy_empty)(nb::make_tuple(n), type); }
+
+// None where the text is refused; else the number of rows and for each column None (passed over, or with a cell that is not of its
+// kind), or (values, of which the first are those of the rows, gaps, what else was found): of levels their texts, of moments whether one has a time of day.
+nb::object read_piece(nb::handle text, const std::string& separator, const std::string& quote, const std::vector<std::string>& kinds,
+                const std::vector<std::string>& words, std::size_t most_levels) {
+    require(separator.size() == 1 && quote.size() == 1, "separator and quote must be one byte each");
+    require(separator != quote && separator != "\n" && separator != "\r" && quote != "\n" && quote != "\r", "marks must be different");
+    require(!kinds.empty(), "there must be a column");
+    const Bytes held(text);
+    const std::string_view piece = held.view();
+    require(piece.size() < std::size_t{1} << 31, "a piece must have less than 2 GB");
+    const std::size_t rows = 1 + static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n'));
+    std::vector<CellColumn> columns;
+    std::vector<nb::object> arrays(kinds.size());
+    for (std::size_t j = 0; j < kinds.size(); ++j) {
+        CellColumn& column = columns.emplace_back(column_of(kinds[j]));
+        if (column.kind == CellKind::skipped) continue;
+        arrays[j] = make_array(rows, column.kind == CellKind::number ? "float64" : column.kind == CellKind::level ? "uint32" : "int64");
+        void* data = buffer_of(arrays[j]);
+        if (column.kind == CellKind::number) column.numbers = static_cast<double*>(data);
+        if (column.kind == CellKind::moment) column.moments = static_cast<std::int64_t*>(data);
+        if (column.kind == CellKind::level) {
+            column.codes = static_cast<std::uint32_t*>(data);
+            column.levels.emplace(most_levels);
+        }
+    }
+    const std::optional<std::size_t> found =
+        unlocked([&] { return DelimitedReader({separator[0], quote[0]}, columns, words).read(piece); });
+    if (!found) return nb::none();
+    nb::list made;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        const CellColumn& column = columns[j];
+        if (column.kind == CellKind::skipped || column.failed) {
+            made.append(nb::none());
+            continue;
+        }
+        nb::object more = nb::bool_(column.clock);
+        if (column.levels) {
+            nb::list texts;
+            for (std::string_view one : column.levels->texts()) {
+                PyObject* level = PyUnicode_DecodeUTF8(one.data(), static_cast<Py_ssize_t>(one.size()), nullptr);
+                if (!level) throw nb::python_error();
+                texts.append(nb::steal(level));
+            }
+            more = texts;
+        }
+        made.append(nb::make_tuple(arrays[j], column.gaps, more));
+    }
+    return nb::make_tuple(*found, made);
+}
+
+}  // namespace
+
+NB_MODULE(_delimited, m) {
+    start_module_beside_kernels();
+    m.def("read", &read_piece, "text"_a, "separator"_a, "quote"_a, "kinds"_a, "words"_a, "most_levels"_a);
+}
