@@ -8,6 +8,7 @@
 #include "kernels/prepare/away.hpp"
 #include "kernels/prepare/coded_rows.hpp"
 #include "kernels/prepare/column_kernels.hpp"
+#include "kernels/prepare/waves.hpp"
 #include "levels.hpp"
 
 using namespace nb::literals;
@@ -78,6 +79,29 @@ nb::tuple sums_of_away(Vector x, double center) {
     return nb::make_tuple(sums.first, sums.second);
 }
 
+// Sine and cosine of where dates lie in a cycle.
+nb::tuple waves_of(Vector days, Vector at, double first, double turn) {
+    const Output sine = unfilled(days.size(0)), cosine = unfilled(days.size(0));
+    require(unlocked([&] { return waves(days.span(), at.span(), first, turn, sine.data, cosine.data); }), "each day must be in the calendar");
+    return nb::make_tuple(sine.array, cosine.array);
+}
+
+// How often each code occurs, and a row that has it; codes are below n.
+nb::tuple counted(Column<std::uint32_t> codes, std::size_t n) {
+    auto counts = New<std::int64_t>(n), rows = New<std::int64_t>(n);
+    const bool known = unlocked([&] {
+        for (std::size_t i = 0; i < codes.size(0); ++i) {
+            const std::uint32_t code = codes.data()[i];
+            if (code >= n) return false;
+            ++counts.data[code];
+            rows.data[code] = static_cast<std::int64_t>(i);
+        }
+        return true;
+    });
+    require(known, "codes must be below n");
+    return nb::make_tuple(nb::borrow<Int64s>(counts.array), nb::borrow<Int64s>(rows.array));
+}
+
 // Fills columns of `out` from (start, width, numbers) and (start, width, codes, places); returns None, or the place (column, row) of a
 // number that is beyond floats when scaled.
 nb::object code_rows(const nb::list& parts, Vector mean, Vector scale, Vector low, Vector high, const Doubles& out) {
@@ -128,6 +152,8 @@ NB_MODULE(_columns, m) {
     m.def("within", &within<double>, "X"_a.noconvert(), "largest"_a);
     m.def("within", &within<float>, "X"_a.noconvert(), "largest"_a);
     m.def("sums_away", &sums_of_away, "x"_a.noconvert(), "center"_a);
+    m.def("waves", &waves_of, "days"_a.noconvert(), "at"_a.noconvert(), "first"_a, "turn"_a);
+    m.def("counted", &counted, "codes"_a.noconvert(), "n"_a);
     m.def("code_rows", &code_rows, "columns"_a, "mean"_a.noconvert(), "scale"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(),
           "out"_a);
     m.def("use_level", &use_level, "name"_a);

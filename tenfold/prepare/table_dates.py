@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.core.data import Array
 from tenfold.prepare.dates import DAY, PERIODS, part_of
 
@@ -46,32 +47,31 @@ class DateSums:
 
 def date_columns(days: Array, cycles: list[str], trees: bool) -> list[Array]:
     """The new columns of dates: sine and cosine of each cycle, 0 for a missing date; for trees the parts themselves, NaN for missing."""
-    gone, day = np.isnan(days), np.floor(days)
-    first, last = float(np.fmin.reduce(day, initial=np.nan)), float(np.fmax.reduce(day, initial=np.nan))  # of those that are there
+    first, last = (float(np.floor(one.reduce(days, initial=np.nan))) for one in (np.fmin, np.fmax))  # of those that are there
     if not last - first <= MOST_DAYS:
         parts = [part_of(days * DAY, PARTS[cycle] if trees else cycle, not trees) for cycle in cycles]
         made = [np.ascontiguousarray(column) for part in parts for column in part.T]
         return made if trees else [np.nan_to_num(column) for column in made]
     calendar = np.arange(int(first), int(last) + 1) * DAY  # each day is looked up once, however many rows have it
-    place = np.where(gone, 0, day - first).astype(np.int64)
-    clock = np.where(gone, 0.0, days - day)
-    clocked = bool(clock.any())
     made = []
     for cycle in cycles:
-        of_day = None if cycle == "hour" else part_of(calendar, PARTS[cycle] if trees else cycle, False)[:, 0]
         if trees:
-            made.append(np.floor(clock * 24 + 1e-9) if of_day is None else of_day[place])
-        elif of_day is None or clocked:
-            at = clock * 24 if of_day is None else (of_day - FROM[cycle])[place] + clock
-            turn = at * (2 * np.pi / PERIODS[cycle])
-            made += [np.sin(turn), np.cos(turn)]
+            made.append(_parts(days, calendar, int(first), cycle))
         else:
-            turn = (of_day - FROM[cycle]) * (2 * np.pi / PERIODS[cycle])
-            made += [np.sin(turn)[place], np.cos(turn)[place]]
-    if gone.any():
-        for column in made:
-            column[gone] = np.nan if trees else 0.0
+            at = np.empty(0) if cycle == "hour" else part_of(calendar, cycle, False)[:, 0] - FROM[cycle]
+            made += _columns.waves(np.ascontiguousarray(days), at, first, 2 * np.pi / PERIODS[cycle])
     return made
+
+
+def _parts(days: Array, calendar: Array, first: int, cycle: str) -> Array:
+    """The part that trees get for a cycle."""
+    gone, day = np.isnan(days), np.floor(days)
+    if cycle == "hour":
+        found = np.floor((days - day) * 24 + 1e-9)
+    else:
+        found = part_of(calendar, PARTS[cycle], False)[:, 0][np.where(gone, 0, day - first).astype(np.int64)]
+    found[gone] = np.nan
+    return found
 
 
 def date_names(name: str, cycles: list[str], trees: bool) -> list[str]:

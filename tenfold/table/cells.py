@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tenfold import _columns
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.table.missing_words import MISSING, MISSING_IN_NUMBERS, WORDS_OF_STREAMS
@@ -99,9 +100,7 @@ def counted_levels(cells: pl.Series) -> tuple[pl.Series, Array, Array]:
     physical = coded.to_physical().cast(pl.UInt32)
     gap = -1 if physical.null_count() == len(cells) else int(physical.max())  # type: ignore[arg-type]
     codes: Array = physical.fill_null(gap + 1).to_numpy()
-    counts = np.bincount(codes, minlength=gap + 2)
-    row = np.empty(gap + 2, dtype=np.uint32)  # one that holds the level
-    row[codes] = np.arange(len(cells), dtype=np.uint32)
+    counts, row = _columns.counted(codes, gap + 2)
     return coded.gather(pl.Series(row[counts > 0])).cast(pl.String), counts, codes
 
 

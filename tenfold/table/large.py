@@ -24,8 +24,9 @@ from tenfold.table.plain_cells import LEVEL, NUMBER, is_read, plain_columns
 
 LARGE = 1 << 26  # bytes: smaller files are read whole, and all that surrounds their rows is looked at
 HEAD = 10_000  # rows in which numbers are looked for
-PART = 1 << 24  # bytes
-PART_CELLS = 1 << 22
+PART = 1 << 25  # bytes
+PART_CELLS = 1 << 23
+SMALL = 1 << 18  # bytes: what stays in a cache
 AHEAD = 2  # pieces that are parsed while one is used
 FIRST = 1 << 23  # bytes: what the columns hold is found in them
 PLACES, PLACE = 8, 1 << 16  # where rows are looked at further down, and bytes at each
@@ -76,7 +77,7 @@ class Parts:
         return self._by_polars(b"\n".join(lines), {}, self.names, set())
 
     def _pieces(self) -> Iterator[memoryview]:
-        """The bytes below the header, cut where a record ends: the first piece, then the others. Each is there until AHEAD more were read."""
+        """The bytes below the header, cut where a record ends. Each piece stays as it is until AHEAD more are asked for."""
         quote = self.layout.quote.encode()
         with open(self.path, "rb") as file:
             for _ in range(self.layout.skip):
@@ -129,9 +130,10 @@ class Parts:
 
     def _read(self, piece: Buffer, types: Mapping[str, Any], names: Collection[str]) -> pl.DataFrame:
         short = {name: f"c{i}" for i, name in enumerate(self.names)}  # the header of every piece, so that a short first row is none
+        header = self.layout.separator.join(short.values()).encode()
         frame = pl.read_csv(
-            b"".join([self.layout.separator.join(short.values()).encode(), b"\n", piece]), separator=self.layout.separator, infer_schema=False,
-            quote_char=self.layout.quote, columns=[short[name] for name in names], raise_if_empty=False,
+            b"".join([header, b"\n", piece]), separator=self.layout.separator, infer_schema=False, quote_char=self.layout.quote,
+            columns=[short[name] for name in names], raise_if_empty=False,
             schema_overrides={short[name]: kind for name, kind in types.items() if name in names},
         )  # fmt: skip
         return frame.select(pl.col(short[name]).alias(name) for name in names)
@@ -209,6 +211,6 @@ def _is_plain_text(path: str, size: int, changed: int) -> bool:
 
 
 def _bytes(path: Path) -> Iterator[bytes]:
-    with open(path, "rb") as file:
-        while piece := file.read(PART):
+    with open(path, "rb", buffering=0) as file:
+        while piece := file.read(SMALL):
             yield piece

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -50,14 +51,26 @@ private:
     // Where a number is not finite; `end` where all are.
     size_t write_numbers(const CodedColumn& column, size_t begin, size_t end) {
         const double mean = scaling_.mean[column.start], scale = scaling_.scale[column.start];
-        double* z = out_[begin] + column.start;
-        for (size_t i = begin; i < end; ++i, z += out_.p) {
-            const double value = (column.numbers[i] - mean) / scale;
-            const bool gap = std::isnan(column.numbers[i]);
-            if (!gap && !std::isfinite(value)) return i;
-            z[0] = gap ? 0.0 : value;
-            if (column.width > 1) z[1] = gap ? scaling_.high[column.start + 1] : scaling_.low[column.start + 1];
+        const double* x = column.numbers + begin;
+        double scaled[TILE];
+        bool odd = false;  // a gap, or not finite
+        for (size_t i = 0; i < end - begin; ++i) {
+            scaled[i] = (x[i] - mean) / scale;
+            odd |= !(std::abs(scaled[i]) <= std::numeric_limits<double>::max());
         }
+        double* z = out_[begin] + column.start;
+        if (!odd) {
+            for (size_t i = 0; i < end - begin; ++i) z[i * out_.p] = scaled[i];
+        } else {
+            for (size_t i = 0; i < end - begin; ++i) {
+                const bool gap = std::isnan(x[i]);
+                if (!gap && !std::isfinite(scaled[i])) return begin + i;
+                z[i * out_.p] = gap ? 0.0 : scaled[i];
+            }
+        }
+        if (column.width > 1)
+            for (size_t i = 0; i < end - begin; ++i)
+                z[i * out_.p + 1] = std::isnan(x[i]) ? scaling_.high[column.start + 1] : scaling_.low[column.start + 1];
         return end;
     }
 
@@ -65,7 +78,7 @@ private:
         const double *low = scaling_.low + column.start, *high = scaling_.high + column.start;
         double* z = out_[begin] + column.start;
         for (size_t i = begin; i < end; ++i, z += out_.p) {
-            std::copy(low, low + column.width, z);
+            for (size_t k = 0; k < column.width; ++k) z[k] = low[k];
             const std::int64_t place = column.places[column.codes[i]];
             if (place >= 0) z[place] = high[place];
         }

@@ -63,7 +63,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t WINDOW = std::size_t{1} << 16;
+    static constexpr std::size_t WINDOW = std::size_t{1} << 14;
     enum class State { plain, inside, closed };
     struct Cell {
         std::uint32_t begin, end;
@@ -72,7 +72,7 @@ private:
     void room_for(std::size_t length) {
         if (length <= room_) return;
         buffer_ = std::make_unique_for_overwrite<char[]>(length + 1 + BEYOND);
-        places_ = std::make_unique_for_overwrite<std::uint32_t[]>(length + 1 + BEYOND);
+        places_ = std::make_unique_for_overwrite<std::uint32_t[]>(length + 1);
         room_ = length;
     }
 
@@ -87,6 +87,12 @@ private:
         for (std::size_t k = 0; k < found; ++k) {
             const std::uint32_t place = places_[k];
             const char c = text[place];
+            if (c == marks_.separator && state == State::plain && j + 1 < width) {  // nearly always
+                cells_[n++] = {begin, place};
+                begin = place + 1;
+                ++j;
+                continue;
+            }
             if (state != State::plain) {
                 if (state == State::inside) {
                     if (c == marks_.quote) state = State::closed;

@@ -15,7 +15,7 @@ struct Marks {
     char separator, quote;
 };
 
-// What `find_marks` may read behind the end of a text, and write behind the last place that it finds.
+// What `find_marks` may read behind the end of a text.
 constexpr std::size_t BEYOND = 64;
 
 // Bit i is set where text[i] is a mark, of 64 characters.
@@ -43,15 +43,7 @@ inline std::size_t find_marks(const char* text, std::size_t length, Marks marks,
     for (std::size_t start = 0; start < length; start += 64) {
         std::uint64_t found = marks_in(text + start, marks);
         if (length - start < 64) found &= (std::uint64_t{1} << (length - start)) - 1;
-        std::uint32_t* const end = next + __builtin_popcountll(found);
-        while (found) {  // four at a time: places beyond the last are written over
-            for (int i = 0; i < 4; ++i) {
-                next[i] = static_cast<std::uint32_t>(start) + static_cast<std::uint32_t>(found ? __builtin_ctzll(found) : 0);
-                found &= found - 1;
-            }
-            next += 4;
-        }
-        next = end;
+        for (; found; found &= found - 1) *next++ = static_cast<std::uint32_t>(start) + static_cast<std::uint32_t>(__builtin_ctzll(found));
     }
     return static_cast<std::size_t>(next - places);
 }

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -14,6 +15,9 @@ static_assert(std::endian::native == std::endian::little, "the first character i
 constexpr double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 constexpr std::uint64_t ZEROS = 0x3030303030303030;  // eight characters '0'
+
+// So many of them, at most seven, the first in the lowest byte.
+inline std::uint64_t zeros(std::size_t n) { return ZEROS >> 8 >> (56 - 8 * n); }
 
 inline std::uint64_t eight(const char* text) {
     std::uint64_t x;
@@ -52,8 +56,7 @@ inline bool read_decimal(const char* text, std::size_t length, double& out) {
     unsigned decimals = 0;
     if (length <= 8) {
         const std::size_t fill = 8 - length;
-        std::uint64_t x = eight(text) << 8 * fill;
-        if (fill) x |= ZEROS >> 8 * length;
+        std::uint64_t x = eight(text) << 8 * fill | zeros(fill);
         const unsigned point = point_in(x);
         if (point < 8) {
             if (length == 1) return false;
@@ -64,9 +67,7 @@ inline bool read_decimal(const char* text, std::size_t length, double& out) {
         digits = value_of(x);
     } else {
         const std::size_t fill = 16 - length;  // of the first half
-        std::uint64_t x = eight(text), y = eight(text + length - 8);
-        x <<= 8 * fill;
-        if (fill) x |= ZEROS >> 8 * (8 - fill);
+        std::uint64_t x = eight(text) << 8 * fill | zeros(fill), y = eight(text + length - 8);
         const unsigned first = point_in(x), second = point_in(y);
         if (second < 8) {
             decimals = 7 - second;
@@ -80,18 +81,16 @@ inline bool read_decimal(const char* text, std::size_t length, double& out) {
         digits = value_of(x) * 100'000'000 + value_of(y);
         if (digits >> 53) return false;
     }
-    out = static_cast<double>(digits) / POWERS_OF_TEN[decimals];
+    out = decimals ? static_cast<double>(digits) / POWERS_OF_TEN[decimals] : static_cast<double>(digits);
     return true;
 }
 
 // A number: sign, digits, point, digits, exponent. Not one that is beyond floats, nor "nan" and "inf".
 inline bool read_number(const char* text, std::size_t length, double& out) {
     if (length == 0) return false;
-    const bool minus = *text == '-';
-    if (minus || *text == '+') {
-        ++text;
-        --length;
-    }
+    const bool minus = *text == '-', sign = minus | (*text == '+');  // without a branch: half of some columns have one
+    text += sign;
+    length -= sign;
     if (length == 0) return false;
     double size = 0;
     if (length > 16 || !read_decimal(text, length, size)) {
@@ -103,7 +102,7 @@ inline bool read_number(const char* text, std::size_t length, double& out) {
         return false;
 #endif
     }
-    out = minus ? -size : size;
+    out = std::copysign(size, minus ? -1.0 : 1.0);
     return true;
 }
 
