@@ -1,6 +1,5 @@
 // Python binding of the reader of delimited text. Arguments are checked here, and only here.
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "kernels/table/delimited.hpp"
@@ -51,6 +50,18 @@ private:
     Py_buffer view_{};
 };
 
+// Not by a cast of nanobind, which ends the process where there is no memory.
+std::vector<std::string> texts_of(const nb::list& list) {
+    std::vector<std::string> texts;
+    for (nb::handle one : list) {
+        Py_ssize_t size = 0;
+        const char* text = PyUnicode_AsUTF8AndSize(one.ptr(), &size);
+        if (!text) throw nb::python_error();
+        texts.emplace_back(text, static_cast<std::size_t>(size));
+    }
+    return texts;
+}
+
 // How many lines end in a text: a few bytes at a time, counted in bytes.
 std::size_t lines_in(std::string_view text) {
     std::size_t found = 0;
@@ -85,9 +96,11 @@ private:
 };
 
 // None where the text is refused; else the number of rows and for each column None (passed over, or with a cell that is not of its
-// kind), or (values, of which the first are those of the rows, gaps, what else was found): of levels their texts, of moments whether one has a time of day.
-nb::object read_piece(nb::handle text, const std::string& separator, const std::string& quote, const std::vector<std::string>& kinds,
-                const std::vector<std::string>& words, std::size_t most_levels) {
+// kind), or (values, gaps, more). The first of the values are those of the rows; more is the texts of levels, or whether a moment
+// has a time of day.
+nb::object read_piece(nb::handle text, const std::string& separator, const std::string& quote, const nb::list& columns_as,
+                      const nb::list& missing, std::size_t most_levels) {
+    const std::vector<std::string> kinds = texts_of(columns_as), words = texts_of(missing);
     require(separator.size() == 1 && quote.size() == 1, "separator and quote must be one byte each");
     require(separator != quote && separator != "\n" && separator != "\r" && quote != "\n" && quote != "\r", "marks must be different");
     require(!kinds.empty(), "there must be a column");

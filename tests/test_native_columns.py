@@ -109,3 +109,58 @@ def test_what_makes_no_sense_is_refused() -> None:
         _columns.unit_rows(X, "l3", np.empty((4, 3)))
     with pytest.raises(TypeError):
         _columns.within(X[:, ::2], 1.0)
+
+
+def test_sums_around_a_centre_have_the_bits_of_numpy() -> None:
+    for n in (0, 1, 7, 8, 9, 127, 128, 129, 136, 1000, 12_345):
+        x = table(n, 1, 0.0)[:, 0]
+        away = x[np.isfinite(x)] - 1.25
+        assert _columns.sums_away(x[np.isfinite(x)], 1.25) == (away.sum(), np.square(away).sum())
+
+
+def test_waves_of_dates_have_the_bits_of_numpy() -> None:
+    rng = np.random.default_rng(0)
+    at, days = rng.integers(0, 366, 400).astype(float), 5000.0 + rng.integers(0, 400, 3000)
+    days[::2] += rng.random(1500)
+    days[7] = np.nan
+    place = np.where(np.isnan(days), 0, np.floor(days) - 5000).astype(int)
+    for turn, angle in ((0.0172, at[place] + days - np.floor(days)), (0.2618, (days - np.floor(days)) * 24)):
+        sine, cosine = _columns.waves(days, at if turn < 0.1 else np.empty(0), 5000.0, turn)
+        np.testing.assert_allclose(sine, np.nan_to_num(np.sin(angle * turn)), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(cosine, np.where(np.isnan(days), 0, np.cos(angle * turn)), rtol=0, atol=1e-15)
+    for first in (5001.0, 4000.0):
+        with pytest.raises(ValueError, match="calendar"):
+            _columns.waves(days, at, first, 1.0)
+
+
+def test_codes_are_counted() -> None:
+    codes = np.random.default_rng(0).integers(0, 9, 1000).astype(np.uint32)
+    counts, rows = _columns.counted(codes, 11)
+    assert_array_equal(counts, np.bincount(codes, minlength=11))
+    assert_array_equal(codes[rows[:9]], np.arange(9))
+    with pytest.raises(ValueError, match="below"):
+        _columns.counted(codes, 8)
+
+
+@pytest.mark.parametrize("n", [0, 1, 255, 256, 257, 3000])
+def test_coded_rows_are_those_of_numpy(n: int) -> None:
+    rng = np.random.default_rng(n)
+    numbers, gaps = rng.normal(size=(2, n))
+    gaps[::3] = np.nan
+    codes, places = rng.integers(0, 5, n).astype(np.uint32), np.array([-1, 2, 0, 1, -1])
+    mean, scale = rng.normal(size=6), rng.random(6) + 0.5
+    low, high = -mean / scale, (1 - mean) / scale
+    expected = np.column_stack([numbers, gaps, np.isnan(gaps), places[codes][:, None] == np.arange(3)])
+    expected = np.where(np.isnan(expected), mean, expected)
+    out = np.empty((n, 6))
+    columns = [(0, 1, numbers), (1, 2, gaps), (3, 3, codes, places)]
+    assert _columns.code_rows(columns, mean, scale, low, high, out) is None
+    assert_array_equal(out[:, [0, 1]], ((expected - mean) / scale)[:, [0, 1]])
+    assert_allclose(out, (expected - mean) / scale, rtol=1e-14, atol=1e-15)
+    if n > 256:
+        gaps[256] = 1e308
+        assert _columns.code_rows(columns, mean, scale / 1e9, low, high, out) == (1, 256)
+    for wrong in ((6, 1, numbers), (0, 3, numbers), (0, 2, codes, places), (0, 1, numbers[:-1])):
+        if n:
+            with pytest.raises(ValueError, match=r"column|row|places"):
+                _columns.code_rows([wrong], mean, scale, low, high, out)

@@ -285,6 +285,12 @@ ODD_FILES = {  # how each of the rows (number, x, z, colour) is written, and the
     "a short first row": (lambda i, x, z, c: f"{x},{z},{c}" if i else "1.5,3", "x,z,colour"),
     "words for gaps": (lambda i, x, z, c: f"{'n/a' if i % 700 == 600 else x},{z},{c}", "x,z,colour"),
     "not a number": (lambda i, x, z, c: f"{'NaN' if i == 2900 else x},{z},{c}", "x,z,colour"),
+    "windows": (lambda i, x, z, c: f"{x},{z},{c}\r", "x,z,colour\r"),
+    "blanks and quotes": (lambda i, x, z, c: f'"{x}", {z} ,"{c}"', "x,z,colour"),
+    "a date with hours": (lambda i, x, z, c: f"{x},2024-0{1 + i % 9}-1{i % 10} 0{i % 8}:30,{c}", "x,z,colour"),
+    "dates of several lengths": (lambda i, x, z, c: f"{x},2024-0{1 + i % 9}-1{i % 10}{'T07:30:15' * (i > 2000)},{c}", "x,z,colour"),
+    "commas": (lambda i, x, z, c: f"{x};{z};{c}".replace(".", ","), "x;z;colour"),
+    "an odd cell now and then": (lambda i, x, z, c: f"{'see below' if i % 1500 == 1400 else x},{z},{c}", "x,z,colour"),
     "western": (lambda i, x, z, c: f"{x},{z},{'grün' if i > 2800 else c}", "x,z,colour"),
 }
 
@@ -306,7 +312,7 @@ def test_a_file_read_in_parts_is_what_it_is_as_a_whole(name: str, tmp_path: Path
     parts = tenfold.Prepare().fit(tmp_path / "t.csv")
     assert parts.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
     np.testing.assert_allclose(np.concatenate(list(parts.blocks(tmp_path / "t.csv"))), expected, rtol=1e-9, atol=1e-12)
-    frame = large.typed_frame(tmp_path / "t.csv", Layout()) if header else None
+    frame = large.typed_frame(tmp_path / "t.csv", Layout()) if header and name != "commas" else None
     assert frame is None or frame.height == 3000
 
 

@@ -32,6 +32,7 @@ MIXED = np.hstack([X, CATEGORIES])
 TABLE = MIXED[:400]
 TILTED = np.vander(np.linspace(1, 2, 200), 13)[:, :-1]  # so badly conditioned that sums need thirty digits
 TEXTS, GAPS = np.array(["a", "b", None], dtype=object)[MANY[:200, None] % 3], np.where(SMALL < -1, np.nan, SMALL)
+DATED = {"x": SHORT, "level": ["a", "b", "b", None] * 50, "day": [f"20{10 + i % 9}-0{1 + i % 9}-11 10:{10 + i % 40}" for i in range(200)]}
 SHALLOW: dict[str, Any] = dict(max_depth=3, random_state=0)
 LITTLE: dict[str, Any] = dict(max_iter=2, early_stopping=False, max_leaf_nodes=5)
 ONCE: dict[str, Any] = dict(LITTLE, max_iter=1)
@@ -75,6 +76,16 @@ def forest(y: Any, X: Any = SMALL, regress: bool = True, weights: Any = None, **
 
 def there_and_back(scaler: Any) -> Any:
     return scaler.inverse_transform(scaler.fit_transform(GAPS))
+
+
+def written_cells() -> Any:
+    from tenfold.table.lines import Layout
+    from tenfold.table.plain_cells import plain_columns
+
+    kinds = {"x": "number", "level": "level", "day": "%Y-%m-%d"}
+    found = plain_columns(b'1.5,a,2024-05-01\n,"b",2024-05-02 10:30\nNA,,\n' * 100, Layout(), list(kinds), kinds)
+    assert found is not None
+    return found[1]
 
 
 def left_out(learner: Any, y: Any) -> Callable[[], Any]:
@@ -124,6 +135,8 @@ PREPARE: Fits = {
     "rows of unit length": lambda: tenfold.Normalizer().fit_transform(SMALL),
     "to mean zero and back": lambda: there_and_back(tenfold.StandardScaler()),
     "to a range and back": lambda: there_and_back(tenfold.MinMaxScaler()),
+    "Prepare of dates, categories and gaps": lambda: tenfold.Prepare().fit_transform(DATED),
+    "plain cells of text": lambda: np.stack([column.to_physical().fill_null(0) for column in written_cells().values()]),
 }
 TREES: Fits = {
     "DecisionTreeRegressor": tree(SHORT),
