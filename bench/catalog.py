@@ -12,6 +12,7 @@ from . import (
     features,
     forest,
     generative,
+    large_csv,
     linear,
     local,
     prepare,
@@ -32,4 +33,4 @@ OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}
-CATALOG |= {entry.name: entry for entry in (small.ENTRY, startup.ENTRY, streaming.ENTRY)}
+CATALOG |= {entry.name: entry for entry in (small.ENTRY, startup.ENTRY, streaming.ENTRY, large_csv.ENTRY)}

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))  # last, so that the installed package wins over the sources beside it
 
-from bench import race, small, streaming  # noqa: E402
+from bench import large_csv, race, small, streaming  # noqa: E402
 from bench.judge import judge  # noqa: E402
 from bench.linear import OLS, RIDGE_CV  # noqa: E402
 from bench.measure import MEGABYTE, Meter, peak_growth, sampled_peak  # noqa: E402
@@ -149,6 +149,13 @@ def test_a_contender_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.M
         racer.wait_until_ready()
         assert racer.row.status == "stopped after 0 s"
         assert racer.process.returncode is not None
+
+
+def test_a_csv_file_of_mixed_kinds_is_prepared_and_read(tmp_path: Path) -> None:
+    large_csv.write_table(tmp_path / "table.csv", 2000)
+    for way in large_csv.WAYS:
+        found = large_csv.once(way, str(tmp_path / "table.csv"))
+        assert found["rows"] == 2000 and found["cpu_s"] > 0 and found["peak_mb"] > 10
 
 
 def test_streaming_compares_the_file_with_the_same_rows_in_memory(tmp_path: Path) -> None:
