@@ -8,6 +8,7 @@ standard deviation of the error of the estimate in that world. `--fit` is the sa
 
     python -m bench.honesty --tables 100 --rows 80,200,600,2000 --json honesty.json
     python -m bench.honesty --procedures compare --tables 200
+    python -m bench.honesty --procedures regret --tables 20 --rows 80,200,600 --json regret.json          # `bench.regret`
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from tenfold.evaluate.validate.comparison import corrected_t
 from tenfold.score.record import judged_output
 from tenfold.score.registry import find_score
 
+from . import regret
 from .worlds import FITTED, FOUR, REGRESSION, REPORTED, Drawn, table
 
 KINDS = (REGRESSION, "two classes", FOUR, "5 % positives")
@@ -150,14 +152,9 @@ def compared(drawn: Drawn) -> list[Claim]:
 
 def selected(drawn: Drawn) -> list[Claim]:
     """`tenfold.select`, everything it does, at its quick effort."""
-    import polars
-
-    def frame(X: Any) -> Any:
-        return polars.DataFrame({f"x{j}": np.asarray(X)[:, j] for j in range(X.shape[1])})
-
     numbers = drawn.world.kind == REGRESSION
-    found = tenfold.select(frame(drawn.X), drawn.y, task="number" if numbers else "classes", effort="quick")
-    new = frame(drawn.new_X)
+    found = tenfold.select(regret.frame_of(drawn.X), drawn.y, task="number" if numbers else "classes", effort="quick")
+    new = regret.frame_of(drawn.new_X)
     output = found.predict(new)[:, None] if numbers else np.log(found.predict_proba(new))
     given = drawn.new_y[:, None] if numbers else drawn.new_y
     claims = []
@@ -168,11 +165,19 @@ def selected(drawn: Drawn) -> list[Claim]:
     return claims
 
 
+def regretted(drawn: Drawn) -> list[Claim]:
+    """What is taken by `select`: its error beside the least error of all settings of the race in hindsight, as the truth."""
+    found = regret.in_hindsight(drawn)
+    score = "rmse" if drawn.world.kind == REGRESSION else "log_loss"
+    return [Claim(name, score, found[name], np.nan, np.nan, found["best"]) for name in regret.TAKEN]
+
+
 PROCEDURES: dict[str, Procedure] = {
     "cross_validate": cross_validated,
     "nested_cross_validate": nested,
     "compare": compared,
     "select": selected,
+    "regret": regretted,
 }
 
 
@@ -241,7 +246,7 @@ def summary(claims: Claims) -> Iterator[tuple[str, int, str, int, float, float, 
     kinds = {world.name: world.kind for world in (*REPORTED, *FITTED)}
     strata = defaultdict(list)
     for (procedure, world, n, _, _), cell in cells_of(claims).items():
-        if procedure != "compare":
+        if procedure not in ("compare", "regret"):
             strata[procedure, n, kinds[world]].append(cell)
     for (procedure, n, kind), cells in sorted(strata.items(), key=lambda one: (one[0][0], one[0][1], KINDS.index(one[0][2]))):
         rows = [errors_of(cell) for cell in cells]
@@ -291,6 +296,7 @@ def show(claims: Claims) -> str:
     if found:
         lines += ["", "| compare | rows | pairs | covered | called different | the same by folds |", "|---|---:|---:|---:|---:|---:|"]
         lines += [f"| {what} | {n} | {count} | {inside:.1%} | {rows:.1%} | {folds:.1%} |" for what, n, count, inside, rows, folds in found]
+    lines += regret.shown(claims)
     if claimed := list(signals(claims)):
         lines += ["", "| tables with | rows | tables | a signal is claimed |", "|---|---:|---:|---:|"]
         lines += [f"| {what} | {n} | {count} | {share:.1%} |" for what, n, count, share in claimed]

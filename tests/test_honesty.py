@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss, root_mean_squared_error
+from small_portfolio import shrink
+
+import tenfold
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))  # last, so that the installed package wins over the sources beside it
 
 from bench.honesty import comparisons, run_one, show, summary  # noqa: E402
+from bench.regret import frame_of, in_hindsight, regrets  # noqa: E402
 from bench.worlds import FITTED, RARE, REGRESSION, REPORTED, World, table  # noqa: E402
 
 
@@ -57,3 +62,25 @@ def test_coverage_bias_and_width_of_claims_made_up() -> None:
 def test_a_procedure_claims_what_can_be_checked(procedure: str, world: str) -> None:
     _, claims = run_one((procedure, world, 80, 1))
     assert claims and all(one["low"] <= one["estimate"] <= one["high"] and np.isfinite(one["truth"]) for one in claims)
+
+
+@pytest.mark.parametrize("world", ["linear", "two classes"])
+def test_regret_is_the_error_of_what_is_saved_beside_the_best_in_hindsight(world: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch, 3, (5,))
+    (law,) = (one for one in REPORTED if one.name == world)
+    drawn = table(law, 60, 0, 400)
+    found = in_hindsight(drawn)
+    run = tenfold.select(frame_of(drawn.X), drawn.y, task="number" if law.kind == REGRESSION else "classes", effort="quick")
+    new = frame_of(drawn.new_X)
+    truth = drawn.new_y
+    true = root_mean_squared_error(truth, run.predict(new)) if law.kind == REGRESSION else log_loss(truth, run.predict_proba(new))
+    assert found["saved"] == pytest.approx(true, rel=1e-9) and found["settings"] > 10
+    assert found["best"] <= min(found["fast"], found["simple"])
+
+
+def test_regrets_of_claims_made_up() -> None:
+    claims = {f"regret|linear|80|{k}": [_claim(2.0, 2.0 * (1 + one), 0.1, learner="saved")] for k, one in enumerate((0.0, 0.008, 0.04))}
+    every, kind = regrets(claims)
+    assert every[:4] == ("saved", 80, "all", 3) and kind[2] == REGRESSION
+    np.testing.assert_allclose(every[4:], [0.008, 0.016, 0.0368, 2 / 3], rtol=1e-9, atol=0)
+    assert "| saved | 80 | all | 3 | 0.8% |" in show(claims) and not list(summary(claims))
