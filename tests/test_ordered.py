@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -137,9 +138,23 @@ def test_quantiles_of_sparse_rows_are_theirs(ignored: bool) -> None:
     close(ours.inverse_transform(ours.transform(X)), other.inverse_transform(other.transform(X)))
 
 
+def test_quantiles_are_those_of_the_rows_that_scikit_learn_draws() -> None:
+    X = rng.lognormal(size=(12_000, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    for setting in (dict(random_state=1), dict(random_state=2, subsample=5000), dict(random_state=np.random.RandomState(3), n_quantiles=50)):
+        other = theirs.QuantileTransformer(**copy.deepcopy(setting)).fit(X)
+        ours = tenfold.QuantileTransformer(**setting).fit(X)
+        close(ours.quantiles_, other.quantiles_)
+        whole = tenfold.QuantileTransformer(subsample=None).fit(X)
+        off = np.nanmax(np.abs(ours.transform(X) - whole.transform(X)))
+        assert 0 < off < ours.rank_error_
+    small = tenfold.QuantileTransformer(subsample=12_000).fit(X)
+    assert small.rank_error_ == 0
+
+
 def test_quantiles_are_those_of_all_rows_whatever_repeats() -> None:
     X = np.where(rng.random((30_000, 2)) < 0.4, 0.0, rng.lognormal(size=(30_000, 2)))  # a sample of distinct rows would lose the zeros
-    whole = tenfold.QuantileTransformer(subsample=5000, random_state=1).fit(X)
+    whole = tenfold.QuantileTransformer(subsample=None).fit(X)
     close(whole.quantiles_, theirs.QuantileTransformer(subsample=None).fit(X).quantiles_)
     assert whole.rank_error_ == 0
     stream = tenfold.QuantileTransformer().fit(X[i : i + 999] for i in range(0, 30_000, 999))

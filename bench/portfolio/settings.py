@@ -154,7 +154,7 @@ def _basis(shape: Shape) -> list[tuple[str, tuple[Any, ...]]]:
     """What may stand between the matrix and a linear model: its name, and the transformers."""
     scale, p, n = tenfold.StandardScaler, shape.width, shape.rows
     found: list[tuple[str, tuple[Any, ...]]] = [("", ())]
-    found += [("of ranks", (tenfold.QuantileTransformer(n_quantiles=min(1000, n), output_distribution="normal"), scale()))]
+    found += [("of ranks", (tenfold.QuantileTransformer(n_quantiles=min(1000, n), subsample=None, output_distribution="normal"), scale()))]
     found += [("of powers", (tenfold.PowerTransformer(),))]
     if p <= FEW_COLUMNS:
         found += [("of splines", (tenfold.SplineTransformer(5, 3, knots="quantile", extrapolation="linear"), scale()))]
@@ -166,7 +166,7 @@ def _basis(shape: Shape) -> list[tuple[str, tuple[Any, ...]]]:
         few, many = min(300, n // 2), min(1000, int(0.8 * n))
         found += [("of kernels", (_kernels(few, 1.0, p), scale()))]
         found += [(f"of many kernels, width {h:g}", (_kernels(many, h, p), scale())) for h in (0.5, 1.0, 2.0)]
-        ranks = tenfold.QuantileTransformer(n_quantiles=min(1000, n), output_distribution="normal")
+        ranks = tenfold.QuantileTransformer(n_quantiles=min(1000, n), subsample=None, output_distribution="normal")
         found += [("of many kernels of ranks", (ranks, scale(), _kernels(many, 1.0, p), scale()))]
         flat = tenfold.RadialBasisFeatures(many, centers="sample", bandwidth=float(np.sqrt(p)), kernel="inverse_multiquadric")
         found += [("of many flat kernels", (flat, scale()))]

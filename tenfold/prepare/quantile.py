@@ -12,6 +12,7 @@ from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.random import legacy_generator
 from tenfold.prepare.ordered import Column, Ordered, Ranks
 from tenfold.prepare.rank import interpolate
 from tenfold.solve.sketch import Sample
@@ -26,9 +27,9 @@ class QuantileTransformer(Ordered):
     Model       u = F(x), with F the distribution function of the column, linear between its quantiles; z = u, or
                 z = Φ⁻¹(u), within ±5.2
     Objective   quantiles by linear interpolation over the values that are not missing; a row of weight k counts k times
-    Algorithm   n_quantiles quantiles of all rows: exact in memory; of streams from a sketch (KLL), with ranks within
-                `rank_error_` (99 %)
-    Cost        O(n p log n) time, one pass; of streams O(p) memory
+    Algorithm   n_quantiles quantiles of `subsample` rows drawn at random, those that scikit-learn draws with the same seed, or of all
+                of them where subsample=None; of streams from a sketch of all rows (KLL); ranks are within `rank_error_` (99 %)
+    Cost        O(n p + m p log m) time for m rows looked at, one pass; of streams O(p) memory
     Fails when  rows lie beyond those of the fit: they get the ends; sparse X holds negative values (refused, unless
                 ignore_implicit_zeros=True): zeros that are not stored stay zeros; missing values stay missing
     Reference   Bartlett 1947; Beasley, Erickson & Allison 2009
@@ -54,8 +55,8 @@ class QuantileTransformer(Ordered):
     n_quantiles: int = param(default=1000, at_least=1, doc="number of quantiles")
     output_distribution: str = param(default="uniform", one_of=("uniform", "normal"), doc="how z is spread")
     ignore_implicit_zeros: bool = param(default=False, doc="of sparse X, look at the values that are stored alone")
-    subsample: int | None = param(default=10_000, at_least=1, doc="no effect, but no less than n_quantiles: all rows are looked at")
-    random_state: object = param(default=None, doc="no effect: nothing is drawn")
+    subsample: int | None = param(default=10_000, at_least=1, doc="rows of a larger table in memory that are looked at, drawn at random; None: all")
+    random_state: object = param(default=None, doc="seed of the rows drawn; None: NumPy's own generator")
     copy: bool = param(default=True, doc="False lets transform write over X")
 
     @classmethod
@@ -90,6 +91,13 @@ class QuantileTransformer(Ordered):
                 "QuantileTransformer only accepts non-negative sparse matrices: zeros that are not stored stay zeros; use X.toarray(), or "
                 "set ignore_implicit_zeros=True"
             )
+
+    def _drawn(self, n: int) -> Array | None:
+        if self.subsample is None or n <= self.subsample:
+            return None
+        rows = np.arange(n)
+        legacy_generator(self.random_state).shuffle(rows)
+        return np.sort(rows[: self.subsample])
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if self._is_exact(source):

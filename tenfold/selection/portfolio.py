@@ -238,7 +238,7 @@ def _bases(shape: Shape) -> list[Entry]:
         for name, share, most, h, by_rank in KERNELS:
             count = min(most, int(share * n * LEAST_TRAINED))
             near = tenfold.RadialBasisFeatures(count, centers="sample", bandwidth=h * math.sqrt(p))
-            ranks = tenfold.QuantileTransformer(n_quantiles=min(1000, n // 3), output_distribution="normal")
+            ranks = tenfold.QuantileTransformer(n_quantiles=min(1000, n // 3), subsample=None, output_distribution="normal")
             before = [("ranks", ranks), ("scale ranks", scale())] if by_rank else []
             found.append((name, count, [*before, ("kernels", near), ("scale again", scale())]))
     entries = []
