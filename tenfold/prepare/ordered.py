@@ -115,14 +115,14 @@ class Ordered(Scaler):
         if not self._is_exact(source):
             return (yield from super()._learn(source))
         X, _, w = yield Keep(sparse=bool(self.sparse))
-        rows = self._drawn(X.shape[0])
+        rows = self._drawn(X)
         if rows is not None:
             X, w = X[rows], w[rows]
         found = columnwise(self._fit_column, X, None if (w == 1).all() else w, self._dense)
         return dict(rank_error_=0.0 if rows is None else drawn_error(len(rows)), **self._assemble(found))
 
-    def _drawn(self, n: int) -> Array | None:
-        """Which of n rows are looked at; None: all."""
+    def _drawn(self, X: Any) -> Array | None:
+        """Which rows of a table are looked at; None: all."""
         return None
 
     def _solve(self, stats: Any) -> dict[str, Any]:
