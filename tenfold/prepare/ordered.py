@@ -89,7 +89,7 @@ class Ranks(Stats):
 
 
 class Ordered(Scaler):
-    """Abstract: a scaler by order statistics. A table in memory of more than `SIZE` rows is fitted from its rows and leaves no statistics."""
+    """Abstract: a scaler by order statistics. Of a table in memory of more than `SIZE` rows no statistics are kept."""
 
     def _fit_column(self, column: Column) -> Any:
         """What is learned of one column."""

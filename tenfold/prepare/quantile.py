@@ -28,7 +28,8 @@ class QuantileTransformer(Ordered):
                 z = Φ⁻¹(u), within ±5.2
     Objective   quantiles by linear interpolation over the values that are not missing; a row of weight k counts k times
     Algorithm   n_quantiles quantiles of `subsample` rows drawn at random, those that scikit-learn draws with the same seed, or of all
-                of them where subsample=None or X is sparse; of streams from a sketch of all rows (KLL); ranks are within `rank_error_` (99 %)
+                of them where subsample=None or X is sparse; of streams from a sketch of all rows (KLL); ranks are within
+                `rank_error_` (99 %)
     Cost        O(n p + m p log m) time for m rows looked at, one pass; of streams O(p) memory
     Fails when  rows lie beyond those of the fit: they get the ends; sparse X holds negative values (refused, unless
                 ignore_implicit_zeros=True): zeros that are not stored stay zeros; missing values stay missing
@@ -55,7 +56,9 @@ class QuantileTransformer(Ordered):
     n_quantiles: int = param(default=1000, at_least=1, doc="number of quantiles")
     output_distribution: str = param(default="uniform", one_of=("uniform", "normal"), doc="how z is spread")
     ignore_implicit_zeros: bool = param(default=False, doc="of sparse X, look at the values that are stored alone")
-    subsample: int | None = param(default=10_000, at_least=1, doc="rows of a larger dense table in memory that are looked at, drawn at random; None: all")
+    subsample: int | None = param(
+        default=10_000, at_least=1, doc="rows of a larger dense table in memory that are looked at, drawn at random; None: all"
+    )
     random_state: object = param(default=None, doc="seed of the rows drawn; None: NumPy's own generator")
     copy: bool = param(default=True, doc="False lets transform write over X")
 
