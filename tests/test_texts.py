@@ -18,6 +18,9 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.prepare.tokens import cleaned, counts_of, is_prose, learned_counts, weighed, words
+from tenfold.selection.drift import drift
+from tenfold.selection.settings import FitSettings
+from tenfold.selection.single import fit_one
 from tenfold.selection.text_folds import Counted, Texts, _bayes, _lines, _logistic
 from tenfold.selection.text_score import TextScore
 
@@ -243,3 +246,22 @@ def test_scores_without_words() -> None:
     assert np.isfinite(alone.at(np.arange(20))).all()
     score: TextScore = alone.fitted()[0]
     assert score.names_.tolist() == ["r: 1", "r: 2"] and np.isfinite(score.scores(pl.Series(["", "a b c"]))).all()
+
+
+def test_one_learner_of_a_table_with_texts(tmp_path: Path) -> None:
+    rows = table(200).drop("level", "total")
+    found = fit_one(rows, "answer", lambda role: tenfold.LogisticRegression(), FitSettings(folds=3))
+    assert found.beats_guess and found.model.columns == ["a", "b", "c", "remark"]
+    assert found.estimates[0]["value"] < 0.55
+    trees = fit_one(rows, "answer", lambda role: tenfold.HistGradientBoostingClassifier(max_iter=20), FitSettings(folds=3))
+    assert trees.beats_guess and trees.model.predict(rows.tail(3)).tolist() == trees.model.predict(rows)[-3:].tolist()
+
+
+def test_texts_that_became_longer_are_drift(run: tuple[Any, pl.DataFrame, str]) -> None:
+    found, rows, _ = run
+    assert not any(one.drifted for one in drift(found.sketch, table(200, seed=8).select(rows.columns)))
+    longer = rows.with_columns(remark=pl.concat_str(pl.col("remark"), pl.col("remark"), separator=" "))
+    first = drift(found.sketch, longer)[0]
+    assert first.name == "remark" and first.drifted and "characters" in first.how and "characters" in str(first.new)
+    holes = rows.with_columns(remark=pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise("remark"))
+    assert any("missing" in str(one.new) for one in drift(found.sketch, holes))

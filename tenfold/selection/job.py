@@ -34,7 +34,7 @@ from tenfold.selection.refit import refit
 from tenfold.selection.roles import groups_of, times_of, weights_of
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import MARK
-from tenfold.selection.text_folds import Texts, counted_texts, noted, placed
+from tenfold.selection.text_folds import Texts, counted_texts, noted, placed, with_texts
 from tenfold.selection.wall import Wall
 from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
 from tenfold.table.copies import duplicate_groups
@@ -114,7 +114,7 @@ class Job:
         rest = frame.drop(target)[task.rows]
         columns, used = look_at_columns(rest, raw.typed, named, comma, raw.numbers(task.rows))
         texts = counted_texts(columns, rest, named, task.classes if task.kind == "classes" else ())
-        columns, looked = noted(columns, texts), pl.DataFrame([*used.get_columns(), *(rest[one.column] for one in texts)])
+        columns, looked = noted(columns, texts), with_texts(used, texts, rest)
         self.emit("columns", columns=[asdict(column) for column in columns])
         used = placed(used, texts)
         coder = coder_for(columns, used) if used.width else None
@@ -126,7 +126,7 @@ class Job:
         groups = groups_of(raw, roles["groups"], task) if "groups" in roles else None
         division = self._folds(looked, task, plan.folds, groups, times)
         read = Texts(texts, task.codes, task.n_classes if task.kind == "classes" else 0, division.fold, weight) if texts else None
-        sketched = sketch(used, columns)
+        sketched = sketch(looked, columns)
         race, task = self._race(plan, X, coder.names_out(), table, task, division, judge, weight, decisions, read)
         task = replace(task, rows=raw.numbers(task.rows))
 

@@ -27,6 +27,7 @@ from tenfold.selection.paired import Contender, difference, held_out_frame
 from tenfold.selection.prepared import front
 from tenfold.selection.settings import FitSettings
 from tenfold.selection.store import MARK, write_run
+from tenfold.selection.text_folds import Texts, counted_texts, noted, placed, with_texts
 from tenfold.table.columns import check_name, comma_of, look_at_columns
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.lines import refuse_repeated
@@ -74,19 +75,28 @@ def fit_one(
     goal = find_task(raw.frame[target], raw.typed, settings.task, comma, target in asked.category)
     judge = find_score(settings.metric or USUAL[goal.role][0], goal.role, goal.n_classes, parameter="metric")
     listen("task", **_facts(goal, judge.name))
-    columns, used = look_at_columns(raw.frame.drop(target)[goal.rows], raw.typed, asked, comma, goal.rows)
+    rest = raw.frame.drop(target)[goal.rows]
+    columns, used = look_at_columns(rest, raw.typed, asked, comma, goal.rows)
+    texts = counted_texts(columns, rest, asked, goal.classes if goal.kind == "classes" else ())
+    columns, looked, used = noted(columns, texts), with_texts(used, texts, rest), placed(used, texts)
     listen("columns", columns=[asdict(column) for column in columns])
     if not used.width:
         raise BadInput(f"no column is left to predict {target!r} from: tenfold check shows what the columns hold")
     learner = learner_for(goal.role)
     coder = TableCoder().fit(used, forms={one.name: one.form for one in columns if one.form is not None})
-    X: Any = coder.frame(used) if learner.categorical else coder.transform(used)
     count = min(settings.folds or (MANY_FOLDS if len(goal.y) <= SMALL_ROWS else FEW_FOLDS), len(goal.y) // 2)
-    fold, note = _folds(used, goal, count, settings.seed)
+    fold, note = _folds(looked, goal, count, settings.seed)
+    read = Texts(texts, goal.codes, goal.n_classes if goal.kind == "classes" else 0, fold) if texts else None
+
+    def made(training: Array) -> Any:
+        """The columns, with scores of texts as models of the training rows have them."""
+        rows = used if read is None else used.with_columns([*map(pl.Series, read.names, read.at(training).T)])
+        return coder.frame(rows) if learner.categorical else coder.transform(rows)
+
     listen("learner", learner=repr(learner), folds=count, copies=note)
     guess: Any = FrequencyGuess() if goal.kind == "classes" else MeanGuess()
-    said = _held_out(learner, X, goal, fold, lambda done: listen("progress", done=done, of=count, seconds=time.perf_counter() - began))
-    guessed = _held_out(guess, np.zeros((len(goal.y), 1)), goal, fold, lambda done: None)
+    said = _held_out(learner, made, goal, fold, lambda done: listen("progress", done=done, of=count, seconds=time.perf_counter() - began))
+    guessed = _held_out(guess, lambda _: np.zeros((len(goal.y), 1)), goal, fold, lambda done: None)
     labels = [str(one) for one in goal.classes] if goal.kind == "classes" else None
     answers, blind = (_answers(goal, output, labels) for output in (said, guessed))
     judges = judges_for(answers, judge.name)
@@ -94,14 +104,14 @@ def fit_one(
     estimates = [answers.scored(each) for each in judges]
     guesses = [(level if each.every_class else blind).scored(each) for each in judges]
     gain = difference(Contender("", goal.rows, answers, {}), Contender("", goal.rows, blind, {}), judges[0])
-    fitted = _behind(learner).fit(X, goal.y)
-    model = TableModel.of(coder, fitted, target, _reach(goal, said))
+    fitted = _behind(learner).fit(made(np.arange(len(goal.y))), goal.y)
+    model = TableModel.of(coder, fitted, target, _reach(goal, said), texts=[] if read is None else read.fitted())
     record = _record(raw, goal, repr(learner), estimates, gain.p_value < 0.05 and gain.value > 0, began) | dict(
         settings=settings.facts() | dict(target=target, task=goal.kind, metric=judges[0].name, folds=count),
         columns=[asdict(column) for column in columns],
     )
     beats = None if gain.p_value >= 0.05 else gain.value > 0
-    return Fitted(model, estimates, guesses, beats, held_out_frame(goal.rows, fold, goal.y, said, labels), sketch(used, columns), record)
+    return Fitted(model, estimates, guesses, beats, held_out_frame(goal.rows, fold, goal.y, said, labels), sketch(looked, columns), record)
 
 
 def _folds(used: pl.DataFrame, task: Task, count: int, seed: int) -> tuple[Array, str]:
@@ -120,12 +130,13 @@ def _behind(learner: Any) -> Any:
     return fresh(learner) if learner.categorical else tenfold.Pipeline([*front(), ("model", fresh(learner))])
 
 
-def _held_out(learner: Any, X: Any, task: Task, fold: Array, tick: Callable[[int], None]) -> Array:
+def _held_out(learner: Any, made: Callable[[Array], Any], task: Task, fold: Array, tick: Callable[[int], None]) -> Array:
     """Predictions (n), or probabilities (n, classes), of each row by a model that has not seen its fold."""
     classes = task.classes if task.kind == "classes" else None
     found = np.zeros((len(task.y), 1 if classes is None else len(classes)))
     for done, k in enumerate(np.unique(fold)):
         train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        X = made(train)
         with warnings.catch_warnings():
             if done:
                 warnings.simplefilter("ignore", TenfoldWarning)  # told once

@@ -102,6 +102,11 @@ def noted(columns: list[Column], texts: list[Counted]) -> list[Column]:
     return [replace(one, kind="text", note=notes[one.name], undo="drop") if one.name in notes else one for one in columns]
 
 
+def with_texts(used: pl.DataFrame, texts: list[Counted], frame: pl.DataFrame) -> pl.DataFrame:
+    """The columns that are used, and the texts."""
+    return pl.DataFrame([*used.get_columns(), *(frame[one.column] for one in texts)])
+
+
 def placed(used: pl.DataFrame, texts: list[Counted]) -> pl.DataFrame:
     """The columns that are used, and places for the scores of texts."""
     rows = texts[0].counts.shape[0] if texts else 0

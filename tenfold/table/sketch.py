@@ -2,6 +2,7 @@
 
     number, date   cuts between values, how many rows lie between two of them, the range, missing rows
     category       the rows of each level, those of rare levels together, missing rows
+    text           that of numbers, of how many characters it has
 
 Cuts are the shortest decimals between two neighbouring values, at least 5 rows apart, and levels of fewer than 5 rows are not named: no
 cell of a single row can be read off. New rows are held against it (`seen`, `unlike`, and `tenfold watch`).
@@ -31,9 +32,9 @@ def sketch(frame: pl.DataFrame, columns: Iterable[Column]) -> Facts:
     """The sketch of a table, plain values that JSON has.
 
     frame, columns: what `look_at_columns` returns, that is columns of Float64 (days, of dates) and of texts, and what they are; those
-    that are not used are passed over.
+    that are not in the frame are passed over.
     """
-    held = [column for column in columns if column.used and column.name in frame.columns]
+    held = [column for column in columns if (column.used or column.kind == "text") and column.name in frame.columns]
     return dict(version=VERSION, rows=frame.height, columns=[_sketched(frame[one.name], one) for one in held])
 
 
@@ -41,6 +42,8 @@ def seen(sketched: Facts, frame: pl.DataFrame) -> pl.DataFrame:
     """New rows as the columns of a sketch: numbers and days, levels as texts, null for what is missing or cannot be read."""
     columns = [Column(one["name"], one["kind"], form=one["form"]) for one in sketched["columns"]]
     found = read_as(columns, frame)
+    texts = [_length(frame[one.name]) for one in columns if one.kind == "text"]
+    found = pl.DataFrame([*found.get_columns(), *texts]).select([one.name for one in columns])
     levels = {one["name"]: one for one in sketched["columns"] if one["kind"] == "category"}
     return found.with_columns([_levels(found[name], one) for name, one in levels.items()])
 
@@ -77,7 +80,7 @@ def unlike(sketched: Facts, rows: pl.DataFrame) -> list[tuple[Facts, Array, str]
 def written(one: Facts, value: float) -> str:
     """A number of a sketch in words: of dates the day."""
     if one["kind"] != "date":
-        return f"{value:,.6g}"
+        return f"{value:,.6g}" + (" characters" if one["kind"] == "text" else "")
     try:
         return str(as_dates(pl.Series([float(value)]))[0])[:10]
     except (pl.exceptions.PolarsError, OverflowError, ValueError):
@@ -89,7 +92,12 @@ def _sketched(series: pl.Series, column: Column) -> Facts:
     facts = dict(name=name, kind=column.kind, form=column.form, rows=len(series), missing=missing)
     if column.kind == "category":
         return facts | _counted(as_texts(series))
+    series = _length(series) if column.kind == "text" else series
     return facts | _cut(np.sort(series.drop_nulls().to_numpy()))
+
+
+def _length(series: pl.Series) -> pl.Series:
+    return as_texts(series).str.len_chars().cast(pl.Float64)
 
 
 def _counted(series: pl.Series) -> Facts:
