@@ -20,6 +20,7 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.core.errors import BadInput, BadParameter, TenfoldError
 from tenfold.evaluate import minimum_risk, threshold
 from tenfold.evaluate.validate.ranges import score_range
+from tenfold.report.page import page_of
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES
 from tenfold.selection.audit import audit
@@ -31,7 +32,7 @@ from tenfold.selection.folds import make_folds
 from tenfold.selection.guess import FrequencyGuess
 from tenfold.selection.race import Race
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import open_run
+from tenfold.selection.store import open_run, plain
 
 DECIDED = [one for one in SCORES.values() if one.of_counts is not None]
 
@@ -289,6 +290,13 @@ def test_costs_recover_the_decisions_of_the_law(tmp_path: Path, monkeypatch: pyt
     assert run(["predict", str(tmp_path / "run"), str(tmp_path / "new.csv"), "--out", str(tmp_path / "out.csv")]) == 0
     written = pl.read_csv(tmp_path / "out.csv")
     assert written.columns == ["y", "chance of no", "chance of yes"] and written["y"].to_list() == said.tolist()
+    other = ["predict", str(tmp_path / "run"), str(tmp_path / "new.csv"), "--out", str(tmp_path / "out.csv"), "--cost"]
+    assert run([*other, "FN:3"]) == 0  # a false alarm costs 1
+    written = pl.read_csv(tmp_path / "out.csv")
+    np.testing.assert_array_equal((written["y"] == "yes").to_numpy(), (written["chance of yes"] > 0.25).to_numpy())
+    assert run([*other, "FN:x"]) == 2
+    page = page_of(json.loads(json.dumps(plain(found.record))), found.held_out)
+    assert "least expected cost, as saved" in page and "is predicted from a chance of 4.8% on" in page
 
 
 def test_a_threshold_for_f1_is_chosen_saved_and_told(
@@ -312,6 +320,8 @@ def test_a_threshold_for_f1_is_chosen_saved_and_told(
     assert run(["estimate", "t.tenfold", "new.csv", "--json"]) in (0, 1)
     scores = {one["metric"]: one["value"] for one in json.loads(capsys.readouterr().out)["scores"]}
     assert scores["f1"] == pytest.approx(metrics.f1_score(new["y"], model.predict(new), pos_label="yes"))
+    assert run(["inspect", "t.tenfold"]) == 0
+    assert "DECIDES" in capsys.readouterr().out
     refitted = fresh(model).fit(new.drop("y"), new["y"].to_numpy())
     assert refitted.costs == model.costs
 

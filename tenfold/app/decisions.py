@@ -11,7 +11,7 @@ Facts = dict[str, Any]
 
 def decision_lines(facts: Facts) -> list[str]:
     """What is predicted from the chances of the classes, on rows that had not been seen."""
-    lines = ["", f"DECIDES  {_rule(facts)}"]
+    lines = ["", f"DECIDES  {rule_words(facts)}"]
     if facts["cost"] is not None:
         lines += _costs(facts["cost"])
     rare = [one for one in facts["found"] if one["rare"]]
@@ -28,7 +28,8 @@ def decision_lines(facts: Facts) -> list[str]:
     return lines
 
 
-def _rule(facts: Facts) -> str:
+def rule_words(facts: Facts) -> str:
+    """By which rule a class is predicted."""
     if facts["by"] == "likely":
         return "for the most likely class"
     why = "of least expected cost" if facts["by"] == "given" else f"that {metric_name(facts['metric'])} was best by on held-out rows"

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from tenfold.app.failures import print_message
-from tenfold.app.options import NewRows, RunFolder
+from tenfold.app.options import Cost, NewRows, RunFolder
 from tenfold.app.words import clean, counted
 from tenfold.core.errors import BadFile, BadParameter
+from tenfold.selection.decisions import decide_by
 from tenfold.selection.predictions import check_format, write_predictions
-from tenfold.selection.store import open_run, sketch_of
+from tenfold.selection.store import open_run, record_of, sketch_of
 from tenfold.selection.unlike import Unlike
 
 
@@ -29,11 +30,13 @@ def predict_command(
     mark: Annotated[
         bool, typer.Option("--mark", help="a column more that says of each row what is unlike the training table")
     ] = False,
+    cost: Cost = None,
 ) -> int:
     """Predictions for the rows of a file: the class with its probabilities, or the number with its range.
 
     Rows that look unlike the training table (levels that are new, numbers outside the range that was seen) are told on standard error.
-    Large files are read in parts; the predictions are written whole or not at all.
+    Large files are read in parts; the predictions are written whole or not at all. With --cost the class of least expected cost is
+    predicted, whatever the run decides by: the chances stay the same.
 
     Example:  tenfold predict churn.tenfold new.csv --out answers.csv
     """
@@ -42,6 +45,8 @@ def predict_command(
     if out is not None:
         check_format(out)
     model, looked = open_run(folder), Unlike(sketch_of(folder))
+    if cost is not None:
+        decide_by(model, cost, (record_of(folder).get("settings") or {}).get("positive"))
     if mark and not looked.sketched:
         raise BadFile(f"{folder} keeps no sketch of its training table, as runs of earlier versions: run tenfold select again")
     rows = write_predictions(model, file, out, raw, looked, mark)

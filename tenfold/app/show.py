@@ -8,7 +8,7 @@ import sys
 from typing import Any, TextIO
 
 from tenfold.app.board import board_lines
-from tenfold.app.decisions import decision_lines
+from tenfold.app.decisions import decision_lines, rule_words
 from tenfold.app.estimate import Estimated
 from tenfold.app.progress import Progress
 from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
@@ -201,6 +201,8 @@ def worth_of(record: Facts) -> list[tuple[str, str]]:
         for one in record["estimate"].values():
             value, low, high = (figure(one[key], one["metric"]) for key in ("value", "low", "high"))
             lines.append(("ESTIMATE", f"{metric_name(one['metric'])} {value}, 95% range {low} to {high} on new rows"))
+        if record.get("decisions"):
+            lines.append(("DECIDES", rule_words(record["decisions"])))
         if record["signal"] is False:
             lines.append(("VERDICT", "no usable signal: the model is the guess"))
     except (KeyError, TypeError, AttributeError):  # another version, or somebody wrote in it

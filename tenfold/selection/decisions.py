@@ -17,8 +17,9 @@ from tenfold.evaluate.validate.intervals import wilson
 from tenfold.score.record import Score, split_choice
 from tenfold.score.registry import SCORES
 from tenfold.selection.audit import Audit
-from tenfold.selection.costs import Named, cost_matrix, cost_score, positive_class
+from tenfold.selection.costs import Named, checked_cost, cost_matrix, cost_score, positive_class
 from tenfold.selection.decision import of_class, threshold_of
+from tenfold.selection.model import TableModel
 from tenfold.table.task import Task
 
 RARE, EVEN = 0.1, 0.5  # a share of the rows, and of an even share
@@ -99,6 +100,15 @@ class Decisions:
         one = int(np.argmin(always))
         decided, plain = (asdict(found.estimate(cost_score(self.costs, likely), answers)) for likely in (False, True))
         return dict(decided=decided, likely=plain, always=float(always[one]), one=labels[one])
+
+
+def decide_by(model: TableModel, cost: Any, positive: str | None = None) -> None:
+    """Let a saved model decide by other costs. positive: which of two classes is the positive one; the second if it is not known."""
+    if model.role != "classifier":
+        raise BadParameter(f"cost is for classes, and {model.target_!r} is a number: leave it out")
+    labels, named = [str(one) for one in model.classes_], checked_cost(cost)
+    if named is not None:
+        model.costs = cost_matrix(named, labels, labels.index(positive) if positive in labels else 1).tolist()
 
 
 def _most_frequent(truth: Array, labels: list[str], w: Array) -> Facts:
