@@ -23,6 +23,7 @@ from tenfold.evaluate.validate.ranges import score_range
 from tenfold.report.page import page_of
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES
+from tenfold.selection import decision
 from tenfold.selection.audit import audit
 from tenfold.selection.candidates import Family
 from tenfold.selection.choice import Mix, choose
@@ -68,7 +69,9 @@ def test_scores_from_counts_are_the_scores(judge: Score, k: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["f1", "f1_macro", "balanced_accuracy", "matthews_corrcoef", "jaccard"])
-def test_the_best_of_all_thresholds(name: str) -> None:
+def test_the_best_of_all_thresholds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where classes alone count, the threshold is the best there is; else it is on other rows what it seems."""
+    monkeypatch.setattr(decision, "SHRINK", 0.0)
     judge = SCORES[name]
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -99,6 +102,26 @@ def test_weights_of_several_classes_come_near_the_best_there_are() -> None:
         assert score.of(truth, at_best(score, truth, logs), None) >= score.of(truth, logs, None)
 
 
+@pytest.mark.parametrize("slope", [1.0, 1.5, 0.7])
+def test_few_rows_do_not_choose_by_luck(slope: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights from 60 rows, on many others: better than the most likely class, and than by the classes of these rows alone."""
+    judge, prior = SCORES["f1_macro"], np.array([0.6, 0.25, 0.1, 0.05])
+
+    def draw(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(4, n, p=prior)
+        logs = 1.3 * (rng.normal(size=(n, 4)) + 1.3 * np.eye(4)[truth]) + np.log(prior)
+        return truth, log_softmax(slope * logs, axis=1)  # probabilities are right where it is 1
+
+    truth, logs = draw(20_000, 99)
+    found = {}
+    for shrink_to in (100.0, 0.0):
+        monkeypatch.setattr(decision, "SHRINK", shrink_to)
+        chosen = [best_weights(judge, *draw(60, seed)) for seed in range(20)]
+        found[shrink_to] = np.mean([judge.of(truth, logs + np.log(weights), None) for weights in chosen])
+    assert found[100.0] > judge.of(truth, logs, None) + 0.005 and found[100.0] > found[0.0] + 0.02
+
+
 def test_scores_that_need_no_rule_have_none() -> None:
     truth, scores = np.array([0, 1, 1, 0]), np.array([[0.0, -1.0], [0.0, -1.0], [-1.0, 0.0], [0.0, -2.0]])
     for name in ("accuracy", "log_loss", "roc_auc", "recall", "precision", "f1_micro", "brier"):
@@ -122,7 +145,7 @@ def test_one_class_and_one_row() -> None:
         np.testing.assert_array_equal(weights, [0.5, 0.5])
 
 
-def test_a_score_of_the_first_class() -> None:
+def test_a_score_of_the_first_class(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     truth, scores = rng.integers(0, 2, 80), rng.normal(size=(80, 2))
     said = scores.argmax(axis=1)
@@ -130,6 +153,7 @@ def test_a_score_of_the_first_class() -> None:
     chance = np.exp(log_softmax(scores, axis=1))[:, 0]
     found = of_class(SCORES["average_precision"], 0).of(truth, scores, None)
     assert found == pytest.approx(metrics.average_precision_score(truth, chance, pos_label=0))
+    monkeypatch.setattr(decision, "SHRINK", 0.0)
     turned = of_class(SCORES["f1"], 0)
     best = turned.of(truth, at_best(turned, truth, scores), None)
     assert best == pytest.approx(max(metrics.f1_score(truth, chance < t, pos_label=0) for t in np.append(chance, 2.0)))

@@ -40,7 +40,7 @@ def rule_words(facts: Facts) -> str:
         return f"for the class {why}: another than the most likely in {percent(facts['other_than_likely'])} of the rows"
     weights = [max(row) for row in facts["costs"]]
     named = sorted(zip(facts["classes"], weights, strict=True), key=lambda pair: -pair[1])
-    shown = ", ".join(f"{short(label, 24)} {figure(weight / min(weights))}" for label, weight in named[:6])
+    shown = ", ".join(f"{short(label, 24)} {weight / min(weights):.3g}" for label, weight in named[:6])
     return f"by chances times weights of the classes {why}: {shown}{', ...' if len(named) > 6 else ''}"
 
 
@@ -73,6 +73,7 @@ def _thresholds(facts: Facts) -> list[str]:
     heads = f"  {short(facts['found'][0]['label'], 16) + ' from':<22}{'found':>8}{'right when said':>18}{'rows said':>12}"
     lines: list[str] = [AsItIs(heads)]
     for one in facts["thresholds"]:
+        at = one["at"]
         found, right = (percent(one[name]["value"]) if one[name] is not None else "-" for name in ("recall", "precision"))
-        lines.append(AsItIs(f"  {'a chance of ' + percent(one['at']):<22}{found:>8}{right:>18}{percent(one['flagged']):>12}"))
+        lines.append(AsItIs(f"  {f'a chance of {100 * at:g}%':<22}{found:>8}{right:>18}{percent(one['flagged']):>12}"))
     return lines

@@ -52,11 +52,12 @@ def _rule(told: dict[str, Any], found: list[dict[str, Any]]) -> list[str]:
     by, at = told.get("by"), number(told.get("threshold"))
     if by == "likely":
         return ["The most likely class is predicted."]
-    why = "which has the least expected cost" if by == "given" else f"by which {shown(metric_name(str(told.get('metric'))), 40)} was best"
+    best = f"by which {shown(metric_name(str(told.get('metric'))), 40)} was best on held-out rows"
     if at is not None and found:
-        return [f"{shown(found[0].get('label', ''), 40)} is predicted from a chance of {_percent(at)} on, {why} on held-out rows."]
-    rows = _percent(told.get("other_than_likely"))
-    return [f"The class is predicted {why}: another one than the most likely in {rows} of the rows."]
+        why = "where its expected cost is the least" if by == "given" else f"the threshold {best}"
+        return [f"{shown(found[0].get('label', ''), 40)} is predicted from a chance of {_percent(at)} on, {why}."]
+    what = "The class of least expected cost is predicted" if by == "given" else f"The class is predicted by chances times weights, {best}"
+    return [f"{what}: another one than the most likely in {_percent(told.get('other_than_likely'))} of the rows."]
 
 
 def _rare(told: dict[str, Any], found: list[dict[str, Any]]) -> list[str]:
@@ -94,11 +95,11 @@ def _weights(told: dict[str, Any]) -> list[list[str]]:
     if not least > 0:
         return []
     order = sorted(zip(classes, weights, strict=True), key=lambda pair: -pair[1])[:MOST_WEIGHTS]
-    return [[shown(label, 40), figure(weight / least)] for label, weight in order]
+    return [[shown(label, 40), f"{weight / least:.3g}"] for label, weight in order]
 
 
 def _line(one: dict[str, Any]) -> list[str]:
-    cells = [_percent(one.get("at"))]
+    cells = [f"{100 * (number(one.get('at')) or 0.0):g}%"]
     for key in ("recall", "precision"):
         share = as_dict(one.get(key))
         cells += [_percent(share.get("value")), f"{_percent(share.get('low'))} to {_percent(share.get('high'))}" if share else ""]

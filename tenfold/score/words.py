@@ -17,7 +17,7 @@ def percent(share: float | None) -> str:
     """A share in per cent, with digits where it is small."""
     if share is None or not math.isfinite(share):
         return "-"
-    return f"{100 * share:.2g}%" if 0 < share < 0.01 else f"{100 * share:.1f}%".replace(".0%", "%")
+    return f"{100 * share:.2g}%" if 0 < share < 0.01 else f"{100 * share:.1f}%"
 
 
 def figure(value: float | None, metric: str = "") -> str:
