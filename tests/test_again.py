@@ -135,7 +135,7 @@ def test_a_run_that_is_stopped_after_its_race_saves_what_is_fitted_soonest(monke
 
 @pytest.mark.parametrize(
     ("where", "says"),
-    [("decide", "nothing was saved: tenfold resume t.tenfold goes on"), ("read_table", "nothing was written")],
+    [("decide", "nothing was saved: tenfold resume t.tenfold goes on"), ("read_sample", "nothing was written")],
 )
 def test_whoever_stops_twice_or_at_once_is_told_what_there_is(
     where: str, says: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
