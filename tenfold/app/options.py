@@ -42,6 +42,13 @@ KINDS = "CSV, TSV, Parquet, Arrow, JSON lines, Excel, SQLite; also .gz, .zst, .z
 Table = Annotated[Path, typer.Argument(metavar="FILE", help=f"the table: {KINDS}")]
 NewRows = Annotated[Path, typer.Argument(metavar="FILE", help=f"the rows: {KINDS}")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="a folder made by tenfold select or tenfold fit")]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target", metavar="COLUMN", help="the column to predict; several, given again or with commas between, one after another",
+        autocompletion=columns_of,
+    ),
+]  # fmt: skip
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="the column to predict", autocompletion=columns_of)]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="folder for the model; FILE's name with .tenfold if not given")

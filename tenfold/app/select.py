@@ -14,18 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import tenfold
-from tenfold.app.failures import STOPPED, Stopped
-from tenfold.app.options import JsonFlag, Out, QuietFlag, Replace, Table, Target, with_settings
-from tenfold.app.show import Json, Quiet, Silent, Text
+from tenfold.app.failures import STOPPED, UNUSABLE, Stopped, print_message
+from tenfold.app.options import JsonFlag, Out, QuietFlag, Replace, Table, Targets, with_settings
+from tenfold.app.show import Json, Quiet, Silent, Text, result_of
 from tenfold.app.words import file_size, short
-from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
+from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.report.folder import report_run
 from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.job import Job
 from tenfold.selection.run import run_of
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import MODEL, check_folder, is_finished, stopped_folder, usual_folder
+from tenfold.selection.store import MODEL, UNSAFE, check_folder, is_finished, record_of, stopped_folder, usual_folder
+from tenfold.selection.targets import named_targets, settings_of
 from tenfold.table.reading import first_line, place_of, read_table
 
 MOST_NAMES = 20
@@ -37,7 +38,7 @@ SPENT = 0.8  # of the time that was given, from where it is not spent on looking
 def select_command(
     file: Table,
     settings: Settings,
-    target: Target = None,
+    target: Targets = None,
     out: Out = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -47,7 +48,12 @@ def select_command(
 
     Example:  tenfold select churn.csv --target churned
     """
-    return _select(file, named_target(file, target), out, replace, quiet, as_json, settings)
+    names = target or [named_target(file, None)]
+    if len(names) > 1 or "," in names[0]:
+        names = named_targets(names, read_table(file, tell=lambda note: None).frame.columns)
+    if len(names) > 1:
+        return _select_each(file, names, out, replace, quiet, as_json, settings)
+    return _select(file, names[0], out, replace, quiet, as_json, settings)
 
 
 @with_settings(Settings, "seed", "folds")
@@ -75,6 +81,50 @@ def named_target(file: Path, target: str | None) -> str:
 def _select(file: Path, target: str, out: Path | None, replace: bool, quiet: bool, as_json: bool, settings: Settings) -> int:
     folder, note = folder_for(file, target, out, replace)
     return run_select(file, target, folder, note, replace, quiet, as_json, settings)
+
+
+def _select_each(
+    file: Path, targets: list[str], out: Path | None, replace: bool, quiet: bool, as_json: bool, settings: Settings
+) -> int:
+    """One target after another, each in a folder of its own; what is done stays, whatever becomes of the others."""
+    asked = {target: settings_of(settings, target, targets) for target in targets}
+    folders = {target: folder_for(file, target, place, replace)[0] for target, place in _folders(file, targets, out).items()}
+    show: Silent = Json() if as_json else Quiet() if quiet else Text()
+    rows, code = list[dict[str, Any]](), 0
+    try:
+        for target, folder in folders.items():
+            show("target", target=target, targets=targets)
+            row: dict[str, Any] = dict(target=target, folder=None)
+            rows.append(row)
+            try:
+                ended = run_select(file, target, folder, None, replace, quiet, as_json, asked[target])
+            except TenfoldError as reason:
+                print_message(f"{short(target)}: {first_line(reason)}")
+                row["reason"], code = first_line(reason), UNUSABLE
+                continue
+            row |= dict(folder=str(folder), **result_of(record_of(folder)))
+            if ended == STOPPED:
+                return STOPPED
+    finally:
+        show("results", rows=rows, left=targets[len(rows) :])
+        show.close()
+    return code
+
+
+def _folders(file: Path, targets: list[str], out: Path | None) -> dict[str, Path]:
+    """A folder for each target: below the one that was named, or beside the table's name."""
+    if out is not None:
+        if record_of(out):
+            raise BadFile(f"{out} holds a run: name a folder for the runs of all targets with --out")
+        out.mkdir(exist_ok=True)
+    found, taken = dict[str, Path](), set[str]()
+    for target in targets:
+        name = UNSAFE.sub("_", target)[:40]
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        found[target] = Path(f"{_stem(file)}-{name}.tenfold") if out is None else out / f"{name}.tenfold"
+    return found
 
 
 def run_select(

@@ -57,6 +57,23 @@ class Text(Silent):
     def _start(self, version: str, seed: int, cores: int) -> list[str]:
         return [f"tenfold {version}    seed {seed}    {counted(cores, 'core')}", ""]
 
+    def _target(self, target: str, targets: list[str]) -> list[str]:
+        number, others = targets.index(target) + 1, [short(one, 30) for one in targets if one != target]
+        return ["", f"TARGET   {short(target)}   {number} of {len(targets)}; not used to predict it: {', '.join(others)}", ""]
+
+    def _results(self, rows: list[Facts], left: list[str]) -> list[str]:
+        lines, width = ["", "TARGETS"], max((len(short(row["target"], 30)) for row in rows), default=0)
+        for row in rows:
+            name = f"  {short(row['target'], 30):<{width}}"
+            if row["folder"] is None:
+                lines.append(f"{name}   {row.get('reason', 'stopped: nothing is saved')}")
+                continue
+            value, low, high = (None if row[end] is None else figure(row[end], row["metric"]) for end in ("value", "low", "high"))
+            score = "no estimate" if value is None else f"{metric_name(row['metric'])} {value} ({low} to {high})"
+            verdict = "no usable signal" if row["signal"] is False else short(row["model"])
+            lines.append(f"{name}   {score}   {verdict}   {row['folder']}/")
+        return [*lines, *(f"  {short(one, 30):<{width}}   not begun" for one in left)]
+
     def _read(self, file: str, rows: int, columns: int, about: str, seconds: float, drawn: int | None = None) -> list[str]:
         lines = [f"READ     {short(file)}   {counted(rows, 'row')} x {counted(columns, 'column')}   {about}"]
         return lines if drawn is None else [*lines, f"         {counted(drawn, 'row')} drawn by chance   (--rows N for more or fewer)"]
@@ -188,6 +205,14 @@ class Quiet(Text):
             verdict = "no usable signal: " if self.estimate["signal"] is False else ""
             line = f"{verdict}{self.chosen['model']}   {worth}   saved {facts['folder']}/"
             print(clean(line), file=self.out)
+
+
+def result_of(record: Facts) -> Facts:
+    """A run in one line of a table: what was chosen, and how good that is on new rows."""
+    metric = record["settings"]["metric"]
+    estimate = record["estimate"].get(metric) or dict.fromkeys(("value", "low", "high"))
+    ends = {name: estimate[name] for name in ("value", "low", "high")}
+    return dict(model=record["chosen"], signal=record["signal"], metric=metric, **ends)
 
 
 def worth_of(record: Facts) -> list[tuple[str, str]]:

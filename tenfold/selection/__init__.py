@@ -11,6 +11,7 @@
     checkpoint   a race that can go on                  explained    what drives the model, where it fails
     text_score   what a text says, as a number          text_folds   the same for each training set
     store        the folder of a run                    predictions  answers as a file
+    estimator    Select, the choice as a learner        targets      several, one after another
 
 What a table is, and what its columns are, is read in `table/`.
 The folder is not called `select`, so that `tenfold.select` is the function whatever was imported before.

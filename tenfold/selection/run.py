@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tenfold.core.data import Array
 from tenfold.selection.estimate import Estimate
@@ -13,7 +13,15 @@ from tenfold.selection.job import Found, Job, Listener
 from tenfold.selection.model import TableModel
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import write_run
-from tenfold.table.reading import pl
+from tenfold.selection.targets import are_names, settings_of
+from tenfold.table.reading import pl, read_table
+
+
+class Runs(dict[str, "Run"]):
+    """What `select` returns for several targets: a run for each, by its name."""
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.values()))
 
 
 def select(
@@ -41,7 +49,8 @@ def select(
 ) -> Run:
     """Choose a model for a table, with an honest estimate of how good the chosen model will be on new rows.
 
-    table: path to a CSV or Parquet file, or a data frame. target: the name of a column, or its values.
+    table: path to a CSV or Parquet file, or a data frame. target: the name of a column, or its values; of a list of names one after another
+    is predicted, without the others, and the runs are returned by name, as `Runs`.
     task: "classes" or "number". metric: see tenfold.cross_validate. folds: 10 up to 200 rows, 8 up to 500, else 5.
     drop, keep: columns to leave out, or to use although they look useless. category: columns whose numbers are names of
     categories; a target that is named here has its texts for classes, also those that would stand for a missing value.
@@ -60,7 +69,18 @@ def select(
         effort=effort, time=time, prefer=prefer, groups=groups, weights=weights, time_column=time_column,
         cost=cost, positive=positive, rows=rows,
     )  # fmt: skip
-    return run_of(Job(listen or _silent, finish_early, settings).run(table, target))
+    tell = listen or _silent
+    if not isinstance(target, (list, tuple)) or not are_names(target, read_table(table).frame.columns):
+        return run_of(Job(tell, finish_early, settings).run(table, target))
+    asked = {one: settings_of(settings, one, target) for one in target}
+    found = Runs()
+    for one in target:
+        tell("target", target=one, targets=list(target))
+        found[one] = run_of(Job(tell, finish_early, asked[one]).run(table, one))
+        if found[one].interrupted:
+            break
+    several: Any = found  # to a type checker `select` returns a run, as it does for one target
+    return cast("Run", several)
 
 
 def run_of(found: Found) -> Run:

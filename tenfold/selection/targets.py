@@ -1,0 +1,34 @@
+"""Several targets of one table, one after another: none of them is used to predict another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tenfold.core.errors import BadParameter
+from tenfold.selection.settings import Settings
+from tenfold.table.columns import check_name
+
+
+def are_names(target: Any, columns: Collection[str]) -> bool:
+    """Whether a list names columns to predict, and does not hold the values of one."""
+    return isinstance(target, (list, tuple)) and bool(target) and all(isinstance(one, str) and one in columns for one in target)
+
+
+def named_targets(given: Sequence[str], columns: Collection[str]) -> list[str]:
+    """The targets that were typed: each by itself, or several with commas between, where no column is called so."""
+    names = [part for one in given for part in ([one] if one in columns else [piece.strip() for piece in one.split(",")])]
+    for name in names:
+        check_name(name, list(columns))
+    return list(dict.fromkeys(names))
+
+
+def settings_of(settings: Settings, target: str, targets: Sequence[str]) -> Settings:
+    """The settings for one of several targets: the others are left out."""
+    others = [one for one in targets if one != target]
+    for name in settings.keep:
+        if name in targets:
+            raise BadParameter(f"keep={name!r}: this is a column to predict, which is not used to predict another")
+    category = [one for one in settings.category if one not in others]
+    return replace(settings, drop=list(dict.fromkeys([*settings.drop, *others])), category=category)
