@@ -26,7 +26,7 @@ from tenfold.selection.job import Job
 from tenfold.selection.run import run_of
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import MODEL, UNSAFE, check_folder, is_finished, record_of, stopped_folder, usual_folder
-from tenfold.selection.targets import named_targets, settings_of
+from tenfold.selection.targets import columns_in, named_targets, settings_of
 from tenfold.table.reading import first_line, place_of, read_table
 
 MOST_NAMES = 20
@@ -50,7 +50,7 @@ def select_command(
     """
     names = target or [named_target(file, None)]
     if len(names) > 1 or "," in names[0]:
-        names = named_targets(names, read_table(file, tell=lambda note: None).frame.columns)
+        names = named_targets(names, columns_in(file))
     if len(names) > 1:
         return _select_each(file, names, out, replace, quiet, as_json, settings)
     return _select(file, names[0], out, replace, quiet, as_json, settings)

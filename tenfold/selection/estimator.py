@@ -76,6 +76,7 @@ class Select(Estimator):
         doc="'best' may be an ensemble; 'fast' is the best single model; 'simple' the simplest that is as good as that",
     )
 
+    rows: int | None = param(default=None, at_least=1, doc="rows that are drawn of a longer table; None: as many as make 20 million cells")
     cost: Any = param(default=None, doc="what errors cost, such as 'FP:1,FN:20': the class of least expected cost is predicted")
     positive: Any = param(default=None, doc="which of two classes is the positive one; None: the rarer")
 

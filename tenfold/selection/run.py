@@ -13,8 +13,8 @@ from tenfold.selection.job import Found, Job, Listener
 from tenfold.selection.model import TableModel
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import write_run
-from tenfold.selection.targets import are_names, settings_of
-from tenfold.table.reading import pl, read_table
+from tenfold.selection.targets import are_names, columns_in, settings_of
+from tenfold.table.reading import pl
 
 
 class Runs(dict[str, "Run"]):
@@ -70,7 +70,7 @@ def select(
         cost=cost, positive=positive, rows=rows,
     )  # fmt: skip
     tell = listen or _silent
-    if not isinstance(target, (list, tuple)) or not are_names(target, read_table(table).frame.columns):
+    if not isinstance(target, (list, tuple)) or not are_names(target, columns_in(table)):
         return run_of(Job(tell, finish_early, settings).run(table, target))
     asked = {one: settings_of(settings, one, target) for one in target}
     found = Runs()

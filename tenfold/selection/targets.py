@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tenfold.core.errors import BadParameter
 from tenfold.selection.settings import Settings
+from tenfold.table.chunks import chunks, is_large
 from tenfold.table.columns import check_name
+from tenfold.table.reading import read_table
+
+
+def columns_in(table: Any) -> list[str]:
+    """The names of the columns of a table; of a large file from its first part."""
+    if isinstance(table, (str, os.PathLike)) and is_large(Path(table)):
+        return next(iter(chunks(Path(table)))).columns
+    return read_table(table, tell=lambda note: None).frame.columns
 
 
 def are_names(target: Any, columns: Collection[str]) -> bool:
