@@ -256,7 +256,7 @@ class Outcome:
             notes=self.task.notes,
             tried=tried(race, self.judge),
             opinions={} if self.is_guess else opinions(race, found, self.judge, self.prefer),
-            curve=curve(race, found, self.judge, [self.taken, Mix({self.choice.leader: 1.0})]),
+            curve=[] if self.is_guess else curve(race, found, self.judge, [self.taken, Mix({self.choice.leader: 1.0})]),
         )
 
     def _trace(self) -> list[dict[str, Any]]:

@@ -67,7 +67,11 @@ def curve(race: Race, found: Audit | None, judge: Score, mixes: list[Mix]) -> li
         first = {end: float(np.mean([getattr(one, end) for one in ends])) for end in ("value", "low", "high")}
         last = estimated(judge, held, outputs, rows, "")
         ahead = np.mean([held.row_losses(one, rows) for one in inner], axis=0) - held.row_losses(outputs, rows)
-        unit = 2 * last.value if judge.name == "rmse" and last.value > 0 else 1.0  # rows lose squares
+        unit = 1.0
+        if judge.name == "rmse" and last.value > 0:  # rows lose squares
+            unit = 2 * last.value
+        elif judge.name == "r2" and last.value < 1:
+            unit = float(held.mean(held.row_losses(outputs, rows), rows)) / (1 - last.value)
         gain, error = float(held.mean(ahead, rows)) / unit, WIDER * held.error(ahead, rows) / unit
         return [
             dict(rows=round(n * (K - 2) / K), score=first["value"], low=first["low"], high=first["high"]),
