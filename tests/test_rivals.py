@@ -81,7 +81,12 @@ def test_a_range_covers_with_the_error_of_the_test_rows() -> None:
     for error, held in ((1.15, True), (1.27, True), (1.29, False), (0.79, True), (0.77, False)):
         assert summary.covered(line("tenfold", "a", error, **inside)) is held  # 1.96 * 0.1 in quadrature with 0.2 above, 0.1 below
     assert summary.covered(line("flaml", "a", 1.0)) is None
-    assert summary.bias(line("flaml", "a", 2.0, reported=1.5)) == pytest.approx(-0.25)
+
+
+def test_bias_is_that_of_a_table_over_its_splits() -> None:
+    lines = [line("flaml", "a", 2.0, reported=1.5), line("flaml", "a", 1.0, 1, reported=1.2), line("flaml", "a", 1.0, 2, failure="no")]
+    lines += [line("flaml", "b", 4.0, reported=5.0, rows=900)]
+    assert summary.biases(lines) == {"a": (pytest.approx(-0.1), True), "b": (pytest.approx(0.25), False)}
 
 
 def test_the_file_is_added_to_and_the_last_line_that_counts_is_read(tmp_path: Path) -> None:

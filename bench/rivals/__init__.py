@@ -17,9 +17,10 @@ Judged by   log loss for classes, RMSE for numbers, which each tool is told to l
             scaled to sum to one, for all alike: a class that a tool does not know has that probability. A tool that fails is judged as if
             it had said the class frequencies, or the mean, of the training rows; how often is told.
 Reported    what the tool itself says of its model: the estimate of `tenfold`, `best_loss` of FLAML, `score_val` of AutoGluon's best model.
-            Its bias is (reported - true) / true, below zero where it flatters; of our range is told how often it covers the test error,
-            both having an error: with v, low, high as reported, s the standard error of the test error from its rows, covered is
-            |e - v| <= sqrt((v - end)^2 + (1.96 s)^2), end being low or high, on the side of e.
+            Its bias on a table is (sum of reported - sum of true) / sum of true over the splits, below zero where it flatters: one split
+            has more luck than bias. Of our range is told how often it covers the test error, both having an error: with v, low, high as
+            reported, s the standard error of the test error from its rows, covered is |e - v| <= sqrt((v - end)^2 + (1.96 s)^2), end
+            being low or high, on the side of e.
 Counted     only runs on a machine that has nothing else to do: where other processes took more than 5 % of the two cores while a tool ran,
             the run is marked as busy and is to be repeated. A table and a split count once every tool has a run of it that counts.
 Rank        of the test errors of one split, ties sharing the mean; the mean over splits, then over tables. Beside it, of each table: the

@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from bench.rivals.results import Line
 
 Z = 1.959964
+SMALL = 500  # training rows
 Cells = dict[tuple[str, int], dict[str, Line]]  # by table and split, the run of each tool
 
 
@@ -65,11 +66,14 @@ def covered(line: Line) -> bool | None:
     return bool(abs(error - value) <= np.hypot(value - end, Z * line["standard_error"]))
 
 
-def bias(line: Line) -> float | None:
-    """(reported - true) / true."""
-    if line["failure"] or line.get("reported") is None or line["error"] == 0:
-        return None
-    return float(line["reported"] / line["error"] - 1)
+def biases(mine: list[Line]) -> dict[str, tuple[float, bool]]:
+    """By table (sum of reported - sum of true) / sum of true over splits, and whether the table is small; of runs that did not fail."""
+    tables = defaultdict(list)
+    for line in mine:
+        if not line["failure"] and line.get("reported") is not None:
+            tables[line["table"]].append((line["reported"], line["error"], line["rows"] < SMALL))
+    sums = {name: np.sum([row[:2] for row in rows], axis=0) for name, rows in tables.items()}
+    return {name: (float(said / true - 1), tables[name][0][2]) for name, (said, true) in sums.items() if true > 0}
 
 
 def written(lines: list[Line], tools: list[str]) -> str:
@@ -108,14 +112,15 @@ def _honesty(runs: dict[str, list[Line]]) -> list[str]:
     lines = [
         "## What each tool says of itself, beside what is true",
         "",
-        "Bias: (reported - true) / true, below zero where the tool flatters itself; small tables have less than 500 training rows.",
+        "Bias on a table: sum of reported less sum of true over sum of true of its splits, below zero where the tool flatters itself; "
+        f"small tables have less than {SMALL} training rows.",
         "",
-        "| tool | runs | mean bias | median | of small tables | flatters by more than 10 % | its 95 % range covers |",
+        "| tool | tables | mean bias | median | mean of small ones | flatters by more than 10 % | its 95 % range covers |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for tool, mine in runs.items():
-        found = np.array([b for line in mine if (b := bias(line)) is not None])
-        small = np.array([b for line in mine if (b := bias(line)) is not None and line["rows"] < 500])
+        known = biases(mine).values()
+        found, small = np.array([one for one, _ in known]), np.array([one for one, is_small in known if is_small])
         held = [one for line in mine if (one := covered(line)) is not None]
         share = f"{np.mean(held):.1%} of {len(held)}" if held else "says none"
         if not len(found):
