@@ -244,7 +244,7 @@ def test_the_cheapest_class_is_that_of_least_risk() -> None:
 # --- the whole ------------------------------------------------------------------------------------------
 
 
-def small_race(X: np.ndarray, y: np.ndarray, judge: Score, folds: int = 4) -> Race:
+def small_race(X: np.ndarray, y: np.ndarray, judge: Score, folds: int = 3) -> Race:
     """A guess and two learners that follow from sums: quick enough to be run a hundred times."""
     families = [
         Family("frequencies", FrequencyGuess(), 0),
@@ -336,6 +336,7 @@ def test_a_threshold_for_f1_is_chosen_saved_and_told(
     record = json.loads(Path("t.tenfold/run.json").read_text())
     model, told = open_run(Path("t.tenfold")), record["decisions"]
     assert record["settings"]["positive"] == "yes" and told["by"] == "chosen" and 0.02 < told["threshold"] < 0.6
+    assert run(["reproduce", "t.tenfold", "--quiet"]) == 0 and "SAME" in capsys.readouterr().out
     new = frame_of(*table(500, 4, -3.2)[::2])
     np.testing.assert_array_equal(model.predict(new) == "yes", model.predict_proba(new)[:, 1] > told["threshold"])
     held = pl.read_parquet("t.tenfold/held_out.parquet")
