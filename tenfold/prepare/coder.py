@@ -167,12 +167,10 @@ class TableCoder(Estimator):
         cells = column if is_text(column) else as_texts(column)
         levels, counts, codes = counted_levels(cells)
         texts = self.level_texts(levels, i)
-        old = texts.is_null() | texts.is_in([self.reference_[i], *self.levels_[i]])
-        if old.all():
-            return cells.clear().cast(pl.String)
-        new = np.flatnonzero(counts)[~old.to_numpy()]
-        found = pl.Series(np.flatnonzero(np.isin(codes, new)))
-        return self.level_texts(cells.gather(found), i)
+        known = texts.is_null() | texts.is_in([self.reference_[i], *self.levels_[i]])
+        new = np.flatnonzero(counts)[~known.fill_null(True).to_numpy()]
+        rows = np.flatnonzero(np.isin(codes, new)) if len(new) else new
+        return self.level_texts(cells.gather(pl.Series(rows)), i)
 
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
         """A category with its kept levels alone, missing values as they are."""

@@ -37,6 +37,7 @@ from tenfold.table.columns import LEAST_LEVEL_ROWS, Column, check_name, look_at,
 from tenfold.table.dates import written_dates
 from tenfold.table.reading import pl
 
+BLOCK_CELLS = 1 << 19  # of a matrix made of some rows of a file
 MOST_CELLS = 100_000_000  # of a coded matrix: categories get fewer columns rather than more memory
 
 
@@ -161,11 +162,10 @@ class Prepare(Transformer, Estimator):
         wanted = column.kind in ("text", "id") and self.most_words > 0 and frame[column.name].dtype == pl.String
         return wanted and is_prose(frame[column.name])
 
-    def _scaled(self, frame: pl.DataFrame) -> Array:
-        """The matrix, centred and scaled, each row written at once."""
+    def _scaled(self, frame: pl.DataFrame, size: int) -> Iterator[Array]:
+        """The matrix, centred and scaled, at most so many rows at once: in memory that was just used."""
         coder, neighbors = self.coder_, self.purpose == "neighbors"
         low, high = -self.mean_ / self.scale_, (1.0 - self.mean_) / self.scale_
-        Z = np.empty((frame.height, len(low)))
         widths, start, parts = self._widths(), 0, list[tuple[Any, ...]]()
         numbers = dict[str, Array]()
         for i, (name, category) in enumerate(zip(map(str, coder.feature_names_in_), coder.category_, strict=True)):
@@ -176,16 +176,22 @@ class Prepare(Transformer, Estimator):
                 numbers[name] = coder.numbers(frame[name], i).to_numpy()  # NaN for missing
                 parts.append((start, widths[i], numbers[name]))
             start += widths[i]
-        for words in self._word_columns(frame):
-            part = slice(start, start + words.shape[1])
-            Z[:, part] = (words - self.mean_[part]) / self.scale_[part]
-            start = part.stop
-        parts += [(start + j, 1, column) for j, column in enumerate(self._date_columns(numbers))]
-        beyond = _columns.code_rows(parts, self.mean_, self.scale_, low, high, Z)
-        if beyond is not None:
-            name, row = self._used[beyond[0]], beyond[1]
-            raise BadInput(f"column {name!r}, row {row}: {numbers[name][row]:g} is too large a value for its scale in fit")
-        return Z
+        words = self._word_columns(frame)
+        dated = start + sum(some.shape[1] for some in words)
+        parts += [(dated + j, 1, column) for j, column in enumerate(self._date_columns(numbers))]
+        for first in range(0, max(1, frame.height), size):
+            rows = slice(first, min(first + size, frame.height))
+            Z, place = np.empty((rows.stop - first, len(low))), start
+            for some in words:
+                part = slice(place, place + some.shape[1])
+                Z[:, part] = (some[rows] - self.mean_[part]) / self.scale_[part]
+                place = part.stop
+            cut = [(at, width, cells[rows], *rest) for at, width, cells, *rest in parts]
+            beyond = _columns.code_rows(cut, self.mean_, self.scale_, low, high, Z)
+            if beyond is not None:
+                name, row = self._used[beyond[0]], first + beyond[1]
+                raise BadInput(f"column {name!r}, row {row}: {numbers[name][row]:g} is too large a value for its scale in fit")
+            yield Z
 
     def _word_columns(self, frame: pl.DataFrame) -> list[Array]:
         return [word_columns(frame[name], list(words)) for name, words in zip(self.texts_, self.words_, strict=True)]
@@ -219,30 +225,35 @@ class Prepare(Transformer, Estimator):
         """The matrix of numbers, or for trees the frame; other columns than those needed are passed over."""
         check.check_fitted(self)
         rows = table_of(X)
-        made = self._made(rows)
+        made = next(self._made(rows, max(1, rows.frame.height)))
         return made if self.purpose == "trees" else self._dressed(made, X)
 
     def blocks(self, X: Any, y: str | None = None) -> Iterator[Any]:
         """What `transform` makes of a file or blocks, some rows at a time: blocks for the `fit` of any learner, with a target by name."""
         check.check_fitted(self)
-        target = None
+        target, size = None, max(1, BLOCK_CELLS // max(1, len(self.mean_)))
         for rows in chunks_of(X, names=[*self._used, *([] if y is None else [y])]):
             if y is None:
-                yield self._made(rows)
+                yield from self._made(rows, size)
                 continue
             check_name(y, rows.frame.columns, " to be the target")
             if target is None:
                 target = look_at(rows.frame[y], rows.typed, comma=rows.comma)[0]
-            yield self._made(rows), target_values(target, rows.frame)
+            values, start = target_values(target, rows.frame), 0
+            for made in self._made(rows, size):
+                yield made, values[start : start + len(made)]
+                start += len(made)
 
-    def _made(self, rows: Rows) -> Any:
+    def _made(self, rows: Rows, size: int) -> Iterator[Any]:
+        """What is made of some rows: for trees a frame, else matrices of at most so many rows."""
         if not rows.named:
             check.check_width(self, rows.frame.width, self.n_features_in_)
         frame = read_texts(matched(rows.frame, self._used), self.coder_.typed())
         check_new_rows(frame, self.coder_, self.purpose == "trees")
         if self.purpose == "trees":
-            return self._frame(frame)
-        return self._scaled(frame).astype(rows.dtype, copy=False)
+            yield self._frame(frame)
+        else:
+            yield from (Z.astype(rows.dtype, copy=False) for Z in self._scaled(frame, size))
 
     def _frame(self, frame: pl.DataFrame) -> Any:
         """What trees take: numbers with gaps, categories as texts."""

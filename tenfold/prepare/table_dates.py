@@ -15,6 +15,7 @@ LEAST_MONTHS, LEAST_WEEKDAYS, LEAST_HOURS = 6, 3, 3  # different ones, so that a
 LEAST_YEAR, LEAST_WEEK = 366.0, 14.0  # days from the first to the last, so that it comes round
 PARTS = {"dayofyear": "month", "dayofweek": "dayofweek", "hour": "hour"}  # a cycle, and the part that trees get for it
 FROM = {"dayofyear": 1.0, "dayofweek": 0.0}  # the number of the first day of a cycle
+ALL_SEEN = {"month": 12, "dayofweek": 7, "day": 31, "hour": 24}  # there are no more
 MOST_DAYS = 200_000  # from the first to the last date of a chunk: more are not looked up
 WORDS = {"dayofyear": "the year", "dayofweek": "the week", "hour": "the day"}
 
@@ -35,7 +36,8 @@ class DateSums:
             return
         self.first, self.last = min(self.first, float(days.min())), max(self.last, float(days.max()))
         for part, seen in self.seen.items():
-            seen.update(np.unique(part_of(days * DAY, part, False)).tolist())
+            if len(seen) < ALL_SEEN[part]:
+                seen.update(np.unique(part_of(days * DAY, part, False)).tolist())
 
     def cycles(self) -> list[str]:
         """The cycles that these dates can say something of. Dates of one day of the month are months: their weekdays mean nothing."""
