@@ -373,3 +373,17 @@ def test_a_table_of_one_column_of_sentences_is_words_for_trees_too() -> None:
     made = tenfold.Prepare("trees").fit(table).transform(table)
     assert made.height == N
     assert made["remark has 'broken'"].to_list() == table["remark"].str.contains("broken").cast(pl.Float64).to_list()
+
+
+def test_numbers_beyond_floats_are_told_wherever_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a piece that is not plain: one with an empty line."""
+    cells = [f"{i % 37}.5,{i % 11}" for i in range(3000)]
+    cells[2000] = "1e400,3\n\n2.5,7"
+    (tmp_path / "t.csv").write_text("\n".join(["x,z", *cells]) + "\n")
+    for name, size in (("LARGE", 0), ("PART", 4000), ("FIRST", 6000)):
+        monkeypatch.setattr(large, name, size)
+    monkeypatch.setattr(table_rows, "HEAD_CELLS", 1000)
+    with pytest.warns(DataWarning, match=r"column 'x' of 't.csv' .* 1 cell such as '1e400' read as missing"):
+        prepare = tenfold.Prepare().fit(tmp_path / "t.csv")
+    with pytest.warns(DataWarning, match=r"1e400"):
+        assert sum(len(block) for block in prepare.blocks(tmp_path / "t.csv")) == 3001
