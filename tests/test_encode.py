@@ -221,3 +221,21 @@ def test_given_categories_of_several_lengths(pair: Any) -> None:
     assert [one.tolist() for one in ours.categories_] == [one.tolist() for one in other.categories_]
     made, expected = (one if isinstance(one, np.ndarray) else one.toarray() for one in (ours.transform(X), other.transform(X)))
     np.testing.assert_array_equal(made, expected)
+
+
+@pytest.mark.parametrize("kind", ["whole", "floats", "texts", "short texts"])
+def test_tables_of_many_rows_are_coded_and_decoded_as_scikit_learn_does(kind: str) -> None:
+    """More rows than a tile, more columns than are coded side by side, and numbers that are no codes."""
+    whole = np.random.default_rng(5).integers(-3, 30, (5000, 11))
+    words = np.array([f"level {k}" for k in range(-3, 30)], dtype=object)
+    X = {"whole": whole, "floats": whole / 4, "texts": words[whole + 3], "short texts": words[whole + 3].astype(str)}[kind]
+    setting = dict(handle_unknown="use_encoded_value", unknown_value=-1)
+    ours, theirs = tenfold.OrdinalEncoder(**setting).fit(X), TheirOrdinal(**setting).fit(X)
+    Z = theirs.transform(X)
+    np.testing.assert_array_equal(ours.transform(X), Z)
+    back = ours.inverse_transform(Z)
+    np.testing.assert_array_equal(back, X)
+    assert back.dtype == X.dtype
+    Z[4000, 10] = -1
+    np.testing.assert_array_equal(ours.inverse_transform(Z), theirs.inverse_transform(Z))
+    assert (tenfold.OneHotEncoder().fit_transform(X) != TheirOneHot().fit_transform(X)).nnz == 0

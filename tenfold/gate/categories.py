@@ -186,7 +186,7 @@ def whole_numbers(values: Array) -> Array:
 
 
 def _spread(codes: Array, numbers: list[float]) -> Array:
-    return np.array([*numbers, np.nan])[codes]
+    return np.take(np.array([*numbers, np.nan]), codes, mode="wrap")  # −1 is the last, without a look at each
 
 
 def _place(codes: Array, different: list[Any], i: int) -> str:

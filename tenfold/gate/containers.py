@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -15,6 +16,8 @@ from tenfold.core.numbers import column_name
 from tenfold.gate.categories import Coder, numbered, short
 
 DATED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]|$)|\d{1,2}[./]\d{1,2}[./](\d{2}|\d{4})( |$)")
+TOGETHER = 8  # columns that are coded side by side: a line of the cache holds as many
+TILE = 2048  # rows that are written before others
 
 
 def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Array | None]:
@@ -186,14 +189,41 @@ def _coded_array(X: Any, coder: Coder) -> Any:
             return X
         if ops.is_sparse(X):
             raise BadType("sparse data hold no categories, but categorical_features marks some: use X.toarray()")
-        table = X.astype(X.dtype if X.dtype.kind == "f" else np.float64)
-        for j in marked:
-            table[:, j] = coder.numbers(j, X[:, j])
-        return table
+        kind = X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
+        if len(marked) < p:
+            table = X.astype(kind)
+            for j in marked:
+                table[:, j] = coder.numbers(j, X[:, j])
+            return table
+        return _by_columns(X, kind, coder.numbers)
     if X.dtype.kind not in "OUTS" or p == 0:
         return X
     X = np.char.decode(X, "utf-8") if X.dtype.kind == "S" else X
-    return np.column_stack([_object_column(X[:, j], j, coder) for j in range(p)])
+    return _by_columns(X, np.dtype(np.float64), lambda j, column: _object_column(column, j, coder))
+
+
+def _by_columns(X: Array, kind: np.dtype[Any], coded: Callable[[int, Array], Array]) -> Array:
+    """A table of what `coded` makes of each column."""
+    table = np.empty(X.shape, dtype=kind)
+    for first in range(0, X.shape[1], TOGETHER):
+        part = columns_of(X[:, first : first + TOGETHER])
+        fill_columns(table[:, first : first + TOGETHER], [coded(first + j, column) for j, column in enumerate(part)])
+    return table
+
+
+def fill_columns(table: Array, columns: list[Array]) -> None:
+    """Write the columns of a table: some rows at a time, which stay in cache until all of their columns are there."""
+    for start in range(0, len(table), TILE):
+        for j, column in enumerate(columns):
+            table[start : start + TILE, j] = column[start : start + TILE]
+
+
+def columns_of(X: Array) -> Array:
+    """The columns of a table, each in one piece."""
+    columns = np.empty(X.shape[::-1], dtype=X.dtype)
+    for start in range(0, len(X), TILE):
+        columns[:, start : start + TILE] = X[start : start + TILE].T
+    return columns
 
 
 def _object_column(values: Array, j: int, coder: Coder) -> Array:

@@ -272,10 +272,14 @@ class Encoder(Transformer, Estimator):
 
     def _in_type(self, names: list[Any], places: Array, j: int) -> Array:
         """names[places] in the type of the categories of column j where all of them are categories."""
-        values = np.array([*names, None], dtype=object)[places]
-        kind = self._shown(j).dtype
-        fits = kind.kind != "O" and all(one is not None and one is not INFREQUENT for one in values.tolist())
-        return np.asarray(values.astype(kind) if fits else values)
+        values, kind = np.array([*names, None], dtype=object), self._shown(j).dtype
+        used = np.zeros(len(values), dtype=bool)
+        used[places] = True
+        if kind.kind == "O" or any(one is None or one is INFREQUENT for one in values[used].tolist()):
+            return np.asarray(values[places])
+        typed = np.zeros(len(values), dtype=kind)
+        typed[used] = values[used].astype(kind)
+        return typed[places]
 
 
 def _listed(categories: Any, here: str, j: int) -> Array:
@@ -322,7 +326,8 @@ def marks_of(table: Any) -> Array:
     empty = np.empty(0)
     columns: Any = [empty] * table.shape[1]
     if isinstance(table, np.ndarray) and table.dtype == object:
-        columns = table.T
+        whole = table.flags.c_contiguous and not _codes.holds_none(table.reshape(-1))  # in the order of the memory
+        columns = columns if whole else table.T
     elif hasattr(table, "iloc"):  # of pandas; elsewhere a missing value is none of the values
         columns = [table.iloc[:, j].to_numpy() if str(kind) == "object" else empty for j, kind in enumerate(table.dtypes)]
     return np.array(["None" if _codes.holds_none(column.astype(object, copy=False)) else "nan" for column in columns], dtype=object)
@@ -330,10 +335,14 @@ def marks_of(table: Any) -> Array:
 
 def _count(block: Block, sizes: tuple[int, ...]) -> Counts:
     """The weight of each category of each column, and of its missing values."""
-    parts = []
+    parts, alike = [], bool((block.w == 1).all())
     for j, size in enumerate(sizes):
         if size >= 0:
-            codes = np.where(np.isnan(block.X[:, j]), size, block.X[:, j]).astype(np.int64)
-            met = codes >= 0  # the others are none of the categories that were given
-            parts.append(np.bincount(codes[met], weights=block.w[met], minlength=size + 1))
+            values, w = block.X[:, j], block.w
+            gone = np.isnan(values)
+            codes = (np.where(gone, size, values) if gone.any() else values).astype(np.int64)
+            if len(codes) and codes.min() < 0:  # none of the categories that were given
+                met = codes >= 0
+                codes, w = codes[met], w[met]
+            parts.append(np.bincount(codes, weights=None if alike else w, minlength=size + 1).astype(np.float64, copy=False))
     return Counts(np.concatenate(parts) if parts else np.zeros(0))

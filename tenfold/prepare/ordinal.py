@@ -127,9 +127,12 @@ class OrdinalEncoder(Encoder):
         return Z
 
     def _decoded(self, Z: Array, j: int) -> Array:
-        k, value = self._n_levels(j), Z[:, 0]
+        k, value = self._n_levels(j), Z[:, 0].copy()
         names = [*self._level_names(j)[:k], self._mark(j)]
-        missing = np.isnan(value) if np.isnan(self.encoded_missing_value) else value == self.encoded_missing_value
-        known = (value >= 0) & (value < k) & (value == np.floor(value))
-        blank = np.where(missing & (self.levels_[j][-1] >= 0), k, k + 1)
-        return self._in_type(names, np.where(known, np.where(known, value, 0), blank).astype(np.int64), j)
+        with np.errstate(invalid="ignore"):  # NaN and what is too large become numbers that are not theirs
+            places = value.astype(np.int64)
+        known = (places == value) & (places >= 0) & (places < k)
+        if not known.all():
+            missing = np.isnan(value) if np.isnan(self.encoded_missing_value) else value == self.encoded_missing_value
+            places = np.where(known, places, np.where(missing & (self.levels_[j][-1] >= 0), k, k + 1))
+        return self._in_type(names, places, j)
