@@ -17,6 +17,8 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.prepare.coder import TableCoder
+from tenfold.prepare.indicators import folded, unfolded
 from tenfold.prepare.tokens import cleaned, counts_of, is_prose, learned_counts, weighed, words
 from tenfold.selection.drift import drift
 from tenfold.selection.settings import FitSettings
@@ -265,3 +267,35 @@ def test_texts_that_became_longer_are_drift(run: tuple[Any, pl.DataFrame, str]) 
     assert first.name == "remark" and first.drifted and "characters" in first.how and "characters" in str(first.new)
     holes = rows.with_columns(remark=pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise("remark"))
     assert any("missing" in str(one.new) for one in drift(found.sketch, holes))
+
+
+@pytest.mark.parametrize("driven", ["week", "year"])
+def test_dates_whose_cycles_drive_the_target(driven: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2021-01-01") + rng.integers(0, 1000, 300)
+    weekend = ((days.astype(np.int64) + 3) % 7 >= 5).astype(float)  # 1970-01-01 was a Thursday
+    season = np.sin(2 * np.pi * days.astype(np.int64) / 365.2425)
+    y = 2 * (weekend if driven == "week" else season) + 0.2 * rng.normal(size=300)
+    rows = pl.DataFrame(dict(day=days.astype(str), y=y))
+    found = quickly(rows, "y")
+    assert found.estimate.value < (0.5 if driven == "week" else 0.4)
+    found.save(tmp_path / "run")
+    assert np.array_equal(tenfold.load(tmp_path / "run").predict(rows), found.model.predict(rows))
+    missing = found.model.predict(pl.DataFrame(dict(day=[None, "2022-05-01"])))
+    assert np.isfinite(missing).all()
+
+
+def test_cycles_of_dates_are_columns_and_fold_into_one_number() -> None:
+    days = pl.Series("day", [*np.arange(18_600.0, 19_400.0), None], dtype=pl.Float64)
+    frame = pl.DataFrame([days, pl.Series("x", np.arange(801.0))])
+    coder = TableCoder(cycles=True).fit(frame, forms={"day": "%Y-%m-%d"})
+    X = coder.transform(frame)
+    assert coder.names_out()[1:4] == ["day in the year, sine", "day in the year, cosine", "day on Tuesday"] and X.shape == (801, 10)
+    told = np.datetime64("1970-01-01") + np.arange(18_600, 19_400)
+    weekdays = np.array([one.weekday() for one in told.tolist()])
+    assert np.array_equal(X[:800, 3:9], weekdays[:, None] == np.arange(1, 7)) and not X[800, 1:9].any()
+    assert np.array_equal(unfolded(coder, folded(coder, X)), X, equal_nan=True)
+    assert coder.frame(frame).columns == ["day", "x"]
+    assert TableCoder().fit(frame, forms={"day": "%Y-%m-%d"}).names_out() == ["day", "x"]
+    week = frame.head(10)
+    assert TableCoder(cycles=True).fit(week, forms={"day": "%Y-%m-%d"}).names_out() == ["day", "x"]

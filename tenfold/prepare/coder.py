@@ -13,6 +13,8 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
+from tenfold.prepare.cycles import WAVES, cycle_columns, cycle_names
+from tenfold.prepare.table_dates import DateSums
 from tenfold.prepare.table_sums import LevelSums, NumberSums, TableSums
 from tenfold.table.cells import as_texts, by_level, class_texts, counted_levels, finite, is_text
 from tenfold.table.columns import LEAST_LEVEL_ROWS
@@ -30,7 +32,8 @@ class TableCoder(Estimator):
     """TableCoder: a frame of numbers and categories as a matrix of numbers.
 
     Model       a number stays itself (NaN where missing), with a column 0/1 for "is missing" if enough are; a date is days;
-                a category becomes one column 0/1 for each level but the most frequent one
+                a category becomes one column 0/1 for each level but the most frequent one;
+                with cycles=True also a column 0/1 for each weekday of a date but Monday, sine and cosine of its place in year and day
     Objective   none: the target is not looked at, so the list of levels may come from the whole table
     Algorithm   counts levels; those of fewer than least_rows rows, and all beyond most_levels, become "other"
     Cost        one pass
@@ -46,6 +49,7 @@ class TableCoder(Estimator):
     pooled_: Array = learned("bool(p)", "whether other categories share a column")
     scale_: Array = learned("float(p)", "what each number is multiplied by")
     date_: Array = learned("text(p)", "how dates and numbers are written", optional=True)
+    cycles_: list[Array] = learned("[text(*)](p)", "the cycles of each column of dates that have columns", optional=True)
 
     kind: ClassVar[str] = "one pass"
     role: ClassVar[str] = "transformer"
@@ -57,6 +61,7 @@ class TableCoder(Estimator):
         doc="a level of fewer rows is not kept, so that no single row can be read off it",
     )
     most_levels: int = param(default=50, at_least=1, doc="levels kept for one category, the most frequent first")
+    cycles: bool = param(default=False, doc="columns for the week, the year and the day of dates, where these come round")
 
     def fit(
         self, X: pl.DataFrame, y: Any = None, sample_weight: Any = None, forms: dict[str, str] | None = None
@@ -65,7 +70,21 @@ class TableCoder(Estimator):
 
         `forms` are the ways in which the dates or numbers of a column were written before they became floats.
         """
-        return self.learn(X.schema, TableSums().add(X, []), forms)
+        self.learn(X.schema, TableSums().add(X, []), forms)
+        if self.cycles:
+            self.cycles_ = [self._found_cycles(X, i) for i in range(self.n_features_in_)]
+        return self
+
+    def _found_cycles(self, X: pl.DataFrame, i: int) -> Array:
+        """The cycles that a column of dates can say something of."""
+        sums = DateSums()
+        if "%" in self.form_of(i):
+            sums.add(X[str(self.feature_names_in_[i])].to_numpy())
+        return np.array(sums.cycles() if "%" in self.form_of(i) else [], dtype=object)
+
+    def cycles_of(self, i: int) -> list[str]:
+        """The cycles of column i that have columns of their own."""
+        return [str(one) for one in self.cycles_[i]] if "cycles_" in vars(self) else []
 
     def learn(self, schema: Mapping[str, Any], sums: TableSums, forms: dict[str, str] | None = None) -> Self:
         """The same from what was counted in columns of these names and types."""
@@ -103,6 +122,9 @@ class TableCoder(Estimator):
                 if self.blank_[i]:
                     out[:, j + 1] = np.isnan(out[:, j])
                 width = 1 + int(self.blank_[i])
+                more = cycle_columns(out[:, j] / self.scale_[i], self.cycles_of(i))
+                out[:, j + width : j + width + more.shape[1]] = more
+                width += more.shape[1]
             j += width
         return out
 
@@ -123,6 +145,8 @@ class TableCoder(Estimator):
                 return f"column {i} has a level twice"
             if self.form_of(i) not in ("", *FORMS, *PATTERNS):
                 return f"the dates of column {i} are of an unknown form"
+            if not set(self.cycles_of(i)) <= set(WAVES) or (self.category_[i] and self.cycles_of(i)):
+                return f"the cycles of column {i} are not known"
         return None
 
     def _columns(self, X: pl.DataFrame) -> list[pl.Series]:
@@ -211,6 +235,7 @@ class TableCoder(Estimator):
                 names += [f"{name}={OTHER}"] if self.pooled_[i] else []
             else:
                 names += [str(name), f"{name} is missing"] if self.blank_[i] else [str(name)]
+                names += cycle_names(str(name), self.cycles_of(i))
         return names
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.prepare.coder import OTHER, TableCoder
+from tenfold.prepare.cycles import cycle_columns, cycle_names
 
 MISSING = "(missing)"
 
@@ -18,9 +19,9 @@ MISSING = "(missing)"
 def widths(coder: TableCoder) -> list[int]:
     """The columns of the matrix that belong to each column of the table."""
     return [
-        len(levels) + int(pooled) if category else 1 + int(missing)
-        for category, levels, pooled, missing in zip(
-            coder.category_, coder.levels_, coder.pooled_, coder.blank_, strict=True
+        len(levels) + int(pooled) if category else 1 + int(missing) + len(cycle_names("", coder.cycles_of(i)))
+        for i, (category, levels, pooled, missing) in enumerate(
+            zip(coder.category_, coder.levels_, coder.pooled_, coder.blank_, strict=True)
         )
     ]
 
@@ -47,6 +48,8 @@ def unfolded(coder: TableCoder, rows: Array) -> Array:
             parts.append(column)
             if coder.blank_[i]:
                 parts.append(np.isnan(column).astype(np.float64))
+            if cycles := coder.cycles_of(i):
+                parts.append(cycle_columns(column[:, 0] / coder.scale_[i], cycles))
     return np.concatenate(parts, axis=1)
 
 

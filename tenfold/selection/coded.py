@@ -41,7 +41,7 @@ def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
 def coder_for(columns: list[Column], used: pl.DataFrame) -> TableCoder:
     """The coder of a table, fitted to its used columns."""
     forms = {column.name: column.form for column in columns if column.form is not None}
-    return TableCoder(most_levels=levels_for(used)).fit(used, forms=forms)
+    return TableCoder(most_levels=levels_for(used), cycles=True).fit(used, forms=forms)
 
 
 def levels_for(frame: pl.DataFrame) -> int:

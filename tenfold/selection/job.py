@@ -34,7 +34,7 @@ from tenfold.selection.refit import refit
 from tenfold.selection.roles import groups_of, times_of, weights_of
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import MARK
-from tenfold.selection.text_folds import Texts, counted_texts, noted, placed, with_texts
+from tenfold.selection.text_folds import Counted, Texts, counted_texts, noted, placed, with_texts
 from tenfold.selection.wall import Wall
 from tenfold.table.columns import Asked, check_name, comma_of, look_at_columns
 from tenfold.table.copies import duplicate_groups
@@ -121,7 +121,7 @@ class Job:
         if coder is None or not coder.names_out():
             raise BadInput(why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
-        plan = Plan.of(asked.effort, asked.folds, asked.time, shape_of(task, table, X), in_time="time_column" in roles)
+        plan = Plan.of(asked.effort, asked.folds, asked.time, shape_of(task, table, X, texts), in_time="time_column" in roles)
         times = times_of(raw, roles["time_column"], comma, task) if "time_column" in roles else None
         groups = groups_of(raw, roles["groups"], task) if "groups" in roles else None
         division = self._folds(looked, task, plan.folds, groups, times)
@@ -301,13 +301,14 @@ class Job:
         return time.perf_counter() - self.began
 
 
-def shape_of(task: Task, table: pl.DataFrame, X: Array) -> Shape:
+def shape_of(task: Task, table: pl.DataFrame, X: Array, texts: list[Counted]) -> Shape:
     """What the plan knows of a table."""
     width, categories = X.shape[1], sum(kind == pl.String for kind in table.dtypes)
+    reading = sum(one.seconds(max(len(one.names), 1)) for one in texts)
     if task.kind == "classes":
-        return Shape(task.role, len(X), table.width, task.n_classes, width, categories)
+        return Shape(task.role, len(X), table.width, task.n_classes, width, categories, reading=reading)
     y = (task.y - task.y.mean()) / task.y.std()
-    return Shape(task.role, len(X), table.width, 0, width, categories, float(task.y.min()), float((y**3).mean()) > SKEWED)
+    return Shape(task.role, len(X), table.width, 0, width, categories, float(task.y.min()), float((y**3).mean()) > SKEWED, reading)
 
 
 def scores_beside(task: Task, fold: Array) -> list[Score]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -51,6 +52,8 @@ class Plan:
         larger = min(max(rows * columns / SMALL, 1.0) ** GROWS, MOST)
         budget = BUDGET[effort] * larger if time is None else SHARE_OF_TIME * time
         K, nested = count_folds(folds, rows, columns, classes), rows <= NESTED_ROWS[effort] and not in_time
+        nested = nested and shape.reading * readings(K, True) <= budget  # texts are learned once more for every three folds
+        budget -= min(shape.reading * readings(K, nested), budget / 2)
         if long:
             share = min(1.0, SCREENED / rows)
             return cls(K, affordable(entries, HEAT * budget / share, 1), False, SCREENED, budget)
@@ -77,6 +80,11 @@ class Plan:
                 taken.add(number)
                 left -= cost
         return taken
+
+
+def readings(folds: int, nested: bool) -> int:
+    """How often what texts say is learned: from all rows, without each fold and each two, where pairs are left out also each three."""
+    return sum(math.comb(folds, out) for out in range(4 if nested else 3))
 
 
 def affordable(entries: list[Entry], budget: float, folds: int, nested: bool = False) -> list[Entry]:

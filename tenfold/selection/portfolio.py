@@ -58,6 +58,7 @@ class Shape:
     categories: int = 0  # columns of categories
     lowest: float = -math.inf  # of the target
     skewed: bool = False  # targets have a long tail above
+    reading: float = 0.0  # seconds that it takes to learn once what texts say
 
     @property
     def outputs(self) -> int:

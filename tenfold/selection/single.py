@@ -83,7 +83,7 @@ def fit_one(
     if not used.width:
         raise BadInput(f"no column is left to predict {target!r} from: tenfold check shows what the columns hold")
     learner = learner_for(goal.role)
-    coder = TableCoder().fit(used, forms={one.name: one.form for one in columns if one.form is not None})
+    coder = TableCoder(cycles=True).fit(used, forms={one.name: one.form for one in columns if one.form is not None})
     count = min(settings.folds or (MANY_FOLDS if len(goal.y) <= SMALL_ROWS else FEW_FOLDS), len(goal.y) // 2)
     fold, note = _folds(looked, goal, count, settings.seed)
     read = Texts(texts, goal.codes, goal.n_classes if goal.kind == "classes" else 0, fold) if texts else None
