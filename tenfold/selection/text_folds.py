@@ -64,7 +64,7 @@ class Counted:
 
     def seconds(self, outputs: int) -> float:
         """About how long it takes to learn once what the words say."""
-        return 0.01 + SECONDS * min(self.counts.nnz, MOST_CELLS) * outputs
+        return 0.01 + SECONDS * min(int(self.counts.nnz), MOST_CELLS) * outputs
 
     @property
     def note(self) -> str:
