@@ -92,6 +92,12 @@ TaskName = Annotated[
 ]
 
 
+Monotone = Annotated[
+    Columns,
+    typer.Option(metavar="COLUMN:+", help="where this column grows, predictions never fall (+) or rise (-): age:+,price:-"),
+]
+
+
 def _folds(usual: str, kind: type[FitSettings]) -> Any:
     return Annotated[int | None, typer.Option(metavar="N", help=f"folds, {kind.LEAST_FOLDS} to {MOST_FOLDS}; if not given, {usual}")]
 
@@ -122,6 +128,7 @@ OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the or
         groups=_role("rows of one value stay together: new rows will have other values (patients, shops)"),
         weights=_role("how much each row counts, in fits and in scores"),
         rows=Rows,
+        monotone=Monotone,
         time_column=_role("dates or numbers: judge every span of time by what was known before it, as for the future"),
         cost=Cost,
         positive=Positive,

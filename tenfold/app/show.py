@@ -117,6 +117,10 @@ class Text(Silent):
             "         every score below is on rows the model had not seen",
         ]
 
+    def _monotone(self, columns: dict[str, int], families: list[str]) -> list[str]:
+        how = ", ".join(f"{short(name, 30)} {'up' if sign > 0 else 'down'}" for name, sign in columns.items())
+        return [f"MONOTONE {how}: predictions go one way only; {counted(len(families), 'learner')} of trees can, all others are left out"]
+
     def _screened(self, kept: list[str], rows: int, seconds: float) -> list[str]:
         return [f"HEAT     on {rows:,} rows {', '.join(kept)} led, and run on all rows"]
 

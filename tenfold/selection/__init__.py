@@ -12,6 +12,7 @@
     text_score   what a text says, as a number          text_folds   the same for each training set
     store        the folder of a run                    predictions  answers as a file
     estimator    Select, the choice as a learner        targets      several, one after another
+    monotone     columns that act in one direction
 
 What a table is, and what its columns are, is read in `table/`.
 The folder is not called `select`, so that `tenfold.select` is the function whatever was imported before.

@@ -26,6 +26,7 @@ from tenfold.selection.coded import coder_for, why_no_columns
 from tenfold.selection.decisions import Decisions
 from tenfold.selection.folds import Division, folds_in_time, make_folds
 from tenfold.selection.model import TableModel
+from tenfold.selection.monotone import signs_of
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.plan import Plan
 from tenfold.selection.portfolio import Shape
@@ -121,7 +122,12 @@ class Job:
         if coder is None or not coder.names_out():
             raise BadInput(why_no_columns(columns, target))
         X, table = coder.transform(used), coder.frame(used)
-        plan = Plan.of(asked.effort, asked.folds, asked.time, shape_of(task, table, X, texts), in_time="time_column" in roles)
+        seen = shape_of(task, table, X, texts)
+        if asked.monotone is not None:
+            seen = replace(seen, signs=signs_of(asked.monotone, columns, table, task, decisions.positive))
+        plan = Plan.of(asked.effort, asked.folds, asked.time, seen, in_time="time_column" in roles)
+        if asked.monotone is not None:
+            self.emit("monotone", columns=asked.monotone, families=[family.title for family in plan.families[1:]])
         times = times_of(raw, roles["time_column"], comma, task) if "time_column" in roles else None
         groups = groups_of(raw, roles["groups"], task) if "groups" in roles else None
         division = self._folds(looked, task, plan.folds, groups, times)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.selection.folds import count_folds
+from tenfold.selection.monotone import obeying
 from tenfold.selection.portfolio import Entry, Shape, portfolio
 from tenfold.selection.race import FINALISTS
 
@@ -48,6 +49,7 @@ class Plan:
             lowest=shape.lowest,
             skewed=shape.skewed,
         )
+        entries = obeying(entries, shape.signs) if shape.signs else entries
         long = rows > SCREENED_ROWS
         larger = min(max(rows * columns / SMALL, 1.0) ** GROWS, MOST)
         budget = BUDGET[effort] * larger if time is None else SHARE_OF_TIME * time

@@ -59,6 +59,7 @@ class Shape:
     lowest: float = -math.inf  # of the target
     skewed: bool = False  # targets have a long tail above
     reading: float = 0.0  # seconds that it takes to learn once what texts say
+    signs: tuple[int, ...] = ()  # of columns that may act in one direction only: 1, −1, or 0 for all others
 
     @property
     def outputs(self) -> int:

@@ -44,6 +44,7 @@ def select(
     cost: Any = None,
     positive: Any = None,
     rows: int | None = None,
+    monotone: Any = None,
     listen: Listener | None = None,
     finish_early: bool = False,
 ) -> Run:
@@ -62,12 +63,14 @@ def select(
     cost: what errors cost, so that the class of least expected cost is decided for: "FP:1,FN:20", "a>b:5,b>a:1" (a taken for b), the path
     of a matrix, or a dict; errors that are not named cost 1. positive: which of two classes is the positive one, the rarer if not given.
     rows: of a longer table about so many rows are drawn by chance; if not given, as many as make 20 million cells.
+    monotone: columns of numbers that act in one direction only, {"age": 1, "price": -1}: where age grows and all else stays, the predicted
+    number (of two classes the probability of the positive one) never falls; only trees are tried then.
     listen: called as listen(event, **facts) on each step. finish_early: on Ctrl-C, finish with what is complete.
     """
     settings = Settings(
         task=task, metric=metric, folds=folds, seed=seed, drop=drop, keep=keep, category=category,
         effort=effort, time=time, prefer=prefer, groups=groups, weights=weights, time_column=time_column,
-        cost=cost, positive=positive, rows=rows,
+        cost=cost, positive=positive, rows=rows, monotone=monotone,
     )  # fmt: skip
     tell = listen or _silent
     if not isinstance(target, (list, tuple)) or not are_names(target, columns_in(table)):

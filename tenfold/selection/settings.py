@@ -12,6 +12,7 @@ import numpy as np
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.score.registry import known_score, score_names
 from tenfold.selection.costs import checked_cost
+from tenfold.selection.monotone import checked_monotone
 from tenfold.table.columns import Asked
 from tenfold.table.task import task_name
 
@@ -88,6 +89,7 @@ class Settings(FitSettings):
     cost: Any = None
     positive: str | None = None
     rows: int | None = None
+    monotone: Any = None
 
     LEAST_FOLDS: ClassVar[int] = 3
 
@@ -100,6 +102,7 @@ class Settings(FitSettings):
             if isinstance(self.time, bool) or not isinstance(self.time, (int, float)) or not 0 < self.time < float("inf"):
                 raise BadParameter(f"time={self.time!r}: must be a number of seconds above 0")
             self._put(time=float(self.time))
+        self._put(monotone=checked_monotone(self.monotone))
         self._put(cost=checked_cost(self.cost), positive=None if self.positive is None else str(self.positive))
         score = known_score(self.metric) if isinstance(self.metric, str) else None
         if self.cost is not None and score is not None and score.by_class:
