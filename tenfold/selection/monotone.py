@@ -58,7 +58,7 @@ def signs_of(
     for name in asked:
         check_name(name, list(known))
         column = known[name]
-        if not column.used:
+        if not column.used and column.kind != "text":
             raise BadInput(f"monotone column {name!r}: it is not used ({column.note}); keep it with --keep, or leave it out of --monotone")
         if column.kind != "number" or name not in table.columns or table[name].dtype == pl.String:
             raise BadInput(f"monotone column {name!r}: it is read as {column.kind}, and only numbers can act in one direction")
