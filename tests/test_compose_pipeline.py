@@ -16,6 +16,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.inspection import partial_dependence
 
 import tenfold
+from tenfold.base.check import check_fit
+from tenfold.compose.last_step import passed_once
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))
@@ -109,3 +111,21 @@ def test_a_step_that_is_equal_to_the_one_before_is_not_taken_for_it() -> None:
     np.testing.assert_array_equal(model.transform(X), X)
     model.steps[0] = ("a", Alike(2.0))
     np.testing.assert_array_equal(model.transform(X), 2 * X)
+
+
+def test_rows_pass_once_through_what_pipelines_of_a_path_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tenfold.make_pipeline(tenfold.SplineTransformer(), tenfold.Ridge())
+    models = model._fit_path(check_fit(model, X, X[:, 0]), "ridge__alpha", [0.1, 1.0, 10.0])
+    alone = [one._outputs(X) for one in models]
+    work, passed = tenfold.SplineTransformer._transform, []
+    monkeypatch.setattr(tenfold.SplineTransformer, "_transform", lambda self, Z: passed.append(len(Z)) or work(self, Z))
+    with passed_once():
+        together = [one._outputs(X) for one in models]
+        assert passed == [120]
+        models[0]._outputs(X[:7])  # other rows, and another pipeline
+        model.fit(X[:60], y[:60])
+        passed.clear()
+        assert not np.array_equal(model._outputs(X), alone[0]) and passed == [120]
+    assert all(np.array_equal(one, two) for one, two in zip(together, alone, strict=True))
+    passed.clear()
+    assert [len(one._outputs(X)) for one in models] == [120] * 3 and passed == [120] * 3

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self
 
 import numpy as np
@@ -203,10 +205,30 @@ class LastStep(Ordinary):
         return self._ask_last("_assign", X)
 
 
+_kept: ContextVar[list[Any] | None] = ContextVar("tenfold_passed", default=None)
+
+
+@contextmanager
+def passed_once() -> Iterator[None]:
+    """Within this context the same rows pass once through transformers that pipelines one after the other share, as those of a path do."""
+    token = _kept.set([None])
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
 def _passed(changes: tuple[Callable[[Any], Any], ...], X: Any) -> Any:
+    kept = _kept.get()
+    last = kept[0] if kept else None
+    if last is not None and last[0] is X and last[1] == changes:
+        return last[2]
+    Z = X
     for change in changes:
-        X = change(X)
-    return X
+        Z = change(Z)
+    if kept:
+        kept[0] = (X, changes, Z)  # at once: other threads of the context may look
+    return Z
 
 
 def _for_last(changes: tuple[Callable[[Any], Any], ...], last: Any, X: Any) -> Any:

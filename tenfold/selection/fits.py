@@ -14,6 +14,7 @@ from tenfold.base import check
 from tenfold.base.estimator import softmax
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
+from tenfold.compose.last_step import passed_once
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, NotConverged, TenfoldError, TenfoldWarning, kept_warnings
 from tenfold.core.threads import single_blas
@@ -69,9 +70,12 @@ class Fits:
         """Fit a family without these folds, and hear what it says of their rows."""
         family, began, unit = self.families[number], time.perf_counter(), Unit()
         with kept_warnings() as warned, single_blas:
-            for place, model in enumerate(self._models(family, self.sets[number], held, unit)):
-                for k in held if model is not None else ():
-                    self._hear(place, model, k, held, family, unit)
+            models = self._models(family, self.sets[number], held, unit)
+            for k in held:
+                with passed_once():
+                    for place, model in enumerate(models):
+                        if model is not None:
+                            self._hear(place, model, k, held, family, unit)
         if warned:
             unit.warning = _warning_text(warned[0])
         unit.seconds = time.perf_counter() - began
