@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
-from collections.abc import Iterator
 from dataclasses import MISSING
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 import tenfold
 from tenfold.base.estimator import Estimator
@@ -23,14 +25,24 @@ settings.load_profile("suite")
 LONG = ("test_laws.py", "test_sklearn.py", "test_native_memory.py", "test_bad_input.py", "test_bad_kinds.py", "test_bad_shapes.py")
 
 
+def pytest_collection() -> None:
+    gc.disable()  # what is collected stays: it is looked through once, and not again and again as it grows, nor in any test
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONG)  # the rest in its order
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left() -> Iterator[None]:
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # processes share the cores: threads of BLAS and OpenMP, ours aside, would wait for one another
+        threadpool_limits(1)
+
+
+def pytest_runtest_teardown() -> None:
     """Once a test has imported pyplot, pictures are its figures; they are closed, and no window is opened."""
-    yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 

@@ -34,9 +34,9 @@ QUANTILE = tenfold.QuantileRegressor(alpha=0.0)
 
 
 def coverage(make: Callable[[], Conformal], data: Callable[[int, int], Data]) -> float:
-    """The share of new rows whose truth is inside, over 100 data sets of 500 rows."""
+    """The share of new rows whose truth is inside, over 40 data sets of 500 rows (its standard error: 0.003)."""
     inside = []
-    for seed in range(100):
+    for seed in range(40):
         model, (X, y) = make().fit(*data(seed, 500)), data(10_000 + seed, 300)
         if model.role == "regressor":
             low, high = model.predict_interval(X).T

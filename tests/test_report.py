@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from reports import explained_of, held_out_of, record_of
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.app.commands import run
@@ -195,7 +196,7 @@ def test_ten_thousand_columns_are_bounded() -> None:
 
 def test_marks_are_bounded_and_rows_are_many() -> None:
     for classes in (0, 2, 12):
-        page = page_of(record_of(classes > 0), held_out_of(classes, n=60_000))
+        page = page_of(record_of(classes > 0), held_out_of(classes, n=20_000))
         for svg in re.findall("<svg.*?</svg>", page, re.DOTALL):
             assert len(re.findall("<(circle|rect|line|path)", svg)) <= 2100
         assert len(page.encode()) < 1_000_000
@@ -235,6 +236,7 @@ def test_the_file_is_written_whole(tmp_path: Path) -> None:
 
 def test_a_run_writes_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By hand from memory, and by the command, which keeps what it found out about the model for the next page."""
+    shrink(monkeypatch, 5, (5,))
     rng = np.random.default_rng(0)
     x = rng.normal(size=(120, 2))
     table = pl.DataFrame(dict(a=x[:, 0], b=x[:, 1], y=np.where(x[:, 0] + 0.3 * rng.normal(size=120) > 0, "yes", "no")))

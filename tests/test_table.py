@@ -288,7 +288,7 @@ def test_dates_of_a_plain_form_are_read_alike_by_both_ways(monkeypatch: pytest.M
         for clock in ("", " %H:%M", "T%H:%M:%S", " %H:%M:%S", " %I:%M %p"):
             moments = np.datetime64("1903-01-01T00:00:00") + rng.integers(0, 86_400 * 365 * 150, 60)
             texts = pl.Series(moments.astype("datetime64[us]")).dt.strftime(form + clock).set(pl.Series(rng.random(60) < 0.1), None)
-            for odd in (None, "soon", "2024-13-01", "2024-01-02 24:00:00", "-024-01-02"):
+            for odd in (None, "soon", "2024-13-01", "2024-01-02 24:00:00", "-024-01-02") if clock in ("", " %H:%M:%S") else (None, "soon"):
                 cells = texts if odd is None else texts.extend(pl.Series([odd]))
                 plain = dates.days(cells, form)
                 with monkeypatch.context() as patch:

@@ -26,6 +26,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).parents[1]))
 
 FEW = 200  # allocations of which each fails; of more, those at the beginning, and some
+SOUND_AFTER = 5  # failures after which the bits of a whole fit are looked at: what a failure spoils stays so (with --all: after each)
 LIBRARY = ctypes.CDLL(None)
 ALL, HELPERS, OWN = 0, 1, 2  # the threads whose allocations fail
 
@@ -70,7 +71,8 @@ def survive(fit: Callable[[], Any], whose: int, all_of_them: bool) -> tuple[int,
         if LIBRARY.blocks_alive() > before:
             # A thread of an earlier run may still be on its way out: what is lost is lost every time.
             assert any(lost(fit, k, whose) <= 0 for _ in range(20)), f"memory is lost at failure {k}"
-        assert np.array_equal(fit(), expected, equal_nan=True), f"other bits after failure {k}"
+        if all_of_them or missed or failures % SOUND_AFTER == 0:
+            assert np.array_equal(fit(), expected, equal_nan=True), f"other bits after failure {k}, or one of the few before"
         k += 1 if all_of_them or k < FEW else k // 40
     return failures, borne
 
