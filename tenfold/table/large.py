@@ -117,9 +117,10 @@ class Parts:
         types |= {name: pl.Float64 for name, kind in kinds.items() if kind == NUMBER and name not in mixed}
         try:
             frame = self._read(piece, types, wanted)
-            beyond = {name for name in wanted if frame.schema[name] == pl.Float64 and frame[name].is_infinite().any()}
-            if beyond:  # 1e400 is to be told of
-                mixed.update(beyond)
+            read = [name for name, kind in frame.schema.items() if kind == pl.Float64]
+            beyond = frame.select(pl.col(read).is_infinite().any()).row(0) if read else ()
+            if any(beyond):  # 1e400 is to be told of
+                mixed.update(name for name, some in zip(read, beyond, strict=True) if some)
                 frame = self._read(piece, {name: kind for name, kind in types.items() if name not in mixed}, wanted)
         except pl.exceptions.PolarsError:
             numbers = [name for name in wanted if types.get(name) == pl.Float64]
