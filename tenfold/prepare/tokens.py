@@ -25,6 +25,7 @@ LEAST_WORDS, LEAST_CHARACTERS = 3, 6  # a text in the mean; what has fewer is a 
 LONGEST = 10_000  # characters of a text that are looked at
 MOST_DIGITS = 12
 AT_ONCE = 4_000_000  # characters whose words are held at a time
+MOST_COUNTED = 2_000_000  # different words whose texts are counted at a time
 MOST_WORDS = 30_000  # that are counted, pairs among them, the most frequent first
 
 
@@ -62,6 +63,8 @@ def learned_counts(texts: pl.Series) -> tuple[list[str], csr_array]:
         tallies += [tally] if len(parts) == 1 else []  # of many parts it is made again rather than kept
         here = tally.group_by("word").agg(rows=pl.len().cast(pl.UInt32))
         rows = pl.concat([rows, here]).group_by("word").agg(pl.col("rows").sum())
+        if rows.height > MOST_COUNTED:  # of so many words those that were in one text so far will hardly be frequent
+            rows = rows.filter(pl.col("rows") > 1)
     kept = rows.filter(pl.col("rows") >= LEAST_LEVEL_ROWS).sort(["rows", "word"], descending=[True, False])
     words = kept["word"].head(MOST_WORDS).to_list()
     return words, counts_of(texts, words, tallies)
