@@ -20,9 +20,9 @@ import polars as pl
 from tenfold.core.errors import TenfoldError
 from tenfold.score.registry import find_score
 from tenfold.selection.choice import Mix
+from tenfold.selection.fits import ERRORS
 from tenfold.selection.job import Job
 from tenfold.selection.model import floored
-from tenfold.selection.race import ERRORS
 from tenfold.selection.refit import refit
 from tenfold.selection.settings import Settings
 
@@ -54,7 +54,7 @@ def in_hindsight(drawn: Drawn) -> dict[str, Any]:
     def error(mix: Mix) -> float:
         """Of the same model as would be saved."""
         rows = coder.frame(new) if mix.single is None or race.settings[mix.single].family.raw else coder.transform(new)
-        return judged(refit(race, task, coder, mix), rows, race.floor)
+        return judged(refit(race, task, coder, mix), rows, race.fits.floor)
 
     known: dict[str, float] = {}
     for c, setting in enumerate(race.settings):
