@@ -67,9 +67,9 @@ def test_ranks_gains_and_failures() -> None:
     cells, partly = summary.complete(lines, tools)
     assert list(cells) == [("a", 0), ("a", 1), ("b", 0)] and partly == 1
     errors = summary.errors_of(cells, tools)
-    np.testing.assert_allclose(summary.ranks(errors), [[1.25, 1.75], [1.0, 2.0]])
+    np.testing.assert_allclose(summary.ranks(errors), [[1.25, 1.75], [1.0, 2.0]], rtol=1e-12)
     ratio, lost = summary.beside_best(errors)
-    np.testing.assert_allclose(ratio, [[1.0, 1.5**0.5], [1.0, 2.0 / 1.2]])
+    np.testing.assert_allclose(ratio, [[1.0, 1.5**0.5], [1.0, 2.0 / 1.2]], rtol=1e-12)
     np.testing.assert_allclose(lost, [[0.0, 0.25], [0.0, 1.0]], atol=1e-12)
     page = summary.written(lines, tools)
     assert "| tenfold | 1.0 | 1.12 | 100% |" in page and "flaml, b, split 0: not over" in page and "1 of 3" in page

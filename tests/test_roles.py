@@ -254,4 +254,4 @@ def test_roles_that_cannot_be(asked: dict[str, Any], said: str) -> None:
 
 def test_a_class_that_a_weighted_guess_has_seen() -> None:
     guess = FrequencyGuess().fit(np.zeros((3, 1)), ["a", "a", "b"], sample_weight=[1.0, 1.0, 2.0])
-    np.testing.assert_allclose(guess.predict_proba(np.zeros((1, 1))), [[0.5, 0.5]])
+    np.testing.assert_allclose(guess.predict_proba(np.zeros((1, 1))), [[0.5, 0.5]], rtol=1e-12)
