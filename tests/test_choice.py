@@ -139,7 +139,7 @@ def test_a_race_that_was_cut_goes_on_where_it_was() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         cut.run(stop)
-    assert len(cut.done) == 20
+    assert len(cut.done) >= 20  # what was ready by then counts too
     cut.run()
     assert cut.done == whole.done and cut.dropped == whole.dropped
     np.testing.assert_array_equal(cut.outputs, whole.outputs)

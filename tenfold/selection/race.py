@@ -21,6 +21,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.engine import Local, each
+from tenfold.core.threads import stopping
 from tenfold.evaluate.validate.training_sets import Held
 from tenfold.score.record import Score
 from tenfold.selection.candidates import Family, Setting, settings_of
@@ -127,6 +128,8 @@ class Race:
         caller, waiting, ready = threading.current_thread(), deque(numbers), dict[int, Unit]()
 
         def do(number: int) -> None:
+            if stopping():
+                raise KeyboardInterrupt
             ready[number] = self.fits.unit(number, held)
             if threading.current_thread() is caller:
                 count()

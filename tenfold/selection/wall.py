@@ -23,7 +23,10 @@ class Wall:
         work = self.context.__enter__()
         self.timer: threading.Timer | None = None
         if self.left is not None:
-            self.timer = threading.Timer(max(self.left, 0.0), self._end, (work,))
+            if self.left <= 0:
+                self._end(work)
+                return
+            self.timer = threading.Timer(self.left, self._end, (work,))
             self.timer.daemon = True
             self.timer.start()
 
