@@ -117,11 +117,6 @@ class Parts:
         types |= {name: pl.Float64 for name, kind in kinds.items() if kind == NUMBER and name not in mixed}
         try:
             frame = self._read(piece, types, wanted)
-            read = [name for name, kind in frame.schema.items() if kind == pl.Float64]
-            beyond = frame.select(pl.col(read).is_infinite().any()).row(0) if read else ()
-            if any(beyond):  # 1e400 is to be told of
-                mixed.update(name for name, some in zip(read, beyond, strict=True) if some)
-                frame = self._read(piece, {name: kind for name, kind in types.items() if name not in mixed}, wanted)
         except pl.exceptions.PolarsError:
             numbers = [name for name in wanted if types.get(name) == pl.Float64]
             if not numbers:
@@ -130,6 +125,11 @@ class Parts:
             unread = texts.select((pl.all().cast(pl.Float64, strict=False).is_null() & pl.all().is_not_null()).any()).row(0)
             minds_more = not any(unread)  # something else than a number that is none
             mixed.update(name for name, wrong in zip(numbers, unread, strict=True) if wrong or minds_more)
+            frame = self._read(piece, {name: kind for name, kind in types.items() if name not in mixed}, wanted)
+        read = [name for name, kind in frame.schema.items() if kind == pl.Float64]
+        beyond = frame.select(pl.col(read).is_infinite().any()).row(0) if read else ()
+        if any(beyond):  # 1e400 is to be told of
+            mixed.update(name for name, some in zip(read, beyond, strict=True) if some)
             frame = self._read(piece, {name: kind for name, kind in types.items() if name not in mixed}, wanted)
         return frame.filter(pl.any_horizontal(pl.all().is_not_null())).select(names) if blank else frame
 
