@@ -234,7 +234,7 @@ def test_classes_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
         (dict(time_column="half"), r"'half' has 2 different times: too few for 3 spans"),
         (dict(weights="wieght"), r"there is no column 'wieght'"),
         (dict(time_column="y"), r"time_column='y': this is the column to predict"),
-        (dict(groups="name", time_column="x"), r"groups='name' and time_column='x': folds are made by one of the two, give one"),
+        (dict(groups="name", time_column="x"), r"groups='name': folds are made by groups or by time \('x'\), give one of them"),
         (dict(weights=3), r"weights=3: must be the name of a column"),
     ],
 )

@@ -116,8 +116,7 @@ class Settings(FitSettings):
             if not isinstance(column, str):
                 raise BadParameter(f"{name}={column!r}: must be the name of a column")
         if self.groups is not None and self.time_column is not None:
-            both = f"groups={self.groups!r} and time_column={self.time_column!r}"
-            raise BadParameter(f"{both}: folds are made by one of the two, give one")
+            raise BadParameter(f"groups={self.groups!r}: folds are made by groups or by time ({self.time_column!r}), give one of them")
 
     @property
     def roles(self) -> dict[str, str]:
