@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -12,29 +11,26 @@ from numpy.random import RandomState
 
 from tenfold.base.estimator import Classifier, Estimator
 from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Block, Source
+from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Threads
 from tenfold.core.errors import Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, drive
-from tenfold.core.mapped import Mapped
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
+from tenfold.linear.far import far_shift, glance, shifted
 from tenfold.linear.logistic_terms import Setting, many_classes, on_columns, two_classes
 from tenfold.linear.warm import WarmStart
 from tenfold.solve.class_weights import class_factors
 from tenfold.solve.newton import Loss, Metric, Solution, minimise
 from tenfold.solve.proximal import Penalised, minimise_l1
+from tenfold.solve.sample import SAMPLE_SHARE, Some, is_large
 
-SAMPLE_SHARE = 8  # one block in so many finds the start
-SAMPLE_LEAST = 2048  # a table whose sample has fewer rows is done without one
 # A sample whose loss is below so much for each parameter is separated, or nearly so: its solution is far out, and
 # hardly bent there. It would take hundreds of passes to come back.
 OVERFIT = 2.0
-GLANCE = 64  # rows of a block from which the size of the columns is taken
 LARGEST = 1 << 20  # values of a curvature
 SMALL = 64  # parameters up to which Newton's method is as cheap as any
-FAR = 1e3  # columns whose mean is so many times their spread are centred, block by block
 SEPARATED = 1e-7  # mean loss below which every row is taken to be classified right
 
 
@@ -44,22 +40,6 @@ class Survey(Stats):
 
     counts: Counts
     spread: Spread | None
-
-
-class Some(Source):
-    """Every eighth block of a table in memory, not copied. Blocks unlike the rest cost time, no accuracy."""
-
-    def __init__(self, source: Source) -> None:
-        self.inner = inner = _finer(source)
-        self.n_features = inner.n_features
-        self.chosen = list(inner.parts())[::SAMPLE_SHARE]
-        self.n_parts = len(self.chosen)
-
-    def parts(self) -> Iterator[Any]:
-        return iter(self.chosen)
-
-    def load(self, part: Any) -> Block:
-        return self.inner.load(part)
 
 
 @estimator
@@ -137,21 +117,21 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
         K, q = len(self.classes_), source.n_features + 1
         rows = 1 if K == 2 else K
         survey = yield partial(_survey, k=K)
-        shift = _far_shift(survey.spread, self.fit_intercept)
+        shift = far_shift(survey.spread, self.fit_intercept)
         setting = Setting(class_factors(self, survey.counts.weight, zero=True), shift, self.fit_intercept)
         if start is not None and not self.fit_intercept:
             start[:, -1] = 0.0
         if self._ratio() > 0 and np.isfinite(self._C()):
             problem = Penalised(partial(on_columns, setting=setting), self._ratio() / self._C(), (1 - self._ratio()) / self._C())
-            theta = np.zeros((rows, q)) if start is None else _shifted(start, shift, 1)
+            theta = np.zeros((rows, q)) if start is None else shifted(start, shift, 1)
             found = yield from minimise_l1(problem, theta, tol=self.tol, max_iter=self.max_iter)
             return self._attributes(found, shift)
         l2 = np.full((rows, q), 1 / self._C())
         l2[:, -1] = 0.0
         terms = partial(two_classes if K == 2 else many_classes, setting=setting)
         loss = Loss(terms, l2, *_curvatures(rows, q))
-        theta, metric = np.zeros_like(l2) if start is None else _shifted(start, shift, 1), None
-        if start is None and _is_large(source, rows * q):
+        theta, metric = np.zeros_like(l2) if start is None else shifted(start, shift, 1), None
+        if start is None and is_large(source, rows * q):
             theta, metric = self._start(loss, Some(source), survey.counts.weight)
         found = yield from minimise(
             loss, theta, tol=self.tol, max_iter=self.max_iter, metric=metric, floor=self._floor()
@@ -160,7 +140,7 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
 
     def _attributes(self, found: Solution, shift: Array | None) -> dict[str, Any]:
         self._warn(found)
-        theta = _shifted(found.theta, shift, -1)
+        theta = shifted(found.theta, shift, -1)
         return dict(
             coef_=np.ascontiguousarray(theta[:, :-1]),
             intercept_=np.ascontiguousarray(theta[:, -1]),
@@ -246,42 +226,7 @@ def _theta(coef: Array, intercept: Array) -> Array:
 
 
 def _survey(block: Block, k: int) -> Survey:
-    spread = None if ops.is_sparse(block.X) else Spread.of(block.X[:GLANCE], block.w[:GLANCE])
-    return Survey(Counts.of(block.y, block.w, k), spread)
-
-
-def _finer(source: Source) -> Source:
-    """The same rows in two blocks or more for each one of the sample."""
-    if isinstance(source, Mapped):
-        return Mapped(_finer(source.inner), source.change, source.n_features)
-    assert isinstance(source, Arrays)
-    return source.finer((source.n_rows or 0) // (2 * SAMPLE_SHARE))
-
-
-def _is_large(source: Source, n_parameters: int) -> bool:
-    """Whether to find a start on a sample: only where a block can be read without the others."""
-    inner = source
-    while isinstance(inner, Mapped):
-        inner = inner.inner
-    if not isinstance(inner, Arrays):
-        return False
-    return inner.n_rows >= SAMPLE_SHARE * max(SAMPLE_LEAST, 5 * n_parameters)
-
-
-def _far_shift(spread: Spread | None, fit_intercept: bool) -> Array | None:
-    """Column means, if some are so far from zero that products with [x 1] would lose digits."""
-    if spread is None or not fit_intercept:
-        return None
-    mean, deviation = spread.mean[0], np.sqrt(spread.scatter[0] / spread.weight[0])
-    far = np.abs(mean) > FAR * np.where(deviation > 0, deviation, 1.0)
-    return mean if far.any() and np.isfinite(mean).all() else None
-
-
-def _shifted(theta: Array, shift: Array | None, sign: int) -> Array:
-    """Intercepts for columns from which `shift` was subtracted (sign 1), or back (sign −1)."""
-    if shift is None:
-        return theta
-    return np.column_stack([theta[:, :-1], theta[:, -1] + sign * (theta[:, :-1] @ shift)])
+    return Survey(Counts.of(block.y, block.w, k), glance(block))
 
 
 def _curvatures(rows: int, q: int) -> tuple[str, str, float]:
