@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
 
+from tenfold.base import check
 from tenfold.base.estimator import Classifier, Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
@@ -20,11 +21,16 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.linear.far import far_shift, glance, shifted
 from tenfold.linear.logistic_terms import Setting, many_classes, on_columns, two_classes
+from tenfold.linear.separation import explain
+from tenfold.linear.sparsified import Sparsified
 from tenfold.linear.warm import WarmStart
 from tenfold.solve.class_weights import class_factors
 from tenfold.solve.newton import Loss, Metric, Solution, minimise
 from tenfold.solve.proximal import Penalised, minimise_l1
 from tenfold.solve.sample import SAMPLE_SHARE, Some, is_large
+
+if TYPE_CHECKING:
+    from tenfold.linear.logistic_inference import LogisticInference
 
 # A sample whose loss is below so much for each parameter is separated, or nearly so: its solution is far out, and
 # hardly bent there. It would take hundreds of passes to come back.
@@ -32,6 +38,11 @@ OVERFIT = 2.0
 LARGEST = 1 << 20  # values of a curvature
 SMALL = 64  # parameters up to which Newton's method is as cheap as any
 SEPARATED = 1e-7  # mean loss below which every row is taken to be classified right
+METHODS = {  # by the curvature that steps go on with
+    "full": "lbfgs in the metric of the curvature",
+    "blocks": "lbfgs in the metric of the curvature of each class",
+    "diagonal": "lbfgs in the metric of the diagonal of the curvature",
+}
 
 
 @dataclass(slots=True)
@@ -43,7 +54,7 @@ class Survey(Stats):
 
 
 @estimator
-class LogisticRegression(WarmStart, Classifier, Estimator):
+class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
     """LogisticRegression: class probabilities from linear scores, with an L2 penalty, an L1 penalty or both.
 
     Model       P(class k | x) ∝ exp(wₖ·x + bₖ);  for two classes P(second | x) = 1 / (1 + exp(−w·x − b))
@@ -51,7 +62,8 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
                 (b free; s: row times class weight)
     Algorithm   L-BFGS in the metric of the curvature of each class, which is renewed when that pays (with few
                 parameters: Newton); a large table starts at the solution for one block in eight.
-                With ρ > 0: Newton steps on the columns that matter, each an elastic net
+                With ρ > 0: Newton steps on the columns that matter, each an elastic net. `solver_` records the choice.
+                With C=inf one more pass for standard errors and odds ratios: `inference()`, `summary()`
     Cost        O(n p K) time a pass, O(n p² K) for a curvature; O(p² K) memory, O(p K) above a million values;
                 with ρ > 0 p is there the number of columns chosen, and O(p² K²)
     Fails when  the classes can be separated and C is infinite: the optimum lies at infinity (stops on the way
@@ -70,6 +82,13 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
     coef_: Array = learned("float(M,p)", "coefficients; one row for two classes", like_x=True)
     intercept_: Array = learned("float(M)", "constants", like_x=True)
     n_iter_: Array = learned("int(*)", "steps, each a pass over the rows")
+    solver_: str = learned("str", "the method that was used", optional=True)
+    covariance_: Array = learned(
+        "float(*,*)", "with C=inf: of the coefficients of each class less those of the first, each intercept first", optional=True
+    )
+    log_likelihood_: float = learned("float", "with C=inf: Σ s log P(y | x)", optional=True)
+    null_log_likelihood_: float = learned("float", "with C=inf: the same of the intercepts alone", optional=True)
+    n_rows_: float = learned("float", "with C=inf: Σ s", optional=True)
 
     sparse: ClassVar[bool] = True
 
@@ -107,7 +126,7 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
 
     def _solution(self) -> Array:
         """Coefficients and intercepts, (1 or K, p + 1)."""
-        return _theta(self.coef_, self.intercept_)
+        return _theta(self._coefficients(), self.intercept_)
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         before = self._before
@@ -121,31 +140,59 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
         setting = Setting(class_factors(self, survey.counts.weight, zero=True), shift, self.fit_intercept)
         if start is not None and not self.fit_intercept:
             start[:, -1] = 0.0
-        if self._ratio() > 0 and np.isfinite(self._C()):
-            problem = Penalised(partial(on_columns, setting=setting), self._ratio() / self._C(), (1 - self._ratio()) / self._C())
-            theta = np.zeros((rows, q)) if start is None else shifted(start, shift, 1)
-            found = yield from minimise_l1(problem, theta, tol=self.tol, max_iter=self.max_iter)
-            return self._attributes(found, shift)
-        l2 = np.full((rows, q), 1 / self._C())
-        l2[:, -1] = 0.0
-        terms = partial(two_classes if K == 2 else many_classes, setting=setting)
-        loss = Loss(terms, l2, *_curvatures(rows, q))
-        theta, metric = np.zeros_like(l2) if start is None else shifted(start, shift, 1), None
-        if start is None and is_large(source, rows * q):
-            theta, metric = self._start(loss, Some(source), survey.counts.weight)
-        found = yield from minimise(
-            loss, theta, tol=self.tol, max_iter=self.max_iter, metric=metric, floor=self._floor()
-        )
-        return self._attributes(found, shift)
-
-    def _attributes(self, found: Solution, shift: Array | None) -> dict[str, Any]:
-        self._warn(found)
+        theta = np.zeros((rows, q)) if start is None else shifted(start, shift, 1)
+        problem = self._problem(setting, rows, q, self._C(), self._ratio())
+        metric = None
+        if isinstance(problem, Loss) and start is None and is_large(source, rows * q):
+            theta, metric = self._start(problem, Some(source), survey.counts.weight)
+        found = yield from self._minimised(problem, theta, metric)
+        more = (yield from self._likelihood(problem, found, survey, setting)) if isinstance(problem, Loss) else {}
+        yield from self._told(found, setting)
         theta = shifted(found.theta, shift, -1)
         return dict(
             coef_=np.ascontiguousarray(theta[:, :-1]),
             intercept_=np.ascontiguousarray(theta[:, -1]),
             n_iter_=np.array([min(found.n_pass, self.max_iter)], dtype=np.int32),
+            solver_=method_of(problem),
+            **more,
         )
+
+    def _problem(self, setting: Setting, rows: int, q: int, C: float, ratio: float) -> Loss | Penalised:
+        """What is minimised."""
+        if ratio > 0 and np.isfinite(C):
+            return Penalised(partial(on_columns, setting=setting), ratio / C, (1 - ratio) / C)
+        l2 = np.full((rows, q), 1 / C)
+        l2[:, -1] = 0.0
+        return Loss(partial(two_classes if rows == 1 else many_classes, setting=setting), l2, *_curvatures(rows, q))
+
+    def _minimised(self, problem: Loss | Penalised, theta: Array, metric: Metric | None = None) -> Learner[Solution]:
+        if isinstance(problem, Penalised):
+            return minimise_l1(problem, theta, tol=self.tol, max_iter=self.max_iter)
+        return minimise(problem, theta, tol=self.tol, max_iter=self.max_iter, metric=metric, floor=self._floor())
+
+    def _likelihood(self, loss: Loss, found: Solution, survey: Survey, setting: Setting) -> Learner[dict[str, Any]]:
+        """Without a penalty: the likelihood, and the covariance of the coefficients, from the curvature at the optimum (one more pass)."""
+        if np.isfinite(self._C()) or setting.class_weight is not None:
+            return {}
+        why, covariance, counts = "", None, survey.counts.weight
+        m, q = max(len(found.theta) - 1, 1), found.theta.shape[1]
+        if not found.settled or found.singular or found.loss <= SEPARATED * found.weight:
+            why = "the optimum is not unique, lies at infinity or was not reached"
+        elif (m * q) ** 2 > LARGEST:
+            why = f"{m * q:,} parameters are too many for their covariance to be kept"
+        else:
+            from tenfold.linear.wald import covariance_of  # imports the special functions, which other fits do not need
+
+            terms = yield partial(loss.terms, theta=found.theta, curvature="blocks" if m == 1 and len(found.theta) == 1 else "full")
+            curvature = terms.curvature[:, :, None] if terms.curvature.ndim == 3 else terms.curvature[1:, :, 1:]
+            covariance = covariance_of(curvature.reshape(m, q, m, q), setting.shift, self.fit_intercept)
+            why = "" if covariance is not None else "the curvature at the optimum is singular"
+        present = counts[counts > 0]
+        null = float(present @ np.log(present / present.sum())) if self.fit_intercept else -float(counts.sum() * np.log(len(counts)))
+        known = dict(log_likelihood_=-float(found.loss), null_log_likelihood_=null, n_rows_=float(counts.sum()))
+        if covariance is None:
+            return dict(known, absent_={"covariance_": f"LogisticRegression: there are no standard errors: {why}"})
+        return dict(known, covariance_=covariance)
 
     def _start(self, loss: Loss, sample: Some, weight: Array) -> tuple[Array, Metric | None]:
         """The solution for the sample to within a tenth of its sampling error, and the curvature there."""
@@ -178,14 +225,14 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
         """Without a penalty the loss of separable classes has no minimum: stop when it is as good as zero."""
         return SEPARATED if np.isinf(self._C()) else 0.0
 
-    def _warn(self, found: Solution) -> None:
-        """Warn where the result is not what was asked for."""
+    def _told(self, found: Solution, setting: Setting) -> Learner[None]:
+        """Warn where the result is not what was asked for; why an optimum lies at infinity takes one more pass."""
         free = np.isinf(self._C())
         if found.loss <= SEPARATED * found.weight:
             effect = (
                 "the optimum lies at infinity: returned coefficients on the way there, lower C for others"
                 if free
-                else f"only the penalty (C={self.C:g}) keeps the coefficients finite"
+                else f"only the penalty (C={self.C:g}) keeps the coefficients finite: lower C for probabilities that are less extreme"
             )
             warn(
                 f"LogisticRegression: the classes are separated perfectly, and {effect}",
@@ -202,27 +249,33 @@ class LogisticRegression(WarmStart, Classifier, Estimator):
                 stacklevel=2,
             )
         elif free and (found.singular or not found.settled):
-            warn(
-                "LogisticRegression(C=inf): the classes are separated, wholly or in part, or columns are "
-                "linearly dependent, so that the optimum is not unique or lies at infinity: lower C",
-                Degenerate,
-                stacklevel=2,
-            )
+            why = yield from explain(found.theta, setting, self.classes_, vars(self).get("feature_names_in_"))
+            warn(f"LogisticRegression(C=inf): {why}", Degenerate, stacklevel=2)
+
+    def inference(self) -> LogisticInference:
+        """With C=inf: standard errors, z, p, intervals, odds ratios, likelihood-ratio test, AIC, BIC; also after a stream."""
+        from tenfold.linear.logistic_inference import infer  # imports the special functions, which a fit does not need
+
+        check.check_fitted(self)
+        return infer(self)
+
+    def summary(self, level: float = 0.95) -> str:
+        """`inference()` as a table to read, with confidence intervals of the given level."""
+        return self.inference().table(level)
 
     def _scores(self, X: Any) -> Array:
+        coef = self._coefficients()
         if ops.is_sparse(X):
-            scores = X @ self.coef_.T + self.intercept_
+            scores = X @ coef.T + self.intercept_
         else:
-            scores = ops.linear_scores(
-                X, *(np.ascontiguousarray(part, dtype=np.float64) for part in (self.coef_, self.intercept_))
-            )
+            scores = ops.linear_scores(X, *(np.ascontiguousarray(part, dtype=np.float64) for part in (coef, self.intercept_)))
         if X.dtype == np.float32:
             scores = scores.astype(np.float32)
         return scores if scores.shape[1] > 1 else np.hstack([np.zeros_like(scores), scores])
 
 
 def _theta(coef: Array, intercept: Array) -> Array:
-    return np.column_stack([coef, intercept]).astype(np.float64)
+    return np.column_stack([ops.dense(coef), intercept]).astype(np.float64)
 
 
 def _survey(block: Block, k: int) -> Survey:
@@ -238,6 +291,13 @@ def _curvatures(rows: int, q: int) -> tuple[str, str, float]:
     if rows * rows * q * q <= LARGEST:
         return "blocks", "full", q * rows / 16
     return ("blocks", "blocks", q / 8) if rows * q * q <= LARGEST else ("diagonal", "diagonal", 20.0)
+
+
+def method_of(problem: Loss | Penalised) -> str:
+    """What a problem is solved by, in words."""
+    if isinstance(problem, Penalised):
+        return "newton on the columns that matter"
+    return "newton" if problem.cost <= 1 else METHODS[problem.renewed]
 
 
 def _named(algorithm: Learner[Solution]) -> Learner[dict[str, Any]]:

@@ -20,6 +20,7 @@ from tenfold.base.check import check_fitted, check_params
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.learned import forms_of, learned_by
+from tenfold.core.ops import dense
 from tenfold.core.params import domains
 from tenfold.core.stats import Storable
 from tenfold.saved import archive, kinds, statistics
@@ -120,7 +121,7 @@ class _Writer:
         check_fitted(learner)
         declared = learned_by(learner)
         names = sorted(name for name in set(vars(learner)) - set(params) if self._keeps(name, declared))
-        fitted = {name: vars(learner)[name] for name in names}
+        fitted = {name: dense(vars(learner)[name]) for name in names}
         wrong = objection(fitted, forms_of(learner))
         if wrong is not None:
             raise BadFile(f"{self.path}: this {name} cannot be saved, because {wrong}")
