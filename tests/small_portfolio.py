@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tenfold.selection import portfolio
+from tenfold.selection import entries, tree_entries
 
 
 def shrink(monkeypatch: pytest.MonkeyPatch, trees: int = 10, rounds: tuple[int, ...] = (5, 20)) -> None:
     """Two boostings, a forest, extra trees and one set of kernels, of so many trees and rounds."""
-    monkeypatch.setattr(portfolio, "FOREST_TREES", trees)
-    monkeypatch.setattr(portfolio, "ROUNDS", rounds)
-    monkeypatch.setattr(portfolio, "KERNELS", [("kernels", 0.5, 20, 1.0, False)])
+    monkeypatch.setattr(tree_entries, "FOREST_TREES", trees)
+    monkeypatch.setattr(tree_entries, "ROUNDS", rounds)
+    monkeypatch.setattr(entries, "KERNELS", [("kernels", 0.5, 20, 1.0, False)])
     kept = ("boosted trees of 4 leaves", "boosted trees of 31 leaves", "random forest of larger leaves", "extra trees")
     for name in ("BOOSTED", "FORESTS"):
-        monkeypatch.setattr(portfolio, name, [one for one in getattr(portfolio, name) if one[0] in kept])
+        monkeypatch.setattr(tree_entries, name, [one for one in getattr(tree_entries, name) if one[0] in kept])

@@ -10,7 +10,9 @@ import pytest
 
 import tenfold
 from tenfold.selection import portfolio as module
-from tenfold.selection.portfolio import Entry, portfolio
+from tenfold.selection import tree_entries
+from tenfold.selection.entries import Entry
+from tenfold.selection.portfolio import portfolio
 from tenfold.selection.prepared import front
 
 SHAPES = {
@@ -25,8 +27,8 @@ SHAPES = {
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FOREST_TREES", 4)
-    monkeypatch.setattr(module, "ROUNDS", (2, 5))
+    monkeypatch.setattr(tree_entries, "FOREST_TREES", 4)
+    monkeypatch.setattr(tree_entries, "ROUNDS", (2, 5))
 
 
 def table(role: str, n: int, p: int, classes: int, categories: bool) -> tuple[np.ndarray, pl.DataFrame, np.ndarray]:
@@ -103,7 +105,7 @@ def test_longer_and_wider_tables_take_longer(role: str, classes: int) -> None:
 
 def test_boosting_ends_where_its_trees_would_be_too_many() -> None:
     most = {entry.title: entry.values[-1] for entry in portfolio("classifier", 5000, 10, 26) if entry.kind == "boosting"}
-    assert set(most.values()) <= set(module.ROUNDS)
+    assert set(most.values()) <= set(tree_entries.ROUNDS)
     for entry in portfolio("classifier", 5000, 10, 26):
         if entry.kind == "boosting":
-            assert entry.leaves * entry.values[-1] <= module.MOST_LEAVES
+            assert entry.leaves * entry.values[-1] <= tree_entries.MOST_LEAVES

@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from small_portfolio import shrink
 
 import tenfold
-from tenfold.selection import portfolio
+from tenfold.selection import entries, tree_entries
 from tenfold.selection.settings import Settings
 
 Array = np.ndarray[Any, Any]
@@ -76,8 +76,8 @@ def checks() -> list[Any]:
 @pytest.mark.filterwarnings(NO_BASE, TOLD)
 @pytest.mark.parametrize("learner, check", checks())
 def test_check(learner: Any, check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LEAST_TREE_ROWS", "LEAST_BASIS_ROWS"):  # linear models are enough, and quick
-        monkeypatch.setattr(portfolio, name, 1000)
+    monkeypatch.setattr(tree_entries, "LEAST_TREE_ROWS", 1000)  # linear models are enough, and quick
+    monkeypatch.setattr(entries, "LEAST_BASIS_ROWS", 1000)
     check(learner)
 
 

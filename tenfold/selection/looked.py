@@ -15,8 +15,8 @@ from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score
 from tenfold.selection.coded import coder_for, why_no_columns
 from tenfold.selection.decisions import Decisions
+from tenfold.selection.entries import Shape
 from tenfold.selection.monotone import signs_of
-from tenfold.selection.portfolio import Shape
 from tenfold.selection.roles import groups_of, times_of, weights_of
 from tenfold.selection.settings import Settings
 from tenfold.selection.text_folds import Counted, Texts, counted_texts, noted, placed, with_texts

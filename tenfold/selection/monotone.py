@@ -13,7 +13,7 @@ from typing import Any
 
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.errors import BadInput, BadParameter
-from tenfold.selection.portfolio import Entry
+from tenfold.selection.entries import Entry
 from tenfold.table.columns import Column, check_name
 from tenfold.table.reading import pl
 from tenfold.table.task import Task

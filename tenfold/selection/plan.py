@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenfold.core.data import Array
+from tenfold.selection.entries import Entry, Shape
 from tenfold.selection.folds import count_folds
 from tenfold.selection.monotone import obeying
-from tenfold.selection.portfolio import Entry, Shape, portfolio
+from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import FINALISTS
 
 # Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.

@@ -1,0 +1,185 @@
+"""Entries of the portfolio that learn from numbers: models that a person can read, and linear models of functions of the columns.
+
+An entry has about the seconds that one fit takes, by a model of the cost that is within a factor of two for most.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.core.mapped import MOST_KEPT
+from tenfold.selection.candidates import Family
+from tenfold.selection.guess import FrequencyGuess, MeanGuess
+
+# Penalties are in units of the number of rows, so that the same grid serves tables of any length.
+RIDGE_PER_ROW = tuple(np.logspace(-7, 2, 28).tolist())  # alpha / rows, for columns of variance 1
+LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows
+SHRINKAGE = (0.0, 0.01, 0.1, 0.5)  # of covariances of classes, towards their diagonals
+BASIS_SHRINKAGE = (0.001, 0.01, 0.1)  # of one covariance of many columns
+LEAST_BASIS_ROWS = 80
+SPLINED, MULTIPLIED, NEAR = 60, 20, 300  # columns of the matrix up to which splines, products and kernels are tried
+COMPONENTS = 12  # of wider matrices, whose products are tried
+LEAST_TRAINED = 0.6  # of the rows, in a training set of nested folds
+MOST_PARAMETERS = 8000  # classes × columns of a logistic regression behind a basis
+PASSES, FEW_WEIGHTS = 30, 300  # over the rows for each C; columns up to which curvatures are summed up
+# name, share of the rows that are centres, at most how many, the width of a kernel by the root of the number of columns, and whether
+# these are made normal by their ranks before
+KERNELS: list[tuple[str, float, int, float, bool]] = [
+    ("kernels", 0.5, 300, 1.0, False),
+    ("many kernels", 0.8, 1000, 1.0, False),
+    ("many wide kernels", 0.8, 1000, 2.0, False),
+    ("many kernels of ranks", 0.8, 1000, 1.0, True),
+]
+HEAVY, VERY_HEAVY = 3e8, 3e10  # rows × columns² × classes², from where fewer values of C are tried
+
+
+@dataclass(frozen=True)
+class Entry(Family):
+    """A family with its kind, of which an ensemble takes few, and the seconds that one fit takes on one core."""
+
+    kind: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is known of a table before anything is fitted."""
+
+    role: str  # "classifier" or "regressor"
+    rows: int
+    columns: int
+    classes: int = 0
+    width: int = 0  # of the matrix of numbers, with its indicators
+    categories: int = 0  # columns of categories
+    lowest: float = -math.inf  # of the target
+    skewed: bool = False  # targets have a long tail above
+    reading: float = 0.0  # seconds that it takes to learn once what texts say
+    signs: tuple[int, ...] = ()  # of columns that may act in one direction only: 1, −1, or 0 for all others
+
+    @property
+    def outputs(self) -> int:
+        return self.classes if self.classes > 2 else 1
+
+
+def simple(shape: Shape) -> list[Entry]:
+    """The guess, and models that a person can read."""
+    n, p, K = shape.rows, shape.width, shape.classes
+    pass_ = _pass_seconds(n, p)
+    if not K:
+        alphas = tuple(n * a for a in RIDGE_PER_ROW)
+        plain = Entry("linear regression", tenfold.LinearRegression(), 1, kind="linear", seconds=pass_)
+        return [
+            Entry("always the mean", MeanGuess(), 0),
+            *([plain] if p <= n // 2 else []),
+            Entry("ridge regression", tenfold.Ridge(), 2, "alpha", alphas, "penalty", kind="linear", seconds=pass_),
+        ]
+    return [
+        Entry("class frequencies", FrequencyGuess(), 0),
+        Entry("nearest centroid", tenfold.NearestCentroid(), 1, kind="centroid", seconds=pass_),
+        Entry("naive Bayes", tenfold.GaussianNB(), 2, kind="naive Bayes", seconds=pass_),
+        Entry("linear discriminant", tenfold.LinearDiscriminantAnalysis(), 3, kind="linear", seconds=pass_),
+        Entry(
+            "logistic regression",
+            tenfold.LogisticRegression(),
+            4,
+            "C",
+            _penalties(shape, p),
+            "C",
+            kind="linear",
+            seconds=_logistic_seconds(shape, p),
+        ),
+        Entry(
+            "quadratic discriminant",
+            tenfold.QuadraticDiscriminantAnalysis(),
+            5,
+            "reg_param",
+            SHRINKAGE if 2 * p * K <= n else SHRINKAGE[1:],
+            "shrinkage",
+            kind="quadratic",
+            seconds=4 * pass_,
+        ),
+    ]
+
+
+def _penalties(shape: Shape, width: int) -> tuple[float, ...]:
+    """C of a logistic regression: fewer where each takes long."""
+    work = shape.rows * width**2 * shape.outputs**2
+    C = LOGISTIC_ROWS if work < HEAVY else LOGISTIC_ROWS[1::2] if work < VERY_HEAVY else LOGISTIC_ROWS[3:4]
+    return tuple(c / shape.rows for c in C)
+
+
+def bases(shape: Shape) -> list[Entry]:
+    """Linear models of functions of the columns: splines of each, products of two, kernels around some of the rows."""
+    n, p, K = shape.rows, shape.width, shape.classes
+    if n < LEAST_BASIS_ROWS:
+        return []
+    scale = tenfold.StandardScaler
+    products = tenfold.PolynomialFeatures(2, include_bias=False)
+    found: list[tuple[str, int, list[tuple[str, Any]]]] = []
+    if p <= SPLINED:
+        splines = tenfold.SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
+        found.append(("splines", 7 * p, [("splines", splines), ("scale again", scale())]))
+    if 2 <= p <= MULTIPLIED:
+        found.append(("products", p * (p + 3) // 2, [("products", products), ("scale again", scale())]))
+    elif p > MULTIPLIED and n > 5 * COMPONENTS:
+        parts = [("components", tenfold.PCA(COMPONENTS, whiten=True)), ("products", products), ("scale again", scale())]
+        found.append(("products of components", COMPONENTS * (COMPONENTS + 3) // 2, parts))
+    if p <= NEAR:
+        for name, share, most, h, by_rank in KERNELS:
+            count = min(most, int(share * n * LEAST_TRAINED))
+            near = tenfold.RadialBasisFeatures(count, centers="sample", bandwidth=h * math.sqrt(p))
+            ranks = tenfold.QuantileTransformer(n_quantiles=min(1000, n // 3), subsample=None, output_distribution="normal")
+            before = [("ranks", ranks), ("scale ranks", scale())] if by_rank else []
+            found.append((name, count, [*before, ("kernels", near), ("scale again", scale())]))
+    entries = []
+    for name, width, steps in found:
+        made = n * width * (4e-8 + 3e-9 * p) if "kernels" in name else n * width * 4e-9
+        seconds = made + _pass_seconds(n, width)
+        if not K:
+            alphas = tuple(n * a for a in RIDGE_PER_ROW)
+            learner = tenfold.Pipeline([*steps, ("model", tenfold.Ridge())])
+            entries.append(
+                Entry(f"ridge regression of {name}", learner, 3, "model__alpha", alphas, "penalty", kind="basis", seconds=seconds)
+            )
+            continue
+        if K * width <= MOST_PARAMETERS:
+            learner = tenfold.Pipeline([*steps, ("model", tenfold.LogisticRegression())])
+            C = _penalties(shape, width)
+            entries.append(
+                Entry(
+                    f"logistic regression of {name}",
+                    learner,
+                    5,
+                    "model__C",
+                    C,
+                    "C",
+                    kind="basis",
+                    seconds=made + _logistic_seconds(shape, width, made),
+                )
+            )
+        if K == 2 or name != "many kernels":  # of two classes it adds nothing to the logistic regression
+            continue
+        learner = tenfold.Pipeline([*steps, ("model", tenfold.LinearDiscriminantAnalysis(solver="lsqr"))])
+        title, path = f"discriminant of {name}", ("model__shrinkage", BASIS_SHRINKAGE, "shrinkage")
+        entries.append(Entry(title, learner, 5, *path, kind="basis", seconds=3 * seconds))
+    return entries
+
+
+# --- about how long a fit takes, in seconds on one core; from measurements ---
+
+
+def _pass_seconds(rows: int, width: int) -> float:
+    """Moments of the columns, and a factorisation."""
+    return 1e-3 + rows * width**2 * 1.2e-10 + width**3 * 2e-10
+
+
+def _logistic_seconds(shape: Shape, width: int, made: float = 0.0) -> float:
+    """All values of C; `made`: what it takes to make the columns, again in each pass where they are not kept."""
+    values = len(_penalties(shape, width))
+    passes = PASSES * values * (1e-9 * shape.rows * width * shape.outputs + (made if 8 * shape.rows * width > MOST_KEPT else 0.0))
+    return 3e-3 + passes + values * shape.rows * min(width, FEW_WEIGHTS) ** 2 * shape.outputs * 4e-10
