@@ -31,6 +31,7 @@ from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
 from tenfold.selection.refit import refit
+from tenfold.selection.rows import Rows
 from tenfold.table.task import find_task
 
 
@@ -52,15 +53,8 @@ def small_race(n: int = 90, folds: int = 4, pairs: bool = True) -> Race:
     X = frame.to_numpy().copy()
     X[::7, 2] = np.nan
     codes = (y == "yes").astype(np.int64)
-    return Race(
-        X,
-        codes,
-        make_folds(codes, folds, 0, "classifier", None),
-        portfolio("classifier", n, 6, 2),
-        [SCORES["log_loss"], SCORES["accuracy"]],
-        pl.DataFrame(X).fill_nan(None),
-        pairs=pairs,
-    )
+    rows = Rows(X, codes, make_folds(codes, folds, 0, "classifier", None), pl.DataFrame(X).fill_nan(None))
+    return Race(rows, portfolio("classifier", n, 6, 2), [SCORES["log_loss"], SCORES["accuracy"]], pairs=pairs)
 
 
 # --- the race ------------------------------------------------------------------------------------------
@@ -73,14 +67,8 @@ def test_a_round_is_a_race_without_its_fold() -> None:
     assert whole.complete_rounds == [0, 1, 2, 3]
     for o in range(whole.K):
         rest = whole.fold != o
-        alone = Race(
-            whole.X[rest],
-            whole.y[rest],
-            Division(np.unique(whole.fold[rest], return_inverse=True)[1]),
-            whole.families,
-            whole.judges,
-            whole.frame.filter(rest),
-        )
+        division = Division(np.unique(whole.fold[rest], return_inverse=True)[1])
+        alone = Race(Rows(whole.X[rest], whole.y[rest], division, whole.frame.filter(rest)), whole.families, whole.judges)
         alone.fits.floor = whole.fits.floor
         alone.run()
         heard = np.isfinite(whole.inner[o][:, rest, 0]).all(axis=1)
@@ -114,13 +102,13 @@ def test_who_has_no_chance_is_dropped_and_the_winner_stays(monkeypatch: pytest.M
     ]
     fold = make_folds(y, 5, 0, "regressor", None)
     frame = pl.DataFrame(X)
-    found = Race(X, y, fold, families, [SCORES["rmse"]], frame)
+    found = Race(Rows(X, y, fold, frame), families, [SCORES["rmse"]])
     found.run()
     assert found.dropped == {3: 1} and found.complete_folds == [0, 1, 2, 3, 4]
     assert np.isfinite(found.scores["rmse"][3]).tolist() == [True, True, False, False, False]
     assert len(found.done) == 17 == found.units
     monkeypatch.setattr(race, "HOPELESS", np.inf)
-    whole = Race(X, y, fold, families, [SCORES["rmse"]], frame)
+    whole = Race(Rows(X, y, fold, frame), families, [SCORES["rmse"]])
     whole.run()
     assert not whole.dropped
     rows = np.arange(600)
@@ -477,7 +465,7 @@ def test_trees_take_the_columns_as_they_are(tmp_path: Path) -> None:
     division = make_folds(y, 4, 0, "classifier", None)
     fold = division.fold
     tree = Family("tree", tenfold.DecisionTreeRegressor(min_samples_leaf=5), 1)
-    found = Race(coder.transform(frame), y * 1.0, division, [Family("mean", MeanGuess(), 0), tree], [SCORES["rmse"]], raw)
+    found = Race(Rows(coder.transform(frame), y * 1.0, division, raw), [Family("mean", MeanGuess(), 0), tree], [SCORES["rmse"]])
     found.run()
     for i in range(4):
         model = tenfold.DecisionTreeRegressor(min_samples_leaf=5).fit(raw.filter(fold != i), y[fold != i] * 1.0)

@@ -32,6 +32,7 @@ from tenfold.selection.decision import at_best, best_weights, decided, of_class,
 from tenfold.selection.folds import make_folds
 from tenfold.selection.guess import FrequencyGuess
 from tenfold.selection.race import Race
+from tenfold.selection.rows import Rows
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import open_run, plain
 
@@ -251,7 +252,8 @@ def small_race(X: np.ndarray, y: np.ndarray, judge: Score, folds: int = 3) -> Ra
         Family("discriminant", tenfold.LinearDiscriminantAnalysis(), 1),
         Family("naive Bayes", tenfold.GaussianNB(), 2),
     ]
-    race = Race(X, y.astype(np.int64), make_folds(y.astype(np.int64), folds, 0, "classifier", None), families, [judge], pairs=True)
+    rows = Rows(X, y.astype(np.int64), make_folds(y.astype(np.int64), folds, 0, "classifier", None))
+    race = Race(rows, families, [judge], pairs=True)
     race.run()
     return race
 

@@ -20,6 +20,7 @@ from tenfold.selection.folds import Division, folds_in_time, make_folds
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.race import Race
+from tenfold.selection.rows import Rows
 
 
 def numbers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -35,7 +36,7 @@ def families() -> list[Family]:
 
 
 def race(X: Any, y: Any, division: Division, **more: Any) -> Race:
-    found = Race(X, y, division, families(), [SCORES["rmse"], SCORES["r2"]], pl.DataFrame(X), **more)
+    found = Race(Rows(X, y, division, pl.DataFrame(X), **more), families(), [SCORES["rmse"], SCORES["r2"]])
     found.run()
     return found
 
@@ -49,8 +50,8 @@ def test_a_whole_weight_is_so_many_copies_of_a_row() -> None:
     fold = make_folds(y, 5, 0, "regressor", None).fold
     copies = np.repeat(np.arange(200), times)
     # the smallest leaf counts rows, not weights: the tree is left out
-    by_weight = Race(X, y, Division(fold), families()[:3], [SCORES["rmse"]], weight=times * 1.0)
-    by_copies = Race(X[copies], y[copies], Division(fold[copies], units=copies), families()[:3], [SCORES["rmse"]])
+    by_weight = Race(Rows(X, y, Division(fold), weight=times * 1.0), families()[:3], [SCORES["rmse"]])
+    by_copies = Race(Rows(X[copies], y[copies], Division(fold[copies], units=copies)), families()[:3], [SCORES["rmse"]])
     by_weight.run()
     by_copies.run()
     np.testing.assert_allclose(by_weight.outputs[:, copies], by_copies.outputs, rtol=1e-8)

@@ -21,6 +21,7 @@ from tenfold.selection.fits import Fits
 from tenfold.selection.folds import make_folds
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
+from tenfold.selection.rows import Rows
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,8 @@ def small_race(pairs: bool = True) -> Race:
     X[::9, 1] = np.nan
     y = (X[:, 0] + rng.normal(size=120) > 0).astype(np.int64)
     division = make_folds(y, 4, 0, "classifier", None)
-    return Race(X, y, division, portfolio("classifier", 120, 5, 2), [SCORES["log_loss"]], pl.DataFrame(X).fill_nan(None), pairs=pairs)
+    rows = Rows(X, y, division, pl.DataFrame(X).fill_nan(None))
+    return Race(rows, portfolio("classifier", 120, 5, 2), [SCORES["log_loss"]], pairs=pairs)
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

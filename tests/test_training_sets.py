@@ -29,6 +29,7 @@ from tenfold.selection.folds import Division
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
+from tenfold.selection.rows import Rows
 
 BY_MOMENTS = [
     tenfold.LinearRegression(),
@@ -188,7 +189,7 @@ def race_of(classes: int, monkeypatch: pytest.MonkeyPatch) -> Race:
     X, y = gappy(classes=classes, constant=bool(classes))
     role, judges = ("classifier", ["log_loss", "accuracy"]) if classes else ("regressor", ["rmse", "r2"])
     families = [one for one in portfolio(role, *X.shape, classes) if not one.raw and one.kind != "basis"]
-    return Race(X, y, Division(np.arange(len(X)) % 4), families, [SCORES[name] for name in judges], pairs=True)
+    return Race(Rows(X, y, Division(np.arange(len(X)) % 4)), families, [SCORES[name] for name in judges], pairs=True)
 
 
 @pytest.mark.parametrize("classes", [0, 3])

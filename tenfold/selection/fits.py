@@ -22,10 +22,10 @@ from tenfold.evaluate.validate.training_sets import Held, TrainingSets
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.candidates import Family
 from tenfold.selection.decision import at_best
-from tenfold.selection.folds import Division
 from tenfold.selection.model import floor_of, floored
 from tenfold.selection.prepared import Prepared
-from tenfold.table.reading import first_line, pl
+from tenfold.selection.rows import Rows
+from tenfold.table.reading import first_line
 
 ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # of a setting that cannot be fitted
 
@@ -43,27 +43,14 @@ class Unit:
 class Fits:
     """All that the units of a race share; several may be done at once, of one training set at a time."""
 
-    def __init__(
-        self,
-        X: Array,
-        y: Array,
-        division: Division,
-        families: list[Family],
-        judges: list[Score],
-        frame: pl.DataFrame | None = None,
-        names: list[str] | None = None,
-        *,
-        weight: Array | None = None,
-        labels: Array | None = None,
-        texts: bool = False,
-    ) -> None:
-        """texts: some columns are filled anew for each training set."""
-        self.y, self.division, self.families, self.judges, self.weight, self.labels = y, division, families, judges, weight, labels
+    def __init__(self, rows: Rows, families: list[Family], judges: list[Score]) -> None:
+        self.y, self.division, self.weight, self.labels = rows.y, rows.division, rows.weight, rows.labels
+        self.families, self.judges = families, judges
         first, raw = families[0].learner, [family.learner for family in families if family.raw]
-        self.raw = check.in_memory(raw[0], frame, y, weight) if raw else None
-        self.classes = np.arange(int(y.max()) + 1) if first.role == "classifier" else None
-        self.floor = 0.0 if self.classes is None else floor_of(len(y), len(self.classes))
-        self.prepared, self.lock = Prepared(X, y, division, first, names, weight, fixed=not texts), threading.Lock()
+        self.raw = check.in_memory(raw[0], rows.frame, rows.y, rows.weight) if raw else None
+        self.classes = np.arange(int(rows.y.max()) + 1) if first.role == "classifier" else None
+        self.floor = 0.0 if self.classes is None else floor_of(len(rows.y), len(self.classes))
+        self.prepared, self.lock = Prepared(rows, first), threading.Lock()
         self.sets = [self._training_sets(family) for family in families]
 
     def unit(self, number: int, held: Held) -> Unit:

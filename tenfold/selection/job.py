@@ -26,6 +26,7 @@ from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.plan import Plan
 from tenfold.selection.race import Race
 from tenfold.selection.refit import refit
+from tenfold.selection.rows import Rows
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import MARK
 from tenfold.selection.wall import Wall
@@ -115,13 +116,11 @@ class Job:
         X, task, decisions, weight = looked.X, looked.task, looked.decisions, looked.weight
         judges, texts = looked.judges(division.fold), looked.read_texts(division.fold)
         labels, names = task.classes if task.kind == "classes" else None, looked.coder.names_out()
+        everything = Rows(X, task.codes, division, looked.table, names, weight, labels, texts)
         families: list[Family] = list(plan.families)
 
         def race_of(families: list[Family]) -> Race:
-            return Race(
-                X, task.codes, division, families, judges, looked.table, names,
-                weight=weight, labels=labels, costs=decisions.costs, pairs=plan.nested, texts=texts,
-            )  # fmt: skip
+            return Race(everything, families, judges, costs=decisions.costs, pairs=plan.nested)
 
         race = race_of(families)
         self.emit(

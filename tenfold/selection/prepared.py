@@ -14,7 +14,7 @@ from tenfold.core.errors import kept_warnings
 from tenfold.core.stats import Moments
 from tenfold.evaluate.validate.merges import FoldSums
 from tenfold.evaluate.validate.training_sets import Held, sums_fit, sums_of_folds
-from tenfold.selection.folds import Division
+from tenfold.selection.rows import Rows
 
 
 def front() -> list[tuple[str, Any]]:
@@ -32,17 +32,14 @@ class Prepared:
     steps: list[Any]
     moments: Moments | None  # behind the transformers; None where they are not known
 
-    def __init__(
-        self, X: Array, y: Array, division: Division, learner: Any, names: list[str] | None = None, weight: Array | None = None,
-        *, fixed: bool = True,
-    ) -> None:  # fmt: skip
-        """fixed: whether X is the same for all training sets, so that sums over folds can be merged."""
-        self.X, self.y, self.weight, self.division, self.learner = X, y, weight, division, learner
-        self.rows = check.in_memory(tenfold.Pipeline([*front(), ("model", learner)]), X, y, weight)
-        self.names = None if names is None else np.array(names, dtype=object)
+    def __init__(self, rows: Rows, learner: Any) -> None:
+        self.X, self.y, self.weight, self.division, self.learner = rows.X, rows.y, rows.weight, rows.division, learner
+        self.rows = check.in_memory(tenfold.Pipeline([*front(), ("model", learner)]), rows.X, rows.y, rows.weight)
+        self.names = None if rows.names is None else np.array(rows.names, dtype=object)
         if self.names is not None:
             self.rows.facts["feature_names_in_"] = self.names
-        self.front = Front.of([step for _, step in front()], self.rows) if fixed else None
+        # with texts X is another one for each training set: sums over folds cannot be merged
+        self.front = Front.of([step for _, step in front()], self.rows) if rows.texts is None else None
         self.sums: FoldSums | None = None
         self.held: Held = ()
 

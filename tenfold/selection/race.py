@@ -27,9 +27,8 @@ from tenfold.score.record import Score
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.fits import Fits, Unit
-from tenfold.selection.folds import Division
 from tenfold.selection.held_out import HeldOut
-from tenfold.selection.text_folds import Texts
+from tenfold.selection.rows import Rows
 from tenfold.table.reading import pl
 
 MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
@@ -53,38 +52,21 @@ class Race:
     """Outputs of all settings for rows they have not seen, filled unit by unit: a unit is one family on one training set."""
 
     def __init__(
-        self,
-        X: Array,
-        y: Array,
-        division: Division,
-        families: list[Family],
-        judges: list[Score],
-        frame: pl.DataFrame | None = None,
-        names: list[str] | None = None,
-        *,
-        weight: Array | None = None,
-        labels: Array | None = None,
-        costs: Array | None = None,
-        pairs: bool = False,
-        texts: Texts | None = None,
+        self, rows: Rows, families: list[Family], judges: list[Score], *, costs: Array | None = None, pairs: bool = False
     ) -> None:
-        """X for learners of numbers, `names` of its columns; the same rows as a frame for those that take categories and missing values.
-
-        weight: of each row, where they do not count alike. labels: what the classes are called. costs: of decisions. texts: what
-        fills some of the columns, for each training set anew.
-        """
-        self.names, self.texts = names or [], texts
+        """costs: of decisions. pairs: whether each two folds are left out together, too."""
+        self.rows, self.families, self.judges, self.costs, self.pairs = rows, families, judges, costs, pairs
+        self.X, self.y, self.weight, self.frame = rows.X, rows.y, rows.weight, rows.frame
+        self.division, self.fold, self.ordered = rows.division, rows.division.fold, rows.division.ordered
+        self.K, self.texts = rows.division.folds, rows.texts
         self.filled: Held | None = None  # the training set that the columns of texts are filled for
-        self.X, self.y, self.weight, self.families, self.judges, self.frame = X, y, weight, families, judges, frame
-        self.division, self.fold, self.ordered = division, division.fold, division.ordered
-        self.K, self.pairs = division.folds, pairs
         self.settings: list[Setting] = settings_of(families)
         self.places = _places(families)
-        self.fits = Fits(X, y, division, families, judges, frame, names, weight=weight, labels=labels, texts=texts is not None)
-        self.classes, self.labels, self.costs = self.fits.classes, labels, costs
+        self.fits = Fits(rows, families, judges)
+        self.classes = self.fits.classes
         width = 1 if self.classes is None else len(self.classes)
-        self.outputs = held_out_table(len(self.settings), len(y), width)
-        self.inner = [held_out_table(len(self.settings), len(y), width) for _ in range(self.K)] if pairs else []
+        self.outputs = held_out_table(len(self.settings), len(self.y), width)
+        self.inner = [held_out_table(len(self.settings), len(self.y), width) for _ in range(self.K)] if pairs else []
         self.scores = {judge.name: np.full((len(self.settings), self.K), np.nan) for judge in judges}
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.done: list[tuple[int, Held]] = []  # units, in the order they were done
@@ -94,11 +76,7 @@ class Race:
 
     def some(self, rows: Array) -> Race:
         """The same race of some of the rows, by the first judge alone."""
-        frame, weight = None if self.frame is None else self.frame[rows], None if self.weight is None else self.weight[rows]
-        return Race(
-            self.X[rows], self.y[rows], self.division.some(rows), self.families, self.judges[:1], frame, self.names or None,
-            weight=weight, labels=self.labels, costs=self.costs, texts=None if self.texts is None else self.texts.some(rows),
-        )  # fmt: skip
+        return Race(self.rows.some(rows), self.families, self.judges[:1], costs=self.costs)
 
     # --- what is to do ---
 
@@ -154,7 +132,8 @@ class Race:
         if self.texts is None or self.filled == held or self.frame is None:
             return
         scores, made = self.texts.at(self.division.training(held) if held else np.arange(len(self.y))), self.texts.names
-        self.X[:, [self.names.index(name) for name in made]] = scores
+        names = self.rows.names or []
+        self.X[:, [names.index(name) for name in made]] = scores
         if self.fits.raw is not None:
             self.fits.raw.X[:, [self.frame.columns.index(name) for name in made]] = scores
         if not held:
@@ -283,7 +262,7 @@ class Race:
         """What is known of rows by models that have not seen them; of an outer round, by models that have not seen its fold either."""
         outputs = self.outputs if outer is None else self.inner[outer]
         known = self.weight, self.division.units, self.costs
-        return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.labels, *known)
+        return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.rows.labels, *known)
 
 
 def _places(families: list[Family]) -> list[list[int]]:
