@@ -11,10 +11,10 @@ import numpy as np
 from tenfold.base.roles import softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
-from tenfold.evaluate.validate.result import corrected_error
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.audit import SIGNAL, Audit, audit
-from tenfold.selection.choice import Choice, Mix, Place, choose
+from tenfold.selection.board import guess_label, name_of, place_facts, trace
+from tenfold.selection.choice import Choice, Mix, choose
 from tenfold.selection.costs import COST
 from tenfold.selection.decisions import Decisions
 from tenfold.selection.estimate import Estimate, reach_of, reaches_of
@@ -82,10 +82,8 @@ class Outcome:
         return guess_label(self.task) if self.is_guess else self.name(self.taken)
 
     def name(self, mix: Mix) -> str:
-        """A model in words: of an ensemble how many, and the heaviest."""
-        if len(mix.weights) == 1:
-            return self.race.settings[next(iter(mix.weights))].label
-        return f"ensemble of {len(mix.weights)}"
+        """A model in words."""
+        return name_of(mix, self.race)
 
     @property
     def members(self) -> list[dict[str, Any]]:
@@ -101,7 +99,8 @@ class Outcome:
 
     @property
     def board(self) -> list[dict[str, Any]]:
-        return [describe_place(place, self) for place in self.choice.places]
+        guesses = {} if self.audit is None else self.guesses
+        return [place_facts(place, self.race, guesses) for place in self.choice.places]
 
     def estimates_of(self, prefer: str) -> dict[str, Estimate]:
         """What a model is worth on new rows; of the guess its own cross-validation."""
@@ -122,6 +121,16 @@ class Outcome:
     def guessed(self) -> Array:
         assert self.audit is not None
         return Mix({self.guess: 1.0}).outputs(self.audit.held, self.audit.rows)
+
+    @property
+    def guesses(self) -> dict[str, float]:
+        """What the guess scores; by folds where rows are ranked together, as shares of a class differ a little between folds."""
+        assert self.audit is not None
+        held, rows, found = self.audit.held, self.audit.rows, dict[str, float]()
+        for judge in self.race.judges:  # each by its own best: the most likely class, the least cost
+            by_folds = self.race.scores[judge.name][self.guess]
+            found[judge.name] = float(np.nanmean(by_folds)) if judge.row_loss is None else held.score(self.guessed, rows, judge)
+        return found
 
     @property
     def answers(self) -> Array | None:
@@ -185,20 +194,13 @@ class Outcome:
             empty: dict[str, Any] = dict(estimates=[], guess={}, guess_labels={}, rounds=0)
             unknown = dict.fromkeys(("signal", "board", "search", "gain", "reach", "reaches"))
             return empty | unknown | dict(metric=self.judge.name, rows=len(self.task.y), settings=len(race.settings) - 1)
-        # by folds where rows of several folds are ranked together: shares of a class differ a little from fold to fold
-        guessed = {
-            judge.name: float(np.nanmean(race.scores[judge.name][self.guess]))
-            if judge.row_loss is None
-            else found.held.score(self.guessed, found.rows, judge)  # each by its own best: the most likely class, the least cost
-            for judge in race.judges
-        }
         rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
         return dict(
             estimates=[asdict(one) for one in self.estimates.values()],
             metric=self.judge.name,
             signal=self.signal,
             board=self.choice.places[0].score if self.choice.places else None,
-            guess=guessed,
+            guess=self.guesses,
             guess_labels={name: guess_label(self.task, name) for name in names} | self._constants(),
             search=asdict(found.estimate(self.judge, found.outputs[self.prefer])),
             gain=None if self.gain is None else asdict(self.gain),
@@ -245,7 +247,7 @@ class Outcome:
             signal=self.signal,
             decisions=self.told,
             board=self.board,
-            trace=self._trace(),
+            trace=trace(race),
             search=audited,
             estimate={name: asdict(one) for name, one in self.estimates.items()},
             reach=self.reach,
@@ -258,17 +260,6 @@ class Outcome:
             opinions={} if self.is_guess else opinions(race, found, self.judge, self.prefer),
             curve=[] if self.is_guess else curve(race, found, self.judge, [self.taken, Mix({self.choice.leader: 1.0})]),
         )
-
-    def _trace(self) -> list[dict[str, Any]]:
-        """The race as it went: of each family the score of its best setting by fold, and the fold after which it was dropped."""
-        race, lines = self.race, []
-        scores = race.scores[self.judge.name]
-        for number, (family, where) in enumerate(zip(race.families, race.places, strict=True)):
-            with np.errstate(invalid="ignore"):
-                mean = np.array([np.nanmean(self.judge.sign * row) if np.isfinite(row).any() else -np.inf for row in scores[where]])
-            best = scores[where[int(np.argmax(mean))]]
-            lines.append(dict(family=family.title, scores=best.tolist(), dropped=race.dropped.get(number)))
-        return lines
 
 
 def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions: Decisions | None = None) -> Outcome:
@@ -287,44 +278,3 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions
     choice = choose(race.settings, held, rows)
     nothing = Mix({guess: 1.0})
     return Outcome(race, task, judge, prefer, choice, audit(race), None, None, guess, nothing, decisions).preferring(prefer)
-
-
-def guess_label(task: Task, metric: str = "") -> str:
-    """The guess in words."""
-    if task.kind == "number":
-        mean = task.y.mean()
-        return f"always guessing {mean:,.0f}" if 1e3 <= abs(mean) < 1e12 else f"always guessing {mean:.4g}"
-    if metric in ("roc_auc", "average_precision"):
-        return "guessing"
-    if metric == "accuracy":
-        return f"always predicting {max(task.counts(), key=lambda pair: pair[1])[0]}"
-    return "guessing the class frequencies"
-
-
-def describe_place(place: Place, outcome: Outcome) -> dict[str, Any]:
-    """A place of the board as plain values."""
-    race = outcome.race
-    setting, folds = race.settings[place.setting], race.complete_folds
-    family, ensemble = setting.family, len(place.mix.weights) > 1
-    number = race.families.index(family)
-    fits = sum(1 for one, _ in race.done if one == number)
-    held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
-    known = np.isfinite(place.score)
-    outputs = held.decided(place.mix.outputs(held, rows), rows) if known else None
-    others = {judge.name: held.score(outputs, rows, judge) for judge in race.judges[1:] if outputs is not None}
-    name = family.title if not known else outcome.name(place.mix)
-    heard = race.scores[outcome.judge.name][place.setting]
-    gone = not known and number in race.dropped and family.title not in race.failures
-    seconds = [race.seconds[race.families.index(race.settings[c].family)] for c in place.mix.weights]
-    return dict(
-        model=name,
-        family="ensemble" if ensemble else family.title,
-        score=float(np.nanmean(heard)) if gone else place.score,
-        error=corrected_error(heard[folds], race.K),
-        against="dropped" if gone else place.against,
-        rank=family.rank if not ensemble else max(one.rank for one in race.families) + 1,
-        seconds=float(sum(seconds) / max(fits, 1)),
-        reason=race.failures.get(family.title) if not known else None,
-        others=others,
-        folds=int(np.isfinite(heard).sum()),
-    )
