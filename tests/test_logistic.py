@@ -293,3 +293,12 @@ def test_class_weights_of_text_labels_are_scikit_learns(weighted: bool, weights:
     ours = LogisticRegression(class_weight=weights).fit(X, names, w)
     peer = Peer(class_weight=weights, tol=1e-10, max_iter=10_000).fit(X, names, w)
     np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-5)
+
+
+def test_a_penalty_that_leaves_no_column_leaves_the_frequencies() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 400))
+    y = (X[:, 0] + rng.logistic(size=300) > 0.5).astype(int)
+    model = tenfold.LogisticRegression(l1_ratio=1.0, C=1e-3).fit(X, y)
+    assert not model.coef_.any()
+    np.testing.assert_allclose(model.predict_proba(X[:1])[0, 1], y.mean(), rtol=1e-9)

@@ -126,8 +126,8 @@ def _step(
     G = 0.5 * (G + G.T)
     G.flat[:: len(G) + 1] *= 1 + DAMPING
     right = G @ W - (slope - across.T @ reached[:, -1])
-    yy = float(right @ spd_solve(G, right))
-    if c and yy > 0:
+    yy = float(right @ spd_solve(G, right)) if c else 0.0
+    if yy > 0:
         net = Products(np.ascontiguousarray(G), right, yy)
         l1, l2 = np.array([problem.l1]), np.array([problem.l2])
         enough = min(max(0.01 * fall / yy, 1e-15), 0.01)
