@@ -28,6 +28,7 @@ from tenfold.compose.search.grid import GridSearchCV as GridSearchCV
 from tenfold.compose.search.grid import RandomizedSearchCV as RandomizedSearchCV
 from tenfold.compose.search.halving import HalvingGridSearchCV as HalvingGridSearchCV
 from tenfold.compose.search.halving import HalvingRandomSearchCV as HalvingRandomSearchCV
+from tenfold.compose.search.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
 from tenfold.compose.search.parameters import ParameterGrid as ParameterGrid
 from tenfold.compose.search.parameters import ParameterSampler as ParameterSampler
 from tenfold.compose.select.elimination import RFE as RFE

@@ -33,6 +33,7 @@ PUBLIC = {
     "RandomizedSearchCV": "search.grid",
     "HalvingGridSearchCV": "search.halving",
     "HalvingRandomSearchCV": "search.halving",
+    "LogisticRegressionCV": "search.logistic_cv",
     "SelectFromModel": "select.from_model",
     "RFE": "select.elimination",
     "RFECV": "select.elimination_cv",

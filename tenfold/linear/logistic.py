@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
-from tenfold.base.estimator import Classifier, Estimator
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import Threads
@@ -19,13 +20,13 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
+from tenfold.linear.class_scores import LinearScores
 from tenfold.linear.far import far_shift, glance, shifted
 from tenfold.linear.logistic_terms import Setting, many_classes, on_columns, two_classes
 from tenfold.linear.separation import explain
-from tenfold.linear.sparsified import Sparsified
 from tenfold.linear.warm import WarmStart
 from tenfold.solve.class_weights import class_factors
-from tenfold.solve.newton import Loss, Metric, Solution, minimise
+from tenfold.solve.newton import FINE, Loss, Metric, Solution, minimise
 from tenfold.solve.proximal import Penalised, minimise_l1
 from tenfold.solve.sample import SAMPLE_SHARE, Some, is_large
 
@@ -54,7 +55,7 @@ class Survey(Stats):
 
 
 @estimator
-class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
+class LogisticRegression(WarmStart, LinearScores, Estimator):
     """LogisticRegression: class probabilities from linear scores, with an L2 penalty, an L1 penalty or both.
 
     Model       P(class k | x) ∝ exp(wₖ·x + bₖ);  for two classes P(second | x) = 1 / (1 + exp(−w·x − b))
@@ -79,8 +80,6 @@ class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
     array(['yes'], dtype='<U3')
     """
 
-    coef_: Array = learned("float(M,p)", "coefficients; one row for two classes", like_x=True)
-    intercept_: Array = learned("float(M)", "constants", like_x=True)
     n_iter_: Array = learned("int(*)", "steps, each a pass over the rows")
     solver_: str = learned("str", "the method that was used", optional=True)
     covariance_: Array = learned(
@@ -89,8 +88,6 @@ class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
     log_likelihood_: float = learned("float", "with C=inf: Σ s log P(y | x)", optional=True)
     null_log_likelihood_: float = learned("float", "with C=inf: the same of the intercepts alone", optional=True)
     n_rows_: float = learned("float", "with C=inf: Σ s", optional=True)
-
-    sparse: ClassVar[bool] = True
 
     penalty: str | None = param(
         default="deprecated",
@@ -135,17 +132,17 @@ class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
     def _learn_from(self, source: Source, start: Array | None) -> Learner[dict[str, Any]]:
         K, q = len(self.classes_), source.n_features + 1
         rows = 1 if K == 2 else K
-        survey = yield partial(_survey, k=K)
-        shift = far_shift(survey.spread, self.fit_intercept)
-        setting = Setting(class_factors(self, survey.counts.weight, zero=True), shift, self.fit_intercept)
+        survey = yield survey_of(K)
+        setting = setting_of(self, survey)
+        shift = setting.shift
         if start is not None and not self.fit_intercept:
             start[:, -1] = 0.0
         theta = np.zeros((rows, q)) if start is None else shifted(start, shift, 1)
-        problem = self._problem(setting, rows, q, self._C(), self._ratio())
+        problem = problem_of(setting, rows, q, self._C(), self._ratio())
         metric = None
         if isinstance(problem, Loss) and start is None and is_large(source, rows * q):
             theta, metric = self._start(problem, Some(source), survey.counts.weight)
-        found = yield from self._minimised(problem, theta, metric)
+        found = yield from minimised(problem, theta, self.tol, self.max_iter, metric)
         more = (yield from self._likelihood(problem, found, survey, setting)) if isinstance(problem, Loss) else {}
         yield from self._told(found, setting)
         theta = shifted(found.theta, shift, -1)
@@ -156,19 +153,6 @@ class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
             solver_=method_of(problem),
             **more,
         )
-
-    def _problem(self, setting: Setting, rows: int, q: int, C: float, ratio: float) -> Loss | Penalised:
-        """What is minimised."""
-        if ratio > 0 and np.isfinite(C):
-            return Penalised(partial(on_columns, setting=setting), ratio / C, (1 - ratio) / C)
-        l2 = np.full((rows, q), 1 / C)
-        l2[:, -1] = 0.0
-        return Loss(partial(two_classes if rows == 1 else many_classes, setting=setting), l2, *_curvatures(rows, q))
-
-    def _minimised(self, problem: Loss | Penalised, theta: Array, metric: Metric | None = None) -> Learner[Solution]:
-        if isinstance(problem, Penalised):
-            return minimise_l1(problem, theta, tol=self.tol, max_iter=self.max_iter)
-        return minimise(problem, theta, tol=self.tol, max_iter=self.max_iter, metric=metric, floor=self._floor())
 
     def _likelihood(self, loss: Loss, found: Solution, survey: Survey, setting: Setting) -> Learner[dict[str, Any]]:
         """Without a penalty: the likelihood, and the covariance of the coefficients, from the curvature at the optimum (one more pass)."""
@@ -197,7 +181,7 @@ class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
     def _start(self, loss: Loss, sample: Some, weight: Array) -> tuple[Array, Metric | None]:
         """The solution for the sample to within a tenth of its sampling error, and the curvature there."""
         nowhere, on = np.zeros_like(loss.l2), Threads()
-        shares = on.run(partial(_survey, k=len(weight)), sample).counts.weight / weight
+        shares = on.run(survey_of(len(weight)), sample).counts.weight / weight
         if shares.max() > 3 * shares.min():  # rows sorted by class
             return nowhere, None
         share = float(np.average(shares, weights=weight))
@@ -205,7 +189,7 @@ class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
         assert rows is not None  # the table is in memory
         settled = 0.01 * nowhere.size * SAMPLE_SHARE / rows
         part = loss._replace(l2=loss.l2 * share)
-        rough = minimise(part, nowhere, tol=np.inf, max_iter=self.max_iter, fine=settled, floor=self._floor())
+        rough = minimise(part, nowhere, tol=np.inf, max_iter=self.max_iter, fine=settled, floor=floor_of(part))
         found = drive(_named(rough), sample, on, "LogisticRegression on a sample")["found"]
         if found.loss < OVERFIT * nowhere.size:
             return nowhere, None
@@ -220,10 +204,6 @@ class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
         if self.penalty is None:
             return np.inf
         return max(float(min(self.C, 10**300) if isinstance(self.C, int) else self.C), 1e-300)
-
-    def _floor(self) -> float:
-        """Without a penalty the loss of separable classes has no minimum: stop when it is as good as zero."""
-        return SEPARATED if np.isinf(self._C()) else 0.0
 
     def _told(self, found: Solution, setting: Setting) -> Learner[None]:
         """Warn where the result is not what was asked for; why an optimum lies at infinity takes one more pass."""
@@ -263,23 +243,24 @@ class LogisticRegression(WarmStart, Sparsified, Classifier, Estimator):
         """`inference()` as a table to read, with confidence intervals of the given level."""
         return self.inference().table(level)
 
-    def _scores(self, X: Any) -> Array:
-        coef = self._coefficients()
-        if ops.is_sparse(X):
-            scores = X @ coef.T + self.intercept_
-        else:
-            scores = ops.linear_scores(X, *(np.ascontiguousarray(part, dtype=np.float64) for part in (coef, self.intercept_)))
-        if X.dtype == np.float32:
-            scores = scores.astype(np.float32)
-        return scores if scores.shape[1] > 1 else np.hstack([np.zeros_like(scores), scores])
-
 
 def _theta(coef: Array, intercept: Array) -> Array:
     return np.column_stack([ops.dense(coef), intercept]).astype(np.float64)
 
 
+def survey_of(k: int) -> Callable[[Block], Survey]:
+    """`Survey` of a block with k classes."""
+    return partial(_survey, k=k)
+
+
 def _survey(block: Block, k: int) -> Survey:
     return Survey(Counts.of(block.y, block.w, k), glance(block))
+
+
+def setting_of(model: Estimator, survey: Survey) -> Setting:
+    """How rows like these enter the loss, as the parameters of a model say."""
+    factors = class_factors(model, survey.counts.weight, zero=True)
+    return Setting(factors, far_shift(survey.spread, model.fit_intercept), model.fit_intercept)
 
 
 def _curvatures(rows: int, q: int) -> tuple[str, str, float]:
@@ -291,6 +272,29 @@ def _curvatures(rows: int, q: int) -> tuple[str, str, float]:
     if rows * rows * q * q <= LARGEST:
         return "blocks", "full", q * rows / 16
     return ("blocks", "blocks", q / 8) if rows * q * q <= LARGEST else ("diagonal", "diagonal", 20.0)
+
+
+def problem_of(setting: Setting, rows: int, q: int, C: float, ratio: float) -> Loss | Penalised:
+    """What is minimised over θ (rows, q)."""
+    if ratio > 0 and np.isfinite(C):
+        return Penalised(partial(on_columns, setting=setting), ratio / C, (1 - ratio) / C)
+    l2 = np.full((rows, q), 1 / C)
+    l2[:, -1] = 0.0
+    return Loss(partial(two_classes if rows == 1 else many_classes, setting=setting), l2, *_curvatures(rows, q))
+
+
+def minimised(
+    problem: Loss | Penalised, theta: Array, tol: float, max_iter: int, metric: Metric | None = None, fine: float = FINE
+) -> Learner[Solution]:
+    """From θ to the minimum."""
+    if isinstance(problem, Penalised):
+        return minimise_l1(problem, theta, tol=tol, max_iter=max_iter)
+    return minimise(problem, theta, tol=tol, max_iter=max_iter, metric=metric, fine=fine, floor=floor_of(problem))
+
+
+def floor_of(loss: Loss) -> float:
+    """Without a penalty the loss of separable classes has no minimum: stop when it is as good as zero."""
+    return 0.0 if loss.l2.any() else SEPARATED
 
 
 def method_of(problem: Loss | Penalised) -> str:

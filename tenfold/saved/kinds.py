@@ -128,5 +128,6 @@ LEARNERS: dict[int, str] = {
     153: "BlendRegressor",
     154: "Select",
     155: "TextScore",
+    156: "LogisticRegressionCV",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -81,8 +81,9 @@ def minimise_l1(problem: Penalised, start: Array, *, tol: float, max_iter: int) 
             continue  # the curvature of those that join, at the same point
         assert s.curvature is not None
         last = fall if n_steps else best
-        step = _step(problem, theta, gradient, s.curvature, columns, last)
-        fall = -float(np.vdot(gradient, step)) + problem.l1 * (_size(theta) - _size(theta + step))
+        step, fall = _step(problem, theta, gradient, s.curvature, columns, last)
+        if fall <= FINE * s.weight < last:  # a start that is near hides from a rough step what is left to gain
+            step, fall = _step(problem, theta, gradient, s.curvature, columns, FINE * s.weight)
         if fall <= FINE * s.weight and len(outside):
             columns, trial, damping = _joined(columns, outside, missed, len(columns)), theta, 0.0
             continue
@@ -111,8 +112,9 @@ def _joined(columns: Array, outside: Array, missed: Array, most: int) -> Array:
 
 def _step(
     problem: Penalised, theta: Array, gradient: Array, curvature: Array, columns: Array, fall: float
-) -> Array:
-    """To the minimum of the parabola with its penalty, to a hundredth of `fall`. The constants, which are free, are eliminated first."""
+) -> tuple[Array, float]:
+    """To the minimum of the parabola with its penalty, to a hundredth of `fall`, and by how much the objective falls there to first
+    order. The constants, which are free, are eliminated first."""
     K, c = len(theta), len(columns)
     H = curvature.reshape(K * (c + 1), K * (c + 1))
     at = np.arange(K * (c + 1)).reshape(K, c + 1)
@@ -138,4 +140,4 @@ def _step(
     step = np.zeros_like(theta)
     step[:, columns] = moved.reshape(K, c)
     step[:, -1] = -reached[:, -1] - reached[:, :-1] @ moved
-    return step
+    return step, -float(np.vdot(gradient, step)) + problem.l1 * (_size(theta) - _size(theta + step))
