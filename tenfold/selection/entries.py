@@ -13,12 +13,17 @@ import numpy as np
 
 import tenfold
 from tenfold.core.mapped import MOST_KEPT
+from tenfold.evaluate.validate.training_sets import sums_fit
 from tenfold.selection.candidates import Family
+from tenfold.selection.folds import FEW_FOLDS
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
 
 # Penalties are in units of the number of rows, so that the same grid serves tables of any length.
 RIDGE_PER_ROW = tuple(np.logspace(-7, 2, 28).tolist())  # alpha / rows, for columns of variance 1
 LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows
+LASSO_SHARES = tuple(np.logspace(-0.3, -2.5, 14).tolist())  # alpha / standard deviation of the target: from 1 on no column is taken
+SPARSE_ROWS = (10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 2000.0)  # C × rows where the sum of sizes is penalised
+SPARSE = 15  # columns from which only some may matter
 SHRINKAGE = (0.0, 0.01, 0.1, 0.5)  # of covariances of classes, towards their diagonals
 BASIS_SHRINKAGE = (0.001, 0.01, 0.1)  # of one covariance of many columns
 LEAST_BASIS_ROWS = 80
@@ -58,6 +63,7 @@ class Shape:
     categories: int = 0  # columns of categories
     lowest: float = -math.inf  # of the target
     skewed: bool = False  # targets have a long tail above
+    spread: float = 1.0  # standard deviation of the targets
     reading: float = 0.0  # seconds that it takes to learn once what texts say
     signs: tuple[int, ...] = ()  # of columns that may act in one direction only: 1, −1, or 0 for all others
 
@@ -77,6 +83,7 @@ def simple(shape: Shape) -> list[Entry]:
             Entry("always the mean", MeanGuess(), 0),
             *([plain] if p <= n // 2 else []),
             Entry("ridge regression", tenfold.Ridge(), 2, "alpha", alphas, "penalty", kind="linear", seconds=pass_),
+            *([_lasso(shape, pass_)] if p >= SPARSE else []),
         ]
     return [
         Entry("class frequencies", FrequencyGuess(), 0),
@@ -103,7 +110,22 @@ def simple(shape: Shape) -> list[Entry]:
             kind="quadratic",
             seconds=4 * pass_,
         ),
+        *([_sparse_logistic(shape)] if p >= SPARSE else []),
     ]
+
+
+def _lasso(shape: Shape, pass_: float) -> Entry:
+    alphas = tuple(share * shape.spread for share in LASSO_SHARES)
+    return Entry("lasso", tenfold.Lasso(tol=1e-3, max_iter=10_000), 2, "alpha", alphas, "penalty", kind="sparse", seconds=3 * pass_)
+
+
+def _sparse_logistic(shape: Shape) -> Entry:
+    """The logistic regression whose penalty leaves columns out."""
+    C = tuple(c / shape.rows for c in SPARSE_ROWS)
+    taken = min(shape.width, shape.rows // 4) * shape.outputs  # columns whose curvature is summed up in each step
+    seconds = 3e-3 + len(C) * shape.rows * (PASSES * 1e-9 * shape.width * shape.outputs + 3e-10 * taken**2)
+    learner = tenfold.LogisticRegression(l1_ratio=1.0)
+    return Entry("sparse logistic regression", learner, 4, "C", C, "C", kind="sparse", seconds=seconds)
 
 
 def _penalties(shape: Shape, width: int) -> tuple[float, ...]:
@@ -139,6 +161,7 @@ def bases(shape: Shape) -> list[Entry]:
     entries = []
     for name, width, steps in found:
         made = n * width * (4e-8 + 3e-9 * p) if "kernels" in name else n * width * 4e-9
+        made += 3 * _pass_seconds(n, p) if "components" in name else 0.0
         seconds = made + _pass_seconds(n, width)
         if not K:
             alphas = tuple(n * a for a in RIDGE_PER_ROW)
@@ -174,8 +197,9 @@ def bases(shape: Shape) -> list[Entry]:
 
 
 def _pass_seconds(rows: int, width: int) -> float:
-    """Moments of the columns, and a factorisation."""
-    return 1e-3 + rows * width**2 * 1.2e-10 + width**3 * 2e-10
+    """Moments of the columns, and a factorisation; of columns whose moments would take too much memory, products of rows."""
+    least = width if sums_fit(8 * width**2, FEW_FOLDS) else min(rows, width)
+    return 1e-3 + rows * width * least * 1.2e-10 + least**3 * 2e-10
 
 
 def _logistic_seconds(shape: Shape, width: int, made: float = 0.0) -> float:

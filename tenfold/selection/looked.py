@@ -64,9 +64,9 @@ class Looked:
         if task.kind == "classes":
             found = Shape(task.role, len(X), table.width, task.n_classes, width, categories, reading=reading)
         else:
-            y = (task.y - task.y.mean()) / task.y.std()
-            skewed = float((y**3).mean()) > SKEWED
-            found = Shape(task.role, len(X), table.width, 0, width, categories, float(task.y.min()), skewed, reading)
+            spread = float(task.y.std())
+            skewed = float((((task.y - task.y.mean()) / spread) ** 3).mean()) > SKEWED
+            found = Shape(task.role, len(X), table.width, 0, width, categories, float(task.y.min()), skewed, spread, reading)
         if monotone is None:
             return found
         return replace(found, signs=signs_of(monotone, self.columns, table, task, self.decisions.positive))

@@ -49,6 +49,7 @@ class Plan:
             categories=shape.categories,
             lowest=shape.lowest,
             skewed=shape.skewed,
+            spread=shape.spread,
         )
         entries = obeying(entries, shape.signs) if shape.signs else entries
         long = rows > SCREENED_ROWS

@@ -21,6 +21,7 @@ CLASS_ORDER = (
     "logistic regression of many kernels of ranks",
     "boosted trees of 31 leaves, slow, parts of rows and columns",
     "linear discriminant",
+    "sparse logistic regression",
     "extra trees, half of the columns",
     "logistic regression of splines",
     "logistic regression of many kernels",
@@ -45,6 +46,7 @@ NUMBER_ORDER = (
     "boosted trees of 31 leaves, slow, parts of rows and columns",
     "ridge regression of many kernels",
     "boosted trees of 4 leaves",
+    "lasso",
     "ridge regression of many kernels of ranks",
     "extra trees, half of the columns",
     "ridge regression of products of components",
@@ -73,12 +75,14 @@ def portfolio(
     categories: int = 0,
     lowest: float = -math.inf,
     skewed: bool = False,
+    spread: float = 1.0,
 ) -> list[Entry]:
     """The guess, and what is tried for a table of this shape, in the order in which it is worth trying.
 
-    `columns` of the table, `width` of them as a matrix of numbers; `lowest` of the targets, and whether they are skewed.
+    `columns` of the table, `width` of them as a matrix of numbers; `lowest` of the targets, whether they are skewed, and their
+    `spread`.
     """
-    shape = Shape(role, rows, columns, classes, width or columns, categories, lowest, skewed)
+    shape = Shape(role, rows, columns, classes, width or columns, categories, lowest, skewed, spread)
     found = {entry.title: entry for entry in (*simple(shape), *bases(shape), *forests(shape), *boosted(shape))}
     order = CLASS_ORDER if classes else NUMBER_ORDER
     place = {title: number for number, title in enumerate(order)}
