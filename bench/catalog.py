@@ -12,6 +12,7 @@ from . import (
     features,
     forest,
     generative,
+    glm,
     large_csv,
     linear,
     local,
@@ -28,7 +29,7 @@ from . import (
 from .plan import Entry, Workload
 from .race import race
 
-LINEAR = (linear, sparse, pursuit, robust, local)
+LINEAR = (linear, glm, sparse, pursuit, robust, local)
 OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 

@@ -46,6 +46,20 @@ def logistic_objective(model: Any, X: Array, y: Array, w: Array) -> float:
     return float(-model.C * (w @ chosen) + penalty)
 
 
+def generalized(model: Any, X: Array, y: Array, w: Array) -> Array:
+    """Gradient of Σ w ½ d(y, μ) / Σ w + ½ alpha ‖coef‖² for V(μ) = μ^power and log μ or (power 0) μ linear, as `tol` bounds it."""
+    power = {"PoissonRegressor": 1, "GammaRegressor": 2}.get(type(model).__name__) or model.power
+    eta = X @ model.coef_ + model.intercept_
+    mu = np.exp(eta) if power else eta
+    pull = w * (mu - y) * (mu ** (1 - power) if power else 1.0) / w.sum()
+    return np.append(X.T @ pull + model.alpha * model.coef_, pull.sum() if model.fit_intercept else 0.0)
+
+
+def generalized_objective(model: Any, X: Array, y: Array, w: Array) -> float:
+    eta = X @ model.coef_ + model.intercept_
+    return float(w @ (np.exp(eta) - y * eta) / w.sum() + model.alpha / 2 * (model.coef_**2).sum())
+
+
 def distances(model: Any, X: Array) -> Array:
     return ((X[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
 
@@ -131,6 +145,9 @@ CERTIFICATES: dict[str, Certificate] = {
     "LinearRegression": least_squares,
     "Ridge": least_squares,
     "LogisticRegression": logistic,
+    "PoissonRegressor": generalized,
+    "GammaRegressor": generalized,
+    "TweedieRegressor": generalized,
     "GaussianNB": naive_bayes,
     "LinearDiscriminantAnalysis": linear_discriminant,
     "NearestCentroid": centroid,
@@ -138,4 +155,8 @@ CERTIFICATES: dict[str, Certificate] = {
     "StandardScaler": scaled,
     "KMeans": kmeans,
 }
-OBJECTIVES: dict[str, Certificate] = {"LogisticRegression": logistic_objective, "KMeans": kmeans_objective}
+OBJECTIVES: dict[str, Certificate] = {
+    "LogisticRegression": logistic_objective,
+    "PoissonRegressor": generalized_objective,
+    "KMeans": kmeans_objective,
+}

@@ -61,7 +61,7 @@ class Table:
         y: Array | None = None
         classes = None
         if learner.target == "real":
-            y = X @ rng.normal(size=p) + rng.normal(size=n)
+            y = in_range(learner, X @ rng.normal(size=p) + rng.normal(size=n))
         if learner.target == "label":
             classes = np.array(["blue", "green", "red"])
             y = classes[group]
@@ -99,6 +99,15 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.engine!r}-{'memory' if self.rows is None else f'{self.rows}-row'}"
+
+
+def in_range(learner: Any, y: Array) -> Array:
+    """Such numbers as targets that the learner takes: counts and amounts above zero, shares from 0 to 1."""
+    least, most = learner.target_range
+    if np.isinf(least):
+        return y
+    z = (y - y.mean()) / (y.std() or 1.0)
+    return least + (np.exp(z) if np.isinf(most) else (most - least) / (1 + np.exp(-z)))
 
 
 def made(model: Any) -> Any:

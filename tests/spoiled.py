@@ -59,6 +59,8 @@ class Case:
         return int(self.rng.integers(self.n)), int(self.rng.integers(self.p))
 
     def target(self, learner: Any) -> Any:
+        if learner.target == "real" and learner.target_range[0] >= 0 and getattr(self.real, "dtype", None) == np.float64:
+            return np.abs(self.real)
         return {"real": self.real, "label": self.label, "none": None}[learner.target]
 
     def learner(self, name: str) -> Any:

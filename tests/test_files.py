@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from golden.make import rows_for
 from golden.make import table as golden_table
+from laws import in_range
 from mutants import make, without_code
 
 import tenfold
@@ -57,6 +58,7 @@ def targets(name: str, which: int = 0) -> list[Any]:
     """Targets that make attributes of different shapes: one and two columns, two and three classes."""
     score, learner = rows() @ [1.0, -2.0, 0.5, 0.0], learner_of(name, which)
     if learner.target == "real":
+        score = in_range(learner, score)
         return [score, np.column_stack([score, score**2]) if learner.multi_output else score**2]
     return [np.where(score > 0, "up", "down").astype(object), np.digitize(score, [-1, 1])]
 

@@ -34,6 +34,7 @@ from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.features.scores import Joint
 from tenfold.features.variance import Ranges
 from tenfold.generative.class_rows import ClassRows
+from tenfold.linear.glm_terms import Ends, Targets
 from tenfold.linear.ridge_cv import Errors
 from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed
@@ -138,6 +139,8 @@ CASES = {
     "Joint": Case(lambda X, w: Joint.of(Block(X, X[:, :1] ** 2, w)), unmerges=True),
     "Curves": Case(lambda X, w: Curves(np.full(3, w.sum()), *_centred(X, w))),
     "Expected": Case(lambda X, w: Expected(float(w.sum()), w @ X, (X.T * w) @ X, float(w @ X[:, 0]))),
+    "Targets": Case(lambda X, w: Targets.of(Block(X, X[:, :2], w)), repetition=False),
+    "Ends": Case(lambda X, w: Ends(*(float(w @ X[:, 0] ** k) for k in range(4)), w @ np.abs(X), (X.T * w) @ X)),
     "Ranks, few rows": Case(lambda X, w: Ranks.of(X, w), repetition=False, exact=True),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }

@@ -61,7 +61,10 @@ class Regressor(_Beside):
         predicted = predicted.reshape(len(predicted), -1)
         truth = check.real_target(y, len(predicted))
         w = check.as_weights(sample_weight, len(truth))
-        w = np.ones(len(truth)) if w is None else w
+        return self._quality(truth, predicted, np.ones(len(truth)) if w is None else w)
+
+    def _quality(self, truth: Array, predicted: Array, w: Array) -> float:
+        """`score` of predictions (n, targets)."""
         rest = w @ (truth - predicted) ** 2
         spread = w @ (truth - np.average(truth, axis=0, weights=w)) ** 2
         flat = spread == 0  # a constant target: perfect or not, nothing in between

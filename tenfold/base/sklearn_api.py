@@ -100,7 +100,12 @@ class SklearnApi(MetadataRequests, Traits):
 
         tags = Tags(
             estimator_type=None if self.role == "transformer" else self.role,
-            target_tags=TargetTags(required=self.target != "none", multi_output=self.multi_output, single_output=True),
+            target_tags=TargetTags(
+                required=self.target != "none",
+                multi_output=self.multi_output,
+                single_output=True,
+                positive_only=self.target_range[0] >= 0,
+            ),
             input_tags=InputTags(sparse=bool(self.sparse), allow_nan=self.missing, categorical=self.categorical),
         )
         if self.role == "classifier":

@@ -56,6 +56,10 @@ class Traits:
         @property
         def flattens(self) -> bool: ...
         @property
+        def own_score(self) -> bool: ...
+        @property
+        def target_range(self) -> tuple[float, float]: ...
+        @property
         def least_rows(self) -> int: ...
         @property
         def least_classes(self) -> int: ...
@@ -90,6 +94,7 @@ class Traits:
         unseen = "missing"  # what the gate makes of categories that fit has not seen: missing values, "mark" them, "refuse" them
         multi_output = False  # takes several targets
         flattens = False  # and a target (n, 1) is to it the one of (n,), as in scikit-learn where that is so
+        target_range = (float("-inf"), float("inf"))  # between which numbers of the target must lie
         least_rows = 1
         least_classes = 2
 
@@ -103,6 +108,7 @@ class Traits:
         by_verbs = False  # pipelines ask it by its verbs: `fit_transform` is not `transform`, or it wants the table as it was given
 
         # --- the rest ---
+        own_score = False  # its `score` is neither R² nor accuracy: cross-validation and searches that name no score ask it
         invertible = False  # a transformer with `_inverse`, which brings transformed rows back
         exempt = {}  # laws of tests/laws.py that do not hold, each with the reason
         frozen = False  # a fitted part that is a setting of a learner: copies of that keep it as it is

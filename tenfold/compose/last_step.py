@@ -15,7 +15,7 @@ from tenfold.base.estimator import Estimator, map_rows
 from tenfold.base.routing import routing_enabled
 from tenfold.compose.ordinary import Ordinary
 from tenfold.compose.steps import is_through
-from tenfold.core.data import Arrays, Target
+from tenfold.core.data import Array, Arrays, Target
 
 Way = tuple[tuple[Callable[[Any], Any], ...], Any]
 
@@ -143,6 +143,10 @@ class LastStep(Ordinary):
             found = type(last).score(self, X, y, **more)  # in terms of `predict`
         else:
             found = last.score(_for_last(*self._fast_way(), check.check_predict(self, X)), y, **more)
+        return found
+
+    def _quality(self, truth: Array, predicted: Array, w: Array) -> float:
+        found: float = self._last._quality(truth, predicted, w)
         return found
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:

@@ -114,6 +114,15 @@ class Steps(Estimator):
         return bool(self._last.multi_output)
 
     @property
+    def own_score(self) -> bool:
+        return bool(self._last.own_score)
+
+    @property
+    def target_range(self) -> tuple[float, float]:
+        found: tuple[float, float] = self._last.target_range
+        return found
+
+    @property
     def least_rows(self) -> int:
         return max(int(step.least_rows) for _, step in self._active())
 

@@ -25,4 +25,7 @@ PUBLIC = {
     "LinearSVR": "svr",
     "BayesianRidge": "bayesian",
     "LogisticRegression": "logistic",
+    "PoissonRegressor": "glm",
+    "GammaRegressor": "glm",
+    "TweedieRegressor": "glm",
 }

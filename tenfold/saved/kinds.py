@@ -129,5 +129,8 @@ LEARNERS: dict[int, str] = {
     154: "Select",
     155: "TextScore",
     156: "LogisticRegressionCV",
+    157: "PoissonRegressor",
+    158: "GammaRegressor",
+    159: "TweedieRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -121,7 +121,7 @@ def minimise(
 ) -> Learner[Solution]:
     """Minimise from `start` until max |gradient| / Σ w ≤ tol, and on while steps are cheap and help; at most max_iter trial steps.
 
-    `floor`: stop as soon as the mean loss is below it, for losses without a minimum.
+    `floor`: stop as soon as the mean loss is below it, for losses without a minimum; 0 for none.
     """
     l2, theta, trial = loss.l2, start, start
     ask = loss.first if metric is None else None
@@ -157,7 +157,7 @@ def minimise(
         note(certificate)
         end = fine * s.weight
         converged = certificate <= tol or slope <= end
-        if slope <= end or value <= floor * s.weight or (converged and _hopeless(track, renewals, loss.renewed, floor)):
+        if slope <= end or (floor and value <= floor * s.weight) or (converged and _hopeless(track, renewals, loss.renewed, floor)):
             settled = slope <= end
             if settled:  # the last step is known and safe this close to the optimum: it costs no pass
                 theta = theta - step

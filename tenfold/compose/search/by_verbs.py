@@ -35,7 +35,7 @@ def goes_by_verbs(learner: Any, scoring: Any, params: dict[str, Any], y: Any = N
     """Whether the ordinary route has to be taken: scores by name and functions of (truth, prediction) need no model to be asked."""
     if not isinstance(learner, Estimator) or learner.accepts == "anything" or changed_by_user(learner) or params:
         return True
-    if learner.role not in ("classifier", "regressor") or several_labels(learner, y):
+    if learner.role not in ("classifier", "regressor") or several_labels(learner, y) or (scoring is None and learner.own_score):
         return True
     several = list(scoring.values()) if isinstance(scoring, dict) else [scoring]
     return any(callable(one) and form_of(one) != METRIC and judges_of(learner, one) is None for one in several)

@@ -41,6 +41,8 @@ def judges_of(model: Any, scoring: Any, own_word: bool = False, y: Any = None) -
     elif isinstance(scoring, (list, tuple, set)):
         found = {name: _known(model, name) for name in scoring if isinstance(name, str)}
     else:
+        if scoring is None and model.own_score and not own_word:
+            return None
         return None if (one := _known(model, scoring)) is None else {SCORE: one}
     known = {name: one for name, one in found.items() if one is not None}
     return known if known and len(known) == len(scoring) else None
