@@ -191,6 +191,38 @@ def stopping() -> bool:
     return run is not None and run.cancelled
 
 
+def while_listening(long: bool, work: Callable[[], Result]) -> Result:
+    """work(), in a thread of its own where it is long: so that Ctrl-C is heard, and stops it."""
+    if not long or threading.current_thread() is not threading.main_thread():
+        return work()
+    done: list[Result] = []
+    failed: list[BaseException] = []
+    working = threading.Lock()  # held until the end
+    working.acquire()
+
+    def task() -> None:
+        try:
+            done.append(work())
+        except BaseException as failure:
+            failed.append(failure)
+        working.release()
+
+    with cancellable() as run:
+        if not start(task):
+            return work()
+        try:
+            with working:
+                pass
+        except BaseException:
+            run.cancel()
+            with working:
+                pass
+            raise
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
 def is_long(A: Any) -> bool:
     """Whether decomposing a matrix takes so long that somebody may want to stop it."""
     return bool(A.size * min(A.shape[-2:]) >= LONG)

@@ -15,11 +15,11 @@ from scipy.sparse import coo_array, csr_array
 from tenfold.core.data import Array
 from tenfold.table.cells import as_texts
 from tenfold.table.columns import LEAST_LEVEL_ROWS
+from tenfold.table.html import MARKS
 from tenfold.table.reading import pl
 
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 WORD = rf"[{UNSPACED}]|[\p{{L}}--[{UNSPACED}]][[\p{{L}}\p{{M}}'’]--[{UNSPACED}]]*|\p{{N}}+|[^\s\p{{L}}\p{{N}}\p{{M}}]"
-MARKS = r"<[a-zA-Z/!][^<>]{0,500}>|&(?:[a-zA-Z]{2,8}|#\d{1,6});"
 LETTERS = r"\S*\p{L}\p{L}\S*"  # what is written between spaces, with two letters together
 LEAST_WORDS, LEAST_CHARACTERS = 3, 6  # a text in the mean; what has fewer is a name or a code
 LONGEST = 10_000  # characters of a text that are looked at

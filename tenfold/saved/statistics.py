@@ -60,6 +60,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         "Sample",
         "hash=hash(n) rows=real(n,m) weight=float(n)>0 k=int total=float>0",
     ),
+    25: ("tenfold.text.vocabulary", "Vocabulary", "letters=byte(c) ends=int(m) documents=float(m)>=0 counts=float(m)>=0 weight=float>=0"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -80,8 +81,9 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "ManyWay": lambda s: s.counts,
     "Joint": lambda s: s.center,
     "Ranges": lambda s: s.low,
+    "Vocabulary": lambda s: s.documents,
 }
-ROWS_IN = {"Distinct": "values", "Quantiles": "value", "Sample": "rows", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low"}
+ROWS_IN = {"Distinct": "values", "Quantiles": "value", "Sample": "rows", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low", "Vocabulary": "letters"}
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
 
 

@@ -10,8 +10,6 @@ None where every row counts 1. The result is a `Trees` of one tree; its values a
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +18,7 @@ import numpy as np
 from tenfold import _grow
 from tenfold.core.data import Array
 from tenfold.core.engine import lent_threads
-from tenfold.core.threads import cancellable, start
+from tenfold.core.threads import while_listening
 from tenfold.tree.structure.arrays import NODE, Trees
 
 LONG = 1_000_000  # values of a table; with more than these Ctrl-C is listened to while a tree grows
@@ -50,7 +48,7 @@ class Presorted:
     def __init__(self, X: Array, once: bool = False) -> None:
         self.X, self.once = X, once
         with lent_threads() as n:
-            self._lists = while_listening(X.size, lambda: _grow.Presorted(X, n))
+            self._lists = while_listening(X.size >= LONG, lambda: _grow.Presorted(X, n))
 
     def grow(self, by: Growth, y: Array, w: Array | None = None, classes: int = 0) -> Trees:
         """One tree for these targets and weights."""
@@ -68,7 +66,7 @@ class Presorted:
     def _grown(self, grow: Any, target: Array, weight: Array, classes: Any, by: Growth) -> Trees:
         limits = _grow.TreeLimits(**vars(by))
         with lent_threads() as n:
-            arrays = while_listening(self.X.size, lambda: grow(self.X, target, weight, classes, limits, self.once, n))
+            arrays = while_listening(self.X.size >= LONG, lambda: grow(self.X, target, weight, classes, limits, self.once, n))
         return one_tree(arrays)
 
 
@@ -79,35 +77,3 @@ def one_tree(arrays: tuple[Array, ...]) -> Trees:
         np.array([0, len(value)], dtype=np.int64), nodes.view(NODE), subset, bits=bits, value=value, impurity=impurity,
         gain=gain, n_node_samples=samples, weighted_n_node_samples=weight,
     )  # fmt: skip
-
-
-def while_listening(size: int, work: Callable[[], Any]) -> Any:
-    """work(), in a thread of its own where it is long: so that Ctrl-C is heard, and stops it."""
-    if size < LONG or threading.current_thread() is not threading.main_thread():
-        return work()
-    done: list[Any] = []
-    failed: list[BaseException] = []
-    working = threading.Lock()  # held until the end
-    working.acquire()
-
-    def task() -> None:
-        try:
-            done.append(work())
-        except BaseException as failure:
-            failed.append(failure)
-        working.release()
-
-    with cancellable() as run:
-        if not start(task):
-            return work()
-        try:
-            with working:
-                pass
-        except BaseException:
-            run.cancel()
-            with working:
-                pass
-            raise
-    if failed:
-        raise failed[0]
-    return done[0]
