@@ -159,6 +159,10 @@ from tenfold.selection.run import select as select
 from tenfold.sources.cluster import Dask as Dask
 from tenfold.table.table import Table as Table
 from tenfold.table.table import read as read
+from tenfold.text.counts import CountVectorizer as CountVectorizer
+from tenfold.text.hashing import HashingVectorizer as HashingVectorizer
+from tenfold.text.tfidf import TfidfTransformer as TfidfTransformer
+from tenfold.text.tfidf import TfidfVectorizer as TfidfVectorizer
 from tenfold.tree.boosting.gradient import GradientBoostingClassifier as GradientBoostingClassifier
 from tenfold.tree.boosting.gradient import GradientBoostingRegressor as GradientBoostingRegressor
 from tenfold.tree.boosting.hist_boosting import HistGradientBoostingClassifier as HistGradientBoostingClassifier

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,7 @@ def listed(terms: list[str]) -> tuple[Any, Any]:
 
 
 def texts(letters: Any, ends: Any) -> list[str]:
-    bounds = [0, *ends.tolist()]
-    return [bytes(letters[a:b]).decode("utf-8", "surrogatepass") for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [bytes(letters[a:b]).decode("utf-8", "surrogatepass") for a, b in pairwise([0, *ends.tolist()])]
 
 
 def words(text: str, pattern: str = r"(?u)\b\w\w+\b", n: tuple[int, int] = (1, 1), left_out: tuple[str, ...] = ()) -> list[str]:
@@ -65,14 +65,16 @@ def check(documents: list[str], expected: list[list[str]], found: Any) -> None:
 def drawn(kind: str, n: int = 60) -> list[str]:
     """Texts of characters from everywhere in Unicode, or from some of it."""
     ranges = {
-        "ascii": [(0, 128)], "latin": [(0, 256)], "plane": [(0, 0x10000)], "all": [(0, 0x110000)], "surrogates": [(0xD700, 0xE100), (65, 91)],
-        "marks": [(0x300, 0x370), (97, 123)], "right to left": [(0x590, 0x700), (32, 33)], "spaces": [(9, 14), (28, 33), (0x2000, 0x2010), (97, 100)],
+        "ascii": [(0, 128)], "latin": [(0, 256)], "plane": [(0, 0x10000)], "all": [(0, 0x110000)],
+        "surrogates": [(0xD700, 0xE100), (65, 91)], "marks": [(0x300, 0x370), (97, 123)], "right to left": [(0x590, 0x700), (32, 33)],
+        "spaces": [(9, 14), (28, 33), (0x2000, 0x2010), (97, 100)],
     }[kind]  # fmt: skip
     made = []
     for _ in range(n):
         size = int(rng.integers(0, 80))
         which = rng.integers(0, len(ranges), size)
-        points = [int(rng.integers(*ranges[k])) if rng.random() < 0.7 else int(rng.choice([32, 97, 65, 95, 0xE4, 0x130, 0x3A3])) for k in which]
+        often = rng.choice([32, 97, 65, 95, 0xE4, 0x130, 0x3A3], size)
+        points = [int(rng.integers(*ranges[k])) if rng.random() < 0.7 else int(one) for k, one in zip(which, often, strict=True)]
         made.append("".join(map(chr, points)))
     return made
 
@@ -167,7 +169,8 @@ def test_sorted_lists_are_searched_and_joined() -> None:
 
 def test_hashes_are_those_of_the_reference() -> None:
     """The values of Appleby's own code for these keys, seed 0."""
-    expected = {"": 0, "hello": 613153351, "hello, world": 345750399, "a": 1009084850, "The quick brown fox jumps over the lazy dog": 776992547}
+    fox = "The quick brown fox jumps over the lazy dog"
+    expected = {"": 0, "hello": 613153351, "hello, world": 345750399, "a": 1009084850, fox: 776992547}
     assert _text.hash(*listed(list(expected))).tolist() == list(expected.values())
 
 

@@ -132,5 +132,9 @@ LEARNERS: dict[int, str] = {
     157: "PoissonRegressor",
     158: "GammaRegressor",
     159: "TweedieRegressor",
+    160: "CountVectorizer",
+    161: "TfidfTransformer",
+    162: "TfidfVectorizer",
+    163: "HashingVectorizer",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

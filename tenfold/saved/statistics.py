@@ -83,7 +83,10 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Ranges": lambda s: s.low,
     "Vocabulary": lambda s: s.documents,
 }
-ROWS_IN = {"Distinct": "values", "Quantiles": "value", "Sample": "rows", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low", "Vocabulary": "letters"}
+ROWS_IN = {
+    "Distinct": "values", "Quantiles": "value", "Sample": "rows", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low",
+    "Vocabulary": "letters",
+}  # fmt: skip
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold import _text
+from tenfold.base.check import short
 from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.engine import lent_threads
@@ -39,13 +40,13 @@ class Analysis(Estimator):
     decode_error: str = param(default="strict", one_of=("strict", "ignore", "replace"), doc="what becomes of bytes that are no text")
     strip_accents: Any = param(default=None, doc="'unicode' or 'ascii' take accents away, or a function of the text; None leaves them")
     lowercase: bool = param(default=True, doc="all letters in lower case")
-    preprocessor: Any = param(default=None, doc="a function that makes a text of a document, in place of lower case, accents and cleaning")
+    preprocessor: Any = param(default=None, doc="a function from document to text, in place of all cleaning")
     tokenizer: Any = param(default=None, doc="a function that makes words of a text, in place of token_pattern")
     stop_words: Any = param(default=None, doc="words that are left out: a list, 'english', or None")
-    token_pattern: str | None = param(default=WORDS, doc="regular expression of a word, or of a group in it; by default two letters or more")
+    token_pattern: str | None = param(default=WORDS, doc="regular expression of a word, or of a group in it: two letters or more")
     ngram_range: Any = param(default=(1, 1), doc="least and largest number of words or characters in a term")
     analyzer: Any = param(
-        default="word", doc="terms are made of words ('word'), characters ('char', 'char_wb': within words), or by a function of the document"
+        default="word", doc="terms are words ('word'), characters ('char', 'char_wb': within words), or by a function of the document"
     )
     strip_html: bool = param(default=False, doc="marks of HTML are spaces")
     drop_numbers: bool = param(default=False, doc="numbers that stand alone are left out")
@@ -121,25 +122,50 @@ class Analysis(Estimator):
         join = partial(word_ngrams, stop_words=self.get_stop_words(), least=least, most=most)
         return partial(analyzed, decode=self.decode, prepare=prepare, apart=self.build_tokenizer(), join=join)
 
+    def _saved_params(self) -> dict[str, Any]:
+        """A file cannot hold sets and types."""
+        params = super()._saved_params()
+        if isinstance(self.stop_words, (set, frozenset)):
+            params["stop_words"] = sorted(self.stop_words)
+        kind = params["dtype"]
+        return params if isinstance(kind, str) else params | {"dtype": np.dtype(kind).name}
+
     # --- what is asked of them ---
 
     def _span(self) -> tuple[int, int]:
-        given = self.ngram_range
-        if not isinstance(given, (tuple, list)) or len(given) != 2 or not all(isinstance(k, (int, np.integer)) and k >= 1 for k in given):
-            raise BadParameter(f"{type(self).__name__}(ngram_range={given!r}): must be two whole numbers of at least 1, as (1, 2)")
-        least, most = given
+        """The least and the largest number of words or characters in a term."""
+        least, most = self.ngram_range
         if least > most:
-            raise BadParameter(f"Invalid value for ngram_range={given} lower boundary larger than the upper boundary.")
+            raise BadParameter(f"Invalid value for ngram_range={self.ngram_range} lower boundary larger than the upper boundary.")
         return int(least), int(most)
+
+    def _wrong_parameter(self) -> str | None:
+        """What is wrong with a parameter, as a sentence; None where nothing is."""
+        span, words = self.ngram_range, self.stop_words
+        for name in ("preprocessor", "tokenizer"):
+            if getattr(self, name) is not None and not callable(getattr(self, name)):
+                return f"{name}={short(getattr(self, name))}: must be a function or None"
+        if not isinstance(span, (tuple, list)) or len(span) != 2 or not all(isinstance(k, (int, np.integer)) and k >= 1 for k in span):
+            return f"ngram_range={short(span)}: must be two whole numbers of at least 1, as (1, 2)"
+        if not (callable(self.analyzer) or (isinstance(self.analyzer, str) and self.analyzer in ("word", "char", "char_wb"))):
+            return f"analyzer={short(self.analyzer)}: must be 'word', 'char', 'char_wb' or a function"
+        if words is not None and not isinstance(words, str) and not (np.iterable(words) and all(isinstance(one, str) for one in words)):
+            return f"stop_words={short(words)}: must be 'english', a list of words, or None"
+        try:
+            sound = np.dtype(vars(self)["dtype"]).kind in "biuf"
+        except TypeError:
+            sound = False
+        return None if sound else f"dtype={short(vars(self)['dtype'])}: must be a type of numbers"
 
     def _check_analysis(self) -> None:
         """Refuse what cannot be, and warn of what will not be used, before the first document is looked at."""
+        wrong = self._wrong_parameter()
+        if wrong is not None:
+            raise BadParameter(f"{type(self).__name__}({wrong.replace(': ', '): ', 1)}")
         self._span()
         self._accents()
         words, theirs = not callable(self.analyzer) and self.analyzer == "word", callable(self.analyzer)
         why = "'analyzer' is callable" if theirs else "'analyzer' != 'word'"
-        if not isinstance(self.stop_words, str) and self.stop_words is not None and not np.iterable(self.stop_words):
-            raise BadParameter(f"{type(self).__name__}(stop_words={self.stop_words!r}): must be 'english', a list of words, or None")
         unused = {
             "tokenizer": self.tokenizer is not None and not words and why,
             "stop_words": self.stop_words is not None and not words and why,
@@ -153,6 +179,17 @@ class Analysis(Estimator):
                 warn(f"The parameter '{name}' will not be used since {reason}", DataWarning, stacklevel=4)
         if words:
             self._check_stop_words()
+
+    def _objection(self) -> str | None:
+        wrong = self._wrong_parameter()
+        if wrong is not None:
+            return wrong
+        try:
+            self._span(), self._accents()
+            self.build_analyzer()
+        except BadParameter as refusal:
+            return str(refusal)
+        return None
 
     def _check_stop_words(self) -> None:
         """Warn where words that are to be left out are no words as documents are taken apart."""
@@ -203,22 +240,22 @@ class Analysis(Estimator):
             analyze = self.build_analyzer()
             return counted_terms(analyze(one) for one in documents)
         unit, least, lower = native
-        texts = [self.decode(one) for one in documents] if self.input != "content" else documents.tolist()
+        content = self.input == "content"
+        texts = [one if content and type(one) is str else self.decode(one) for one in documents.tolist()]
         plain = unit == "pieces"
         if not plain and self._prepares():
             prepare = self.build_preprocessor()
-            texts = [prepare(self.decode(one)) for one in texts]
+            texts = [prepare(one) for one in texts]
         stop = self.get_stop_words() if unit == "words" else None
         span = (1, 1) if plain else self._span()
         left_out = encoded(sorted(stop or ()))
-        size = sum(map(len, texts))
 
         def work() -> Any:
             with lent_threads() as n:
                 return _text.count(texts, unit, least, lower, *span, *left_out, n)
 
         try:
-            return Counted(*while_listening(size >= LONG, work))
+            return Counted(*while_listening(sum(map(len, texts)) >= LONG, work))
         except TypeError as wrong:  # what a preprocessor has made
             raise BadType(f"{type(self).__name__}: {wrong}: let preprocessor give a text") from wrong
 

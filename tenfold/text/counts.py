@@ -23,6 +23,8 @@ from tenfold.text.analysis import Analysis
 from tenfold.text.reading import documents_of
 from tenfold.text.vocabulary import Counted, Vocabulary, chosen, decoded, in_order, list_objection
 
+FEW = 1000  # terms that a file holds as a parameter
+
 
 class Texts(Transformer, Analysis):
     """Abstract: a transformer of documents, each of which becomes a sparse row."""
@@ -44,7 +46,7 @@ class Texts(Transformer, Analysis):
         """The gate for documents."""
         check.check_params(self)
         self._check_analysis()
-        return documents_of(self, X, sample_weight)
+        return documents_of(self, X, sample_weight, may_be_none=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -92,8 +94,6 @@ class Counting(Texts, OnePass):
     def _kept(self, source: Source) -> list[tuple[Counted, Array]]:
         """The documents taken apart, block by block, with their weights."""
         kept = current_engine(source).run(lambda block: Rows.of((self._terms(block.X), block.w)), source)
-        if kept is None or not len(kept.parts):
-            raise BadInput("empty vocabulary; there is no document: give some")
         return list(kept.parts)
 
     def _more(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
@@ -113,7 +113,7 @@ class Counting(Texts, OnePass):
             return dict(_letters=letters, _ends=ends, _columns=columns)
         if stats is None or not len(stats.ends):
             raise BadInput(
-                "empty vocabulary; perhaps the documents only contain stop words, or words of one letter: change stop_words or token_pattern"
+                "empty vocabulary; perhaps the documents only contain stop words, or words of one letter: change stop_words, token_pattern"
             )
         kept = self._not_too_rare(stats)
         letters, ends = (stats.letters, stats.ends) if kept.all() else chosen(stats.letters, stats.ends, kept)
@@ -213,8 +213,7 @@ class Counting(Texts, OnePass):
         """The documents as rows of a CSR matrix, a column for each known term."""
         model = self._ready()
         source = documents_of(self, raw_documents)
-        rows = map_rows(model._transform, source.whole())
-        return rows if rows is not None else model._transform(np.empty(0, dtype=object))
+        return map_rows(model._transform, source.whole()) if source.n_rows != 0 else model._transform(np.empty(0, dtype=object))
 
     def _transform(self, X: Array) -> Any:
         return self._row_of(self._terms(X))
@@ -259,10 +258,22 @@ class Counting(Texts, OnePass):
         return np.array(self._ready()._names_out(), dtype=object)
 
     def _objection(self) -> str | None:
-        wrong = list_objection(self._letters, self._ends)
+        wrong = super()._objection() or list_objection(self._letters, self._ends)
         if wrong is None and len(np.unique(self._columns)) < len(self._columns):
             return "two terms have one column"
+        if wrong is None and self.vocabulary is not None:
+            try:
+                self._given()
+            except (TypeError, BadParameter) as refusal:
+                return f"the vocabulary is none: {refusal}"
         return wrong
+
+    def _saved_params(self) -> dict[str, Any]:
+        """Terms that were given as they are where they are few, else as an array, in the order of their columns."""
+        params, given = super()._saved_params(), self.vocabulary
+        if given is not None and (not isinstance(given, (list, tuple, dict)) or len(given) > FEW):
+            params["vocabulary"] = self.get_feature_names_out()
+        return params
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -293,7 +304,7 @@ class CountVectorizer(Counting):
     ['cat', 'dog', 'the']
     """
 
-    dtype: Any = param(default=np.int64, doc="the type of the counts")
+    dtype: Any = param(default="int64", doc="the type of the counts")
 
     def _kind(self) -> Any:
         return np.dtype(self.dtype)

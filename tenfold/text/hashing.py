@@ -10,7 +10,7 @@ from tenfold import _text
 from tenfold.base import check
 from tenfold.base.estimator import map_rows
 from tenfold.core.data import Array, Source
-from tenfold.core.learned import learned
+from tenfold.core.errors import BadInput
 from tenfold.core.learning import Learner
 from tenfold.core.params import estimator, param
 from tenfold.text.counts import Texts
@@ -18,6 +18,7 @@ from tenfold.text.reading import documents_of
 from tenfold.text.tfidf import weighed
 
 LEAST = -(2**31)
+MOST_NAMES = 1 << 22
 
 
 @estimator
@@ -39,15 +40,17 @@ class HashingVectorizer(Texts):
     [[1.0, 5.0]]
     """
 
-    n_features_in_: int = learned("int:p", "1: documents")
-
     stateless: ClassVar[bool] = True
 
     n_features: int = param(default=2**20, at_least=1, at_most=2**31 - 1, doc="number of columns")
     binary: bool = param(default=False, doc="whether a document has a term, not how often")
     norm: str | None = param(default="l2", one_of=("l1", "l2", None), doc="length of a row: Σ |z| = 1, Σ z² = 1, or None")
     alternate_sign: bool = param(default=True, doc="signs by hash, so that terms that meet in a column cancel in the mean")
-    dtype: Any = param(default=np.float64, doc="the type of the rows")
+    dtype: Any = param(default="float64", doc="the type of the rows")
+
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_features": 16}
 
     def fit(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
         """Look at the parameters: nothing is learned."""
@@ -74,8 +77,8 @@ class HashingVectorizer(Texts):
         """The documents as rows of a CSR matrix."""
         check.check_params(self)
         self._span()
-        rows = map_rows(self._transform, documents_of(self, X).whole())
-        return rows if rows is not None else self._transform(np.empty(0, dtype=object))
+        source = documents_of(self, X)
+        return map_rows(self._transform, source.whole()) if source.n_rows != 0 else self._transform(np.empty(0, dtype=object))
 
     def _transform(self, X: Array) -> Any:
         found = self._terms(X)
@@ -92,6 +95,8 @@ class HashingVectorizer(Texts):
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The columns by number: which terms they stand for is not known."""
+        if self.n_features > MOST_NAMES:
+            raise BadInput(f"HashingVectorizer makes {self.n_features:,} columns, too many to name each: lower n_features")
         return np.array([f"hash{j}" for j in range(self.n_features)], dtype=object)
 
     def __sklearn_tags__(self) -> Any:

@@ -21,8 +21,8 @@ AT_ONCE = 1 << 14  # documents of an iterator that are taken at a time
 FACTS = {"n_features_in_": 1}
 
 
-def documents_of(learner: Any, X: Any, sample_weight: Any = None) -> Source:
-    """The documents as a source of blocks."""
+def documents_of(learner: Any, X: Any, sample_weight: Any = None, may_be_none: bool = True) -> Source:
+    """The documents as a source of blocks; `may_be_none`: there need not be one."""
     name, free = type(learner).__name__, learner._takes_anything()
     if isinstance(X, (str, bytes)):
         raise BadInput(f"Iterable over raw text documents expected, string object received. {name} takes a list of texts: write [text]")
@@ -32,6 +32,8 @@ def documents_of(learner: Any, X: Any, sample_weight: Any = None) -> Source:
         return TextBlocks(learner, X)
     entries = entries_of(name, X, free)
     w = as_weights(sample_weight, len(entries))
+    if not len(entries) and not may_be_none:
+        raise BadInput(f"empty vocabulary; there is no document: {name} learns from at least one")
     made = Items(entries, None, w, Target("none"), dict(FACTS), width=1)
     return made if w is None or w.all() else made.select(np.flatnonzero(w))
 
@@ -64,7 +66,7 @@ def _only_column(name: str, X: Any) -> Any:
     """The column of a table that has one."""
     width = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 0
     if width != 1 or ops.is_sparse(X):
-        raise BadInput(f"{name} takes one column of texts, and this has the shape {X.shape}: choose one, or use ColumnTransformer for several")
+        raise BadInput(f"{name} takes one column of texts, and this has the shape {X.shape}: choose one, or use ColumnTransformer")
     if hasattr(X, "iloc"):
         return X.iloc[:, 0]
     return X[X.columns[0]] if is_frame(X) and hasattr(X, "columns") else np.asarray(X)[:, 0]
@@ -99,7 +101,7 @@ class TextBlocks(Source):
         given, row = self.open(), 0
         head = list(islice(given, 1))
         if not head:
-            return
+            raise BadInput(f"{self.name}: there is no document: the iterator is empty (or was read before)")
         given = chain(head, given)
         single = self.free or not _is_block(head[0])
         while True:

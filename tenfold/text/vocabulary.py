@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def encoded(terms: Iterable[str]) -> tuple[Array, Array]:
 def decoded(letters: Array, ends: Array) -> list[str]:
     """The terms that `encoded` has made one text of."""
     whole, bounds = letters.tobytes(), [0, *ends.tolist()]
-    pairs = zip(bounds, bounds[1:], strict=False)
+    pairs = pairwise(bounds)
     if whole.isascii():
         text = whole.decode("ascii")
         return [text[begin:end] for begin, end in pairs]
@@ -54,11 +55,11 @@ class Vocabulary(Stats):
 
     def __add__(self, other: Vocabulary) -> Vocabulary:
         letters, ends, mine, theirs = _text.join(self.letters, self.ends, other.letters, other.ends)
-        sums = np.zeros((2, len(ends)))
+        documents, counts = np.zeros((2, len(ends)))
         for places, one in ((mine, self), (theirs, other)):
-            sums[0, places] += one.documents
-            sums[1, places] += one.counts
-        return Vocabulary(letters, ends, *sums, self.weight + other.weight)
+            documents[places] += one.documents
+            counts[places] += one.counts
+        return Vocabulary(letters, ends, documents, counts, self.weight + other.weight)
 
     def __sub__(self, other: Vocabulary) -> Vocabulary:
         places = _text.find(other.letters, other.ends, self.letters, self.ends)
@@ -69,7 +70,8 @@ class Vocabulary(Stats):
         if (places < 0).any() or (left < -1e-9 * self.documents).any() or weight < -1e-9 * self.weight:
             raise CannotForget("more documents would be forgotten than were learned: only those that were fitted can be forgotten")
         some = left > 1e-9 * self.documents
-        return Vocabulary(*chosen(self.letters, self.ends, some), left[some], counts[some], max(weight, 0.0))
+        letters, ends = chosen(self.letters, self.ends, some)
+        return Vocabulary(letters, ends, left[some], counts[some], max(weight, 0.0))
 
     def objection(self) -> str | None:
         return list_objection(self.letters, self.ends)
@@ -82,7 +84,7 @@ def list_objection(letters: Array, ends: Array) -> str | None:
         return "the terms do not end where their text does"
     whole = letters.tobytes()
     pieces = [whole[begin:end] for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
-    if any(a >= b for a, b in zip(pieces, pieces[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(pieces)):
         return "the terms are not in the order of their texts"
     try:
         decoded(letters, ends)

@@ -40,8 +40,16 @@ def frame() -> Any:
     return polars.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": [f"level {value:g}" for value in X[:, 2]]})
 
 
+def texts() -> list[str]:
+    """The same rows as texts."""
+    signs = (("above" if a > 0 else "below", "niemals größer" if c > 0 else "ever") for a, _, c in table()[0])
+    return [f"the sine {a:.1f} is {one} {b:.1f}, {other}" for (a, b, _), (one, other) in zip(table()[0], signs, strict=True)]
+
+
 def rows_for(name: str) -> Any:
     """The rows that a golden model is asked about."""
+    if getattr(tenfold, name).accepts == "documents":
+        return texts()[:ROWS]
     return frame()[:ROWS] if name in OF_TABLES else table()[0][:ROWS]
 
 
@@ -81,6 +89,8 @@ def golden(name: str) -> Any:
         return tenfold.make_pipeline(*steps).fit(X, label)
     cls = getattr(tenfold, name)
     model = cls(**cls._small_example())
+    if model.accepts == "documents":
+        return model.fit(texts())
     with warnings.catch_warnings(action="ignore"):
         amounts = np.abs(y) + 0.1 if model.target_range[0] >= 0 else y
         return model.fit(X, {"real": amounts, "label": label, "none": None}[model.target])
