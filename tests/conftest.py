@@ -21,6 +21,10 @@ settings.register_profile("suite", max_examples=25, derandomize=True, database=N
 settings.register_profile("thorough", settings.get_profile("suite"), max_examples=200)
 settings.load_profile("suite")
 
+# A run starts some fifty processes, its two workers among them: what they import is compiled once, also where bytecode is not wanted.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Begun first, so that no worker is left with one of them while the others have nothing to do.
 LONG = ("test_laws.py", "test_sklearn.py", "test_native_memory.py", "test_bad_input.py", "test_bad_kinds.py", "test_bad_shapes.py")
 

@@ -332,14 +332,14 @@ def column_order(model: Any, table: Table, place: Place) -> None:
 
 def bounded_memory(model: Any, table: Table, place: Place) -> None:
     """A stream of any length is learned in the memory of some of its blocks."""
-    streams = ((40, 2000), (120, 6000))  # a fixed amount, such as that of a sketch, may be more than a short one: then a long one tells
+    streams = ((40, 2000), (80, 8000), (120, 12000))  # a fixed amount, as a sketch has, may be more than a short one: then a long one tells
     shares = (_peak(model, place, blocks, rows) for blocks, rows in streams)
     assert any(share < 0.5 for share in shares), "half of a stream, or more, was in memory"
 
 
 def _peak(model: Any, place: Place, blocks: int, rows: int) -> float:
     """The most memory of a fit to a stream, as a share of the whole stream."""
-    p = 8
+    p = 4
     whole = Table.of(model, n=rows, p=p, seed=3)
 
     def stream() -> Iterator[tuple[Any, ...]]:

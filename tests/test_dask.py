@@ -15,7 +15,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from dask_workers import two_workers
+from distributed import Client
 
 import tenfold
 from tenfold.core.data import block_rows
@@ -30,16 +31,8 @@ N = 3 * block_rows(P) + 700
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL")
-    with LocalCluster(**settings) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def client(cluster: Any) -> Iterator[Client]:
-    with Client(cluster, timeout="20s") as client:
-        client.wait_for_workers(2, timeout=30)
+def client() -> Iterator[Client]:
+    with two_workers() as client:
         yield client
 
 
@@ -104,7 +97,7 @@ def test_two_workers_give_the_bits_of_threads(which: int, client: Client, table:
     assert same(there, here, names)
 
 
-def test_one_worker_gives_the_bits_of_two(client: Client, cluster: Any, table: pd.DataFrame) -> None:
+def test_one_worker_gives_the_bits_of_two(client: Client, table: pd.DataFrame) -> None:
     model, args, names = fits(table)[0]
     with tenfold.engine(tenfold.Dask(client)):
         two = copy.deepcopy(fitted(model, args))
@@ -266,7 +259,7 @@ def test_classes_and_labels_of_collections(client: Client, table: pd.DataFrame) 
     assert np.array_equal(found.predict(lazy).compute(), expected.predict(X))
     named = tenfold.GaussianNB().fit(dd.from_pandas(table.drop(columns=["y", "w"]), npartitions=3), "word")
     assert named.classes_.tolist() == ["no", "so", "yes"]
-    groups = tenfold.KMeans(3, random_state=0, n_init=1).fit(lazy)
+    groups = tenfold.KMeans(3, n_init=1, max_iter=4, tol=0, random_state=0).fit(lazy)
     assert groups.labels_.compute().shape == (N,)
     scaled = tenfold.StandardScaler().fit_transform(lazy)
     assert isinstance(scaled, da.Array)

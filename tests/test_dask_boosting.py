@@ -13,7 +13,8 @@ from typing import Any
 import dask.array as da
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from dask_workers import two_workers
+from distributed import Client
 from test_boosting_parts import Depth, Hist, HistC, assert_same, given, made, rows_stay
 
 import tenfold
@@ -27,9 +28,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")]
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL")
-    with LocalCluster(**settings) as cluster, Client(cluster, timeout="20s") as client:
-        client.wait_for_workers(2, timeout=30)
+    with two_workers() as client:
         yield client
 
 
