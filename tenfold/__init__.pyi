@@ -105,6 +105,8 @@ from tenfold.linear.reweighted import ReweightedLeastSquares as ReweightedLeastS
 from tenfold.linear.ridge import Ridge as Ridge
 from tenfold.linear.ridge_cv import RidgeCV as RidgeCV
 from tenfold.linear.robust import HuberRegressor as HuberRegressor
+from tenfold.linear.sgd import SGDClassifier as SGDClassifier
+from tenfold.linear.sgd import SGDRegressor as SGDRegressor
 from tenfold.linear.svr import LinearSVR as LinearSVR
 from tenfold.linear.total import TotalLeastSquares as TotalLeastSquares
 from tenfold.linear.weighted import WeightedLeastSquares as WeightedLeastSquares

@@ -12,7 +12,7 @@ import numpy as np
 
 from tenfold.core import ops
 from tenfold.core.data import Source, Target, as_floats
-from tenfold.core.errors import TooLarge, too_large
+from tenfold.core.errors import BadInput, TooLarge, too_large
 from tenfold.core.numbers import check_finite
 from tenfold.gate.categories import Categories
 from tenfold.gate.check import (
@@ -46,7 +46,7 @@ from tenfold.gate.names import by_name
 # Learners and tools above call all of the gate by this one name.
 __all__ = [
     "Coder", "as_column", "as_objects", "as_table", "as_target", "as_weights", "categorical_columns", "check_fit", "check_fitted",
-    "check_length", "check_names", "check_params", "check_predict", "check_width", "coder_of", "elsewhere", "encode",
+    "check_length", "check_more", "check_names", "check_params", "check_predict", "check_width", "coder_of", "elsewhere", "encode",
     "flat_labels", "frame_names",
     "in_memory", "is_frame", "known_coder", "listed", "real_target", "short", "split_target",
 ]  # fmt: skip
@@ -78,6 +78,21 @@ def check_fit(
         raise too_large(type(learner).__name__, n, width[0] if width else 1, error) from error
     source.single = getattr(source.X, "dtype", None) == np.float32  # of the table that was given, not of parts of it
     source.looked = learner._look(split_target(X, y)[0] if isinstance(y, str) else X)
+    return source
+
+
+def check_more(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any, begun: bool) -> Source:
+    """Rows for `partial_fit`: of one that has begun, columns and classes as before; the first rows come with all classes."""
+    if not begun:
+        if classes is None and learner.target == "label" and "classes_" not in vars(learner):
+            raise BadInput("classes must be passed on the first call to partial_fit: all labels that will ever come")
+        return check_fit(learner, X, y, sample_weight, classes)
+    known = learner.classes_ if learner.target == "label" else None
+    if classes is not None and not np.array_equal(np.unique(classes), known if known is not None else []):
+        raise BadInput(f"classes={short(classes)} is not the same as on last call to partial_fit")
+    source = check_fit(learner, X, y, sample_weight, known, vars(learner).get("categories_"))
+    check_width(learner, source.n_features, learner.n_features_in_)
+    check_names(learner, source.facts.get("feature_names_in_"))
     return source
 
 

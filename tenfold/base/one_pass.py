@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from tenfold.base import check
 from tenfold.base.estimator import FACTS, Estimator, is_fitted
 from tenfold.base.sklearn_api import fresh, same
@@ -123,22 +121,12 @@ class OnePass(Estimator):
 
     def _more(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
         """The gate for further rows: columns and classes as before."""
-        if "stats_" not in vars(self):
-            if any(is_fitted(name) and name not in FACTS for name in vars(self)):
-                self._check_stats(self)  # there is a fit, but nothing to add to: starting anew would lose it
-            if classes is None and self.target == "label" and "classes_" not in vars(self):
-                raise BadInput(
-                    "classes must be passed on the first call to partial_fit: all labels that will ever come"
-                )
-            source = check.check_fit(self, X, y, sample_weight, classes)
+        begun = "stats_" in vars(self)
+        if not begun and any(is_fitted(name) and name not in FACTS for name in vars(self)):
+            self._check_stats(self)  # there is a fit, but nothing to add to: starting anew would lose it
+        source = check.check_more(self, X, y, sample_weight, classes, begun)
+        if not begun:
             vars(self).update(source.facts)
-            return source
-        known = self.classes_ if self.target == "label" else None
-        if classes is not None and not np.array_equal(np.unique(classes), known if known is not None else []):
-            raise BadInput(f"classes={check.short(classes)} is not the same as on last call to partial_fit")
-        source = check.check_fit(self, X, y, sample_weight, known, vars(self).get("categories_"))
-        check.check_width(self, source.n_features, self.n_features_in_)
-        check.check_names(self, source.facts.get("feature_names_in_"))
         return source
 
     def _resolve(self, stats: Any, facts: dict[str, Any], single: bool) -> None:

@@ -61,15 +61,16 @@ class Scan(Request):
     """Receives the state after all blocks, one after the other: `state = step(state, block)`.
 
     With a seed `shuffle` the rows of each block come in an order drawn from it, and so do the blocks where they can be read in any
-    order. The same seed gives the same order on every engine.
+    order. The same seed gives the same order on every engine. A step that orders the rows of a block by itself says so (`rows_too`).
     """
 
     step: Callable[[Any, Block], Any]
     state: Any
     shuffle: int | None = None
+    rows_too: bool = True
 
     def answer(self, source: Source, on: Engine) -> Any:
-        step = self.step if self.shuffle is None else partial(_shuffled_step, self.step, self.shuffle)
+        step = partial(_shuffled_step, self.step, self.shuffle) if self.shuffle is not None and self.rows_too else self.step
         return on.scan(step, self.state, source, self.shuffle)
 
     def behind(self, change: Change) -> Scan:

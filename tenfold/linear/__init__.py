@@ -28,4 +28,6 @@ PUBLIC = {
     "PoissonRegressor": "glm",
     "GammaRegressor": "glm",
     "TweedieRegressor": "glm",
+    "SGDClassifier": "sgd",
+    "SGDRegressor": "sgd",
 }

@@ -136,5 +136,7 @@ LEARNERS: dict[int, str] = {
     161: "TfidfTransformer",
     162: "TfidfVectorizer",
     163: "HashingVectorizer",
+    164: "SGDClassifier",
+    165: "SGDRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
