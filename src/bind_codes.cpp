@@ -1,15 +1,20 @@
-// Columns of Python objects by the numbers of their different values. All of it holds the interpreter's lock: it reads objects.
+// Columns of categories by the numbers of their different values. What reads objects holds the interpreter's lock.
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "arrays.hpp"
+#include "kernels/prepare/category_codes.hpp"
 
 using namespace nb::literals;
 
 namespace {
 
 constexpr size_t SIGNALS_EVERY = size_t{1} << 16;
+constexpr size_t TILE = 1024;  // rows of a table that are read column by column before others
+constexpr size_t AHEAD = 16;   // rows whose objects are fetched into the cache before their turn
 
 // Objects that are compared without running Python code: nothing that was read before can change while one is looked for.
 bool is_plain(PyObject* value) {
@@ -39,14 +44,66 @@ private:
     std::array<Slot, SLOTS> slots_{};
 };
 
+// Numbers of texts, by the hash that Python keeps in each. Who adds a text keeps it alive.
+class Texts {
+public:
+    // Where the number of a text stands; −1 there: it is new.
+    std::int64_t& number_of(PyObject* text) {
+        if (2 * used_ >= slots_.size()) grow();
+        Py_hash_t hash = reinterpret_cast<PyASCIIObject*>(text)->hash;
+        if (hash == -1) hash = PyObject_Hash(text);
+        for (size_t at = static_cast<size_t>(hash);; ++at) {
+            Slot& slot = slots_[at & (slots_.size() - 1)];
+            if (!slot.text) {
+                ++used_;
+                slot = {text, hash, -1};
+                return slot.number;
+            }
+            if (slot.hash == hash && (slot.text == text || same(slot.text, text))) return slot.number;
+        }
+    }
+
+private:
+    struct Slot {
+        PyObject* text = nullptr;
+        Py_hash_t hash = 0;
+        std::int64_t number = -1;
+    };
+
+    static bool same(PyObject* one, PyObject* other) {
+        return PyUnicode_GET_LENGTH(one) == PyUnicode_GET_LENGTH(other) && PyUnicode_KIND(one) == PyUnicode_KIND(other) &&
+               std::memcmp(PyUnicode_DATA(one), PyUnicode_DATA(other), static_cast<size_t>(PyUnicode_GET_LENGTH(one)) * PyUnicode_KIND(one)) == 0;
+    }
+
+    void grow() {
+        std::vector<Slot> old(std::max<size_t>(64, 2 * slots_.size()));
+        old.swap(slots_);
+        for (const Slot& slot : old) {
+            if (!slot.text) continue;
+            size_t at = static_cast<size_t>(slot.hash);
+            while (slots_[at & (slots_.size() - 1)].text) ++at;
+            slots_[at & (slots_.size() - 1)] = slot;
+        }
+    }
+
+    std::vector<Slot> slots_;
+    size_t used_ = 0;
+};
+
 // Different values of the objects, equal ones being those that a dict takes for one, in order of appearance.
 class Numbering {
 public:
     std::int64_t number(PyObject* value) {
+        if (plain_ && PyUnicode_CheckExact(value)) {
+            std::int64_t& number = texts_.number_of(value);
+            if (number < 0) number = add(value);
+            return number;
+        }
         if (!plain_ || !is_plain(value)) {
-            plain_ = false;  // its comparison may let other threads change the column
+            if (plain_) pour_texts();
             return look_up(value);
         }
+        if (!known_) known_ = std::make_unique<ByAddress>();
         bool there = false;
         std::int64_t* known = known_->find(value, there);
         if (!there) {
@@ -55,83 +112,187 @@ public:
         }
         return *known;
     }
-    void forget_addresses() { known_->forget(); }
+    void forget_addresses() {
+        if (known_) known_->forget();
+    }
     nb::list different() const { return different_; }
 
 private:
+    std::int64_t add(PyObject* value) {
+        different_.append(nb::borrow(value));
+        return static_cast<std::int64_t>(nb::len(different_)) - 1;
+    }
+
+    // An object came whose comparison is Python code: it may equal a text, and may let other threads change the column.
+    void pour_texts() {
+        plain_ = false;
+        for (size_t i = 0; i < nb::len(different_); ++i) {
+            const nb::object value = different_[i];
+            const nb::int_ place(i);
+            if (PyUnicode_CheckExact(value.ptr()) && PyDict_SetItem(places_.ptr(), value.ptr(), place.ptr()) != 0) throw nb::python_error();
+        }
+    }
+
     std::int64_t look_up(PyObject* value) {
         const nb::object held = nb::borrow(value);
         PyObject* found = PyDict_GetItemWithError(places_.ptr(), value);
         if (found) return PyLong_AsLongLong(found);
         if (PyErr_Occurred()) throw nb::python_error();
-        const auto number = static_cast<std::int64_t>(nb::len(different_));
-        const nb::int_ place(number);
+        const nb::int_ place(nb::len(different_));
         if (PyDict_SetItem(places_.ptr(), value, place.ptr()) != 0) throw nb::python_error();
-        different_.append(held);
-        return number;
+        return add(value);
     }
 
-    std::unique_ptr<ByAddress> known_ = std::make_unique<ByAddress>();
-    nb::dict places_;
+    Texts texts_;
+    std::unique_ptr<ByAddress> known_;  // of other plain objects
+    nb::dict places_;  // of all that are no texts, and of those too as soon as comparing is Python code
     nb::list different_;
     bool plain_ = true;
 };
 
-// A column of objects, with any distance between its rows.
+// Objects of an array with one axis or two, with any distance between them.
 class Objects {
 public:
-    explicit Objects(nb::handle source) {
+    Objects(nb::handle source, int axes) {
         if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_STRIDED_RO | PyBUF_FORMAT) != 0) throw nb::python_error();
-        held_ = true;
-        const bool objects = view_.ndim == 1 && view_.itemsize == sizeof(PyObject*) && view_.format && view_.format[0] == 'O' &&
+        const bool objects = view_.ndim == axes && view_.itemsize == sizeof(PyObject*) && view_.format && view_.format[0] == 'O' &&
                              view_.format[1] == '\0';
         if (!objects) {
             PyBuffer_Release(&view_);
-            throw nb::type_error("values must be an array of objects with one axis");
+            throw nb::type_error(axes == 1 ? "values must be an array of objects with one axis" : "values must be an array of objects with two axes");
         }
     }
     Objects(const Objects&) = delete;
-    ~Objects() {
-        if (held_) PyBuffer_Release(&view_);
+    ~Objects() { PyBuffer_Release(&view_); }
+    size_t size(int axis) const { return static_cast<size_t>(view_.shape[axis]); }
+    PyObject* at(size_t i, size_t j = 0) const {
+        const auto column = view_.ndim == 1 ? 0 : static_cast<std::ptrdiff_t>(j) * view_.strides[1];
+        return *reinterpret_cast<PyObject**>(static_cast<char*>(view_.buf) + static_cast<std::ptrdiff_t>(i) * view_.strides[0] + column);
     }
-    size_t size() const { return static_cast<size_t>(view_.shape[0]); }
-    PyObject* operator[](size_t i) const {
-        PyObject* value = *reinterpret_cast<PyObject**>(static_cast<char*>(view_.buf) + static_cast<std::ptrdiff_t>(i) * view_.strides[0]);
+    PyObject* operator()(size_t i, size_t j = 0) const {
+        PyObject* value = at(i, j);
         return value ? value : Py_None;  // NumPy writes a new array of objects as null pointers
     }
 
 private:
     Py_buffer view_{};
-    bool held_ = false;
 };
+
+// The numbers of the values of column j in rows begin, ..., end − 1.
+template <class Code>
+void number_rows(const Objects& values, size_t j, size_t begin, size_t end, Numbering& numbering, Code* codes) {
+    const size_t last = values.size(0) - 1;
+    for (size_t i = begin; i < end; ++i) {
+        __builtin_prefetch(values.at(std::min(i + AHEAD, last), j));
+        codes[i] = static_cast<Code>(numbering.number(values(i, j)));
+    }
+}
 
 // The number of each value, and the different values in order of appearance.
 nb::tuple numbered(nb::handle values) {
-    const Objects column(values);
-    auto codes = New<std::int64_t>(column.size());
+    const Objects column(values, 1);
+    auto codes = New<std::int64_t>(column.size(0));
     Numbering numbering;
-    for (size_t i = 0; i < column.size(); ++i) {
-        codes.data[i] = numbering.number(column[i]);
-        if ((i + 1) % SIGNALS_EVERY == 0) {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            numbering.forget_addresses();  // a handler is Python code
-        }
+    for (size_t begin = 0; begin < column.size(0); begin += SIGNALS_EVERY) {
+        number_rows(column, 0, begin, std::min(begin + SIGNALS_EVERY, column.size(0)), numbering, codes.data);
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        numbering.forget_addresses();  // a handler is Python code
     }
     return nb::make_tuple(nb::borrow<Int64s>(codes.array), numbering.different());
 }
 
+// The same of each column of a table: the numbers (columns, rows), and a list of lists.
+nb::tuple numbered_columns(nb::handle values) {
+    const Objects table(values, 2);
+    const size_t n = table.size(0), p = table.size(1);
+    auto codes = New<std::int32_t>(p, n);
+    std::vector<Numbering> columns(p);
+    for (size_t begin = 0; begin < n; begin += TILE) {
+        const size_t end = std::min(n, begin + TILE);
+        for (size_t j = 0; j < p; ++j) number_rows(table, j, begin, end, columns[j], codes.data + j * n);
+        if (end % SIGNALS_EVERY == 0) {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            for (Numbering& column : columns) column.forget_addresses();
+        }
+    }
+    nb::list different;
+    for (const Numbering& column : columns) different.append(column.different());
+    return nb::make_tuple(codes.array, different);
+}
+
+// Writes numbers[places] of each column into the columns of `out` from `first` on.
+template <class T>
+void write_columns(const std::vector<PlacedColumn>& columns, size_t n, Table<T> table, const nb::object& out, size_t first) {
+    require(table.size(0) == n && first + columns.size() <= table.size(1), "out must have room for the columns");
+    T* data = static_cast<T*>(buffer_of(out));
+    const bool inside = unlocked([&] { return write_placed(columns, n, data, table.size(1), first); });
+    require(inside, "places must be those of numbers");
+}
+
+void spread(const nb::list& columns, const nb::object& out, size_t first) {
+    struct Held {
+        Input<std::int32_t, 1> narrow;
+        Input<std::int64_t, 1> wide;
+        Input<double, 1> numbers;
+    };
+    std::vector<std::unique_ptr<Held>> held;
+    std::vector<PlacedColumn> placed;
+    size_t n = 0;
+    for (nb::handle one : columns) {
+        const auto pair = nb::cast<nb::tuple>(one);
+        require(nb::len(pair) == 2, "a column is its places and its numbers");
+        Held& column = *held.emplace_back(std::make_unique<Held>());
+        const nb::object places = pair[0], numbers = pair[1];
+        const bool narrow = column.narrow.acquire(places.ptr());
+        require(narrow || column.wide.acquire(places.ptr()), "places must be a contiguous array of int32 or int64");
+        require(column.numbers.acquire(numbers.ptr()) && column.numbers.size(0) > 0, "numbers must be a contiguous array of float64");
+        const size_t length = narrow ? column.narrow.size(0) : column.wide.size(0);
+        require(placed.empty() || length == n, "columns must have one length");
+        n = length;
+        placed.push_back({narrow ? column.narrow.data() : nullptr, narrow ? nullptr : column.wide.data(), column.numbers.data(), column.numbers.size(0)});
+    }
+    if (placed.empty()) return;
+    if (Input<double, 2> doubles; doubles.acquire(out.ptr())) return write_columns<double>(placed, n, doubles, out, first);
+    if (Input<float, 2> floats; floats.acquire(out.ptr())) return write_columns<float>(placed, n, floats, out, first);
+    Input<std::uint16_t, 2> small;
+    require(small.acquire(out.ptr()), "out must be a contiguous table of float64, float32 or uint16");
+    write_columns<std::uint16_t>(placed, n, small, out, first);
+}
+
+// The weight of each code of each column, and of its missing values (`kernels/prepare/category_codes.hpp`).
+template <class T>
+Doubles tally_of(Table<T> X, Integers sizes, const nb::object& weights) {
+    require(sizes.size(0) == X.size(1), "there must be a size for each column");
+    size_t total = 0;
+    for (const std::int64_t size : sizes.span()) {
+        require(size >= -1, "a size must be −1 or more");
+        total += static_cast<size_t>(size + 1);
+    }
+    Input<double, 1> w;
+    const bool weighted = !weights.is_none();
+    if (weighted) require(w.acquire(weights.ptr()) && w.size(0) == X.size(0), "there must be a weight for each row");
+    auto counts = zeros(total);
+    const bool inside = unlocked([&] { return tally(X.rows(), weighted ? w.data() : nullptr, sizes.data(), counts.data); });
+    require(inside, "codes must be below the sizes of their columns");
+    return counts.array;
+}
+
 // Whether None is among them: itself, as a type of somebody may be equal to anything.
 bool holds_none(nb::handle values) {
-    const Objects column(values);
-    for (size_t i = 0; i < column.size(); ++i)
-        if (column[i] == Py_None) return true;
+    const Objects column(values, 1);
+    for (size_t i = 0; i < column.size(0); ++i)
+        if (column(i) == Py_None) return true;
     return false;
 }
 
 }  // namespace
 
 NB_MODULE(_codes, m) {
-    start_module();
+    start_module_beside_kernels();
     m.def("numbered", &numbered, "values"_a);
+    m.def("numbered_columns", &numbered_columns, "values"_a);
+    m.def("spread", &spread, "columns"_a, "out"_a, "first"_a);
+    m.def("tally", &tally_of<double>, "X"_a, "sizes"_a, "weights"_a = nb::none());
+    m.def("tally", &tally_of<float>, "X"_a, "sizes"_a, "weights"_a = nb::none());
     m.def("holds_none", &holds_none, "values"_a);
 }

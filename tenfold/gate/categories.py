@@ -8,11 +8,13 @@ is the fact `categories_`: for each column an array, or None for numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tenfold import _codes
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, BadType
 from tenfold.core.numbers import column_name
@@ -23,6 +25,28 @@ UNSEEN = -1.0
 FEW_NUMBERS, SAFE = 1 << 16, 2.0**52  # whole numbers so near one another, and so small, are looked up in a table,
 MANY_ROWS = 512  # where there are so many that making it pays
 WORDS = {"O": "text", "b": "true and false", "f": "numbers", "i": "numbers"}  # what the kinds of categories are called
+
+
+@dataclass(slots=True)
+class Placed:
+    """A column that is `numbers[places]`; −1 is the last of them. It is written into a table with others (`containers.fill_columns`)."""
+
+    places: Array
+    numbers: Array
+
+    @classmethod
+    def of(cls, places: Array, numbers: list[float]) -> Placed:
+        """By the numbers of its different values, NaN where it is missing."""
+        return cls(places, np.array([*numbers, np.nan]))
+
+    def is_small(self) -> bool:
+        """Whether all its values are codes that 16 bits hold: none is missing, none unknown."""
+        known = self.numbers if self.places.min(initial=0) < 0 else self.numbers[: self.places.max(initial=-1) + 1]
+        return bool((known >= 0).all() and known.max(initial=0) < 1 << 16)  # NaN is not above anything
+
+    def spread(self) -> Array:
+        """The column by itself."""
+        return np.take(self.numbers, self.places, mode="wrap")  # without a look at each
 
 
 class Coder:
@@ -50,7 +74,7 @@ class Coder:
             return j < len(self.known) and self.known[j] is not None
         return native if self.marked is None else self.marked[j]
 
-    def numbers(self, j: int, values: Array, whole: bool = False) -> Array:
+    def numbers(self, j: int, values: Array, whole: bool = False) -> Array | Placed:
         """Column j, which holds numbers: they stay what they are, unless the column was marked. Categories are whole numbers where the
         type of the column is, or all its values are (`whole`)."""
         if not self.wants(j):
@@ -76,7 +100,7 @@ class Coder:
             raise self._strange(j, f"{values[row]:g}", row)
         return np.where(known, place, np.where(unseen, self.unseen_code, values))
 
-    def _few_whole(self, j: int, values: Array, whole: bool) -> Array | None:
+    def _few_whole(self, j: int, values: Array, whole: bool) -> Placed | None:
         """`numbers` of whole numbers that lie close together: looked up in a table, not searched for. None for any others."""
         if len(values) < MANY_ROWS or values.dtype.kind not in "fiu" or values.dtype == np.uint64:
             return None
@@ -98,22 +122,22 @@ class Coder:
             inside = met.sum() == len(np.intersect1d(np.flatnonzero(met) + first, known)) if known.dtype.kind in "fi" else False
             if not inside:
                 return None  # there is something to refuse, which is named elsewhere
-        table = np.full(len(met), self.unseen_code)
+        table = np.where(met, self.unseen_code, 0.0)
         there = np.flatnonzero((known >= low) & (known <= high) & (known == np.floor(known)))
         table[known[there].astype(np.int64) - first] = there
-        return np.asarray(table[place])
+        return Placed(place, table)
 
-    def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array:
+    def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array | Placed:
         """Column j, given by the numbers of its different values (−1: missing); `native`: its type is one of categories."""
         different = [one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one for one in different]
         kind, first = self._kind(j, codes, different)
         if kind == "f" and not native:
             whole = all(isinstance(one, (int, np.integer)) for one in different if not is_missing(one))
-            return self.numbers(j, _spread(codes, [np.nan if is_missing(one) else float(one) for one in different]), whole)
+            return self.numbers(j, Placed.of(codes, [np.nan if is_missing(one) else float(one) for one in different]).spread(), whole)
         if not self.wants(j, native=True):
             if kind == "O":
                 raise self._changed(j, "text", codes, different, first)
-            return _spread(codes, [np.nan if is_missing(one) else float(one) for one in different])
+            return Placed.of(codes, [np.nan if is_missing(one) else float(one) for one in different])
         if self.known is None:
             occurring = sorted(value for value in different if not is_missing(value))
             different_ones = np.array(occurring, dtype=np.float64 if kind == "f" else object)
@@ -131,7 +155,7 @@ class Coder:
             for i in np.unique(codes[codes >= 0]).tolist():
                 if not is_missing(different[i]) and different[i] not in number:
                     raise self._strange(j, short(different[i]), int(np.argmax(codes == i)))
-        return _spread(codes, [np.nan if is_missing(one) else number.get(one, self.unseen_code) for one in different])
+        return Placed.of(codes, [np.nan if is_missing(one) else number.get(one, self.unseen_code) for one in different])
 
     def _strange(self, j: int, value: str, row: int) -> BadInput:
         return BadInput(
@@ -166,6 +190,7 @@ class Coder:
 
     def without_unseen(self, X: Any, rows: Array) -> Any:
         """X as if the rows of weight zero (those not in `rows`) had not been there when the categories were found."""
+        X = X if ops.is_sparse(X) or X.dtype.kind == "f" else X.astype(np.float64)
         for j, categories in enumerate(self.found):
             if categories is None or categories is TRUTH or self.known is not None:
                 continue
@@ -183,10 +208,6 @@ def whole_numbers(values: Array) -> Array:
     """Categories that are numbers, as whole ones where all of them are and floats hold them exactly."""
     whole = (values == np.floor(values)).all() and (np.abs(values) <= 2.0**53).all()
     return values.astype(np.int64) if whole else values
-
-
-def _spread(codes: Array, numbers: list[float]) -> Array:
-    return np.take(np.array([*numbers, np.nan]), codes, mode="wrap")  # −1 is the last, without a look at each
 
 
 def _place(codes: Array, different: list[Any], i: int) -> str:

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from tenfold import _codes
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.numbers import column_name
-from tenfold.gate.categories import Coder, numbered, short
+from tenfold.gate.categories import Coder, Placed, numbered, short
+
+Column = Array | Placed
 
 DATED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]|$)|\d{1,2}[./]\d{1,2}[./](\d{2}|\d{4})( |$)")
 TOGETHER = 8  # columns that are coded side by side: a line of the cache holds as many
@@ -115,14 +118,12 @@ def _from_frame(X: Any, coder: Coder | None) -> tuple[Array, Array | None]:
     arrays = [_column(column, j, coder) for j, column in enumerate(frame.iter_columns())]
     if not arrays:
         return np.empty((frame.shape[0], 0)), names
-    kind = np.result_type(*arrays)
-    table = np.empty((len(arrays[0]), len(arrays)), dtype=kind if kind in (np.float32, np.float64) else np.float64)
-    for j, values in enumerate(arrays):
-        table[:, j] = values
-    return table, names
+    kind = np.result_type(*(np.float64 if isinstance(one, Placed) else one for one in arrays))
+    kind = kind if kind in (np.float32, np.float64) else np.dtype(np.float64)
+    return _by_columns(frame.shape, kind, lambda first, last: arrays[first:last]), names
 
 
-def _column(column: Any, j: int, coder: Coder | None) -> Array:
+def _column(column: Any, j: int, coder: Coder | None) -> Column:
     """One column of a frame as numbers; a missing value is NaN."""
     import narwhals as nw
 
@@ -193,28 +194,37 @@ def _coded_array(X: Any, coder: Coder) -> Any:
         if len(marked) < p:
             table = X.astype(kind)
             for j in marked:
-                table[:, j] = coder.numbers(j, X[:, j])
+                fill_columns(table, [coder.numbers(j, X[:, j])], j)
             return table
-        return _by_columns(X, kind, coder.numbers)
+        return _by_columns(X.shape, kind, lambda first, last: _number_columns(X[:, first:last], first, coder))
     if X.dtype.kind not in "OUTS" or p == 0:
         return X
     X = np.char.decode(X, "utf-8") if X.dtype.kind == "S" else X
-    return _by_columns(X, np.dtype(np.float64), lambda j, column: _object_column(column, j, coder))
+    return _by_columns(X.shape, np.dtype(np.float64), lambda first, last: _object_columns(X[:, first:last], first, coder))
 
 
-def _by_columns(X: Array, kind: np.dtype[Any], coded: Callable[[int, Array], Array]) -> Array:
-    """A table of what `coded` makes of each column."""
-    table = np.empty(X.shape, dtype=kind)
-    for first in range(0, X.shape[1], TOGETHER):
-        part = columns_of(X[:, first : first + TOGETHER])
-        fill_columns(table[:, first : first + TOGETHER], [coded(first + j, column) for j, column in enumerate(part)])
+def _by_columns(shape: tuple[int, int], kind: np.dtype[Any], some: Callable[[int, int], list[Column]]) -> Array:
+    """A table of columns, of which `some` makes those from one to before another. Codes of few categories take two bytes each as
+    long as there is nothing else: a source makes floats of them block by block."""
+    table = np.empty(shape, dtype=np.uint16 if kind == np.float64 else kind)
+    for first in range(0, shape[1], TOGETHER):
+        columns = some(first, first + TOGETHER)
+        if table.dtype != kind and not all(isinstance(one, Placed) and one.is_small() for one in columns):
+            before, table = table, np.empty(shape, dtype=kind)
+            table[:, :first] = before[:, :first]
+        fill_columns(table, columns, first)
     return table
 
 
-def fill_columns(table: Array, columns: list[Array]) -> None:
-    """Write the columns of a table: some rows at a time, which stay in cache until all of their columns are there."""
+def fill_columns(table: Array, columns: list[Column], first: int) -> None:
+    """Write columns of a table from the first on: some rows at a time, which stay in cache until all of their columns are there."""
+    placed = [(one.places, one.numbers) for one in columns if isinstance(one, Placed)]
+    if len(placed) == len(columns):
+        _codes.spread(placed, table, first)
+        return
+    arrays = [one.spread() if isinstance(one, Placed) else one for one in columns]
     for start in range(0, len(table), TILE):
-        for j, column in enumerate(columns):
+        for j, column in enumerate(arrays, first):
             table[start : start + TILE, j] = column[start : start + TILE]
 
 
@@ -226,7 +236,23 @@ def columns_of(X: Array) -> Array:
     return columns
 
 
-def _object_column(values: Array, j: int, coder: Coder) -> Array:
+def _number_columns(X: Array, first: int, coder: Coder) -> list[Column]:
+    """Columns of numbers, all of them categories."""
+    return [coder.numbers(first + j, column) for j, column in enumerate(columns_of(X))]
+
+
+def _object_columns(X: Array, first: int, coder: Coder) -> list[Column]:
+    """Columns of objects or texts."""
+    try:
+        numbers, different = _codes.numbered_columns(X) if X.dtype == object else (None, [])
+    except TypeError:  # one of them holds things that are no categories
+        numbers = None
+    if numbers is None:
+        return [_object_column(X[:, j], first + j, coder) for j in range(X.shape[1])]
+    return [_object_column(X[:, j], first + j, coder, (numbers[j], different[j])) for j in range(X.shape[1])]
+
+
+def _object_column(values: Array, j: int, coder: Coder, by_number: tuple[Array, list[Any]] | None = None) -> Column:
     """A column of objects; one of an array of texts is text only where its values are not all numbers."""
     if values.dtype.kind != "O" and not coder.wants(j):
         try:
@@ -234,7 +260,8 @@ def _object_column(values: Array, j: int, coder: Coder) -> Array:
         except ValueError:
             pass
     try:
-        return coder.values(j, *numbered(values if values.dtype == object else values.tolist()), native=values.dtype.kind != "O")
+        by_number = by_number or numbered(values if values.dtype == object else values.tolist())
+        return coder.values(j, *by_number, native=values.dtype.kind != "O")
     except (TypeError, OverflowError):  # things that are no categories
         return coder.numbers(j, _no_categories(values, column_name(None, j)))
 

@@ -335,14 +335,5 @@ def marks_of(table: Any) -> Array:
 
 def _count(block: Block, sizes: tuple[int, ...]) -> Counts:
     """The weight of each category of each column, and of its missing values."""
-    parts, alike = [], bool((block.w == 1).all())
-    for j, size in enumerate(sizes):
-        if size >= 0:
-            values, w = block.X[:, j], block.w
-            gone = np.isnan(values)
-            codes = (np.where(gone, size, values) if gone.any() else values).astype(np.int64)
-            if len(codes) and codes.min() < 0:  # none of the categories that were given
-                met = codes >= 0
-                codes, w = codes[met], w[met]
-            parts.append(np.bincount(codes, weights=None if alike else w, minlength=size + 1).astype(np.float64, copy=False))
-    return Counts(np.concatenate(parts) if parts else np.zeros(0))
+    alike = bool((block.w == 1).all())
+    return Counts(_codes.tally(block.X, np.array(sizes, dtype=np.int64), None if alike else block.w))

@@ -20,6 +20,7 @@ from tenfold.core.data import Array, Block, Source, Target, block_rows
 from tenfold.core.errors import BadInput
 from tenfold.core.numbers import check_finite
 from tenfold.gate import check
+from tenfold.gate.categories import Placed
 from tenfold.sources.formats import Table, polars
 
 BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
@@ -241,8 +242,10 @@ def as_labels(texts: set[str]) -> Array:
 def _coded(coder: check.Coder, j: int, column: Any) -> Array:
     """A column of polars as codes of its categories."""
     if column.dtype.is_numeric():
-        return coder.numbers(j, column.cast(polars().Float64).to_numpy())
-    return coder.values(j, *check.numbered_column(column))
+        found = coder.numbers(j, column.cast(polars().Float64).to_numpy())
+    else:
+        found = coder.values(j, *check.numbered_column(column))
+    return found.spread() if isinstance(found, Placed) else found
 
 
 @dataclass(slots=True)
