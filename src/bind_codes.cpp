@@ -49,11 +49,11 @@ class Texts {
 public:
     // Where the number of a text stands; −1 there: it is new.
     std::int64_t& number_of(PyObject* text) {
-        if (2 * used_ >= slots_.size()) grow();
+        if (2 * used_ >= mask_) grow();
         Py_hash_t hash = reinterpret_cast<PyASCIIObject*>(text)->hash;
         if (hash == -1) hash = PyObject_Hash(text);
         for (size_t at = static_cast<size_t>(hash);; ++at) {
-            Slot& slot = slots_[at & (slots_.size() - 1)];
+            Slot& slot = slots_[at & mask_];
             if (!slot.text) {
                 ++used_;
                 slot = {text, hash, -1};
@@ -78,16 +78,17 @@ private:
     void grow() {
         std::vector<Slot> old(std::max<size_t>(64, 2 * slots_.size()));
         old.swap(slots_);
+        mask_ = slots_.size() - 1;
         for (const Slot& slot : old) {
             if (!slot.text) continue;
             size_t at = static_cast<size_t>(slot.hash);
-            while (slots_[at & (slots_.size() - 1)].text) ++at;
-            slots_[at & (slots_.size() - 1)] = slot;
+            while (slots_[at & mask_].text) ++at;
+            slots_[at & mask_] = slot;
         }
     }
 
     std::vector<Slot> slots_;
-    size_t used_ = 0;
+    size_t used_ = 0, mask_ = 0;
 };
 
 // Different values of the objects, equal ones being those that a dict takes for one, in order of appearance.
@@ -165,36 +166,43 @@ public:
     Objects(const Objects&) = delete;
     ~Objects() { PyBuffer_Release(&view_); }
     size_t size(int axis) const { return static_cast<size_t>(view_.shape[axis]); }
-    PyObject* at(size_t i, size_t j = 0) const {
-        const auto column = view_.ndim == 1 ? 0 : static_cast<std::ptrdiff_t>(j) * view_.strides[1];
-        return *reinterpret_cast<PyObject**>(static_cast<char*>(view_.buf) + static_cast<std::ptrdiff_t>(i) * view_.strides[0] + column);
-    }
-    PyObject* operator()(size_t i, size_t j = 0) const {
-        PyObject* value = at(i, j);
-        return value ? value : Py_None;  // NumPy writes a new array of objects as null pointers
+
+    // A column from one of its rows on.
+    struct Column {
+        const char* first;
+        std::ptrdiff_t step;
+        PyObject* at(size_t i) const { return *reinterpret_cast<PyObject* const*>(first + static_cast<std::ptrdiff_t>(i) * step); }
+        PyObject* operator[](size_t i) const {
+            PyObject* value = at(i);
+            return value ? value : Py_None;  // NumPy writes a new array of objects as null pointers
+        }
+    };
+    Column column(size_t j = 0, size_t row = 0) const {
+        const auto across = view_.ndim == 1 ? 0 : static_cast<std::ptrdiff_t>(j) * view_.strides[1];
+        return {static_cast<const char*>(view_.buf) + static_cast<std::ptrdiff_t>(row) * view_.strides[0] + across, view_.strides[0]};
     }
 
 private:
     Py_buffer view_{};
 };
 
-// The numbers of the values of column j in rows begin, ..., end − 1.
+// The numbers of the next `count` values of a column, of which there are `left`.
 template <class Code>
-void number_rows(const Objects& values, size_t j, size_t begin, size_t end, Numbering& numbering, Code* codes) {
-    const size_t last = values.size(0) - 1;
-    for (size_t i = begin; i < end; ++i) {
-        __builtin_prefetch(values.at(std::min(i + AHEAD, last), j));
-        codes[i] = static_cast<Code>(numbering.number(values(i, j)));
+void number_rows(Objects::Column values, size_t count, size_t left, Numbering& numbering, Code* codes) {
+    for (size_t i = 0; i < count; ++i) {
+        __builtin_prefetch(values.at(std::min(i + AHEAD, left - 1)));
+        codes[i] = static_cast<Code>(numbering.number(values[i]));
     }
 }
 
 // The number of each value, and the different values in order of appearance.
 nb::tuple numbered(nb::handle values) {
-    const Objects column(values, 1);
-    auto codes = New<std::int64_t>(column.size(0));
+    const Objects objects(values, 1);
+    const size_t n = objects.size(0);
+    auto codes = New<std::int64_t>(n);
     Numbering numbering;
-    for (size_t begin = 0; begin < column.size(0); begin += SIGNALS_EVERY) {
-        number_rows(column, 0, begin, std::min(begin + SIGNALS_EVERY, column.size(0)), numbering, codes.data);
+    for (size_t begin = 0; begin < n; begin += SIGNALS_EVERY) {
+        number_rows(objects.column(0, begin), std::min(SIGNALS_EVERY, n - begin), n - begin, numbering, codes.data + begin);
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         numbering.forget_addresses();  // a handler is Python code
     }
@@ -205,19 +213,31 @@ nb::tuple numbered(nb::handle values) {
 nb::tuple numbered_columns(nb::handle values) {
     const Objects table(values, 2);
     const size_t n = table.size(0), p = table.size(1);
-    auto codes = New<std::int32_t>(p, n);
+    const nb::object codes = nb::borrow(numpy_empty)(nb::make_tuple(p, n), "int32");
+    auto* data = static_cast<std::int32_t*>(buffer_of(codes));
     std::vector<Numbering> columns(p);
     for (size_t begin = 0; begin < n; begin += TILE) {
-        const size_t end = std::min(n, begin + TILE);
-        for (size_t j = 0; j < p; ++j) number_rows(table, j, begin, end, columns[j], codes.data + j * n);
-        if (end % SIGNALS_EVERY == 0) {
+        const size_t count = std::min(TILE, n - begin);
+        for (size_t j = 0; j < p; ++j) number_rows(table.column(j, begin), count, n - begin, columns[j], data + j * n + begin);
+        if ((begin + count) % SIGNALS_EVERY == 0) {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             for (Numbering& column : columns) column.forget_addresses();
         }
     }
     nb::list different;
     for (const Numbering& column : columns) different.append(column.different());
-    return nb::make_tuple(codes.array, different);
+    return nb::make_tuple(codes, different);
+}
+
+// The number of each row of bytes, and the first row of each different one, in order of appearance.
+nb::tuple numbered_bytes(Table<std::uint8_t> values) {
+    const size_t n = values.size(0), width = values.size(1);
+    const nb::object codes = nb::borrow(numpy_empty)(n, "int32");
+    auto* numbers = static_cast<std::int32_t*>(buffer_of(codes));
+    const std::vector<size_t> firsts = unlocked([&] { return number_bytes(values.data(), n, width, numbers); });
+    auto rows = New<std::int64_t>(firsts.size());
+    std::copy(firsts.begin(), firsts.end(), rows.data);
+    return nb::make_tuple(codes, rows.array);
 }
 
 // Writes numbers[places] of each column into the columns of `out` from `first` on.
@@ -279,9 +299,10 @@ Doubles tally_of(Table<T> X, Integers sizes, const nb::object& weights) {
 
 // Whether None is among them: itself, as a type of somebody may be equal to anything.
 bool holds_none(nb::handle values) {
-    const Objects column(values, 1);
-    for (size_t i = 0; i < column.size(0); ++i)
-        if (column(i) == Py_None) return true;
+    const Objects objects(values, 1);
+    const Objects::Column column = objects.column();
+    for (size_t i = 0; i < objects.size(0); ++i)
+        if (column[i] == Py_None) return true;
     return false;
 }
 
@@ -291,6 +312,7 @@ NB_MODULE(_codes, m) {
     start_module_beside_kernels();
     m.def("numbered", &numbered, "values"_a);
     m.def("numbered_columns", &numbered_columns, "values"_a);
+    m.def("numbered_bytes", &numbered_bytes, "values"_a);
     m.def("spread", &spread, "columns"_a, "out"_a, "first"_a);
     m.def("tally", &tally_of<double>, "X"_a, "sizes"_a, "weights"_a = nb::none());
     m.def("tally", &tally_of<float>, "X"_a, "sizes"_a, "weights"_a = nb::none());

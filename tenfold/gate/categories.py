@@ -108,11 +108,11 @@ class Coder:
         low, high = float(values.min()), float(values.max())
         if not -SAFE < low <= high < SAFE or high - low >= FEW_NUMBERS:  # NaN is not below anything
             return None
-        place = values.astype(np.int64)
+        place = values.astype(np.int64, copy=False)
         if values.dtype.kind == "f" and not np.array_equal(place, values):
             return None
-        first = int(low)
-        place -= first
+        first = 0 if low >= 0 and high < FEW_NUMBERS else int(low)
+        place = place - first if first else place
         met = np.bincount(place, minlength=int(high) - first + 1) > 0
         if self.known is None or self.found[j] is None:
             categories = np.flatnonzero(met) + first
@@ -284,7 +284,12 @@ def _joined(found: list[Array | None], where: str) -> Array | None:
 
 def numbered(values: Any) -> tuple[Array, list[Any]]:
     """Values as numbers of their different values, and those in order of appearance: equal are those that a dict takes for one."""
-    objects = values if isinstance(values, np.ndarray) and values.dtype == object else np.fromiter(values, object, len(values))
+    kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
+    if kind == "U" and values.dtype.itemsize:  # texts of one length, as bytes
+        rows = np.ascontiguousarray(values)
+        places, firsts = _codes.numbered_bytes(rows.view(np.uint8).reshape(len(rows), -1))
+        return places, rows[firsts].tolist()
+    objects = values if kind == "O" else np.fromiter(values.tolist() if kind else values, object, len(values))
     codes, different = _codes.numbered(objects)
     return codes, different
 

@@ -165,8 +165,12 @@ def numbered_column(column: Any) -> tuple[Array, list[Any]]:
     if module == "pandas":
         import pandas
 
-        codes, different = pandas.factorize(column)
-        return codes, different.tolist()
+        if column.dtype == object:
+            codes, different = numbered(column.to_numpy())
+            gone = pandas.isna(np.fromiter(different, object, len(different)))
+            return codes, [None if missing else one for one, missing in zip(different, gone, strict=True)]
+        codes, known = pandas.factorize(column)
+        return codes, known.tolist()
     if module == "polars" and str(column.dtype) not in ("Boolean", "Object"):
         import polars
 
@@ -260,7 +264,7 @@ def _object_column(values: Array, j: int, coder: Coder, by_number: tuple[Array, 
         except ValueError:
             pass
     try:
-        by_number = by_number or numbered(values if values.dtype == object else values.tolist())
+        by_number = by_number or numbered(values)
         return coder.values(j, *by_number, native=values.dtype.kind != "O")
     except (TypeError, OverflowError):  # things that are no categories
         return coder.numbers(j, _no_categories(values, column_name(None, j)))

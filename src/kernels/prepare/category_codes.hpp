@@ -2,7 +2,9 @@
 // of its columns are done.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "kernels/common/cancel.hpp"
@@ -64,6 +66,48 @@ bool tally(Rows<const T> X, const double* w, const std::int64_t* sizes, double* 
         }
     }
     return inside;
+}
+
+// Numbers rows of bytes, equal ones alike, in order of appearance: the first row of each number.
+inline std::vector<size_t> number_bytes(const std::uint8_t* values, size_t n, size_t width, std::int32_t* numbers) {
+    const auto hash_of = [width](const std::uint8_t* row) {
+        std::uint64_t hash = 0;
+        for (size_t at = 0; at < width; at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, row + at, std::min<size_t>(8, width - at));
+            hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+            hash ^= hash >> 32;
+        }
+        return hash;
+    };
+    std::vector<size_t> firsts;
+    std::vector<std::uint64_t> hashes;       // of each number
+    std::vector<std::int32_t> slots(64, -1);  // numbers by hash, at most half of them taken
+    for (size_t i = 0; i < n; ++i) {
+        if (i % 4096 == 0) leave_if_stopped();
+        const std::uint8_t* row = values + i * width;
+        const std::uint64_t hash = hash_of(row);
+        size_t at = hash & (slots.size() - 1);
+        for (; slots[at] >= 0; at = (at + 1) & (slots.size() - 1)) {
+            const auto known = static_cast<size_t>(slots[at]);
+            if (hashes[known] == hash && std::memcmp(values + firsts[known] * width, row, width) == 0) break;
+        }
+        if (slots[at] < 0) {
+            slots[at] = static_cast<std::int32_t>(firsts.size());
+            firsts.push_back(i);
+            hashes.push_back(hash);
+        }
+        numbers[i] = slots[at];
+        if (2 * firsts.size() >= slots.size()) {
+            slots.assign(2 * slots.size(), -1);
+            for (size_t known = 0; known < hashes.size(); ++known) {
+                size_t place = hashes[known] & (slots.size() - 1);
+                while (slots[place] >= 0) place = (place + 1) & (slots.size() - 1);
+                slots[place] = static_cast<std::int32_t>(known);
+            }
+        }
+    }
+    return firsts;
 }
 
 }  // namespace tenfold
