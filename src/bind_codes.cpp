@@ -187,11 +187,10 @@ private:
 };
 
 // The numbers of the next `count` values of a column, of which there are `left`.
-template <class Code>
-void number_rows(Objects::Column values, size_t count, size_t left, Numbering& numbering, Code* codes) {
+void number_rows(Objects::Column values, size_t count, size_t left, Numbering& numbering, std::int32_t* codes) {
     for (size_t i = 0; i < count; ++i) {
         __builtin_prefetch(values.at(std::min(i + AHEAD, left - 1)));
-        codes[i] = static_cast<Code>(numbering.number(values[i]));
+        codes[i] = static_cast<std::int32_t>(numbering.number(values[i]));
     }
 }
 
@@ -199,14 +198,15 @@ void number_rows(Objects::Column values, size_t count, size_t left, Numbering& n
 nb::tuple numbered(nb::handle values) {
     const Objects objects(values, 1);
     const size_t n = objects.size(0);
-    auto codes = New<std::int64_t>(n);
+    const nb::object codes = nb::borrow(numpy_empty)(n, "int32");
+    auto* data = static_cast<std::int32_t*>(buffer_of(codes));
     Numbering numbering;
     for (size_t begin = 0; begin < n; begin += SIGNALS_EVERY) {
-        number_rows(objects.column(0, begin), std::min(SIGNALS_EVERY, n - begin), n - begin, numbering, codes.data + begin);
+        number_rows(objects.column(0, begin), std::min(SIGNALS_EVERY, n - begin), n - begin, numbering, data + begin);
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         numbering.forget_addresses();  // a handler is Python code
     }
-    return nb::make_tuple(nb::borrow<Int64s>(codes.array), numbering.different());
+    return nb::make_tuple(codes, numbering.different());
 }
 
 // The same of each column of a table: the numbers (columns, rows), and a list of lists.

@@ -130,17 +130,18 @@ class Coder:
     def values(self, j: int, codes: Array, different: list[Any], native: bool = True) -> Array | Placed:
         """Column j, given by the numbers of its different values (−1: missing); `native`: its type is one of categories."""
         different = [one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one for one in different]
-        kind, first = self._kind(j, codes, different)
-        if kind == "f" and not native:
-            whole = all(isinstance(one, (int, np.integer)) for one in different if not is_missing(one))
-            return self.numbers(j, Placed.of(codes, [np.nan if is_missing(one) else float(one) for one in different]).spread(), whole)
-        if not self.wants(j, native=True):
+        there = [not is_missing(one) for one in different]
+        occurring = [one for one, known in zip(different, there, strict=True) if known]
+        kind, first = self._kind(j, codes, different, there)
+        floats = kind == "f" and not native
+        if floats or not self.wants(j, native=True):
             if kind == "O":
                 raise self._changed(j, "text", codes, different, first)
-            return Placed.of(codes, [np.nan if is_missing(one) else float(one) for one in different])
+            values = Placed.of(codes, [float(one) if known else np.nan for one, known in zip(different, there, strict=True)])
+            whole = all(isinstance(one, (int, np.integer)) for one in occurring)
+            return self.numbers(j, values.spread(), whole) if floats else values
         if self.known is None:
-            occurring = sorted(value for value in different if not is_missing(value))
-            different_ones = np.array(occurring, dtype=np.float64 if kind == "f" else object)
+            different_ones = np.array(sorted(occurring), dtype=np.float64 if kind == "f" else object)
             if kind == "f" and all(isinstance(one, (int, np.integer)) for one in occurring):
                 different_ones = whole_numbers(different_ones)
             self.found[j] = TRUTH if kind == "b" else different_ones
@@ -151,11 +152,12 @@ class Coder:
         if j not in self.places:
             self.places[j] = {value: i for i, value in enumerate(categories.tolist())}
         number = self.places[j]
-        if self.unseen == "refuse" and not all(one in number or is_missing(one) for one in different):
+        if self.unseen == "refuse" and not all(one in number for one in occurring):
             for i in np.unique(codes[codes >= 0]).tolist():
-                if not is_missing(different[i]) and different[i] not in number:
+                if there[i] and different[i] not in number:
                     raise self._strange(j, short(different[i]), int(np.argmax(codes == i)))
-        return Placed.of(codes, [np.nan if is_missing(one) else number.get(one, self.unseen_code) for one in different])
+        unseen = self.unseen_code
+        return Placed.of(codes, [number.get(one, unseen) if known else np.nan for one, known in zip(different, there, strict=True)])
 
     def _strange(self, j: int, value: str, row: int) -> BadInput:
         return BadInput(
@@ -163,11 +165,11 @@ class Coder:
             "set handle_unknown to take them"
         )
 
-    def _kind(self, j: int, codes: Array, different: list[Any]) -> tuple[str | None, int]:
+    def _kind(self, j: int, codes: Array, different: list[Any], there: list[bool]) -> tuple[str | None, int]:
         """The kind of the values of a column, None if all are missing, and the number of the first value."""
         first: dict[str, int] = {}
         for i, value in enumerate(different):
-            if not is_missing(value):
+            if there[i]:
                 first.setdefault(kind_of(value), i)
         if "O" in first and len(first) > 1:
             examples = " and ".join(_place(codes, different, i) for i in list(first.values())[:2])
