@@ -99,6 +99,7 @@ from tenfold.linear.least_squares import LinearRegression as LinearRegression
 from tenfold.linear.logistic import LogisticRegression as LogisticRegression
 from tenfold.linear.mm import MMRegressor as MMRegressor
 from tenfold.linear.nonnegative import NonNegativeLeastSquares as NonNegativeLeastSquares
+from tenfold.linear.perceptron import Perceptron as Perceptron
 from tenfold.linear.pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
 from tenfold.linear.quantile import QuantileRegressor as QuantileRegressor
 from tenfold.linear.reweighted import ReweightedLeastSquares as ReweightedLeastSquares

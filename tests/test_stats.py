@@ -35,7 +35,6 @@ from tenfold.features.scores import Joint
 from tenfold.features.variance import Ranges
 from tenfold.generative.class_rows import ClassRows
 from tenfold.linear.glm_terms import Ends, Targets
-from tenfold.linear.online import Held
 from tenfold.linear.ridge_cv import Errors
 from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed
@@ -50,6 +49,7 @@ from tenfold.solve import sketch
 from tenfold.solve.biweight import ScaleSums
 from tenfold.solve.columns import Distinct
 from tenfold.solve.few_rows import FewRows
+from tenfold.solve.held_out import Held, Wrong
 from tenfold.solve.irls import Piece
 from tenfold.solve.least_squares import Extended, Products, Triangle
 from tenfold.solve.linear_program import Bend
@@ -124,6 +124,7 @@ CASES = {
         lambda X, w: Kept(Rows.of(X), Rows.of(X[:, 0]), Rows.of(w)), repetition=False, exact=True, ordered=True
     ),
     "ScaleSums": Case(lambda X, w: ScaleSums(float(w @ X[:, 0]), float(w @ X[:, 1]), float(w.sum()))),
+    "Wrong": Case(lambda X, w: Wrong(float(w @ (X[:, 0] > 0)), float(w.sum()))),
     "Held": Case(lambda X, w: Held(float(w.sum()), w @ X, Spread.of(X, w))),
     "DualTerms": Case(lambda X, w: DualTerms(float(w @ X[:, 0]), w @ X, float(w @ X[:, 1]))),
     "Piece": Case(lambda X, w: Piece(float(w @ X[:, 0] ** 2), w @ X, (X * w[:, None]).T @ X, float(w.sum()))),

@@ -30,4 +30,5 @@ PUBLIC = {
     "TweedieRegressor": "glm",
     "SGDClassifier": "sgd",
     "SGDRegressor": "sgd",
+    "Perceptron": "perceptron",
 }

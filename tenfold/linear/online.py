@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -10,21 +9,17 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
-from tenfold.base.estimator import Classifier, Estimator
+from tenfold.base.estimator import Estimator
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, Source
+from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, BadParameter, NotConverged, ReadOnce, warn
 from tenfold.core.learned import in_single, learned
 from tenfold.core.learning import Learner, Scan
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.random import generator_of, seed_of
-from tenfold.core.stats import Counts, Spread, Stats
-from tenfold.linear.sparsified import Sparsified
 from tenfold.linear.warm import WarmStart
-from tenfold.solve.class_weights import class_factors
-from tenfold.solve.online import Problems, Rule, Split, Steps, Stop, check_course, epochs, take_steps
-
-LEAST = 1e-300  # of a lead, beside its logarithm: decides between classes whose probabilities are all 1 in float64
+from tenfold.solve.held_out import Split, held_score, mistakes, split_counts
+from tenfold.solve.online import Problems, Rule, Steps, Stop, check_course, epochs, take_steps
 
 ASTRAY = 1e3  # times the loss of doing nothing
 
@@ -115,19 +110,14 @@ class Online(WarmStart, Estimator):
         rng, rule = generator_of(self), self._rule()
         seed = seed_of(rng) if self.shuffle else None
         split = Split(float(self.validation_fraction), seed_of(rng)) if self.early_stopping else None
-        factors = None
-        if self.role == "classifier":
-            weight = np.ones(len(self.classes_))
-            if self.class_weight == "balanced":
-                weight = (yield partial(_weights, k=len(weight))).weight
-            factors = class_factors(self, weight, zero=True)
         if split is not None:
             yield from self._check_split(split)
-        problems = self._problems(factors)
-        score = None if split is None else partial(held_score, split=split, problems=problems)
+        problems = yield from self._problems()
+        score = None if split is None else partial(held_score, split=split, positive=problems.positive)
+        cost = partial(mistakes, split=split, positive=problems.positive) if self._pockets() else None
         stop = Stop(int(self.max_iter), self.tol, int(self.n_iter_no_change))
         steps = Steps.start(rule, *start)
-        steps, taken, settled = yield from epochs(rule, steps, problems, stop, seed, split, score)
+        steps, taken, settled = yield from epochs(rule, steps, problems, stop, seed, split, score, cost)
         numbers = steps.numbers
         if (numbers["loss"] > ASTRAY * numbers["loss_at_zero"]).any() and numbers["loss_at_zero"].all():
             warn(
@@ -147,7 +137,7 @@ class Online(WarmStart, Estimator):
         return dict(n_iter_=int(taken.max()), **self._attributes(steps, rule))
 
     def _check_split(self, split: Split) -> Learner[None]:
-        rows = (yield partial(_split_counts, split=split)).weight
+        rows = (yield partial(split_counts, split=split)).weight
         if not rows.all():
             raise BadInput(
                 f"{type(self).__name__}: Splitting {int(rows.sum())} samples into a train set and a validation set with "
@@ -164,15 +154,18 @@ class Online(WarmStart, Estimator):
         vars(apart).update(source.facts)
         rule = apart._rule()
         steps = apart._resumed(rule) if begun else Steps.start(rule, np.zeros((apart._width(), source.n_features)), 0.0)
-        factors = class_factors(apart, np.ones(len(apart.classes_)), zero=True) if apart.role == "classifier" else None
         seed = seed_of(generator_of(self)) if self.shuffle else None
-        one = partial(take_steps, rule=rule, problems=apart._problems(factors), seed=seed, measure=False)
-        steps = apart._driven(lambda source: _once(one, steps), source)
+        steps = apart._driven(lambda source: apart._one_pass(rule, steps, seed), source)
         check_course(steps, 1)
         fitted = dict(n_iter_=1, **apart._attributes(steps, rule))
         fitted |= in_single(type(self), fitted) if source.single else {}
         vars(self).update(source.facts if not begun else {}, **fitted)
         return self
+
+    def _one_pass(self, rule: Rule, steps: Steps, seed: int | None) -> Learner[Steps]:
+        problems = yield from self._problems()
+        found: Steps = yield Scan(partial(take_steps, rule=rule, problems=problems, seed=seed, measure=False), steps)
+        return found
 
     def _resumed(self, rule: Rule) -> Steps:
         """The steps of the fit so far, to go on with."""
@@ -208,7 +201,8 @@ class Online(WarmStart, Estimator):
         """`coef_`, from one row for each problem."""
         return coef
 
-    def _problems(self, factors: Array | None) -> Problems:
+    def _problems(self) -> Learner[Problems]:
+        """One of numbers, or one for each class against the others; it may look at the rows."""
         raise NotImplementedError
 
     def _loss(self) -> tuple[str, float]:
@@ -222,6 +216,10 @@ class Online(WarmStart, Estimator):
     def _averages(self) -> int:
         """The step from which on weights are averaged; 0: never."""
         return 0
+
+    def _pockets(self) -> bool:
+        """Whether the weights with the fewest wrong rows are kept."""
+        return False
 
     def _rule(self) -> Rule:
         loss, epsilon = self._loss()
@@ -246,92 +244,3 @@ class Online(WarmStart, Estimator):
             raise BadParameter(f"{name}: l1_ratio must be set when penalty is 'elasticnet'")
         if not 0 < self.validation_fraction < 1:
             raise BadParameter(f"{name}(validation_fraction={self.validation_fraction!r}): must be < 1")
-
-
-@group
-class OnlineClassifier(Sparsified, Classifier, Online):
-    """Abstract: one against the others of each class, each by steps of its own."""
-
-    coef_: Array = learned("float(M,p)", "coefficients; one row for two classes", like_x=True)
-    intercept_: Array = learned("float(M)", "constants", like_x=True)
-
-    _: KW_ONLY
-    class_weight: dict[Any, Any] | str | None = param(
-        default=None, one_of=("balanced", None), doc="weight of each class; 'balanced': Σ s / (K Σ s of the class)", before="warm_start"
-    )
-    n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)", before="random_state")
-
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One step for each of these rows. The first call names all `classes`."""
-        if self.class_weight == "balanced":
-            raise BadParameter(
-                "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
-                "compute_class_weight('balanced', classes=classes, y=y). In place of y you can use a large enough sample of the full "
-                "training set target to properly estimate the class frequency distributions. Pass the resulting weights as the "
-                "class_weight parameter."
-            )
-        return self._partial_fit(X, y, sample_weight, classes)
-
-    def _width(self) -> int:
-        return len(self.classes_) if len(self.classes_) > 2 else 1
-
-    def _problems(self, factors: Array | None) -> Problems:
-        return Problems.of_classes(len(self.classes_), factors)
-
-    def _leads(self, X: Any) -> Array:
-        """(rows, M): how much a class leads over the others."""
-        leads = plane(X, self._coefficients(), self.intercept_)
-        return leads.astype(np.float32) if X.dtype == np.float32 else leads
-
-    def _decisions(self, X: Any) -> Array:
-        leads = self._leads(X)
-        return leads if leads.shape[1] > 1 else np.hstack([np.zeros_like(leads), leads])
-
-    _scores = _decisions
-
-
-def plane(X: Any, coef: Array, intercept: Any) -> Array:
-    """X wᵀ + b, (rows, M)."""
-    if ops.is_sparse(X):
-        return np.asarray(X @ coef.T + intercept)
-    return np.asarray(ops.linear_scores(X, *(np.ascontiguousarray(part, dtype=np.float64) for part in (coef, intercept))))
-
-
-def _once(step: Any, steps: Steps) -> Learner[Steps]:
-    found: Steps = yield Scan(step, steps)
-    return found
-
-
-def _weights(block: Block, k: int) -> Counts:
-    return Counts.of(block.y, block.w, k)
-
-
-def _split_counts(block: Block, split: Split) -> Counts:
-    held = int(split.held(block).sum())
-    return Counts(np.array([len(block) - held, held], dtype=np.float64))
-
-
-@dataclass(slots=True)
-class Held(Stats):
-    """Of the rows that are held out: their weight, Σ w of what is predicted right or Σ w of squared errors, and the spread of y."""
-
-    weight: float
-    found: Array  # (M,)
-    spread: Spread | None
-
-    def mean(self) -> Array:
-        """The share of right classes, or R²."""
-        if self.spread is None:
-            return self.found / max(self.weight, 1e-300)
-        return 1.0 - self.found / max(float(self.spread.scatter[0, 0]), 1e-300)
-
-
-def held_score(block: Block, weights: Array, intercepts: Array, split: Split, problems: Problems) -> Held:
-    """Of the rows of a block that are held out, for each problem."""
-    block = block.take(np.flatnonzero(split.held(block)))
-    said, positive, w = plane(block.X, weights, intercepts), problems.positive, block.w
-    if positive[0] < 0:
-        y = block.y[:, :1]
-        return Held(float(w.sum()), w @ (y - said) ** 2, Spread.of(np.ascontiguousarray(y), w))
-    right = (said > 0) == (block.y[:, None] == positive)
-    return Held(float(w.sum()), w @ right, None)

@@ -7,15 +7,17 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 
-from tenfold.base.available import available
 from tenfold.core.data import Array
 from tenfold.core.learned import learned
+from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.linear.affine import AffineRegressor
-from tenfold.linear.online import LEAST, Online, OnlineClassifier
+from tenfold.linear.online import Online
+from tenfold.linear.online_classifier import OnlineClassifier
 from tenfold.solve.online import LOSSES, RATES, Problems
 
 NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive")
+LEAST = 1e-300  # of a lead, beside its logarithm: decides between classes whose probabilities are all 1 in float64
 SURE = 1e-12  # modified Huber says probabilities 0 and 1: their logarithms are those of this
 
 
@@ -77,21 +79,6 @@ class SGDClassifier(Settings, OnlineClassifier):
 
     def _loss(self) -> tuple[str, float]:
         return self.loss, float(self.epsilon)
-
-    def _check_proba(self) -> bool:
-        if self.loss not in ("log_loss", "modified_huber"):
-            raise AttributeError(f"probability estimates are not available for loss={self.loss!r}")
-        return True
-
-    @available(_check_proba)
-    def predict_proba(self, X: Any) -> Array:
-        """The probability of each class, in the order of `classes_`: of several, those of each against the others, normalised."""
-        return super().predict_proba(X)
-
-    @available(_check_proba)
-    def predict_log_proba(self, X: Any) -> Array:
-        """The logarithm of `predict_proba`."""
-        return super().predict_log_proba(X)
 
     def _scores(self, X: Any) -> Array:
         leads = self._leads(X)
@@ -161,7 +148,8 @@ class SGDRegressor(AffineRegressor, Settings):
     def _shaped(self, coef: Array) -> Array:
         return np.asarray(coef[0])
 
-    def _problems(self, factors: Array | None) -> Problems:
+    def _problems(self) -> Learner[Problems]:
+        yield from ()  # nothing to look at
         return Problems.of_numbers()
 
     def _loss(self) -> tuple[str, float]:

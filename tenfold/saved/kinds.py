@@ -138,5 +138,6 @@ LEARNERS: dict[int, str] = {
     163: "HashingVectorizer",
     164: "SGDClassifier",
     165: "SGDRegressor",
+    166: "Perceptron",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -22,6 +22,7 @@ from tenfold.core.engine import lent_threads
 from tenfold.core.errors import BadInput
 from tenfold.core.learning import Learner, Scan
 from tenfold.core.stats import Stats
+from tenfold.solve.held_out import Split, targets
 
 LOSSES = (
     "log_loss", "perceptron", "hinge", "squared_hinge", "modified_huber", "squared_error", "absolute_error", "huber",
@@ -141,22 +142,7 @@ class Stop(NamedTuple):
     patience: int
 
 
-class Split(NamedTuple):
-    """Rows that are held out, a share of all by a hash of their values; what is equal stays together."""
-
-    share: float
-    seed: int
-
-    def held(self, block: Block) -> Array:
-        """Which rows of a block."""
-        X = block.X
-        if ops.is_sparse(X):
-            X = np.ascontiguousarray(X @ np.random.default_rng(self.seed).normal(size=(X.shape[1], 1)))
-        hashes = ops.hash_rows(X, self.seed) ^ ops.hash_rows(_targets(block)[:, None], self.seed + 1)
-        return np.asarray(hashes < np.uint64(min(int(self.share * 2.0**64), 2**64 - 1)))
-
-
-Score = Callable[..., Stats]  # of a block, given `weights` and `intercepts`: its `mean()` is one for each problem, the higher the better
+Score = Callable[..., Stats]  # of a block, given `weights` and `intercepts`: its `mean()` is one for each problem
 
 
 def take_steps(
@@ -167,7 +153,7 @@ def take_steps(
         block = block.take(np.flatnonzero(~split.held(block)))
     order = None if seed is None else (seed + 0x9E3779B97F4A7C15 * steps.blocks) & (2**64 - 1)
     steps.blocks += 1
-    X, y = block.X, _targets(block)
+    X, y = block.X, targets(block)
     numbers = steps.numbers.view(np.float64).reshape(len(steps.v), -1)
     given = y, block.w, steps.v, steps.rest, steps.paid, numbers, *problems
     with lent_threads(len(steps.v) if X.shape[0] * X.shape[1] * len(steps.v) > WORTH else 1) as threads:
@@ -179,21 +165,19 @@ def take_steps(
     return steps
 
 
-def _targets(block: Block) -> Array:
-    return np.ascontiguousarray(block.y if block.y.ndim == 1 else block.y[:, 0], dtype=np.float64)
-
-
 def epochs(
-    rule: Rule, steps: Steps, problems: Problems, stop: Stop, seed: int | None, split: Split | None = None, score: Score | None = None
+    rule: Rule, steps: Steps, problems: Problems, stop: Stop, seed: int | None, split: Split | None = None, score: Score | None = None,
+    cost: Score | None = None,
 ) -> Learner[tuple[Steps, Array, Array]]:
     """Steps over all rows, again and again. Returns where they end, how many epochs each problem took, and whether it has settled.
 
     A problem ends when the mean loss of an epoch with the penalty after it (with `score`: minus the mean score of the rows that are
     held out) was not below the best one by more than tol, for so many epochs in a row. An adaptive rate is then divided first.
+    With a `cost` the weights after the epoch of least cost are where the steps end, as in a pocket.
     """
     M = len(steps.v)
     best, waited, taken = np.full(M, np.inf), np.zeros(M, dtype=np.int64), np.zeros(M, dtype=np.int64)
-    numbers = steps.numbers
+    numbers, least, pocket = steps.numbers, np.inf, (steps.weights, steps.numbers["intercept"].copy())
     for epoch in range(stop.most):
         order = None if seed is None else (seed * 0x2545F4914F6CDD1D + epoch) & (2**63 - 1)
         numbers["loss"] = numbers["loss_at_zero"] = numbers["weight"] = 0.0
@@ -203,6 +187,10 @@ def epochs(
         numbers = steps.numbers  # those of a cluster come back as others
         check_course(steps, epoch + 1)
         taken[numbers["finished"] == 0] += 1
+        if cost is not None:
+            shown = steps.weights, numbers["intercept"].copy()
+            now = float((yield partial(cost, weights=shown[0], intercepts=shown[1])).mean())
+            least, pocket = (now, shown) if now < least else (least, pocket)
         if stop.tol is None:
             continue
         if score is None:
@@ -223,6 +211,9 @@ def epochs(
             break
     settled = numbers["finished"] > 0
     numbers["finished"] = 0.0
+    if cost is not None:
+        steps.v[:], numbers["intercept"] = pocket
+        numbers["scale"] = 1.0
     return steps, taken, settled
 
 
