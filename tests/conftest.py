@@ -25,6 +25,8 @@ settings.load_profile("suite")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+os.fsync = lambda number: None  # runs save their state thousands of times, and nothing here is to outlive a loss of power
+
 # Begun first, so that no worker is left with one of them while the others have nothing to do.
 LONG = ("test_laws.py", "test_sklearn.py", "test_native_memory.py", "test_bad_input.py", "test_bad_kinds.py", "test_bad_shapes.py")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 import tenfold
 from tenfold.app.advise import advise_command
@@ -81,7 +83,12 @@ def run(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows "?" and goes on
-    return guarded(lambda: app(args=arguments or ["--help"], prog_name="tenfold", standalone_mode=False))
+    return guarded(lambda: _parser()(args=arguments or ["--help"], prog_name="tenfold", standalone_mode=False))
+
+
+@cache
+def _parser() -> Any:
+    return get_command(app)
 
 
 def _version(wanted: bool) -> None:
