@@ -54,6 +54,7 @@ from tenfold.solve.irls import Piece
 from tenfold.solve.least_squares import Extended, Products, Triangle
 from tenfold.solve.linear_program import Bend
 from tenfold.solve.lloyd import Clusters, Steps
+from tenfold.solve.stochastic import Slope
 from tenfold.solve.variance import Likelihood
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True, database=None)
@@ -124,6 +125,7 @@ CASES = {
         lambda X, w: Kept(Rows.of(X), Rows.of(X[:, 0]), Rows.of(w)), repetition=False, exact=True, ordered=True
     ),
     "ScaleSums": Case(lambda X, w: ScaleSums(float(w @ X[:, 0]), float(w @ X[:, 1]), float(w.sum()))),
+    "Slope": Case(lambda X, w: Slope(float(w.sum()), w @ X)),
     "Wrong": Case(lambda X, w: Wrong(float(w @ (X[:, 0] > 0)), float(w.sum()))),
     "Held": Case(lambda X, w: Held(float(w.sum()), w @ X, Spread.of(X, w))),
     "DualTerms": Case(lambda X, w: DualTerms(float(w @ X[:, 0]), w @ X, float(w @ X[:, 1]))),
