@@ -100,6 +100,10 @@ BLOCKS: Fits = {
     "HuberRegressor": lambda: tenfold.HuberRegressor().fit(SMALL, SHORT).coef_,
     "LogisticRegression": lambda: tenfold.LogisticRegression().fit(SMALL, FEW).coef_,
     "LogisticRegression of two classes": lambda: tenfold.LogisticRegression().fit(SMALL, TWO).coef_,
+    "SGDClassifier": lambda: tenfold.SGDClassifier(max_iter=2, tol=None, average=True, random_state=0).fit(SMALL, FEW).coef_,
+    "SGDRegressor of sparse rows": lambda: (
+        tenfold.SGDRegressor(penalty="l1", eta0=0.001, max_iter=2, tol=None, random_state=0).fit(SPARSE, SHORT).coef_
+    ),
     "KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
     "KMeans on columns of float32": lambda: (
         tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL.astype(np.float32)).predict(SMALL.astype(np.float32))
