@@ -16,6 +16,7 @@ from . import (
     large_csv,
     linear,
     local,
+    margins,
     online,
     prepare,
     pursuit,
@@ -30,7 +31,7 @@ from . import (
 from .plan import Entry, Workload
 from .race import race
 
-LINEAR = (linear, glm, sparse, pursuit, robust, local, online)
+LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
 OTHERS = (unsupervised, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 

@@ -1,37 +1,15 @@
 // Python binding of coordinate descent. Arguments are checked here, and only here.
 #include <nanobind/stl/tuple.h>
 
-#include <chrono>
 #include <tuple>
 
 #include "arrays.hpp"
 #include "kernels/linear/coordinate.hpp"
+#include "patience.hpp"
 
 using namespace nb::literals;
 
 namespace {
-
-// Whether to leave a long loop: another thread says so, or a signal has come, which only Python can look at.
-class Patience {
-public:
-    bool operator()() {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - looked > std::chrono::milliseconds(50)) {
-            looked = now;
-            nb::gil_scoped_acquire acquire;
-            raised = raised || PyErr_CheckSignals() != 0;
-        }
-        return raised || stopped();
-    }
-    // With the interpreter's lock: what a handler of signals raised is raised here.
-    void end() const {
-        if (raised) throw nb::python_error();
-    }
-
-private:
-    bool raised = false;
-    std::chrono::steady_clock::time_point looked = std::chrono::steady_clock::now();
-};
 
 // Coefficients (k, p), duality gaps (k) and sweeps (k) for k pairs of penalties, each started from the one before.
 std::tuple<Doubles, Doubles, Doubles> gram_path(Matrix G, Vector q, double yy, Vector l1, Vector l2, Vector start,

@@ -108,6 +108,7 @@ from tenfold.linear.ridge_cv import RidgeCV as RidgeCV
 from tenfold.linear.robust import HuberRegressor as HuberRegressor
 from tenfold.linear.sgd import SGDClassifier as SGDClassifier
 from tenfold.linear.sgd import SGDRegressor as SGDRegressor
+from tenfold.linear.svc import LinearSVC as LinearSVC
 from tenfold.linear.svr import LinearSVR as LinearSVR
 from tenfold.linear.total import TotalLeastSquares as TotalLeastSquares
 from tenfold.linear.weighted import WeightedLeastSquares as WeightedLeastSquares

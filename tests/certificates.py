@@ -40,6 +40,26 @@ def logistic(model: Any, X: Array, y: Array, w: Array) -> Array:
     return np.concatenate([gradient.ravel(), free]) / w.sum()
 
 
+def margins(model: Any, X: Array, y: Array, w: Array) -> Array:
+    """The least of ½ ‖w‖² + ½ b² + C Σ s (1 − t f)₊ or its squares, or with the sizes of w and b, lies no further below than `dual_gap_`
+    says; no small step leads lower."""
+    rng, worse = np.random.default_rng(0), []
+    for k, (coef, constant, gap) in enumerate(zip(model.coef_, model.intercept_, model.dual_gap_, strict=True)):
+        t = np.where(y == model.classes_[k if len(model.coef_) > 1 else 1], 1.0, -1.0)
+
+        def value(theta: Array, t: Array = t) -> float:
+            over = np.maximum(1 - t * (X @ theta[:-1] + theta[-1]), 0.0)
+            loss = model.C * float(w @ (over if model.loss == "hinge" else over**2))
+            return loss + float(0.5 * (theta**2).sum() if model.penalty == "l2" else np.abs(theta).sum())
+
+        theta = np.append(coef, constant)
+        here = value(theta)
+        steps = rng.normal(size=(200, len(theta))) * 10.0 ** rng.uniform(-6, 0, (200, 1))
+        worse += [min((value(theta + step) - here) / here, 0.0) for step in steps]
+        worse.append(gap)
+    return np.array(worse)
+
+
 def logistic_objective(model: Any, X: Array, y: Array, w: Array) -> float:
     chosen = model.predict_log_proba(X)[y[:, None] == model.classes_]
     penalty = (1 - model.l1_ratio) * (model.coef_**2).sum() / 2 + model.l1_ratio * np.abs(model.coef_).sum()
@@ -148,6 +168,7 @@ CERTIFICATES: dict[str, Certificate] = {
     "PoissonRegressor": generalized,
     "GammaRegressor": generalized,
     "TweedieRegressor": generalized,
+    "LinearSVC": margins,
     "GaussianNB": naive_bayes,
     "LinearDiscriminantAnalysis": linear_discriminant,
     "NearestCentroid": centroid,

@@ -35,8 +35,9 @@ from tenfold.features.scores import Joint
 from tenfold.features.variance import Ranges
 from tenfold.generative.class_rows import ClassRows
 from tenfold.linear.glm_terms import Ends, Targets
+from tenfold.linear.margin_rows import Stored
+from tenfold.linear.margins import Pull
 from tenfold.linear.ridge_cv import Errors
-from tenfold.linear.svr import DualTerms
 from tenfold.linear.weighted import Weighed
 from tenfold.prepare.em import Expected
 from tenfold.prepare.imputer import Filled
@@ -55,6 +56,7 @@ from tenfold.solve.least_squares import Extended, Products, Triangle
 from tenfold.solve.linear_program import Bend
 from tenfold.solve.lloyd import Clusters, Steps
 from tenfold.solve.stochastic import Slope
+from tenfold.solve.truncated import Product, Slopes
 from tenfold.solve.variance import Likelihood
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True, database=None)
@@ -128,7 +130,10 @@ CASES = {
     "Slope": Case(lambda X, w: Slope(float(w.sum()), w @ X)),
     "Wrong": Case(lambda X, w: Wrong(float(w @ (X[:, 0] > 0)), float(w.sum()))),
     "Held": Case(lambda X, w: Held(float(w.sum()), w @ X, Spread.of(X, w))),
-    "DualTerms": Case(lambda X, w: DualTerms(float(w @ X[:, 0]), w @ X, float(w @ X[:, 1]))),
+    "Pull": Case(lambda X, w: Pull(float(w @ X[:, 0]), w @ X)),
+    "Slopes": Case(lambda X, w: Slopes(float(w @ X[:, 0]), w @ X, w @ X**2)),
+    "Product": Case(lambda X, w: Product(w @ X)),
+    "Stored": Case(lambda X, w: Stored(int(w.sum()), 0)),
     "Piece": Case(lambda X, w: Piece(float(w @ X[:, 0] ** 2), w @ X, (X * w[:, None]).T @ X, float(w.sum()))),
     "Likelihood": Case(
         lambda X, w: Likelihood(float(w @ X[:, 0]), (X.T * w) @ X, w @ X, w @ X, (X.T * w) @ X, float(w.sum()))

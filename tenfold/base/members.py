@@ -92,6 +92,10 @@ def shares_of(member: Any, X: Array, n_classes: int) -> Array:
         if not hasattr(member.learner, "predict_proba"):  # it votes
             return np.eye(n_classes)[member._choice(X)]
         return member._probabilities(X)
+    if member.role == "classifier" and not hasattr(member, "predict_proba"):  # it votes
+        probabilities = np.zeros((X.shape[0], n_classes))
+        probabilities[np.arange(X.shape[0]), member.predict(X)] = 1.0
+        return probabilities
     direct = takes_numbers(member) and hasattr(member, "_probabilities")
     known = member._probabilities(X) if direct else member.predict_proba(X)
     if len(member.classes_) == n_classes:

@@ -78,6 +78,7 @@ class Classifier(_Beside):
     target: ClassVar[str] = "label"
     classes_: Array = learned("label(K)", "the classes, in rising order")
     has_decisions: ClassVar[bool] = True  # False: it tells probabilities alone, whose log-odds may be far too large to be read as scores
+    has_probabilities: ClassVar[bool] = True  # False: it tells scores alone, which are no logarithms of probabilities
 
     def _scores(self, X: Any) -> Array:
         raise NotImplementedError
@@ -105,10 +106,12 @@ class Classifier(_Beside):
         """The outputs of `decision_function`: the scores, where no other unit is in use."""
         return self._scores(X)
 
+    @available(lambda model: model.has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, in the order of `classes_`."""
         return map_rows(self._probabilities, check.check_predict(self, X))
 
+    @available(lambda model: model.has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithm of `predict_proba`, without the loss of small probabilities."""
         return map_rows(self._log_probabilities, check.check_predict(self, X))

@@ -87,7 +87,7 @@ class BaggingClassifier(ShareClassifier, Bag):
     def predict_log_proba(self, X: Any, **params: Any) -> Array:
         """The logarithm of `predict_proba`."""
         if not params:
-            return super().predict_log_proba(X)
+            return np.asarray(super().predict_log_proba(X))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self._mean_told("predict_log_proba", X, params, self._say_by_logs)))
 

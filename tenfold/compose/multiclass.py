@@ -165,7 +165,7 @@ class OneVsRestClassifier(TwoClassMembers):
     @available(inner("_member", "predict_proba"))
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, in the order of `classes_`; of labels that of each, which do not sum to 1."""
-        return super().predict_proba(X)
+        return np.asarray(super().predict_proba(X))
 
     def _probabilities(self, X: Any) -> Array:
         if "_always" not in vars(self):
@@ -177,7 +177,7 @@ class OneVsRestClassifier(TwoClassMembers):
     @available(inner("_member", "predict_proba"))
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithm of `predict_proba`."""
-        return super().predict_log_proba(X)
+        return np.asarray(super().predict_log_proba(X))
 
     def _log_probabilities(self, X: Any) -> Array:
         if "_always" not in vars(self):

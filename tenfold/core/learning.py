@@ -124,8 +124,9 @@ class Keep(Request):
     value_bytes: int = 8
 
     def answer(self, source: Source, on: Engine) -> tuple[Any, Array, Array]:
-        if self.change is None and not self.own and isinstance(source, Arrays) and source.rows is None and source.plain_rows:
-            on.run(Counts.of_rows, source)  # every block passes the gate
+        if self.change is None and not self.own and isinstance(source, Arrays) and source.rows is None and self._will_do(source):
+            if not ops.is_sparse(source.X) or not ops.all_usable(source.X):
+                on.run(Counts.of_rows, source)  # every block passes the gate
             w = np.ones(source.X.shape[0]) if source.w is None else source.w
             return source.X, np.empty(0) if source.y is None else source.y, w
         if source.n_rows is not None and not self.sparse:
@@ -136,6 +137,12 @@ class Keep(Request):
             raise NoRows("no row is left to learn from")
         arrays: tuple[Any, Array, Array] = kept["rows"].arrays()
         return arrays
+
+    def _will_do(self, source: Arrays) -> bool:
+        """Whether the table can be handed on as it is."""
+        if not ops.is_sparse(source.X):
+            return source.plain_rows
+        return self.sparse and source.X.format == "csr" and source.X.dtype in (np.float32, np.float64)
 
     def behind(self, change: Change) -> Keep:
         return replace(self, change=change if self.change is None else partial(_both, change, self.change))

@@ -23,6 +23,7 @@ PUBLIC = {
     "QuantileRegressor": "quantile",
     "LeastAbsoluteDeviations": "deviations",
     "LinearSVR": "svr",
+    "LinearSVC": "svc",
     "BayesianRidge": "bayesian",
     "LogisticRegression": "logistic",
     "PoissonRegressor": "glm",

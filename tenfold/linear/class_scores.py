@@ -28,9 +28,10 @@ class LinearScores(Sparsified, Classifier):
         return scores if scores.shape[1] > 1 else np.hstack([np.zeros_like(scores), scores])
 
 
-def linear_scores(X: Any, coef: Array, intercept: Array) -> Array:
+def linear_scores(X: Any, coef: Array, intercept: Any) -> Array:
     """X coefᵀ + intercept, of dense or sparse rows."""
     if ops.is_sparse(X):
         return np.asarray(X @ coef.T + intercept)
-    scores: Array = ops.linear_scores(X, *(np.ascontiguousarray(part, dtype=np.float64) for part in (coef, intercept)))
+    constants = np.full(len(coef), intercept, dtype=np.float64)
+    scores: Array = ops.linear_scores(X, np.ascontiguousarray(coef, dtype=np.float64), constants)
     return scores

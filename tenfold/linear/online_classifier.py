@@ -63,12 +63,12 @@ class OnlineClassifier(Sparsified, Classifier, Online):
     @available(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, in the order of `classes_`: of several, those of each against the others, normalised."""
-        return super().predict_proba(X)
+        return np.asarray(super().predict_proba(X))
 
     @available(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithm of `predict_proba`."""
-        return super().predict_log_proba(X)
+        return np.asarray(super().predict_log_proba(X))
 
     def _leads(self, X: Any) -> Array:
         """(rows, M): how much a class leads over the others."""

@@ -139,5 +139,6 @@ LEARNERS: dict[int, str] = {
     164: "SGDClassifier",
     165: "SGDRegressor",
     166: "Perceptron",
+    167: "LinearSVC",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

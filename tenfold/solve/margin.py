@@ -2,7 +2,7 @@
 
 Near the minimum only rows near the margin |r| = ε can change their side. The m rows nearest to it are kept;
 all others enter as one fixed pull. Any dual point bounds the minimum of the whole table from below, so the gap
-to it shows whether enough rows were kept.
+to it shows whether enough rows were kept. With `sided` only residuals on the side of y count, as those of classes y = ±1 do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from tenfold.solve.irls import Frame, spd_solve
 
 NARROWER, NARROWEST = 0.03, 1e-11  # the corner of the loss is rounded over a narrower and narrower band
 STEPS = 60  # for each band
+MET = 1e-6  # a median residual below this is none, of targets of about 1
 CLOSED = 1e-13  # a gap this small, relative to the objective, is rounding
+
+
+def pushing(r: Array, y: Array, sided: bool) -> Array:
+    """The residuals that may cost something: all of them, or those on the side of y; zero for the others."""
+    return np.where(r * y > 0, r, 0.0) if sided else r
 
 
 @dataclass(slots=True)
@@ -29,6 +35,7 @@ class NearMargin(Stats):
 
     m: int
     epsilon: float
+    sided: bool
     Z: Array
     y: Array
     most: Array  # C s: the largest |α| of a row
@@ -40,7 +47,7 @@ class NearMargin(Stats):
     def __add__(self, other: NearMargin) -> NearMargin:
         Z, y, most, r = (np.concatenate([getattr(self, f), getattr(other, f)]) for f in ("Z", "y", "most", "r"))
         pull, linear, dropped = self.pull + other.pull, self.linear + other.linear, self.dropped + other.dropped
-        return NearMargin(self.m, self.epsilon, Z, y, most, r, pull, linear, dropped).cut()
+        return NearMargin(self.m, self.epsilon, self.sided, Z, y, most, r, pull, linear, dropped).cut()
 
     def cut(self) -> NearMargin:
         """Let go of the rows beyond the m nearest, ties kept."""
@@ -49,10 +56,12 @@ class NearMargin(Stats):
             return self
         keep = away <= np.partition(away, self.m - 1)[self.m - 1]
         gone = ~keep
-        alpha = np.where(np.abs(self.r[gone]) > self.epsilon, np.sign(self.r[gone]), 0.0) * self.most[gone]
+        r = pushing(self.r[gone], self.y[gone], self.sided)
+        alpha = np.where(np.abs(r) > self.epsilon, np.sign(r), 0.0) * self.most[gone]
         return NearMargin(
             self.m,
             self.epsilon,
+            self.sided,
             self.Z[keep],
             self.y[keep],
             self.most[keep],
@@ -64,13 +73,13 @@ class NearMargin(Stats):
 
 
 def near_margin(
-    block: Block, theta: Array, frame: Frame, epsilon: float, C: float, m: int, fit_intercept: bool
+    block: Block, theta: Array, frame: Frame, epsilon: float, C: float, m: int, fit_intercept: bool, sided: bool = False
 ) -> NearMargin:
     """`NearMargin` of one block."""
     X, y = frame.rows(block)
     Z = np.column_stack([X, np.full(len(X), float(fit_intercept))])
     r = y - Z @ theta
-    return NearMargin(m, epsilon, Z, y, C * block.w, r, np.zeros(len(theta)), 0.0, 0).cut()
+    return NearMargin(m, epsilon, sided, Z, y, C * block.w, r, np.zeros(len(theta)), 0.0, 0).cut()
 
 
 class Dual(NamedTuple):
@@ -86,7 +95,9 @@ def solve_near(near: NearMargin, price: Array, start: Array, enough: float) -> D
     """θ for the rows kept and the pull of the others, to a gap of `enough` of the objective."""
     small = _Small(near, price)
     theta, best = start, Dual(start, near.pull, near.linear, np.inf)
-    band = max(float(np.median(np.abs(near.r))), 1e-8)
+    band = float(np.median(np.abs(near.r)))
+    if band < MET:  # a start that meets the rows says nothing of where the minimum is
+        band = max(0.1 * float(np.abs(near.y).max()), 1e-8)
     while band >= NARROWEST:
         theta = small.minimum(theta, band)
         for one in small.duals(theta, band):
@@ -103,10 +114,14 @@ class _Small:
     def __init__(self, near: NearMargin, price: Array) -> None:
         self.near, self.price = near, price
 
+    def _rest(self, theta: Array) -> Array:
+        """y − Z θ, of what may cost something."""
+        return pushing(self.near.y - self.near.Z @ theta, self.near.y, self.near.sided)
+
     def minimum(self, theta: Array, band: float) -> Array:
         """With the corner rounded over `band`: Newton steps, each as long as pays."""
         near = self.near
-        r = near.y - near.Z @ theta
+        r = self._rest(theta)
         for _ in range(STEPS):
             over = np.maximum(np.abs(r) - near.epsilon, 0.0)
             share = np.minimum(over / band, 1.0)
@@ -117,9 +132,9 @@ class _Small:
             size = float(step @ gradient)
             if size <= 1e-30 or float(np.abs(step).max()) <= 1e-16 * float(np.abs(theta).max(initial=0.0)):
                 break
-            t = self._length(theta, step, r, band)
+            t = self._length(theta, step, near.y - near.Z @ theta, band)
             theta = theta - t * step
-            r = near.y - near.Z @ theta
+            r = self._rest(theta)
             if t == 1.0 and size <= 1e-20 * abs(self._primal(theta, r)):
                 break
         return theta
@@ -129,7 +144,7 @@ class _Small:
         near, along = self.near, self.near.Z @ step
 
         def slope(t: float) -> float:
-            there = r + t * along
+            there = pushing(r + t * along, near.y, near.sided)
             share = np.minimum(np.maximum(np.abs(there) - near.epsilon, 0.0) / band, 1.0)
             pull = float((near.most * share * np.sign(there)) @ along)
             return pull - float((self.price * (theta - t * step) - near.pull) @ step)
@@ -142,22 +157,23 @@ class _Small:
         return 0.5 * float(self.price @ theta**2) - float(near.pull @ theta) + float(near.most @ over)
 
     def duals(self, theta: Array, band: float) -> list[Dual]:
-        """The dual point of the rounded problem; and, of few rows in the band, with these put on the margin exactly."""
+        """The dual point of the rounded problem; and that with the rows in the band put on the margin exactly."""
         near = self.near
-        r = near.y - near.Z @ theta
+        r = self._rest(theta)
         sign = np.sign(r)
         over = np.maximum(np.abs(r) - near.epsilon, 0.0)
         alpha = near.most * sign * np.minimum(over / band, 1.0)
         found = [self._judged(theta, alpha)]
         inside = (over > 0) & (over < band)
-        if inside.sum() <= 3 * len(theta):
-            rest = np.where(inside, 0.0, alpha)
-            Z, s = near.Z[inside], sign[inside]
-            pull = near.pull + rest @ near.Z
-            right = near.y[inside] - s * near.epsilon - Z @ (pull / self.price)
-            exact = patiently(np.linalg.lstsq, (Z / self.price) @ Z.T, right, rcond=1e-13)[0]
-            rest[inside] = s * np.clip(exact * s, 0.0, near.most[inside])
-            found.append(self._judged((near.pull + rest @ near.Z) / self.price, rest))
+        Z, s = near.Z[inside], sign[inside]
+        theta = (near.pull + alpha @ near.Z) / self.price
+        short = near.y[inside] - s * near.epsilon - Z @ theta  # what is missing to the margin
+        root = Z / np.sqrt(self.price)
+        moved = patiently(np.linalg.lstsq, root, short, rcond=1e-13)[0]
+        exact = alpha[inside] + patiently(np.linalg.lstsq, root.T, moved, rcond=1e-13)[0]  # the least change that puts them there
+        alpha = alpha.copy()
+        alpha[inside] = s * np.clip(exact * s, 0.0, near.most[inside])
+        found.append(self._judged((near.pull + alpha @ near.Z) / self.price, alpha))
         return found
 
     def _judged(self, theta: Array, alpha: Array) -> Dual:
@@ -165,7 +181,7 @@ class _Small:
         pull = near.pull + alpha @ near.Z
         linear = near.linear + float(alpha @ near.y) - near.epsilon * float(np.abs(alpha).sum())
         # the pulled rows count the same on both sides: θ·pull for them, and their linear part
-        primal = self._primal(theta, near.y - near.Z @ theta) + near.linear
+        primal = self._primal(theta, self._rest(theta)) + near.linear
         dual = linear - 0.5 * float((pull**2 / self.price).sum())
         return Dual(theta, pull, linear, max(primal - dual, 0.0) / max(abs(primal), 1e-300))
 

@@ -26,6 +26,7 @@ BOTH, CODES = np.column_stack([Y, X[:, 0]])[:200], np.column_stack([FEW, TWO])
 WEIGHTS = rng.uniform(0.5, 2, 200)
 COUNTS = np.round(np.exp(np.column_stack([SHORT, SMALL[:, 1]]) / 8))
 SPARSE = scipy.sparse.csr_array(np.where(np.abs(SMALL) < 0.7, 0.0, SMALL))
+LONG_ROWS = scipy.sparse.csr_array(np.tile(SPARSE.toarray(), (1, 171)))  # more columns than a curvature is written down for
 WIDE = rng.normal(size=(900, 60))
 CATEGORIES = np.where(rng.random((9000, 1)) < 0.1, np.nan, rng.integers(0, 9, (9000, 1)))
 MIXED = np.hstack([X, CATEGORIES])
@@ -104,6 +105,9 @@ BLOCKS: Fits = {
     "SGDRegressor of sparse rows": lambda: (
         tenfold.SGDRegressor(penalty="l1", eta0=0.001, max_iter=2, tol=None, random_state=0).fit(SPARSE, SHORT).coef_
     ),
+    "LinearSVC": lambda: tenfold.LinearSVC().fit(SMALL, FEW).coef_,
+    "LinearSVC by products": lambda: tenfold.LinearSVC().fit(LONG_ROWS, TWO).coef_,
+    "LinearSVC in its dual": lambda: tenfold.LinearSVC(loss="hinge").fit(LONG_ROWS, TWO).coef_,
     "KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
     "KMeans on columns of float32": lambda: (
         tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL.astype(np.float32)).predict(SMALL.astype(np.float32))

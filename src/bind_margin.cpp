@@ -1,0 +1,74 @@
+// Python binding of planes with a margin over sparse rows. Arguments are checked here, and only here.
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "arrays.hpp"
+#include "kernels/linear/margins.hpp"
+#include "patience.hpp"
+
+using namespace nb::literals;
+
+namespace {
+
+MarginRows rows_of(Integers begin, Column<std::int32_t> columns, Vector values, Vector y, Vector cost, double epsilon, bool sided, size_t p) {
+    const size_t n = y.size(0), stored = columns.size(0);
+    require(begin.size(0) == n + 1 && cost.size(0) == n, "begin must have one entry more than y and cost");
+    require(values.size(0) == stored && begin.data()[0] == 0 && begin.data()[n] == static_cast<std::int64_t>(stored),
+            "begin must go from 0 to the number of values, of which each has a column");
+    for (size_t i = 0; i < n; ++i) require(begin.data()[i] <= begin.data()[i + 1], "begin must not fall");
+    std::uint32_t largest = 0;  // of a negative number, too
+    for (size_t k = 0; k < stored; ++k) largest = std::max(largest, static_cast<std::uint32_t>(columns.data()[k]));
+    require(stored == 0 || largest < p, "columns must be from 0 to p - 1");
+    return {{begin.span(), columns.span(), values.span()}, y.span(), cost.span(), epsilon, sided, p};
+}
+
+// Σ α z, the diagonal of the curvature, and the loss: (2 (p + 1) + 1).
+Doubles squares(Integers begin, Column<std::int32_t> columns, Vector values, Vector y, Vector cost, double epsilon, bool sided,
+                Vector theta, bool intercept, size_t threads) {
+    require(theta.size(0) > 0, "theta must be (p + 1)");
+    const MarginRows of = rows_of(begin, columns, values, y, cost, epsilon, sided, theta.size(0) - 1);
+    Output out = zeros(2 * theta.size(0) + 1);
+    unlocked([&] { margin_squares(of, theta.data(), intercept, threads, out.data); });
+    return out.array;
+}
+
+// The curvature at theta times v.
+Doubles product(Integers begin, Column<std::int32_t> columns, Vector values, Vector y, Vector cost, double epsilon, bool sided,
+                Vector theta, Vector v, bool intercept, size_t threads) {
+    require(theta.size(0) > 0 && v.size(0) == theta.size(0), "theta and v must be (p + 1)");
+    const MarginRows of = rows_of(begin, columns, values, y, cost, epsilon, sided, theta.size(0) - 1);
+    Output out = zeros(theta.size(0));
+    unlocked([&] { margin_product(of, theta.data(), v.data(), intercept, threads, out.data); });
+    return out.array;
+}
+
+// theta, its duality gap relative to the objective, and the number of sweeps.
+std::tuple<Doubles, double, std::int64_t> descend(Integers begin, Column<std::int32_t> columns, Vector values, Vector y, Vector cost,
+                                                  double epsilon, bool sided, size_t p, double bias, double tol, std::int64_t most) {
+    const MarginRows of = rows_of(begin, columns, values, y, cost, epsilon, sided, p);
+    Output theta = zeros(p + 1);
+    double gap = 0;
+    std::int64_t sweeps = 0;
+    Patience patience;
+    unlocked([&] {
+        DualDescent descent(of, bias);
+        sweeps = descent.solve(tol, most, patience);
+        std::copy(descent.best.begin(), descent.best.end(), theta.data);
+        gap = descent.gap;
+    });
+    patience.end();
+    return {theta.array, gap, sweeps};
+}
+
+}  // namespace
+
+NB_MODULE(_margin, m) {
+    start_module_beside_kernels();
+    m.def("squares", &squares, "begin"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
+          "cost"_a.noconvert(), "epsilon"_a, "sided"_a, "theta"_a.noconvert(), "intercept"_a, "threads"_a);
+    m.def("product", &product, "begin"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
+          "cost"_a.noconvert(), "epsilon"_a, "sided"_a, "theta"_a.noconvert(), "v"_a.noconvert(), "intercept"_a, "threads"_a);
+    m.def("descend", &descend, "begin"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), "y"_a.noconvert(),
+          "cost"_a.noconvert(), "epsilon"_a, "sided"_a, "p"_a, "bias"_a, "tol"_a, "most"_a);
+}
