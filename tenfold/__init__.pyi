@@ -85,6 +85,7 @@ from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as Quadra
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge
 from tenfold.linear.deviations import LeastAbsoluteDeviations as LeastAbsoluteDeviations
 from tenfold.linear.generalized import GeneralizedLeastSquares as GeneralizedLeastSquares
+from tenfold.linear.generalized_linear import GeneralizedLinearRegressor as GeneralizedLinearRegressor
 from tenfold.linear.glm import GammaRegressor as GammaRegressor
 from tenfold.linear.glm import PoissonRegressor as PoissonRegressor
 from tenfold.linear.glm import TweedieRegressor as TweedieRegressor

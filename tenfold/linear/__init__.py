@@ -32,4 +32,5 @@ PUBLIC = {
     "SGDClassifier": "sgd",
     "SGDRegressor": "sgd",
     "Perceptron": "perceptron",
+    "GeneralizedLinearRegressor": "generalized_linear",
 }

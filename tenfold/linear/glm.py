@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from tenfold.base.estimator import Estimator
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.linear.families import Family, Power
-from tenfold.linear.glm_model import GeneralizedLinear
+from tenfold.linear.glm_model import GeneralizedLinear, GlmOptions
 from tenfold.linear.links import LINKS, LOG, Link
 
 INF = float("inf")
 
 
 @estimator
-class PoissonRegressor(GeneralizedLinear, Estimator):
+class PoissonRegressor(GlmOptions, GeneralizedLinear, Estimator):
     """PoissonRegressor: counts whose logarithmic mean is linear in the columns.
 
     Model       y ~ Poisson(μ),  log μ = x·w + b
@@ -48,7 +48,7 @@ class PoissonRegressor(GeneralizedLinear, Estimator):
 
 
 @estimator
-class GammaRegressor(GeneralizedLinear, Estimator):
+class GammaRegressor(GlmOptions, GeneralizedLinear, Estimator):
     """GammaRegressor: positive numbers whose logarithmic mean is linear in the columns, and whose spread grows with it.
 
     Model       y ~ Gamma of mean μ and variance φ μ²,  log μ = x·w + b
@@ -78,7 +78,7 @@ class GammaRegressor(GeneralizedLinear, Estimator):
 
 
 @estimator
-class TweedieRegressor(GeneralizedLinear, Estimator):
+class TweedieRegressor(GlmOptions, GeneralizedLinear, Estimator):
     """TweedieRegressor: a mean that is linear in the columns, or its logarithm is, and a variance that is a power of it.
 
     Model       Var(y) = φ μ^power,  g(μ) = x·w + b;  power 0: normal, 1: Poisson, between 1 and 2: sums of a Poisson number of

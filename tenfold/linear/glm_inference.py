@@ -1,4 +1,4 @@
-"""What a generalised linear model knows about its own uncertainty, from Fisher's information at the solution."""
+"""Standard errors, tests and intervals of generalised linear models, from Fisher's information at the solution."""
 
 from __future__ import annotations
 
@@ -6,112 +6,66 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
-from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.linear.wald import Wald
 
 
 @dataclass(frozen=True)
-class GlmInference:
-    """Uncertainty of p' coefficients (the intercept first, where there is one), which are normal for many rows."""
+class GlmInference(Wald):
+    """Uncertainty of one row of coefficients; the log-likelihood is NaN where it has no closed form (Tweedie)."""
 
-    names: list[str]
-    coef: Array
-    covariance: Array  # (p', p')
-    dispersion: float
+    dispersion: float  # that the covariance was multiplied with
     deviance: float
     null_deviance: float
-    log_likelihood: float | None
-    n: float
 
     @property
     def freedom(self) -> float:
         """Degrees of freedom left for the residuals."""
         return self.n - len(self.names)
 
-    @property
-    def standard_errors(self) -> Array:
-        return np.asarray(np.sqrt(np.diagonal(self.covariance)))
-
-    @property
-    def z(self) -> Array:
-        """Coefficients over their standard errors."""
-        return np.asarray(self.coef / self.standard_errors)
-
-    @property
-    def p_values(self) -> Array:
-        """Two-sided, of the hypothesis that a coefficient is zero (Wald)."""
-        return np.asarray(2 * ndtr(-np.abs(self.z)))
-
-    def intervals(self, level: float = 0.95) -> Array:
-        """(p', 2): lower and upper ends."""
-        if not 0 < level < 1:
-            raise BadParameter(f"intervals(level={level!r}): must be above 0 and below 1, as 0.95")
-        half = ndtri(0.5 + level / 2) * self.standard_errors
-        return np.stack([self.coef - half, self.coef + half], axis=-1)
-
-    @property
-    def aic(self) -> float:
-        return 2 * len(self.names) - 2 * self._likelihood
-
-    @property
-    def bic(self) -> float:
-        return float(np.log(self.n)) * len(self.names) - 2 * self._likelihood
-
-    @property
-    def _likelihood(self) -> float:
-        if self.log_likelihood is None:
-            raise BadInput("the likelihood of this family has no closed form, and neither have AIC and BIC: compare deviances")
-        return self.log_likelihood
-
     def table(self, level: float = 0.95) -> str:
         """All of it, to be read."""
-        ends, errors, z, p = self.intervals(level), self.standard_errors, self.z, self.p_values
+        ends, errors, z, p = self.intervals(level)[0], self.standard_errors[0], self.z[0], self.p_values[0]
         width = max(9, *(len(name) for name in self.names))
         low, high = f"{50 * (1 - level):g} %", f"{50 * (1 + level):g} %"
-        criteria = (
-            ""
-            if self.log_likelihood is None
-            else f"log-likelihood {self.log_likelihood:.6g}   AIC {self.aic:.6g}   BIC {self.bic:.6g}"
-        )
         lines = [
             f"rows {self.n:g}   degrees of freedom {self.freedom:g}   dispersion {self.dispersion:.6g}",
             f"deviance {self.deviance:.6g}   of a constant mean {self.null_deviance:.6g}",
-            criteria,
-            "",
-            f"{'':<{width}} {'coef':>12} {'std error':>12} {'z':>9} {'p':>9} {low:>12} {high:>12}",
         ]
-        for j, name in enumerate(self.names):
-            lines.append(
-                f"{name:<{width}} {self.coef[j]:>12.6g} {errors[j]:>12.4g} {z[j]:>9.3f} {p[j]:>9.3g} "
-                f"{ends[j, 0]:>12.6g} {ends[j, 1]:>12.6g}"
-            )
-        return "\n".join(line for line in lines if line or line is not criteria)
+        if np.isfinite(self.log_likelihood):
+            lines.append(f"log-likelihood {self.log_likelihood:.6g}   AIC {self.aic:.6g}   BIC {self.bic:.6g}")
+        lines += ["", f"{'':<{width}} {'coef':>12} {'std error':>12} {'z':>9} {'p':>9} {low:>12} {high:>12}"]
+        lines += [
+            f"{name:<{width}} {self.coef[0, j]:>12.6g} {errors[j]:>12.4g} {z[j]:>9.3f} {p[j]:>9.3g} {ends[j, 0]:>12.6g} {ends[j, 1]:>12.6g}"
+            for j, name in enumerate(self.names)
+        ]
+        return "\n".join(lines)
 
     __str__ = table
 
 
 def infer(model: Any, dispersion: Any) -> GlmInference:
     """The uncertainty of a fitted model; refused, with the reason, where theory gives none."""
-    known, what = vars(model), type(model).__name__
+    known, first = vars(model), int(model.fit_intercept)
     if "covariance_" not in known:
-        why = known.get("absent_", {}).get("covariance_", "few rows do not determine so many coefficients: give more rows")
-        raise BadInput(f"{what}: {why}")
-    phi = _dispersion(model, dispersion)
-    free, first = model._free_columns(), int(model.fit_intercept)
-    covariance = np.roll(model.covariance_, first, axis=(0, 1)) * phi
+        why = known.get("absent_", {}).get("covariance_", "this fit kept no covariance: fit again")
+        raise BadInput(f"{type(model).__name__}: {why}")
+    phi, free = _dispersion(model, dispersion), model._free_columns()
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])]
     coef = np.append([model.intercept_] * first, model.coef_[free]).astype(np.float64)
+    reached, scale = known.get("log_likelihood_", np.nan), 1.0 if model._pair()[0].known else known.get("dispersion_", np.nan)
     return GlmInference(
         ["intercept"] * first + [names[j] for j in free],
-        coef,
-        covariance,
+        coef[None],
+        model.covariance_ * phi,
+        reached,
+        reached - (model.null_deviance_ - model.deviance_) / (2 * scale),
+        model.n_rows_,
+        bool(first),
         phi,
         model.deviance_,
         model.null_deviance_,
-        known.get("log_likelihood_"),
-        model.n_rows_,
     )
 
 
@@ -120,6 +74,4 @@ def _dispersion(model: Any, given: Any) -> float:
         return float(given)
     if given not in (None, "pearson"):
         raise BadParameter(f"inference(dispersion={given!r}): must be None, 'pearson' or a number above 0")
-    if given is None and model._pair()[0].known:
-        return 1.0
-    return float(model.dispersion_)
+    return 1.0 if given is None and model._pair()[0].known else float(model.dispersion_)

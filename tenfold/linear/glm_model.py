@@ -27,23 +27,8 @@ KINDS = ("deviance", "pearson", "working", "response")
 
 
 @group
-class GeneralizedLinear(WarmStart, Regressor):
-    """Mixin: E(y) = μ with g(μ) = x·w + b, for a family and a link that the learner names."""
-
-    coef_: Array = learned("float(p)", "coefficients", like_x=True)
-    intercept_: float = learned("float", "constant, 0 with fit_intercept=False", like_x=True)
-    n_iter_: int = learned("int", "steps, each a pass over the rows")
-    deviance_: float = learned("float", "the deviance of the rows fitted")
-    null_deviance_: float = learned("float", "that of a constant mean (a constant beside the offset, where there is one)")
-    dispersion_: float = learned("float", "Pearson's estimate: Σ s (y − μ)² / V(μ) over the degrees of freedom", optional=True)
-    log_likelihood_: float = learned("float", "of the rows fitted; absent where it has no closed form", optional=True)
-    covariance_: Array = learned(
-        "float(*,*)", "of coefficients and intercept at dispersion 1, without a penalty", optional=True
-    )
-    n_rows_: float = learned("float", "rows, counted by their weights")
-
-    sparse: ClassVar[bool] = True
-    own_score: ClassVar[bool] = True
+class GlmOptions:
+    """The parameters that scikit-learn's models have in common."""
 
     _: KW_ONLY
     alpha: float = param(default=1.0, at_least=0, doc="strength of the penalty")
@@ -59,6 +44,30 @@ class GeneralizedLinear(WarmStart, Regressor):
     @classmethod
     def _small_example(cls) -> dict[str, Any]:
         return {}
+
+
+class GeneralizedLinear(WarmStart, Regressor):
+    """Mixin: E(y) = μ with g(μ) = x·w + b, for a family and a link that the learner names."""
+
+    coef_: Array = learned("float(p)", "coefficients", like_x=True)
+    intercept_: float = learned("float", "constant, 0 with fit_intercept=False", like_x=True)
+    n_iter_: int = learned("int", "steps, each a pass over the rows")
+    deviance_: float = learned("float", "the deviance of the rows fitted")
+    null_deviance_: float = learned("float", "that of a constant mean (a constant beside the offset, where there is one)")
+    dispersion_: float = learned("float", "Pearson's estimate: Σ s (y − μ)² / V(μ) over the degrees of freedom", optional=True)
+    log_likelihood_: float = learned("float", "of the rows fitted; absent where it has no closed form", optional=True)
+    covariance_: Array = learned(
+        "float(*,*)", "of intercept and coefficients at dispersion 1, where there is no penalty", optional=True
+    )
+    n_rows_: float = learned("float", "rows, counted by their weights")
+
+    sparse: ClassVar[bool] = True
+    own_score: ClassVar[bool] = True
+
+    alpha: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float
 
     def _pair(self) -> tuple[Family, Link]:
         """The family and the link."""
@@ -78,10 +87,16 @@ class GeneralizedLinear(WarmStart, Regressor):
         return self._learn_from(source, np.append(before["coef_"], before["intercept_"]).astype(np.float64)[None] if before else None)
 
     def _learn_from(self, source: Source, start: Any) -> Learner[dict[str, Any]]:
-        if not is_wide(source):
-            return (yield from self._passes(source, start))
-        space, fitted = yield from in_row_space(self, source, self.fit_intercept)
-        fitted.pop("covariance_", None)
+        return self._shaped(source, start, False)
+
+    def _shaped(self, source: Source, start: Any, offset: bool) -> Learner[dict[str, Any]]:
+        """By the shape of the table: few rows of many columns in the space that they span, which an L1 penalty does not know."""
+        if not is_wide(source) or self._problem(offset).l1 > 0:
+            return (yield from self._passes(source, start, offset))
+        space, fitted = yield from in_row_space(self, source, self.fit_intercept, offset=offset)
+        if fitted.pop("covariance_", None) is not None:
+            few = {"covariance_": "rows are too few to determine the coefficients of all columns"}
+            fitted["absent_"] = {**fitted.get("absent_", {}), **few}
         return space.affine(fitted)
 
     def _passes(self, source: Source, start: Array | None = None, offset: bool = False) -> Learner[dict[str, Any]]:

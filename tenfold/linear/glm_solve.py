@@ -16,18 +16,20 @@ from tenfold.core.mapped import Mapped
 from tenfold.linear.families import Binomial, Family
 from tenfold.linear.far import far_shift, shifted
 from tenfold.linear.glm_terms import Ends, Setting, Targets, ends, on_columns, terms, working
-from tenfold.linear.links import LOG, Link
+from tenfold.linear.links import IDENTITY, LOG, Link
+from tenfold.linear.wald import covariance_of
 from tenfold.solve.irls import Piece, spd_solve
-from tenfold.solve.linalg import cholesky, reciprocal_condition
+from tenfold.solve.linalg import eigh
 from tenfold.solve.newton import Loss, Metric, Solution, minimise
 from tenfold.solve.proximal import Penalised, minimise_l1
 from tenfold.solve.sample import SAMPLE_SHARE, Some, is_large
 
 LARGEST = 1 << 20  # values of a curvature
 SEPARATED = 1e-7  # mean loss below which shares are taken to be predicted exactly
+PARTLY = 1e-3  # and below which they will be, where steps go on for ever
 ROUNDING = 1e-13  # a gradient below this share of what it is a difference of is zero
-SINGULAR = 1e-13  # reciprocal condition of scaled information that has no inverse
 EDGE = 1e-12  # how near to its bound a mean is taken that would be at it
+DEPENDENT = 1e-10  # an eigenvalue of scaled information, over the largest, of columns that depend on one another
 CONSTANT = 50  # steps to a constant score
 
 
@@ -48,6 +50,14 @@ class Problem(NamedTuple):
     def free(self) -> bool:
         return self.l1 == self.l2 == 0
 
+    @property
+    def bounded(self) -> bool:
+        """Whether some scores have no mean of the family."""
+        family, link = self.family, self.link
+        if isinstance(family, Binomial):
+            return link.name not in ("logit", "probit", "cloglog")
+        return link is not (IDENTITY if np.isinf(family.lowest) else LOG)
+
     def loss(self, setting: Setting, q: int) -> Loss:
         l2 = np.full((1, q), self.l2)
         l2[:, -1] = 0.0
@@ -63,14 +73,18 @@ def solve(problem: Problem, source: Source, start: Array | None) -> Learner[dict
     shift = far_shift(survey.spread, problem.fit_intercept)
     setting = Setting(family, problem.link, shift, problem.fit_intercept, survey.weight)
     null = yield from constant_score(problem, setting, survey)
-    if problem.fit_intercept and not family.lowest < survey.mean < family.highest:
+    bound = problem.fit_intercept and not family.lowest < survey.mean < family.highest
+    if bound:
         found = at_the_bound(problem, survey, null, q)
     else:
         theta, metric = yield from beginning(problem, source, setting, survey, null, start)
         found = yield from feasibly(descent(problem, setting, theta, metric), problem)
     informed = problem.free and q * q <= LARGEST
     told: Ends = yield partial(ends, theta=found.theta, null=null, informed=informed, setting=setting)
-    warn_of(problem, found, told)
+    if not bound:
+        warn_of(problem, found, told)
+    if problem.free and found.singular and told.information is not None:
+        found = found._replace(theta=of_least_norm(found.theta, told.information, problem.fit_intercept))
     return attributes(problem, found, told, setting)
 
 
@@ -113,19 +127,18 @@ def beginning(
 ) -> Learner[tuple[Array, Metric | None]]:
     """At the solution given, at that for a sample, or at a constant mean; by least squares where that is not to be had."""
     q = source.n_features + 1
-    bounded = np.isfinite(problem.link.above) or (problem.link.name == "identity" and np.isfinite(problem.family.lowest))
-    if start is not None and not bounded and np.isfinite(start).all():
+    if start is not None and not problem.bounded and np.isfinite(start).all():
         theta = shifted(start, setting.shift, 1)
         theta[:, -1] *= problem.fit_intercept
         return theta, None
     theta = np.zeros((1, q))
     theta[:, -1] = null * problem.fit_intercept
-    if bounded and not problem.fit_intercept:
+    if problem.bounded and not problem.fit_intercept:
         s: Piece = yield partial(working, mean=survey.mean, setting=setting)
         if np.isfinite(s.curvature).all() and np.isfinite(s.gradient).all():
             theta = spd_solve(s.curvature + np.diag(np.append(np.full(q - 1, problem.l2), 0.0)), s.gradient)[None]
             theta[:, -1] = 0.0
-    if problem.l1 > 0 or not is_large(source, q):
+    if problem.l1 > 0 or problem.offset or not is_large(source, q):
         return theta, None
     return on_sample(problem, Some(source), setting, theta)
 
@@ -209,11 +222,10 @@ def feasibly(algorithm: Learner[Solution], problem: Problem) -> Learner[Solution
     """The same steps, from a start that is looked at: every row must have a mean, and sums must be finite."""
     s = yield next(algorithm)
     if not (np.isfinite(s.loss) and np.isfinite(s.gradient).all()):
-        bounded = np.isfinite(problem.link.above) or problem.link.name == "identity"
         raise BadInput(
             f"{problem.name}: with the link {problem.link.name!r} no start was found at which every row has a mean of the family "
             f"{problem.family.name!r}: use another link, as 'log', or fit_intercept=True"
-            if bounded
+            if problem.bounded
             else f"{problem.name}: the numbers of X and y are too far apart for sums of their products: rescale them first"
         )
     try:
@@ -233,7 +245,8 @@ def warn_of(problem: Problem, found: Solution, told: Ends) -> None:
     """Where the result is not what was asked for."""
     exact = found.certificate <= ROUNDING * float(told.size.max())  # what is left of the gradient is rounding
     steps = min(found.n_pass, problem.max_iter)
-    if found.loss <= SEPARATED and isinstance(problem.family, Binomial):
+    shares = isinstance(problem.family, Binomial)
+    if shares and found.loss <= (SEPARATED if found.settled or not problem.free else PARTLY):
         effect = (
             "the optimum lies at infinity: returned coefficients on the way there, raise alpha for others"
             if problem.free
@@ -248,12 +261,29 @@ def warn_of(problem: Problem, found: Solution, told: Ends) -> None:
             stacklevel=2,
         )
     elif problem.free and (found.singular or not (found.settled or exact or found.n_pass > problem.max_iter)):
+        lost = "some shares are predicted perfectly" if shares else "rows of some of them have no counts"
         warn(
-            f"{problem.name}(alpha=0): columns are linearly dependent, or rows of some of them have no counts, so that the optimum is "
-            "not unique or lies at infinity: raise alpha or drop columns",
+            f"{problem.name}(alpha=0): columns are linearly dependent, or {lost}, so that the optimum is not unique (the "
+            "one of least norm is taken) or lies at infinity: raise alpha or drop columns",
             Degenerate,
             stacklevel=2,
         )
+
+
+def of_least_norm(theta: Array, information: Array, fit_intercept: bool) -> Array:
+    """Among all θ = [w b] with the same scores, those of dependent columns, the one of least ‖w‖."""
+    keep = theta.shape[1] if fit_intercept else theta.shape[1] - 1
+    H = information[:keep, :keep]
+    if not np.isfinite(H).all():
+        return theta
+    size = np.sqrt(np.diagonal(H))
+    scale = 1 / np.where(size > 0, size, 1.0)
+    values, vectors = eigh(H * scale * scale[:, None])
+    idle = vectors[:, values <= DEPENDENT * values.max(initial=0.0)] * scale[:, None]  # they change no score
+    idle, w = np.linalg.qr(idle)[0], theta[0, :-1]
+    moved = np.zeros(theta.shape[1])
+    moved[:keep] = idle @ np.linalg.lstsq(idle[: len(w)], w, rcond=None)[0]
+    return theta - moved
 
 
 def attributes(problem: Problem, found: Solution, told: Ends, setting: Setting) -> dict[str, Any]:
@@ -278,7 +308,9 @@ def attributes(problem: Problem, found: Solution, told: Ends, setting: Setting) 
         absent["log_likelihood_"] = f"log_likelihood_ is absent: it has no closed form for the family {problem.family.name!r}"
     else:
         fitted["log_likelihood_"] = likelihood
-    covariance = None if told.information is None else inverse(told.information, setting)
+    covariance = None
+    if told.information is not None and np.isfinite(told.information).all():
+        covariance = covariance_of(told.information[None, :, None], setting.shift, setting.fit_intercept)
     if covariance is not None:
         fitted["covariance_"] = covariance
     else:
@@ -300,24 +332,3 @@ def log_likelihood(family: Family, told: Ends, n: float, pearson: float | None) 
     if dispersion is None or not dispersion > 0:
         return None
     return -told.deviance / (2 * dispersion) + told.saturated + n * family.normaliser(dispersion)
-
-
-def inverse(information: Array, setting: Setting) -> Array | None:
-    """The inverse of Fisher's information of θ = [w b] for the columns as they were given; None where there is none."""
-    keep = slice(None) if setting.fit_intercept else slice(-1)
-    H = information[keep, keep]
-    if not np.isfinite(H).all() or not (np.diagonal(H) > 0).all():
-        return None
-    scale = 1 / np.sqrt(np.diagonal(H))
-    H = H * scale * scale[:, None]
-    L = cholesky(H)
-    if L is None or reciprocal_condition(H, L) < SINGULAR:
-        return None
-    C = np.linalg.inv(H)
-    C = 0.5 * (C + C.T) * scale * scale[:, None]
-    if setting.shift is not None:
-        side = setting.shift @ C[:-1, :-1]
-        corner = C[-1, -1] - 2 * setting.shift @ C[:-1, -1] + side @ setting.shift
-        C[-1, :-1] = C[:-1, -1] = C[:-1, -1] - side
-        C[-1, -1] = corner
-    return np.asarray(C) if np.isfinite(C).all() else None

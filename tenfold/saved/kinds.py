@@ -140,5 +140,6 @@ LEARNERS: dict[int, str] = {
     165: "SGDRegressor",
     166: "Perceptron",
     167: "LinearSVC",
+    168: "GeneralizedLinearRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
