@@ -78,7 +78,11 @@ from tenfold.features.selectors import SelectFwe as SelectFwe
 from tenfold.features.selectors import SelectKBest as SelectKBest
 from tenfold.features.selectors import SelectPercentile as SelectPercentile
 from tenfold.features.variance import VarianceThreshold as VarianceThreshold
+from tenfold.generative.categorical import CategoricalNB as CategoricalNB
 from tenfold.generative.centroid import NearestCentroid as NearestCentroid
+from tenfold.generative.counts import BernoulliNB as BernoulliNB
+from tenfold.generative.counts import ComplementNB as ComplementNB
+from tenfold.generative.counts import MultinomialNB as MultinomialNB
 from tenfold.generative.discriminant import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from tenfold.generative.naive_bayes import GaussianNB as GaussianNB
 from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis

@@ -58,6 +58,7 @@ class Table:
         group = np.arange(n) % 3
         centers = rng.normal(size=(3, p)) * 2
         X = centers[group] + rng.normal(size=(n, p)) * rng.uniform(0.5, 2, p) + 5
+        X = np.abs(X) if learner.nonnegative else X
         y: Array | None = None
         classes = None
         if learner.target == "real":
@@ -66,7 +67,8 @@ class Table:
             classes = np.array(["blue", "green", "red"])
             y = classes[group]
         w = rng.integers(0, 4, n)
-        return cls(X, y, w, classes, new=X[:20] + rng.normal(size=(20, p)))
+        new = X[:20] + rng.normal(size=(20, p))
+        return cls(X, y, w, classes, new=np.abs(new) if learner.nonnegative else new)
 
     def rows(self, index: Any) -> Table:
         return replace(self, X=self.X[index], y=None if self.y is None else self.y[index], w=self.w[index])

@@ -67,7 +67,18 @@ class Case:
         return small(CLASSES[name])
 
     def fit(self, learner: Any) -> None:
-        learner.fit(self.X, self.target(learner), self.w)
+        learner.fit(as_taken(learner, self.X), self.target(learner), self.w)
+
+
+def as_taken(learner: Any, X: Any) -> Any:
+    """Numbers without their signs, for a learner that takes none below zero."""
+    if not learner.nonnegative:
+        return X
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        return np.abs(X)
+    if isinstance(X, pandas.DataFrame) and all(kind == np.float64 for kind in X.dtypes):
+        return X.abs()
+    return X.select(polars.all().abs()) if isinstance(X, polars.DataFrame) and set(X.dtypes) <= {polars.Float64} else X
 
 
 class Known(Case):
@@ -143,7 +154,7 @@ def outcome(learner: Any, case: Case) -> str | None:
         try:
             case.fit(learner)
             said = {
-                verb: getattr(learner, verb)(case.new)
+                verb: getattr(learner, verb)(as_taken(learner, case.new))
                 for verb in ("predict", "predict_proba", "transform")
                 if hasattr(learner, verb)
             }

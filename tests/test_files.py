@@ -53,7 +53,7 @@ def rows(seed: int = 0) -> Any:
 def given(name: str, seed: int = 0) -> Any:
     """Rows as the learner takes them: numbers, or texts that are written of them."""
     if name == "Pipeline" or public_learners()[name].accepts != "documents":
-        return rows(seed)
+        return np.abs(rows(seed)) if name != "Pipeline" and public_learners()[name].nonnegative is True else rows(seed)
     return [" ".join(f"{'minus' if one < 0 else 'plus'} {abs(one):.1f}" for one in row) for row in rows(seed)]
 
 

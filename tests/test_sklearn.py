@@ -18,7 +18,7 @@ from laws import Table, answers, assert_answers
 from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from tenfold.core.params import domains
@@ -109,9 +109,9 @@ def test_clone_and_kind(learner: Any) -> None:
 def test_inside_a_pipeline_of_scikit_learn(name: str) -> None:
     learner = first(CLASSES[name])
     table = Table.of(learner)
-    scaler = StandardScaler().fit(table.X)
+    scaler = (MaxAbsScaler if learner.nonnegative else StandardScaler)().fit(table.X)
     expected = clone(learner).fit(scaler.transform(table.X), table.y)
-    piped = make_pipeline(StandardScaler(), learner).fit(table.X, table.y)
+    piped = make_pipeline(clone(scaler), learner).fit(table.X, table.y)
     verb = "predict" if hasattr(learner, "predict") else "transform"
     np.testing.assert_array_equal(dense(getattr(piped, verb)(table.new)), dense(getattr(expected, verb)(scaler.transform(table.new))))
 

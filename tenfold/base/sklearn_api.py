@@ -106,7 +106,9 @@ class SklearnApi(MetadataRequests, Traits):
                 single_output=True,
                 positive_only=self.target_range[0] >= 0,
             ),
-            input_tags=InputTags(sparse=bool(self.sparse), allow_nan=self.missing, categorical=self.categorical),
+            input_tags=InputTags(
+                sparse=bool(self.sparse), allow_nan=self.missing, categorical=self.categorical, positive_only=self.nonnegative
+            ),
         )
         if self.role == "classifier":
             tags.classifier_tags = ClassifierTags()

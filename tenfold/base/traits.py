@@ -28,6 +28,8 @@ class Traits:
         @property
         def missing(self) -> bool: ...
         @property
+        def nonnegative(self) -> bool: ...
+        @property
         def double(self) -> bool: ...
         @property
         def categorical(self) -> bool: ...
@@ -87,6 +89,7 @@ class Traits:
         target = "none"  # or "real", "label"
         sparse = False  # takes CSR
         missing = False  # takes NaN
+        nonnegative = False  # takes no values below zero: counts, and numbers of categories
         double = False  # computes with float64 alone: float32 values need not be small enough to be squared as such
         categorical = False  # takes text, categories and truth values, as codes; needs `missing` too
         categorical_features = "from_dtype"  # which columns hold categories: as their types say, or as the user says

@@ -3,6 +3,10 @@
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
     "GaussianNB": "naive_bayes",
+    "MultinomialNB": "counts",
+    "ComplementNB": "counts",
+    "BernoulliNB": "counts",
+    "CategoricalNB": "categorical",
     "LinearDiscriminantAnalysis": "discriminant",
     "QuadraticDiscriminantAnalysis": "quadratic",
     "NearestCentroid": "centroid",

@@ -141,5 +141,9 @@ LEARNERS: dict[int, str] = {
     166: "Perceptron",
     167: "LinearSVC",
     168: "GeneralizedLinearRegressor",
+    169: "MultinomialNB",
+    170: "ComplementNB",
+    171: "BernoulliNB",
+    172: "CategoricalNB",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

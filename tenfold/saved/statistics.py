@@ -61,6 +61,8 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
         "hash=hash(n) rows=real(n,m) weight=float(n)>0 k=int total=float>0",
     ),
     25: ("tenfold.text.vocabulary", "Vocabulary", "letters=byte(c) ends=int(m) documents=float(m)>=0 counts=float(m)>=0 weight=float>=0"),
+    26: ("tenfold.generative.class_sums", "ClassSums", "weight=float(k)>=0 sums=float(k,m)"),
+    27: ("tenfold.generative.class_sums", "CategoryCounts", "weight=float(k)>=0 counts=float(m,c,k)>=0"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -82,6 +84,8 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Joint": lambda s: s.center,
     "Ranges": lambda s: s.low,
     "Vocabulary": lambda s: s.documents,
+    "ClassSums": lambda s: s.sums,
+    "CategoryCounts": lambda s: s.weight,
 }
 ROWS_IN = {
     "Distinct": "values", "Quantiles": "value", "Sample": "rows", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low",

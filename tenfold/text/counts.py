@@ -17,7 +17,7 @@ from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, not_fitted, warn
 from tenfold.core.learned import learned
-from tenfold.core.params import estimator, group, param
+from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Rows, merge
 from tenfold.text.analysis import Analysis
 from tenfold.text.reading import documents_of
@@ -63,6 +63,7 @@ class Counting(Texts, OnePass):
     _columns: Array = learned("int(m)<m", "the column of each term")
     stats_: Any = learned("Vocabulary(v)", "documents and counts of all terms: for partial_fit, merge and forget", optional=True)
 
+    _: KW_ONLY
     max_df: int | float = param(default=1.0, at_least=0, doc="terms in more documents are left out: a share (1.0: none) or a number (1)")
     min_df: int | float = param(default=1, at_least=0, doc="terms in fewer documents are left out: a share (0.1) or a number (10)")
     max_features: int | None = param(default=None, at_least=1, doc="keep the terms that occur most, so many")
@@ -304,6 +305,7 @@ class CountVectorizer(Counting):
     ['cat', 'dog', 'the']
     """
 
+    _: KW_ONLY
     dtype: Any = param(default="int64", doc="the type of the counts")
 
     def _kind(self) -> Any:

@@ -12,7 +12,7 @@ from tenfold.base.estimator import map_rows
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput
 from tenfold.core.learning import Learner
-from tenfold.core.params import estimator, param
+from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.text.counts import Texts
 from tenfold.text.reading import documents_of
 from tenfold.text.tfidf import weighed
@@ -42,6 +42,7 @@ class HashingVectorizer(Texts):
 
     stateless: ClassVar[bool] = True
 
+    _: KW_ONLY
     n_features: int = param(default=2**20, at_least=1, at_most=2**31 - 1, doc="number of columns")
     binary: bool = param(default=False, doc="whether a document has a term, not how often")
     norm: str | None = param(default="l2", one_of=("l1", "l2", None), doc="length of a row: Σ |z| = 1, Σ z² = 1, or None")

@@ -156,6 +156,7 @@ class TfidfVectorizer(Counting, Weighing):
 
     _tfidf: Any = learned("part", "the weights of the terms", optional=True)
 
+    _: KW_ONLY
     dtype: Any = param(default="float64", doc="the type of the rows: float64 or float32")
 
     def _kind(self) -> Any:

@@ -48,8 +48,11 @@ def texts() -> list[str]:
 
 def rows_for(name: str) -> Any:
     """The rows that a golden model is asked about."""
-    if getattr(tenfold, name).accepts == "documents":
+    kind = getattr(tenfold, name)
+    if kind.accepts == "documents":
         return texts()[:ROWS]
+    if kind.nonnegative is True:
+        return np.abs(table()[0][:ROWS])
     return frame()[:ROWS] if name in OF_TABLES else table()[0][:ROWS]
 
 
@@ -91,6 +94,7 @@ def golden(name: str) -> Any:
     model = cls(**cls._small_example())
     if model.accepts == "documents":
         return model.fit(texts())
+    X = np.abs(X) if model.nonnegative else X
     with warnings.catch_warnings(action="ignore"):
         amounts = np.abs(y) + 0.1 if model.target_range[0] >= 0 else y
         return model.fit(X, {"real": amounts, "label": label, "none": None}[model.target])

@@ -34,6 +34,7 @@ TABLE = MIXED[:400]
 TILTED = np.vander(np.linspace(1, 2, 200), 13)[:, :-1]  # so badly conditioned that sums need thirty digits
 TEXTS, GAPS = np.array(["a", "b", None], dtype=object)[MANY[:200, None] % 3], np.where(SMALL < -1, np.nan, SMALL)
 DATED = {"x": SHORT, "level": ["a", "b", "b", None] * 50, "day": [f"20{10 + i % 9}-0{1 + i % 9}-11 10:{10 + i % 40}" for i in range(200)]}
+PROSE = [f"The {word} is {'größer' if i % 3 else 'less'} than {i}" for i, word in enumerate(["cat", "dog", "Ölbild", "x"] * 50)]
 SHALLOW: dict[str, Any] = dict(max_depth=3, random_state=0)
 LITTLE: dict[str, Any] = dict(max_iter=2, early_stopping=False, max_leaf_nodes=5)
 ONCE: dict[str, Any] = dict(LITTLE, max_iter=1)
@@ -144,6 +145,9 @@ PREPARE: Fits = {
     "to mean zero and back": lambda: there_and_back(tenfold.StandardScaler()),
     "to a range and back": lambda: there_and_back(tenfold.MinMaxScaler()),
     "Prepare of dates, categories and gaps": lambda: tenfold.Prepare().fit_transform(DATED),
+    "words": lambda: tenfold.TfidfVectorizer(ngram_range=(1, 2), stop_words=["the"]).fit_transform(PROSE).toarray(),
+    "words of a stream": lambda: tenfold.CountVectorizer().fit([PROSE[:100], PROSE[100:]]).transform(PROSE).toarray(),
+    "hashed characters": lambda: tenfold.HashingVectorizer(n_features=16, analyzer="char_wb").transform(PROSE).toarray(),
     "plain cells of text": lambda: np.stack([column.to_physical().fill_null(0) for column in written_cells().values()]),
 }
 TREES: Fits = {
