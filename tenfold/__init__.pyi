@@ -87,6 +87,7 @@ from tenfold.generative.discriminant import LinearDiscriminantAnalysis as Linear
 from tenfold.generative.naive_bayes import GaussianNB as GaussianNB
 from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge
+from tenfold.linear.bayesian_logistic import BayesianLogisticRegression as BayesianLogisticRegression
 from tenfold.linear.deviations import LeastAbsoluteDeviations as LeastAbsoluteDeviations
 from tenfold.linear.generalized import GeneralizedLeastSquares as GeneralizedLeastSquares
 from tenfold.linear.generalized_linear import GeneralizedLinearRegressor as GeneralizedLinearRegressor

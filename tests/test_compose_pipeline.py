@@ -129,3 +129,22 @@ def test_rows_pass_once_through_what_pipelines_of_a_path_share(monkeypatch: pyte
     assert all(np.array_equal(one, two) for one, two in zip(together, alone, strict=True))
     passed.clear()
     assert [len(one._outputs(X)) for one in models] == [120] * 3 and passed == [120] * 3
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_search_at_the_end_scores_as_it_has_chosen(named: bool) -> None:
+    """`score` of a pipeline asked the search as if the pipeline were one."""
+    import polars
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = X[:, 0] + 0.3 * rng.normal(size=90) > 0
+    table = polars.DataFrame(X, schema=["a", "b", "c"]) if named else X
+    grid = tenfold.GridSearchCV(tenfold.LogisticRegression(), {"C": [0.1, 10.0]}, cv=3, scoring="neg_log_loss")
+    path = tenfold.LogisticRegressionCV(Cs=[0.1, 10.0], cv=3, scoring="neg_log_loss")
+    for search in (grid, path):
+        model = tenfold.make_pipeline(tenfold.StandardScaler(), search).fit(table, y)
+        chance = model.predict_proba(table)[np.arange(90), y.astype(int)]
+        assert model.score(table, y) == pytest.approx(np.log(chance).mean(), rel=1e-9)
+        w = np.arange(90.0)
+        assert model.score(table, y, w) == pytest.approx(np.average(np.log(chance), weights=w), rel=1e-9)

@@ -11,10 +11,12 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import available
-from tenfold.base.estimator import Estimator, map_rows
+from tenfold.base.estimator import Classifier, Estimator, Regressor, map_rows
 from tenfold.base.routing import routing_enabled
+from tenfold.base.scored import rows_and_truth
 from tenfold.compose.ordinary import Ordinary
 from tenfold.compose.steps import is_through
+from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Target
 
 Way = tuple[tuple[Callable[[Any], Any], ...], Any]
@@ -139,8 +141,13 @@ class LastStep(Ordinary):
         last: Any = None if params or self._ordinary else self._last
         if last is None:
             found: float = self._ask_steps("score", X, more | params, y)
-        elif last.role in ("regressor", "classifier"):
+        elif type(last).score in (Regressor.score, Classifier.score):
             found = type(last).score(self, X, y, **more)  # in terms of `predict`
+        elif last.role in ("regressor", "classifier"):  # a search, which scores as it has chosen
+            X, y = rows_and_truth(self, X, y)
+            changes, last = self._fast_way()
+            Z = map_rows(lambda block: ops.dense(_passed(changes, block)), check.check_predict(self, X))
+            found = last.score(_for_last((), last, Z), y, **more)
         else:
             found = last.score(_for_last(*self._fast_way(), check.check_predict(self, X)), y, **more)
         return found

@@ -33,4 +33,5 @@ PUBLIC = {
     "SGDRegressor": "sgd",
     "Perceptron": "perceptron",
     "GeneralizedLinearRegressor": "generalized_linear",
+    "BayesianLogisticRegression": "bayesian_logistic",
 }

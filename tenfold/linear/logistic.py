@@ -263,7 +263,7 @@ def setting_of(model: Estimator, survey: Survey) -> Setting:
     return Setting(factors, far_shift(survey.spread, model.fit_intercept), model.fit_intercept)
 
 
-def _curvatures(rows: int, q: int) -> tuple[str, str, float]:
+def curvatures_of(rows: int, q: int) -> tuple[str, str, float]:
     """Which curvature to begin with, which to go on with, and how many passes the latter costs, roughly."""
     if rows == 1:
         return ("blocks", "blocks", q / 16) if q * q <= LARGEST else ("diagonal", "diagonal", 20.0)
@@ -280,7 +280,7 @@ def problem_of(setting: Setting, rows: int, q: int, C: float, ratio: float) -> L
         return Penalised(partial(on_columns, setting=setting), ratio / C, (1 - ratio) / C)
     l2 = np.full((rows, q), 1 / C)
     l2[:, -1] = 0.0
-    return Loss(partial(two_classes if rows == 1 else many_classes, setting=setting), l2, *_curvatures(rows, q))
+    return Loss(partial(two_classes if rows == 1 else many_classes, setting=setting), l2, *curvatures_of(rows, q))
 
 
 def minimised(

@@ -145,5 +145,6 @@ LEARNERS: dict[int, str] = {
     170: "ComplementNB",
     171: "BernoulliNB",
     172: "CategoricalNB",
+    173: "BayesianLogisticRegression",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
