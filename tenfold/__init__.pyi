@@ -111,6 +111,8 @@ from tenfold.linear.quantile import QuantileRegressor as QuantileRegressor
 from tenfold.linear.reweighted import ReweightedLeastSquares as ReweightedLeastSquares
 from tenfold.linear.ridge import Ridge as Ridge
 from tenfold.linear.ridge_cv import RidgeCV as RidgeCV
+from tenfold.linear.risk import RiskClassifier as RiskClassifier
+from tenfold.linear.risk import RiskRegressor as RiskRegressor
 from tenfold.linear.robust import HuberRegressor as HuberRegressor
 from tenfold.linear.sgd import SGDClassifier as SGDClassifier
 from tenfold.linear.sgd import SGDRegressor as SGDRegressor

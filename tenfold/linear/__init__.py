@@ -34,4 +34,6 @@ PUBLIC = {
     "Perceptron": "perceptron",
     "GeneralizedLinearRegressor": "generalized_linear",
     "BayesianLogisticRegression": "bayesian_logistic",
+    "RiskClassifier": "risk",
+    "RiskRegressor": "risk",
 }

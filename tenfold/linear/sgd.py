@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 
 from tenfold.core.data import Array
 from tenfold.core.learned import learned
@@ -17,8 +16,6 @@ from tenfold.linear.online_classifier import OnlineClassifier
 from tenfold.solve.online import LOSSES, RATES, Problems
 
 NUMBER_LOSSES = ("squared_error", "absolute_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive")
-LEAST = 1e-300  # of a lead, beside its logarithm: decides between classes whose probabilities are all 1 in float64
-SURE = 1e-12  # modified Huber says probabilities 0 and 1: their logarithms are those of this
 
 
 @group
@@ -79,35 +76,6 @@ class SGDClassifier(Settings, OnlineClassifier):
 
     def _loss(self) -> tuple[str, float]:
         return self.loss, float(self.epsilon)
-
-    def _scores(self, X: Any) -> Array:
-        leads = self._leads(X)
-        if self.loss == "modified_huber":
-            share = np.clip(leads.astype(np.float64), -1.0, 1.0) / 2 + 0.5
-            share = share if leads.shape[1] > 1 else np.hstack([1 - share, share])
-            scores: Array = np.log(np.maximum(share, SURE))
-            return scores + SURE * self._decisions(X)
-        if leads.shape[1] == 1:
-            return self._decisions(X)
-        if self.loss == "log_loss":
-            wide = leads.astype(np.float64)
-            return np.asarray(LEAST * wide - np.logaddexp(0.0, -wide))
-        return leads
-
-    def _probabilities(self, X: Any) -> Array:
-        leads = self._leads(X)
-        wide = leads.astype(np.float64)
-        share = expit(wide) if self.loss == "log_loss" else np.clip(wide, -1.0, 1.0) / 2 + 0.5
-        if share.shape[1] == 1:
-            share = np.hstack([expit(-wide) if self.loss == "log_loss" else 1 - share, share])
-        else:
-            total = share.sum(axis=1, keepdims=True)
-            share = np.where(total > 0, share, 1.0) / np.where(total > 0, total, share.shape[1])
-        return share.astype(leads.dtype, copy=False)
-
-    def _log_probabilities(self, X: Any) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._probabilities(X)))
 
 
 @estimator

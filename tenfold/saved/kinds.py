@@ -146,5 +146,7 @@ LEARNERS: dict[int, str] = {
     171: "BernoulliNB",
     172: "CategoricalNB",
     173: "BayesianLogisticRegression",
+    174: "RiskClassifier",
+    175: "RiskRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

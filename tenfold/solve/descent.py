@@ -210,5 +210,7 @@ def _search(risk: Risk, at: Point, d: Array, slope: float, length: float, most: 
             length *= LONGEST if not low_slope > slope else min(max(slope / (slope - low_slope), 2.0), LONGEST)
         else:
             share = low_slope / (low_slope - high_slope) if high_slope > low_slope else 0.5
+            if trials % 3 == 0:  # secants of a slope that jumps may move one end alone
+                share = SHORTEST if best is None else 0.5
             length = low + (high - low) * min(max(share, SHORTEST), 1 - SHORTEST)
     return best, taken, trials
