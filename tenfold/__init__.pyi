@@ -120,6 +120,7 @@ from tenfold.linear.svc import LinearSVC as LinearSVC
 from tenfold.linear.svr import LinearSVR as LinearSVR
 from tenfold.linear.total import TotalLeastSquares as TotalLeastSquares
 from tenfold.linear.weighted import WeightedLeastSquares as WeightedLeastSquares
+from tenfold.near.index import NeighborIndex as NeighborIndex
 from tenfold.nonlinear.circle import CircleFit as CircleFit
 from tenfold.nonlinear.curve_fit import CurveFit as CurveFit
 from tenfold.nonlinear.kernel_regression import KernelRegressor as KernelRegressor

@@ -234,6 +234,13 @@ def logistic(scores: Any) -> Any:
     return 1 / (1 + np.exp(-scores))
 
 
+NEAR: Fits = {
+    "tree": lambda: tenfold.NeighborIndex(SMALL).nearest(SMALL, 3),
+    "tree, radius": lambda: tenfold.NeighborIndex(SMALL, "manhattan").within(SMALL, 2.0),
+    "all rows": lambda: tenfold.NeighborIndex(WIDE[:200]).nearest(k=3),
+    "all rows, radius": lambda: tenfold.NeighborIndex(WIDE[:200], "hamming").within(WIDE[:9], 0.5),
+}
+
 FITS: dict[str, Fits] = {
     "blocks": BLOCKS,
     "evaluation": EVALUATION,
@@ -241,4 +248,5 @@ FITS: dict[str, Fits] = {
     "trees": TREES,
     "forests": FORESTS,
     "boosting": BOOSTING,
+    "neighbours": NEAR,
 }
