@@ -235,3 +235,23 @@ def test_the_score_is_that_of_the_deviance_in_pipelines_cross_validation_and_sea
     search = tenfold.GridSearchCV(alone, {"alpha": [0.01, 1.0]}, cv=4).fit(X, y)
     expected = tenfold.cross_val_score(tenfold.PoissonRegressor(alpha=0.01), X, y, cv=4).mean()
     assert search.cv_results_["mean_test_score"][0] == pytest.approx(expected)
+
+
+def test_a_column_that_only_rows_without_counts_have_is_named() -> None:
+    X, y, _ = amounts(1)
+    some = np.arange(len(X)) < 20
+    y[some] = 0
+    with pytest.warns(Degenerate, match="coefficient of column 5 runs to infinity"):
+        tenfold.PoissonRegressor(alpha=0.0).fit(np.column_stack([X, some]), y)
+    with pytest.warns(Degenerate, match="coefficient of column 5 runs to infinity"):
+        tenfold.GeneralizedLinearRegressor("binomial", "probit").fit(np.column_stack([X, some]), np.minimum(y, 1))
+    tenfold.PoissonRegressor(alpha=0.01).fit(np.column_stack([X, some]), y)
+
+
+def test_a_mean_that_no_score_of_the_link_has_is_told() -> None:
+    X, y, _ = amounts(0)
+    with pytest.raises(BadInput, match="use another link or"):
+        tenfold.GeneralizedLinearRegressor("normal", "log").fit(X, y - 10)
+    counts = amounts(1)[1]
+    with pytest.warns(NotConverged, match="use another link: the means of some rows may be at their bound"):
+        tenfold.GeneralizedLinearRegressor("poisson", "identity").fit(10 * X, counts * (X[:, 0] > X[0, 0]))

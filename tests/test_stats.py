@@ -150,7 +150,7 @@ CASES = {
     "Curves": Case(lambda X, w: Curves(np.full(3, w.sum()), *_centred(X, w))),
     "Expected": Case(lambda X, w: Expected(float(w.sum()), w @ X, (X.T * w) @ X, float(w @ X[:, 0]))),
     "Targets": Case(lambda X, w: Targets.of(Block(X, X[:, :2], w)), repetition=False),
-    "Ends": Case(lambda X, w: Ends(*(float(w @ X[:, 0] ** k) for k in range(4)), w @ np.abs(X), (X.T * w) @ X)),
+    "Ends": Case(lambda X, w: Ends(*(float(w @ X[:, 0] ** k) for k in range(4)), w @ np.abs(X), (X.T * w) @ X, w @ X**2)),
     "Ranks, few rows": Case(lambda X, w: Ranks.of(X, w), repetition=False, exact=True),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }

@@ -9,10 +9,11 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Regressor
 from tenfold.core import ops
-from tenfold.core.data import Array, Source
+from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
+from tenfold.core.mapped import Mapped
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.linear.families import Family
 from tenfold.linear.glm_solve import Problem, outside_words, solve
@@ -23,6 +24,7 @@ from tenfold.solve.row_space import in_row_space, is_wide
 if TYPE_CHECKING:
     from tenfold.linear.glm_inference import GlmInference
 
+DENSE = 5_000_000  # values that sparse rows may have when they are made dense
 KINDS = ("deviance", "pearson", "working", "response")
 
 
@@ -90,8 +92,8 @@ class GeneralizedLinear(WarmStart, Regressor):
         return self._shaped(source, start, False)
 
     def _shaped(self, source: Source, start: Any, offset: bool) -> Learner[dict[str, Any]]:
-        """By the shape of the table: few rows of many columns in the space that they span, which an L1 penalty does not know."""
-        if not is_wide(source) or self._problem(offset).l1 > 0:
+        """By the shape of the table: few rows of many columns in the space that they span, unless they are sparse, or the penalty L1."""
+        if not is_wide(source) or _is_large_and_sparse(source) or self._problem(offset).l1 > 0:
             return (yield from self._passes(source, start, offset))
         space, fitted = yield from in_row_space(self, source, self.fit_intercept, offset=offset)
         if fitted.pop("covariance_", None) is not None:
@@ -173,3 +175,11 @@ class GeneralizedLinear(WarmStart, Regressor):
     def summary(self, level: float = 0.95) -> str:
         """`inference()` as a table to read, with confidence intervals of the given level."""
         return self.inference().table(level)
+
+
+def _is_large_and_sparse(source: Source) -> bool:
+    """Whether rows in memory are sparse and would not be small if they were not: products with them are quick, their space is not."""
+    inner = source
+    while isinstance(inner, Mapped):
+        inner = inner.inner
+    return isinstance(inner, Arrays) and ops.is_sparse(inner.X) and inner.n_rows * source.n_features > DENSE

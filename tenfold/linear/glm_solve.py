@@ -30,6 +30,8 @@ PARTLY = 1e-3  # and below which they will be, where steps go on for ever
 ROUNDING = 1e-13  # a gradient below this share of what it is a difference of is zero
 EDGE = 1e-12  # how near to its bound a mean is taken that would be at it
 DEPENDENT = 1e-10  # an eigenvalue of scaled information, over the largest, of columns that depend on one another
+ENDLESS = 1e-10  # information of a column, for each row and square of it, that is none
+ENDING = 1e-3  # and that will be none, where steps go on for ever
 CONSTANT = 50  # steps to a constant score
 
 
@@ -73,7 +75,7 @@ def solve(problem: Problem, source: Source, start: Array | None) -> Learner[dict
     shift = far_shift(survey.spread, problem.fit_intercept)
     setting = Setting(family, problem.link, shift, problem.fit_intercept, survey.weight)
     null = yield from constant_score(problem, setting, survey)
-    bound = problem.fit_intercept and not family.lowest < survey.mean < family.highest
+    bound = problem.fit_intercept and np.isfinite(family.least) and not family.lowest < survey.mean < family.highest
     if bound:
         found = at_the_bound(problem, survey, null, q)
     else:
@@ -82,7 +84,7 @@ def solve(problem: Problem, source: Source, start: Array | None) -> Learner[dict
     informed = problem.free and q * q <= LARGEST
     told: Ends = yield partial(ends, theta=found.theta, null=null, informed=informed, setting=setting)
     if not bound:
-        warn_of(problem, found, told)
+        warn_of(problem, found, told, endless_column(problem, found, told, setting))
     if problem.free and found.singular and told.information is not None:
         found = found._replace(theta=of_least_norm(found.theta, told.information, problem.fit_intercept))
     return attributes(problem, found, told, setting)
@@ -224,7 +226,7 @@ def feasibly(algorithm: Learner[Solution], problem: Problem) -> Learner[Solution
     if not (np.isfinite(s.loss) and np.isfinite(s.gradient).all()):
         raise BadInput(
             f"{problem.name}: with the link {problem.link.name!r} no start was found at which every row has a mean of the family "
-            f"{problem.family.name!r}: use another link, as 'log', or fit_intercept=True"
+            f"{problem.family.name!r}: use another link{'' if problem.link is LOG else ', as log,'} or fit_intercept=True"
             if problem.bounded
             else f"{problem.name}: the numbers of X and y are too far apart for sums of their products: rescale them first"
         )
@@ -241,7 +243,16 @@ def feasibly(algorithm: Learner[Solution], problem: Problem) -> Learner[Solution
 # --- what is said of it -----------------------------------------------------------------------------------------------
 
 
-def warn_of(problem: Problem, found: Solution, told: Ends) -> None:
+def endless_column(problem: Problem, found: Solution, told: Ends, setting: Setting) -> int | None:
+    """The column whose part of the score is known least, where that is not known at all: its coefficient runs to infinity."""
+    if told.information is None or told.squares is None or problem.link.name not in ("log", "logit", "probit", "cloglog"):
+        return None
+    known, squares = np.diagonal(told.information)[:-1] / setting.weight, told.squares[:-1]
+    lost = known < (ENDLESS if found.settled else ENDING) * squares
+    return int(np.argmin(np.where(lost, known / np.where(lost, squares, 1.0), np.inf))) if lost.any() else None
+
+
+def warn_of(problem: Problem, found: Solution, told: Ends, endless: int | None) -> None:
     """Where the result is not what was asked for."""
     exact = found.certificate <= ROUNDING * float(told.size.max())  # what is left of the gradient is rounding
     steps = min(found.n_pass, problem.max_iter)
@@ -254,10 +265,18 @@ def warn_of(problem: Problem, found: Solution, told: Ends) -> None:
         )
         warn(f"{problem.name}: the shares are predicted perfectly, and {effect}", Degenerate, stacklevel=2)
     elif not (found.converged or exact):
+        near = ", or use another link: the means of some rows may be at their bound" if problem.bounded else ""
         warn(
             f"{problem.name}: the solver failed to converge: max |gradient| is {found.certificate:.2g} after {steps} steps, above "
-            f"tol={problem.tol:g}. Increase the number of iterations (max_iter) or scale the columns",
+            f"tol={problem.tol:g}. Increase the number of iterations (max_iter) or scale the columns{near}",
             NotConverged,
+            stacklevel=2,
+        )
+    elif endless is not None:
+        warn(
+            f"{problem.name}(alpha=0): the coefficient of column {endless} runs to infinity, as rows in which it is not zero have no "
+            "counts, or shares of nothing or all: raise alpha or drop the column",
+            Degenerate,
             stacklevel=2,
         )
     elif problem.free and (found.singular or not (found.settled or exact or found.n_pass > problem.max_iter)):

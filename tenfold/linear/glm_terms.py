@@ -87,6 +87,7 @@ class Ends(Stats):
     saturated: float  # Σ w of what of the log-likelihood depends on y alone
     size: Array  # Σ w |slope| |z|: what the gradient is a difference of
     information: Array | None  # Σ w μ'² / V zᵀz, z = [x 1]
+    squares: Array | None  # Σ w z²
 
 
 def offset_of(block: Block) -> Array:
@@ -119,7 +120,7 @@ def terms(block: Block, theta: Array, curvature: str | None, setting: Setting) -
         second = _products(X, w * found.bend, setting)[None]
     elif curvature == "diagonal":
         d = w * found.bend
-        second = np.append((X.multiply(X) if ops.is_sparse(X) else X * X).T @ d, d.sum())[None]
+        second = np.append(_squared(X).T @ d, d.sum())[None]
     return Terms(loss, gradient[None], float(w.sum()), second)
 
 
@@ -158,6 +159,7 @@ def ends(block: Block, theta: Array, null: float, informed: bool, setting: Setti
         found = family.rows(y, eta, link)
         pull = w * np.abs(found.slope)
         information = _products(X, w * family.expected(eta, link), setting) * setting.weight if informed else None
+        squares = np.append(_squared(X).T @ w, w.sum()) if informed else None
         return Ends(
             float(block.w @ family.deviance(y, mu)),
             float(block.w @ family.deviance(y, alone)),
@@ -165,6 +167,7 @@ def ends(block: Block, theta: Array, null: float, informed: bool, setting: Setti
             0.0 if saturated is None else float(block.w @ saturated),
             np.append(abs(X).T @ pull, pull.sum()),
             information,
+            squares,
         )
 
 
@@ -174,6 +177,10 @@ def _first(X: Any, w: Array, block: Block, beta: Array, setting: Setting) -> tup
         pull = w * found.slope
         gradient = np.append(X.T @ pull, pull.sum() if setting.fit_intercept else 0.0)
         return found, float(w @ found.loss), gradient
+
+
+def _squared(X: Any) -> Any:
+    return X.multiply(X) if ops.is_sparse(X) else X * X
 
 
 def _products(X: Any, d: Array, setting: Setting) -> Array:
