@@ -97,7 +97,7 @@ class TweedieRegressor(GlmOptions, GeneralizedLinear, Estimator):
     >>> X = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 3.0]])
     >>> model = tenfold.TweedieRegressor(power=1.5).fit(X, [2, 3.5, 5, 5.5])
     >>> model.predict([[1.0, 1.0]]).round(3)
-    array([2.451])
+    array([2.246])
     """
 
     _: KW_ONLY
