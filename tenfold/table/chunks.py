@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from tenfold.core.errors import BadFile, DataWarning, warn
 from tenfold.table import large
-from tenfold.table.cells import as_texts, counted_cells
-from tenfold.table.columns import Column, look_at, read_as
+from tenfold.table.cells import as_texts, counted_cells, plain_numbers
+from tenfold.table.columns import Column, look_at, look_at_columns, read_as
 from tenfold.table.dates import as_dates
 from tenfold.table.delimited import looks_like_header, tell_of_header, tell_of_lines_above, unquoted
 from tenfold.table.large import Parts
@@ -58,14 +59,17 @@ def read_in_parts(path: Path, names: Collection[str] | None = None) -> Iterator[
         return
     layout = layout_of(bytes_of(path, START).decode("utf-8", "replace"), whole=False)
     try:
-        parts = _opened(path, layout)
-        wanted = _those(names, list(parts.names))
-        first, elsewhere = parts.head().select(wanted), parts.elsewhere().select(wanted)
-        typed = _Typed.of(first, elsewhere)
-        yield Chunk(typed.read(first), _Typed(typed.columns).read(elsewhere))
-        for frame in parts.frames(typed.kinds, wanted, first=False):
-            yield Chunk(typed.read(frame))
-        typed.tell(path, first.height)
+        parts, about = _opened(path, layout), path.stat()
+        wanted, known = _those(names, list(parts.names)), _columns_of(parts, about.st_size, about.st_mtime_ns)
+        typed, head = _Typed({name: known[name] for name in wanted}), 0
+        for frame in parts.frames(typed.kinds, wanted):
+            if head:
+                yield Chunk(typed.read(frame))
+                continue
+            head, levels = frame.height, [one.name for one in frame.iter_columns() if isinstance(one.dtype, pl.Categorical)]
+            first = typed.read(frame.with_columns(pl.col(levels).cast(pl.String)))
+            yield Chunk(first, _Typed(typed.columns).read(parts.elsewhere().select(wanted)))
+        typed.tell(path, head)
     except (OSError, pl.exceptions.PolarsError) as reason:
         raise bad_line(path, layout) or BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
 
@@ -83,6 +87,20 @@ def _opened(path: Path, layout: Layout) -> Parts:
     return Parts(path, layout, tuple(named(head).columns))
 
 
+@lru_cache(maxsize=8)
+def _columns_of(parts: Parts, size: int, changed: int) -> dict[str, Column]:
+    """What the columns hold, by their first rows; a file that has the same size and time again holds the same."""
+    head = parts.head()
+    comma = writes_commas(head)
+    found = look_at_columns(head, False, comma=comma)[0]
+    still = [i for i, column in enumerate(found) if column.kind in STILL]
+    elsewhere = parts.elsewhere() if still else head
+    for i in still:
+        name = found[i].name
+        found[i] = look_at(pl.concat([head[name], elsewhere[name]]), False, comma=comma)[0]
+    return {column.name: column for column in found}
+
+
 @dataclass
 class _Typed:
     """What the columns hold, and the cells that turned out to be something else."""
@@ -90,16 +108,7 @@ class _Typed:
     columns: dict[str, Column]
     unread: dict[str, tuple[int, str]] = field(default_factory=dict)  # how many cells, and one of them
 
-    @classmethod
-    def of(cls, head: pl.DataFrame, elsewhere: pl.DataFrame) -> _Typed:
-        comma = writes_commas(head)
-        found = [look_at(one, False, comma=comma)[0] for one in head.iter_columns()]
-        for i, column in enumerate(found):
-            if column.kind in STILL:
-                found[i] = look_at(pl.concat([head[column.name], elsewhere[column.name]]), False, comma=comma)[0]
-        return cls({column.name: column for column in found})
-
-    @property
+    @cached_property
     def kinds(self) -> dict[str, str]:
         """The columns that the parser can read by itself: numbers and dates as computers write them, and categories."""
         numbers = {name: NUMBER for name, one in self.columns.items() if one.kind == "number" and not one.form}
@@ -107,7 +116,8 @@ class _Typed:
         return numbers | levels | {name: one.form for name, one in self.columns.items() if one.kind == "date" and one.form}
 
     def read(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return pl.DataFrame([self._values(self.columns[one.name], one) for one in frame.iter_columns()])
+        plain = plain_numbers(frame.select(name for name in frame.columns if self.kinds.get(name) == NUMBER))
+        return pl.DataFrame([self._values(self.columns[one.name], plain.get(one.name, one)) for one in frame.iter_columns()])
 
     def _values(self, column: Column, cells: pl.Series) -> pl.Series:
         """Cells as numbers, dates or texts."""
