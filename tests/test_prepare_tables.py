@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import threading
 import warnings
+from collections.abc import Generator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,9 +18,10 @@ import polars as pl
 import pytest
 
 import tenfold
-from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning
+from tenfold.core.errors import BadInput, BadParameter, BadType, DataWarning, NotFitted
 from tenfold.evaluate import KFold, StratifiedKFold
 from tenfold.prepare import table_rows
+from tenfold.prepare.table_sums import TableSums
 from tenfold.table import chunks, large
 from tenfold.table.lines import Layout
 
@@ -390,3 +395,71 @@ def test_numbers_beyond_floats_are_told_wherever_they_stand(odd: str, tmp_path: 
     assert any(re.search(r"column 'x' of 't.csv' .* 1 cell such as '1e400' read as missing", str(one.message)) for one in told)
     with pytest.warns(DataWarning):
         assert sum(len(block) for block in prepare.blocks(tmp_path / "t.csv")) == 3001
+
+
+def in_many_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of which many parts are read, some ahead."""
+    pl.concat([frame(seed=seed) for seed in range(40)]).write_csv(folder / "t.csv")
+    for name, size in (("LARGE", 0), ("PART", 7000), ("FIRST", 7000)):
+        monkeypatch.setattr(large, name, size)
+    monkeypatch.setattr(table_rows, "HEAD_CELLS", 1000)
+    return folder / "t.csv"
+
+
+def left_behind(file: Path) -> list[str]:
+    """Threads that read ahead, and files that are open or lie about."""
+    threads = [one.name for one in threading.enumerate() if one.name.startswith("ThreadPoolExecutor")]
+    here = Path("/proc/self/fd")
+    still_open = [str(one) for one in here.iterdir() if one.is_symlink() and os.path.realpath(one) == str(file)] if here.exists() else []
+    return threads + still_open + [one.name for one in file.parent.iterdir() if one != file]
+
+
+def test_blocks_that_nobody_wants_any_more_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = in_many_parts(tmp_path, monkeypatch)
+    prepare = tenfold.Prepare().fit(file)
+    whole = list(prepare.blocks(file))
+    assert len(whole) > 5 and not left_behind(file)
+    for taken in (1, 3):
+        blocks = prepare.blocks(file)
+        for number in range(taken):
+            assert np.array_equal(next(blocks), whole[number])
+        assert isinstance(blocks, Generator)
+        blocks.close()
+        assert not left_behind(file)
+    assert all(np.array_equal(one, other) for one, other in zip(prepare.blocks(file), whole, strict=True))
+
+
+@pytest.mark.parametrize("where", ["while it is counted", "while it is parsed"])
+def test_a_fit_that_is_interrupted_leaves_nothing_behind(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while its traceback is kept, as interactive Python does; the next fit is as if nothing had been."""
+    file = in_many_parts(tmp_path, monkeypatch)
+    expected = tenfold.Prepare().fit(file)
+    model, seen = tenfold.Prepare(), list[int]()
+    owner: Any = TableSums if where == "while it is counted" else large.Parts
+    name = "add" if owner is TableSums else "_parsed"
+    plain = getattr(owner, name)
+
+    def interrupted(*args: Any) -> Any:
+        seen.append(1)
+        if len(seen) == 5:
+            signal.raise_signal(signal.SIGINT)  # Python's own handler raises in the main thread, wherever that is
+        return plain(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, interrupted)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            model.fit(file)
+    assert kept.tb is not None and not left_behind(file)
+    with pytest.raises(NotFitted):
+        model.get_feature_names_out()
+    model.fit(file)
+    assert np.array_equal(model.mean_, expected.mean_) and np.array_equal(model.scale_, expected.scale_)
+    assert not left_behind(file)
+
+
+def test_what_columns_hold_is_looked_for_again_where_a_file_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = in_many_parts(tmp_path, monkeypatch)
+    first = tenfold.Prepare().fit(file)
+    pl.concat([frame(seed=seed) for seed in range(41)]).with_columns(size=pl.lit("broad")).write_csv(file)
+    second = tenfold.Prepare().fit(file)
+    assert "size" in first.get_feature_names_out() and second.kinds_[0] == "constant"

@@ -18,7 +18,7 @@ from tenfold.prepare.table_dates import DateSums
 from tenfold.prepare.table_sums import LevelSums, NumberSums, TableSums
 from tenfold.table.cells import as_texts, by_level, class_texts, counted_levels, finite, is_text
 from tenfold.table.columns import LEAST_LEVEL_ROWS
-from tenfold.table.dates import FORMS, ISO, days
+from tenfold.table.dates import FORMS, ISO, days, written_dates
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import PATTERNS, read_number
 
@@ -225,6 +225,19 @@ class TableCoder(Estimator):
         known = {str(self.reference_[i]): -1} | {level: place for place, level in enumerate(levels)}
         other = len(levels) if self.pooled_[i] else -1
         return texts.replace_strict(list(known), list(known.values()), default=other, return_dtype=pl.Int64)
+
+    def undone(self, i: int, part: Array, complete: bool = False) -> pl.Series:
+        """Column i again, from its columns of the matrix; `complete`: the reference level has one too."""
+        name, form = str(self.feature_names_in_[i]), self.form_of(i)
+        if not self.category_[i]:
+            values = pl.Series(name, part[:, 0] / float(self.scale_[i]))
+            gaps = part[:, 1] > 0.5 if self.blank_[i] else np.zeros(len(part), dtype=bool)
+            values = values.set(pl.Series(gaps), None)
+            return written_dates(values, form) if "%" in form else values
+        levels = [str(self.reference_[i]), *map(str, self.levels_[i]), *([OTHER] if self.pooled_[i] else [])]
+        part = part if complete else np.column_stack([1.0 - part.sum(axis=1), part])
+        said = np.array(levels, dtype=object)[part.argmax(axis=1)]
+        return pl.Series(name, [one or None for one in said], dtype=pl.String)
 
     def names_out(self) -> list[str]:
         """The names of the columns of the matrix."""

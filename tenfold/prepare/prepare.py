@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import closing
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,26 +15,17 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.prepare.coder import OTHER, TableCoder
+from tenfold.prepare.coder import TableCoder
 from tenfold.prepare.indicators import widths
 from tenfold.prepare.new_rows import check_new_rows
 from tenfold.prepare.prepared_words import sentence_of
-from tenfold.prepare.table_dates import PARTS, DateSums, date_columns, date_names, date_scales
-from tenfold.prepare.table_rows import (
-    Rows,
-    asked_kinds,
-    chunks_of,
-    looked_at,
-    matched,
-    read_texts,
-    table_of,
-    target_values,
-)
+from tenfold.prepare.table_counts import counted
+from tenfold.prepare.table_dates import PARTS, date_columns, date_names, date_scales
+from tenfold.prepare.table_rows import Rows, chunks_of, matched, read_texts, table_of, target_values
 from tenfold.prepare.table_scales import scales_of
 from tenfold.prepare.table_sums import TableSums
-from tenfold.prepare.words import is_prose, word_columns, word_names
-from tenfold.table.columns import LEAST_LEVEL_ROWS, Column, check_name, look_at, read_as
-from tenfold.table.dates import written_dates
+from tenfold.prepare.words import word_columns, word_names
+from tenfold.table.columns import LEAST_LEVEL_ROWS, check_name, look_at
 from tenfold.table.reading import pl
 
 BLOCK_CELLS = 1 << 19  # of a matrix made of some rows of a file
@@ -109,34 +100,16 @@ class Prepare(Transformer, Estimator):
         further down counts as missing.
         """
         check.check_params(self)
-        chunks = chunks_of(X, y if isinstance(y, str) else None)
-        head = next(chunks)
-        if not head.frame.width or not head.frame.height:
-            shape = (head.frame.height, head.frame.width)
-            raise BadInput(f"0 feature(s) (shape={shape}) while a minimum of 1 is required: the table is empty")
-        asked = asked_kinds({**head.kinds, **(self.kinds or {})}, head.frame.columns)
-        if sample_weight is not None:
-            head = replace(head, weights=check.as_weights(sample_weight, head.frame.height))
-        frame, weights = head.weighed()
-        columns, used = looked_at(head, frame, asked)
-        texts = [column.name for column in columns if self._is_text(column, frame) and column.name not in asked.drop]
-        if not used.width and not texts:
-            left = ", ".join(f"{column.name!r} ({column.kind})" for column in columns[:5])
-            few = f" of {frame.height} sample{'s' if frame.height > 1 else ''}" if frame.height < self.least_rows else ""
-            raise BadInput(f"no column of the table{few} can be used: {left}; name kinds=, such as {{{frame.columns[0]!r}: 'nominal'}}")
-        dates = [one.name for one in columns if one.kind == "date" and frame.schema[one.name] != pl.Duration]
-        sums = TableSums(dates={name: DateSums() for name in dates}).add(used, [frame[name] for name in texts], weights)
-        for chunk in chunks:
-            frame, weights = chunk.weighed()
-            sums.add(read_as(columns, frame), [frame[name] for name in texts], weights)
+        with closing(chunks_of(X, y if isinstance(y, str) else None)) as chunks:  # at once, whatever holds the frame of an interrupted fit
+            found = counted(chunks, self.kinds or {}, sample_weight, self.least_rows, self.most_words > 0)
         self._forget_fit()
         vars(self).update(
-            n_features_in_=len(columns),
-            feature_names_in_=np.array([column.name for column in columns], dtype=object),
-            kinds_=np.array(["text" if column.name in texts else column.kind for column in columns], dtype=object),
-            notes_=np.array(["" if column.name in texts else column.note or "" for column in columns], dtype=object),
+            n_features_in_=len(found.columns),
+            feature_names_in_=np.array([column.name for column in found.columns], dtype=object),
+            kinds_=np.array(["text" if column.name in found.texts else column.kind for column in found.columns], dtype=object),
+            notes_=np.array(["" if column.name in found.texts else column.note or "" for column in found.columns], dtype=object),
         )
-        self._solve(used.schema, texts, sums, {column.name: column.form for column in columns if column.form is not None})
+        self._solve(found.schema, found.texts, found.sums, {one.name: one.form for one in found.columns if one.form is not None})
         return self
 
     def _solve(self, schema: Any, texts: list[str], sums: TableSums, forms: dict[str, str]) -> None:
@@ -156,11 +129,6 @@ class Prepare(Transformer, Estimator):
             more = date_scales(2 * sum(map(len, cycles.values())), self.purpose == "neighbors")
             mean, scale = np.append(mean, more[0]), np.append(scale, more[1])
         vars(self).update(mean_=mean, scale_=scale)
-
-    def _is_text(self, column: Column, frame: pl.DataFrame) -> bool:
-        """Whether a column that is neither number nor category holds sentences, to be coded by their words."""
-        wanted = column.kind in ("text", "id") and self.most_words > 0 and frame[column.name].dtype == pl.String
-        return wanted and is_prose(frame[column.name])
 
     def _scaled(self, frame: pl.DataFrame, size: int) -> Iterator[Array]:
         """The matrix, centred and scaled, at most so many rows at once: in memory that was just used."""
@@ -232,17 +200,18 @@ class Prepare(Transformer, Estimator):
         """What `transform` makes of a file or blocks, some rows at a time: blocks for the `fit` of any learner, with a target by name."""
         check.check_fitted(self)
         target, size = None, max(1, BLOCK_CELLS // max(1, len(self.mean_)))
-        for rows in chunks_of(X, names=[*self._used, *([] if y is None else [y])]):
-            if y is None:
-                yield from self._made(rows, size)
-                continue
-            check_name(y, rows.frame.columns, " to be the target")
-            if target is None:
-                target = look_at(rows.frame[y], rows.typed, comma=rows.comma)[0]
-            values, start = target_values(target, rows.frame), 0
-            for made in self._made(rows, size):
-                yield made, values[start : start + len(made)]
-                start += len(made)
+        with closing(chunks_of(X, names=[*self._used, *([] if y is None else [y])])) as chunks:
+            for rows in chunks:
+                if y is None:
+                    yield from self._made(rows, size)
+                    continue
+                check_name(y, rows.frame.columns, " to be the target")
+                if target is None:
+                    target = look_at(rows.frame[y], rows.typed, comma=rows.comma)[0]
+                values, start = target_values(target, rows.frame), 0
+                for made in self._made(rows, size):
+                    yield made, values[start : start + len(made)]
+                    start += len(made)
 
     def _made(self, rows: Rows, size: int) -> Iterator[Any]:
         """What is made of some rows: for trees a frame, else matrices of at most so many rows."""
@@ -274,24 +243,9 @@ class Prepare(Transformer, Estimator):
         Z = np.asarray(Z, dtype=np.float64) * self.scale_ + self.mean_
         columns, start = [], 0
         for i, width in enumerate(self._widths()[: len(self.coder_.category_)]):
-            columns.append(self._undone(i, Z[:, start : start + width]))
+            columns.append(self.coder_.undone(i, Z[:, start : start + width], self.purpose == "neighbors"))
             start += width
         return pl.DataFrame(columns)
-
-    def _undone(self, i: int, part: Array) -> pl.Series:
-        """Column i of those that are used, from its new columns."""
-        coder = self.coder_
-        name, form = str(coder.feature_names_in_[i]), coder.form_of(i)
-        if not coder.category_[i]:
-            values = pl.Series(name, part[:, 0] / float(coder.scale_[i]))
-            gaps = part[:, 1] > 0.5 if coder.blank_[i] else np.zeros(len(part), dtype=bool)
-            values = values.set(pl.Series(gaps), None)
-            return written_dates(values, form) if "%" in form else values
-        levels = [str(coder.reference_[i]), *map(str, coder.levels_[i]), *([OTHER] if coder.pooled_[i] else [])]
-        if self.purpose != "neighbors":
-            part = np.column_stack([1.0 - part.sum(axis=1), part])
-        said = np.array(levels, dtype=object)[part.argmax(axis=1)]
-        return pl.Series(name, [one or None for one in said], dtype=pl.String)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the new columns: `size`, `size is missing`, `colour=red`, `remark has 'broken'`, `day_dayofweek_sin`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def looked_at(head: Rows, frame: pl.DataFrame, asked: Asked) -> tuple[list[Colum
     return columns, pl.DataFrame([some[one.name] for some, one in zip(values, [one for one in columns if one.used], strict=True)])
 
 
-def chunks_of(X: Any, target: str | None = None, names: Collection[str] | None = None) -> Iterator[Rows]:
+def chunks_of(X: Any, target: str | None = None, names: Collection[str] | None = None) -> Generator[Rows]:
     """The rows of a table, without the column of a target: first as many as kinds are found in, then the rest. `names`: those needed."""
     head: list[Rows] = []
     cells = 0

@@ -9,8 +9,9 @@ from __future__ import annotations
 import codecs
 import os
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -45,19 +46,14 @@ class Parts:
 
     def head(self) -> pl.DataFrame:
         """The first rows, as texts."""
-        return self._by_polars(next(self._pieces()), {}, self.names, set())
+        with closing(self._pieces()) as pieces:
+            return self._by_polars(next(pieces), {}, self.names, set())
 
-    def frames(self, kinds: Mapping[str, str], names: Collection[str] | None = None, first: bool = True) -> Iterator[pl.DataFrame]:
-        """The rows in their order; columns are of their kind (`plain_cells`) where all cells of a piece are, else texts.
-
-        `first`: with the rows of `head`.
-        """
-        wanted, pieces = self.names if names is None else names, self._pieces()
+    def frames(self, kinds: Mapping[str, str], names: Collection[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows in their order; columns are of their kind (`plain_cells`) where all cells of a piece are, else texts."""
+        wanted, mixed = self.names if names is None else names, set[str]()
         size = max(1, PART_CELLS // len(self.names))
-        mixed = set[str]()
-        if not first:
-            next(pieces)
-        with ThreadPoolExecutor(AHEAD) as ahead:
+        with closing(self._pieces()) as pieces, ThreadPoolExecutor(AHEAD) as ahead:
             pending = deque(ahead.submit(self._parsed, piece, kinds, wanted, mixed) for piece in islice(pieces, AHEAD))
             while pending:
                 frame = pending.popleft().result()
@@ -76,7 +72,7 @@ class Parts:
                     lines += [line for line in piece.split(b"\n")[1:-1] if line.count(mark) == len(self.names) - 1 and line.strip()]
         return self._by_polars(b"\n".join(lines), {}, self.names, set())
 
-    def _pieces(self) -> Iterator[memoryview]:
+    def _pieces(self) -> Generator[memoryview]:
         """The bytes below the header, cut where a record ends. Each piece stays as it is until AHEAD more are asked for."""
         quote = self.layout.quote.encode()
         with open(self.path, "rb") as file:
