@@ -116,7 +116,7 @@ def test_all_solvers_end_at_the_same_place(solver: str) -> None:
 def test_units_of_target_and_columns_do_not_matter() -> None:
     for loss in ("squared_error", "absolute_error"):
         plain = RiskRegressor(loss, alpha=0.0, tol=1e-8).fit(X, Y)
-        for unit in (1e8, 1e-8):
+        for unit in (1e8, 1e-8, 1e50):
             assert_allclose(RiskRegressor(loss, alpha=0.0, tol=1e-8).fit(X, unit * Y).coef_, unit * plain.coef_, rtol=1e-3)
             assert_allclose(RiskRegressor(loss, alpha=0.0, tol=1e-8).fit(unit * X, Y).coef_, plain.coef_ / unit, rtol=1e-3)
 
@@ -135,5 +135,7 @@ def test_what_goes_wrong_is_told() -> None:
         RiskRegressor(max_iter=3, tol=1e-12).fit(X, Y)
     with pytest.raises(tenfold.BadInput, match="only one class"):
         RiskClassifier().fit(X, np.ones(150))
+    weak = RiskClassifier().fit(1e-70 * X, SIGN)  # a penalty that leaves next to nothing
+    assert 0 < np.abs(weak.coef_).max() < 1e-60
     constant = RiskRegressor(tol=1e-10).fit(np.ones((20, 2)), np.full(20, 3.0))
     assert_allclose(constant.predict(np.ones((1, 2))), 3.0, rtol=1e-6)

@@ -169,9 +169,11 @@ def test_probabilities_sum_to_one_and_are_those_of_scikit_learn() -> None:
 def test_steps_that_go_astray_are_told_in_words() -> None:
     with pytest.raises(tenfold.BadInput, match=r"epoch #1.*StandardScaler"):
         SGDRegressor(learning_rate="constant", eta0=1e100, loss="squared_error", penalty=None).fit(1e30 * X, 1e40 * Y)
-    with pytest.warns(tenfold.NotConverged, match="gone astray.*scale the columns"):
+    with pytest.warns(tenfold.NotConverged, match="gone astray.*Scale the columns"):
         model = SGDRegressor(random_state=0).fit(1e4 * X, Y)
     assert np.isfinite(model.coef_).all()
+    with pytest.warns(tenfold.NotConverged, match="out of their reach"):
+        SGDRegressor(random_state=0).fit(X, 1e60 * Y)
     part = SGDRegressor(learning_rate="constant", eta0=0.01).partial_fit(X, Y)
     before = part.coef_.copy()
     with pytest.raises(tenfold.BadInput, match="StandardScaler"):

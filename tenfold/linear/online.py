@@ -22,6 +22,7 @@ from tenfold.solve.held_out import Split, held_score, mistakes, split_counts
 from tenfold.solve.online import Problems, Rule, Steps, Stop, check_course, epochs, take_steps
 
 ASTRAY = 1e3  # times the loss of doing nothing
+UNSEEN = 1e24  # a mean loss from which on slopes are cut off, at 1e12
 
 
 @group
@@ -119,11 +120,12 @@ class Online(WarmStart, Estimator):
         steps = Steps.start(rule, *start)
         steps, taken, settled = yield from epochs(rule, steps, problems, stop, seed, split, score, cost)
         numbers = steps.numbers
-        if (numbers["loss"] > ASTRAY * numbers["loss_at_zero"]).any() and numbers["loss_at_zero"].all():
+        mean, zero = (numbers[name] / np.maximum(numbers["weight"], 1e-300) for name in ("loss", "loss_at_zero"))
+        if ((mean > ASTRAY * zero) & (zero > 0) | (mean > UNSEEN)).any():
             warn(
-                f"{type(self).__name__}: the steps are too large and have gone astray, the mean loss of the last epoch is "
-                f"{np.max(numbers['loss'] / numbers['loss_at_zero']):.1g} times that of coefficients zero: scale the columns "
-                "(StandardScaler), or lower eta0",
+                f"{type(self).__name__}: the steps are too large and have gone astray, or the target is out of their reach: the mean loss "
+                f"of the last epoch is {mean.max():.1g}, that of coefficients zero {zero.max():.1g}. Scale the columns (StandardScaler) "
+                "and the target, or lower eta0",
                 NotConverged,
                 stacklevel=2,
             )

@@ -29,18 +29,19 @@ NUMBER_LOSSES = LOSSES[5:]
 
 
 class Frame(NamedTuple):
-    """Columns of mean zero and deviation one, in which steps are taken; rows stay as they are."""
+    """Columns of mean zero and deviation one and a target of deviation one, in which steps are taken; rows stay as they are."""
 
     shift: Array
-    scale: Array
+    scale: Array  # larger where a penalty says more than the column
+    unit: float
 
     def outer(self, theta: Array) -> tuple[Array, Array]:
-        """Coefficients and constants of the columns as they are."""
-        coef = theta[:, :-1] / self.scale
-        return coef, theta[:, -1] - coef @ self.shift
+        """Coefficients and constants of the columns and the target as they are."""
+        coef = self.unit * theta[:, :-1] / self.scale
+        return coef, self.unit * theta[:, -1] - coef @ self.shift
 
     def inner(self, coef: Array, intercept: Array) -> Array:
-        return np.column_stack([coef * self.scale, intercept + coef @ self.shift])
+        return np.column_stack([coef * self.scale, intercept + coef @ self.shift]) / self.unit
 
 
 @group
@@ -78,13 +79,13 @@ class Descending(WarmStart, Estimator):
         if l1 > 0 and solver != "gradient":
             raise BadParameter(f"{type(self).__name__}(solver={solver!r}): takes no L1 penalty, use 'gradient' or 'auto'")
         spread, unit = yield from self._look_first()
-        frame = self._frame(spread)
+        size = unit * self._slope_size(unit)
+        frame = self._frame(spread, unit, l2 * unit**2 / size)
         problems: Problems = yield from self._problems()
         theta = np.zeros((len(problems.positive), source.n_features + 1))
         if self._before:
             theta = frame.inner(np.atleast_2d(ops.dense(self._before["coef_"])), self._before["intercept_"])
-        size = self._slope_size(unit)
-        prices = [np.append(price / size / frame.scale**power, 0.0) for price, power in ((l2, 2), (l1, 1))]
+        prices = [np.append(price / size * (unit / frame.scale) ** power, 0.0) for price, power in ((l2, 2), (l1, 1))]
         used = 1
         for band in self._bands(unit):
             cost = Cost(*self._loss(), band, size, bool(self.fit_intercept))
@@ -111,10 +112,11 @@ class Descending(WarmStart, Estimator):
             return 1.0
         return min(unit, epsilon or unit) if loss == "huber" else unit
 
-    def _frame(self, spread: Spread) -> Frame:
+    def _frame(self, spread: Spread, unit: float, price: float) -> Frame:
         mean = spread.mean[0] if self.fit_intercept else np.zeros_like(spread.mean[0])
         size = np.sqrt(spread.scatter[0] / spread.weight[0] + (0.0 if self.fit_intercept else spread.mean[0] ** 2))
-        return Frame(mean, np.where(size > 1e-12 * np.abs(spread.mean[0]), size, 1.0))
+        varies = size > 1e-12 * np.abs(spread.mean[0])
+        return Frame(mean, np.hypot(np.where(varies, size, 1.0), np.sqrt(price)), unit)
 
     def _bands(self, unit: float) -> list[float]:
         """Over which corners are rounded: narrower and narrower, so that each solution is near the next."""
@@ -220,7 +222,7 @@ def _spreads(block: Block) -> Keyed:
 
 
 class Cost(NamedTuple):
-    """What a row costs, over the size of slopes."""
+    """What a row costs, over the size of that."""
 
     loss: str
     epsilon: float
@@ -243,4 +245,4 @@ def risk_terms(block: Block, theta: Array, frame: Frame, problems: Problems, cos
     total = S.sum(axis=0)
     gradient = (np.asarray(X.T @ S).T - np.outer(total, frame.shift)) / frame.scale
     last = total if cost.fit_intercept else np.zeros_like(total)
-    return Terms(float((weight * value).sum()), np.column_stack([gradient, last]), float(block.w.sum()))
+    return Terms(float((weight * value).sum()), frame.unit * np.column_stack([gradient, last]), float(block.w.sum()))
