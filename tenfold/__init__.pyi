@@ -31,6 +31,7 @@ from tenfold.compose.search.halving import HalvingRandomSearchCV as HalvingRando
 from tenfold.compose.search.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
 from tenfold.compose.search.parameters import ParameterGrid as ParameterGrid
 from tenfold.compose.search.parameters import ParameterSampler as ParameterSampler
+from tenfold.compose.search.ridge_classifier_cv import RidgeClassifierCV as RidgeClassifierCV
 from tenfold.compose.select.elimination import RFE as RFE
 from tenfold.compose.select.elimination_cv import RFECV as RFECV
 from tenfold.compose.select.from_model import SelectFromModel as SelectFromModel
@@ -110,6 +111,7 @@ from tenfold.linear.pursuit import OrthogonalMatchingPursuit as OrthogonalMatchi
 from tenfold.linear.quantile import QuantileRegressor as QuantileRegressor
 from tenfold.linear.reweighted import ReweightedLeastSquares as ReweightedLeastSquares
 from tenfold.linear.ridge import Ridge as Ridge
+from tenfold.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
 from tenfold.linear.ridge_cv import RidgeCV as RidgeCV
 from tenfold.linear.risk import RiskClassifier as RiskClassifier
 from tenfold.linear.risk import RiskRegressor as RiskRegressor

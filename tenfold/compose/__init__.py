@@ -34,6 +34,7 @@ PUBLIC = {
     "HalvingGridSearchCV": "search.halving",
     "HalvingRandomSearchCV": "search.halving",
     "LogisticRegressionCV": "search.logistic_cv",
+    "RidgeClassifierCV": "search.ridge_classifier_cv",
     "SelectFromModel": "select.from_model",
     "RFE": "select.elimination",
     "RFECV": "select.elimination_cv",

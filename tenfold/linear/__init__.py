@@ -9,6 +9,7 @@ PUBLIC = {
     "TotalLeastSquares": "total",
     "Ridge": "ridge",
     "RidgeCV": "ridge_cv",
+    "RidgeClassifier": "ridge_classifier",
     "Lasso": "lasso",
     "ElasticNet": "lasso",
     "LassoCV": "lasso_cv",

@@ -147,11 +147,16 @@ def _agrees(size: int, dim: str, sizes: Sizes, seen: bool = False) -> bool:
         return True
     if dim.isalpha():
         if dim == "M":
-            n_classes = sizes.get("K", 2)
-            return n_classes >= 2 and size == (1 if n_classes == 2 else n_classes)
+            return sizes.get("K", 2) >= 2 and size == _n_scores(sizes)
         return sizes.setdefault(dim, size) == size
-    known = sum(int(part) if part.isdigit() else sizes[part] for part in dim.split("+"))
+    known = sum(int(part) if part.isdigit() else _n_scores(sizes) if part == "M" else sizes[part] for part in dim.split("+"))
     return known == size
+
+
+def _n_scores(sizes: Sizes) -> int:
+    """M."""
+    n_classes = sizes.get("K", 2)
+    return 1 if n_classes == 2 else n_classes
 
 
 def _different(labels: Any) -> bool:

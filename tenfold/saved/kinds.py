@@ -148,5 +148,7 @@ LEARNERS: dict[int, str] = {
     173: "BayesianLogisticRegression",
     174: "RiskClassifier",
     175: "RiskRegressor",
+    176: "RidgeClassifier",
+    177: "RidgeClassifierCV",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
