@@ -19,6 +19,7 @@ from tenfold.score.registry import SCORES
 from tenfold.selection import choice, plan, race, run, store
 from tenfold.selection.audit import audit
 from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
+from tenfold.selection.board import place_facts
 from tenfold.selection.candidates import Family, settings_of
 from tenfold.selection.choice import Mix, choose
 from tenfold.selection.ensemble import greedy_weights
@@ -114,6 +115,21 @@ def test_who_has_no_chance_is_dropped_and_the_winner_stays(monkeypatch: pytest.M
     rows = np.arange(600)
     taken = [choose(one.settings, one.held_out(), rows) for one in (found, whole)]
     assert taken[0].leader == taken[1].leader and taken[0].best == taken[1].best
+
+
+def test_of_a_family_that_was_dropped_the_board_has_the_best_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(race, "LEAST_RACING", 1)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = X @ [1.0, 2.0, 0.0, -1.0] + rng.normal(size=600) * 0.3
+    trees = Family("tree", tenfold.DecisionTreeRegressor(), 2, "max_depth", (1, 3))
+    families = [Family("mean", MeanGuess(), 0), Family("ridge", tenfold.Ridge(), 1), trees]
+    found = Race(Rows(X, y, make_folds(y, 5, 0, "regressor", None), pl.DataFrame(X)), families, [SCORES["rmse"]])
+    found.run()
+    assert found.dropped == {2: 1}
+    places = [place_facts(place, found, {}) for place in choose(found.settings, found.held_out(), np.arange(600)).places]
+    dropped = next(place for place in places if place["against"] == "dropped")
+    assert dropped["score"] == pytest.approx(np.nanmean(found.scores["rmse"][3])) < np.nanmean(found.scores["rmse"][2])
 
 
 def test_a_race_that_was_cut_goes_on_where_it_was() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.evaluate.validate.result import corrected_error
 from tenfold.selection.choice import Mix, Place
 from tenfold.selection.race import Race
@@ -37,8 +38,8 @@ def place_facts(place: Place, race: Race, guesses: dict[str, float]) -> dict[str
     fits = sum(1 for one, _ in race.done if one == number)
     held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
     known = bool(np.isfinite(place.score))
-    heard = race.scores[judge.name][place.setting]
     gone = not known and number in race.dropped and family.title not in race.failures
+    heard = best_heard(race, number) if gone else race.scores[judge.name][place.setting]
     scores = {judge.name: float(np.nanmean(heard)) if gone else place.score}
     if known and family.is_guess:
         scores |= guesses
@@ -60,13 +61,17 @@ def place_facts(place: Place, race: Race, guesses: dict[str, float]) -> dict[str
     )
 
 
+def best_heard(race: Race, number: int) -> Array:
+    """The scores of a family's best setting by fold, NaN where it was not heard."""
+    judge = race.judges[0]
+    scores = race.scores[judge.name][race.places[number]]
+    mean = [np.nanmean(judge.sign * row) if np.isfinite(row).any() else -np.inf for row in scores]
+    return np.asarray(scores[int(np.argmax(mean))])
+
+
 def trace(race: Race) -> list[dict[str, Any]]:
     """The race as it went: of each family the score of its best setting by fold, and the fold after which it was dropped."""
-    judge, lines = race.judges[0], []
-    scores = race.scores[judge.name]
-    for number, (family, where) in enumerate(zip(race.families, race.places, strict=True)):
-        with np.errstate(invalid="ignore"):
-            mean = np.array([np.nanmean(judge.sign * row) if np.isfinite(row).any() else -np.inf for row in scores[where]])
-        best = scores[where[int(np.argmax(mean))]]
-        lines.append(dict(family=family.title, scores=best.tolist(), dropped=race.dropped.get(number)))
-    return lines
+    return [
+        dict(family=family.title, scores=best_heard(race, number).tolist(), dropped=race.dropped.get(number))
+        for number, family in enumerate(race.families)
+    ]

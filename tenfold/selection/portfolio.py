@@ -47,6 +47,8 @@ NUMBER_ORDER = (
     "ridge regression of many kernels",
     "boosted trees of 4 leaves",
     "lasso",
+    "Poisson regression of splines",
+    "Poisson regression",
     "ridge regression of many kernels of ranks",
     "extra trees, half of the columns",
     "ridge regression of products of components",
