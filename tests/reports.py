@@ -25,7 +25,7 @@ def record_of(classes: bool, text: str = "", columns: int = 6) -> dict[str, Any]
 
     names = [f"x{j}{text}" for j in range(columns)]
     return dict(
-        made_by="tenfold select", tenfold="0.6.0", python="3.11", numpy="2.0", polars="1.0",
+        made_by="tenfold select", tenfold="0.7.0", python="3.11", numpy="2.0", polars="1.0",
         data=dict(name=f"churn{text}.csv", sha256="ab" * 32, rows=400, columns=columns + 1, rows_used=400, place="cd" * 32),
         settings=dict(
             target=f"left{text}",
