@@ -3,7 +3,8 @@
 A source hands out `parts` in a fixed order and turns a part into a `Block` with `load`; engines call `load` from many threads or workers.
 `Arrays` (here) holds tables in memory; `sources.tables` reads CSV and Parquet, `sources.stream` iterators of blocks.
 
-Rows per block depend on the width of a row alone (`block_rows`), because blocks are part of the bits of a result.
+Rows per block depend on the width of a row alone (`block_rows`; of sparse tables in memory on what they hold, `sparse_rows`), because
+blocks are part of the bits of a result.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tenfold.core.numbers import check_finite
 from tenfold.core.ops import Array as Array
 
 BLOCK_BYTES, LONGEST_BYTES = 1 << 21, 1 << 23
+SPARSE_BYTES = 1 << 26  # of a block of sparse rows that is made dense
 FEW = 64  # rows that are copied as quickly by NumPy
 
 
@@ -36,6 +38,13 @@ def block_rows(width: int) -> int:
     rows = min(max(BLOCK_BYTES // (8 * width), 4 * width), LONGEST_BYTES // (8 * width))
     nearest = 1 << max((rows * 4 // 3).bit_length() - 1, 0)
     return int(min(max(nearest, 64), 65536))
+
+
+def sparse_rows(X: Any) -> int:
+    """Rows in a block of a sparse table: as many as its values fill a block with, as long as one that is made dense stays small."""
+    n, width = X.shape
+    most = SPARSE_BYTES // (8 * max(1, width))
+    return max(block_rows(width), min(block_rows(2 * X.nnz // max(1, n) + 1), 1 << max(most.bit_length() - 1, 0)))
 
 
 @dataclass(slots=True)
@@ -202,7 +211,7 @@ class Arrays(Source):
         self.X, self.y, self.w, self.target, self.facts = X, y, w, target, facts
         self.rows, self.missing, self.double, self.keys = rows, missing, double, keys
         self.n_features = X.shape[1] if width is None else width
-        self.size = size or block_rows(self.n_features)
+        self.size = size or (sparse_rows(X) if ops.is_sparse(X) else block_rows(self.n_features))
         self.n_rows: int = X.shape[0] if rows is None else len(rows)
         lengths = [(None, self.n_rows)] if keys is None else [(k, len(index)) for k, (_, index) in enumerate(keys)]
         self.cuts: list[tuple[Any, int, int]] = [

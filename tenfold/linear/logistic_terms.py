@@ -99,7 +99,13 @@ def _second(X: Any, w: Array, P: Array, shape: str) -> Array:
 
 def _squares(X: Any, d: Array) -> Array:
     """The diagonals of Σ dₖ [x 1]ᵀ[x 1], one row for each class."""
-    return np.column_stack([(X.multiply(X) if ops.is_sparse(X) else X * X).T.dot(d).T, d.sum(axis=0)])
+    if not ops.is_sparse(X):
+        squares = X * X
+    elif X.has_canonical_format:
+        squares = type(X)((X.data * X.data, X.indices, X.indptr), shape=X.shape)
+    else:
+        squares = X.multiply(X)  # adds up what stands twice first
+    return np.column_stack([squares.T.dot(d).T, d.sum(axis=0)])
 
 
 def _terms(loss: float, gradient: Array, w: Array, second: Array | None, setting: Setting) -> Terms:
