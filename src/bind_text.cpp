@@ -92,15 +92,15 @@ nb::tuple count(nb::handle documents, const char* unit, size_t least, bool lower
         counter->count(texts.views());
     });
     New<std::uint8_t> letters(counter->bytes());
-    New<std::int64_t> ends(counter->size()), starts(texts.views().size() + 1), counts(counter->entries());
-    New<std::int32_t> columns(counter->entries());
+    New<std::int64_t> ends(counter->size()), starts(texts.views().size() + 1);
+    New<std::int32_t> columns(counter->entries()), counts(counter->entries());
     unlocked([&] {
         counter->write_terms(letters.data, ends.data);
         counter->write_rows(starts.data, columns.data, counts.data);
         counter.reset();
     });
     return nb::make_tuple(nb::borrow<Bytes>(letters.array), nb::borrow<Int64s>(ends.array), nb::borrow<Int64s>(starts.array),
-                          nb::borrow<Int32s>(columns.array), nb::borrow<Int64s>(counts.array));
+                          nb::borrow<Int32s>(columns.array), nb::borrow<Int32s>(counts.array));
 }
 
 // The place of each term in a sorted list, −1 where it is not there.

@@ -39,7 +39,9 @@ OWN: dict[str, list[dict[str, Any]]] = {
         {"norm": "l1"}, {"norm": None}, {"use_idf": False}, {"smooth_idf": False}, {"sublinear_tf": True}, {"min_df": 3},
         {"dtype": np.float32}, {"vocabulary": ["spam", "offer", "ham"]},
     ],
-    "HashingVectorizer": [{"n_features": 7}, {"norm": "l1"}, {"norm": None}, {"alternate_sign": False}, {"n_features": 5, "binary": True}],
+    "HashingVectorizer": [
+        {"n_features": 7}, {"dtype": np.int64}, {"norm": "l1"}, {"norm": None}, {"alternate_sign": False}, {"n_features": 5, "binary": True},
+    ],
 }  # fmt: skip
 CASES = [(name, setting) for name in OURS for setting in SHARED + OWN[name]]
 

@@ -223,9 +223,8 @@ class Counting(Texts, OnePass):
         return self._weighed(self._counts_of(found))
 
     def _counts_of(self, found: Counted) -> Any:
-        if found.letters is self._letters:
-            places = self._columns
-        else:
+        places = None
+        if found.letters is not self._letters:
             places = _text.find(found.letters, found.ends, self._letters, self._ends)
             places = np.where(places >= 0, self._columns[places], -1)
         return found.placed(places, len(self._ends), self.binary, self._kind())

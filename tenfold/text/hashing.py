@@ -86,7 +86,7 @@ class HashingVectorizer(Texts):
         hashes = _text.hash(found.letters, found.ends).astype(np.int64)
         places = np.where(hashes == LEAST, (2**31 - self.n_features) % self.n_features, np.abs(hashes) % self.n_features)
         if self.alternate_sign:
-            found.counts = found.counts * np.where(hashes >= 0, 1, -1)[found.columns]
+            found.counts = found.counts * np.where(hashes >= 0, 1, -1).astype(np.int32)[found.columns]
         rows = found.placed(places, self.n_features, False, np.dtype(self.dtype))
         rows.has_canonical_format = False
         rows.sum_duplicates()

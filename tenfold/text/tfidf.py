@@ -114,6 +114,7 @@ def weighed(X: Any, idf: Array | None, norm: str | None, sublinear: bool) -> Any
     """CSR rows of tf × idf, of length 1 by the norm."""
     from scipy.sparse import csr_matrix
 
+    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     values = X.data
     if sublinear:
         if values.size and values.min() < 0:
@@ -121,6 +122,7 @@ def weighed(X: Any, idf: Array | None, norm: str | None, sublinear: bool) -> Any
         values = np.where(values > 0, np.log(np.where(values > 0, values, 1.0)) + 1.0, 0.0).astype(X.dtype)
     if idf is not None:
         values = values * idf.astype(X.dtype, copy=False)[X.indices]
+    values = values.copy() if values is X.data else values
     if norm is not None:
         squares = np.abs(values) if norm == "l1" else values * values
         size = np.zeros(X.shape[0])
@@ -129,7 +131,8 @@ def weighed(X: Any, idf: Array | None, norm: str | None, sublinear: bool) -> Any
             size[full] = np.add.reduceat(squares, X.indptr[full], dtype=np.float64)
         size = size if norm == "l1" else np.sqrt(size)
         size[size == 0.0] = 1.0
-        values = (values / np.repeat(size, np.diff(X.indptr))).astype(X.dtype, copy=False)
+        del squares
+        values /= np.repeat(size.astype(X.dtype), np.diff(X.indptr))
     made = csr_matrix((values, X.indices, X.indptr), shape=X.shape, copy=False)
     made.has_sorted_indices = X.has_sorted_indices
     return made

@@ -101,7 +101,7 @@ class Counted:
     ends: Array
     starts: Array  # (n + 1,) int64
     columns: Array  # int32
-    counts: Array  # int64
+    counts: Array  # int32
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -113,19 +113,21 @@ class Counted:
         counts = documents if binary else np.bincount(self.columns, of_entry * self.counts, minlength=m)
         return Vocabulary(self.letters, self.ends, documents, counts, float(w.sum()))
 
-    def placed(self, places: Array, width: int, binary: bool, dtype: Any) -> Any:
-        """As a CSR matrix whose columns `places` gives for each term, −1 for those that have none."""
+    def placed(self, places: Array | None, width: int, binary: bool, dtype: Any) -> Any:
+        """As a CSR matrix whose columns `places` gives for each term, −1 for those that have none; None: a column for each term."""
         from scipy.sparse import csr_matrix
 
-        columns, counts, starts = places[self.columns], self.counts, self.starts
-        known = columns >= 0
-        if not known.all():
-            starts = np.concatenate([[0], np.cumsum(known)])[starts]
-            columns, counts = columns[known], counts[known]
+        columns, counts, starts = self.columns, self.counts, self.starts
+        if places is not None:
+            columns = places[columns]
+            known = columns >= 0
+            if not known.all():
+                starts = np.concatenate([[0], np.cumsum(known)])[starts]
+                columns, counts = columns[known], counts[known]
         values = np.ones(len(columns), dtype) if binary else counts.astype(dtype, copy=False)
         kind = np.int32 if len(columns) < 2**31 - 1 and width < 2**31 - 1 else np.int64
         made = csr_matrix((values, columns.astype(kind, copy=False), starts.astype(kind, copy=False)), shape=(len(self), width), copy=False)
-        if np.any(np.diff(places[places >= 0]) <= 0):  # in another order than their texts, or several in one
+        if places is not None and np.any(np.diff(places[places >= 0]) <= 0):  # in another order than their texts, or several in one
             made.sort_indices()
         else:
             made.has_canonical_format = True
@@ -150,7 +152,7 @@ def counted_terms(documents: Iterable[Iterable[Any]]) -> Counted:
     columns, bounds = place[np.array(ids, dtype=np.int64)], np.array(starts, dtype=np.int64)
     row_of = np.repeat(np.arange(len(starts) - 1), np.diff(bounds))
     sort = np.lexsort((columns, row_of))
-    return Counted(letters, ends, bounds, columns[sort], np.array(counts, dtype=np.int64)[sort])
+    return Counted(letters, ends, bounds, columns[sort], np.array(counts, dtype=np.int32)[sort])
 
 
 def in_order(terms: list[str]) -> tuple[Array, Array, Array]:

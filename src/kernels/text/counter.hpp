@@ -41,7 +41,7 @@ public:
         }
     }
 
-    void write_rows(std::int64_t* starts, std::int32_t* columns, std::int64_t* counts) {
+    void write_rows(std::int64_t* starts, std::int32_t* columns, std::int32_t* counts) {
         starts[0] = 0;
         for (size_t d = 0; d < rows_.size(); ++d) starts[d + 1] = starts[d] + static_cast<std::int64_t>(rows_[d].size);
         team_.ranges(rows_.size(), 512, [&](size_t begin, size_t end) {
@@ -54,7 +54,7 @@ public:
                 std::sort(first, first + row.size, [](const Entry& a, const Entry& b) { return a.term < b.term; });
                 for (size_t i = 0; i < row.size; ++i) {
                     columns[starts[d] + static_cast<std::int64_t>(i)] = static_cast<std::int32_t>(first[i].term);
-                    counts[starts[d] + static_cast<std::int64_t>(i)] = first[i].count;
+                    counts[starts[d] + static_cast<std::int64_t>(i)] = static_cast<std::int32_t>(first[i].count);
                 }
             }
         });
