@@ -11,6 +11,7 @@ from . import data as make
 from .measure import Meter
 from .plan import Contender, Data, Judgement, Quality, Workload, build
 
+THEIRS = "sklearn.feature_extraction.text.TfidfVectorizer"
 DOCUMENTS, WORDS, VOCABULARY = 20_000, 100, 50_000
 
 
@@ -40,10 +41,8 @@ WORKLOADS = (
         make=lambda shrink: documents(make.shrunk(DOCUMENTS, shrink)),
         contenders=(
             contender("tenfold TfidfVectorizer", "tenfold", "tenfold.TfidfVectorizer", "tenfold"),
-            contender("sklearn TfidfVectorizer", "sklearn", "sklearn.feature_extraction.text.TfidfVectorizer"),
-            contender(
-                "sklearn TfidfVectorizer(analyzer=str.split)", "sklearn", "sklearn.feature_extraction.text.TfidfVectorizer", analyzer=str.split
-            ),
+            contender("sklearn TfidfVectorizer", "sklearn", THEIRS),
+            contender("sklearn TfidfVectorizer(analyzer=str.split)", "sklearn", THEIRS, analyzer=str.split),
         ),
         judgement=Judgement("mean", higher=True, tolerance=1e-9),
     ),

@@ -40,7 +40,8 @@ OWN: dict[str, list[dict[str, Any]]] = {
         {"dtype": np.float32}, {"vocabulary": ["spam", "offer", "ham"]},
     ],
     "HashingVectorizer": [
-        {"n_features": 7}, {"dtype": np.int64}, {"norm": "l1"}, {"norm": None}, {"alternate_sign": False}, {"n_features": 5, "binary": True},
+        {"n_features": 7}, {"dtype": np.int64}, {"norm": "l1"}, {"norm": None}, {"alternate_sign": False},
+        {"n_features": 5, "binary": True},
     ],
 }  # fmt: skip
 CASES = [(name, setting) for name in OURS for setting in SHARED + OWN[name]]

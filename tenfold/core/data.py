@@ -44,7 +44,7 @@ def sparse_rows(X: Any) -> int:
     """Rows in a block of a sparse table: as many as its values fill a block with, as long as one that is made dense stays small."""
     n, width = X.shape
     most = SPARSE_BYTES // (8 * max(1, width))
-    return max(block_rows(width), min(block_rows(2 * X.nnz // max(1, n) + 1), 1 << max(most.bit_length() - 1, 0)))
+    return int(max(block_rows(width), min(block_rows(2 * X.nnz // max(1, n) + 1), 1 << max(most.bit_length() - 1, 0))))
 
 
 @dataclass(slots=True)
