@@ -1,4 +1,4 @@
-"""Linear models: least squares, a cross-validated ridge path, logistic regression of two and ten classes."""
+"""Linear models: least squares, a cross-validated ridge path, logistic regression of two and ten classes, with an L1 penalty, along C."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from . import data as make
 from .measure import Meter
 from .plan import Contender, Data, Judgement, OwnCost, Quality, Workload, build, fit_predict, only_when_slow
-from .scores import logistic, r2
+from .scores import logistic, logistic_cv, logistic_l1, r2
 
 ALPHAS = np.logspace(-3, 5, 100)
 FOLDS = 10
@@ -153,4 +153,41 @@ LOGREG_MULTI = Workload(
     judgement=Judgement("objective", higher=False, tolerance=1e-6),
 )
 
-WORKLOADS = (OLS, RIDGE_CV, LOGREG_BIN, LOGREG_MULTI)
+
+def _logistic_l1(name: str, library: str, role: Any = "peer", **parameters: Any) -> Contender:
+    module = "tenfold" if library == "tenfold" else f"{library}.linear_model"
+    return Contender(name, library, fit_predict(f"{module}.LogisticRegression", logistic_l1, C=0.01, l1_ratio=1.0, **parameters), role)
+
+
+LOGREG_L1 = Workload(
+    name="logreg_l1",
+    about="logistic regression with an L1 penalty, 50k x 200, two classes, C=0.01",
+    make=lambda shrink: make.two_classes(make.shrunk(50_000, shrink), 200, seed=4),
+    contenders=(
+        _logistic_l1("tenfold LogisticRegression", "tenfold", "tenfold"),
+        _logistic_l1("sklearn liblinear", "sklearn", solver="liblinear"),
+        _logistic_l1("sklearn saga", "sklearn", solver="saga"),
+    ),
+    judgement=Judgement("objective", higher=False, tolerance=1e-6),
+)
+
+
+def _logistic_cv(name: str, library: str, role: Any = "peer", **parameters: Any) -> Contender:
+    module = "tenfold" if library == "tenfold" else f"{library}.linear_model"
+    settings = dict(l1_ratios=(0.0,), scoring="neg_log_loss", use_legacy_attributes=False, **parameters)
+    return Contender(name, library, fit_predict(f"{module}.LogisticRegressionCV", logistic_cv, **settings), role)
+
+
+LOGREG_CV = Workload(
+    name="logreg_cv",
+    about="logistic regression, 50k x 50, two classes, ten C x five folds",
+    make=lambda shrink: make.two_classes(make.shrunk(50_000, shrink), 50, seed=4),
+    contenders=(
+        _logistic_cv("tenfold LogisticRegressionCV", "tenfold", "tenfold"),
+        _logistic_cv("sklearn lbfgs", "sklearn"),
+        _logistic_cv("sklearn newton-cholesky", "sklearn", solver="newton-cholesky"),
+    ),
+    judgement=Judgement("log loss", higher=False, tolerance=1e-5),
+)
+
+WORKLOADS = (OLS, RIDGE_CV, LOGREG_BIN, LOGREG_MULTI, LOGREG_L1, LOGREG_CV)

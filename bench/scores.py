@@ -23,14 +23,31 @@ def accuracy(data: Data, model: Any, predicted: np.ndarray) -> Quality:
 def logistic(data: Data, model: Any, predicted: np.ndarray) -> Quality:
     """Accuracy, and the penalised training loss over n at C = 1: lower is better converged."""
     coef = np.asarray(model.coef_)
+    objective = _log_loss(data, model) + 0.5 * np.sum(coef**2) / len(data["y"])
+    return accuracy(data, model, predicted) | {"objective": float(objective), "iterations": float(np.max(model.n_iter_))}
+
+
+def logistic_l1(data: Data, model: Any, predicted: np.ndarray) -> Quality:
+    """Accuracy, the training loss with an L1 penalty over n C, and how many coefficients are left."""
+    coef = np.asarray(model.coef_)
+    objective = _log_loss(data, model) + np.abs(coef).sum() / (model.C * len(data["y"]))
+    return accuracy(data, model, predicted) | {"objective": float(objective), "columns": float((coef != 0).sum())}
+
+
+def logistic_cv(data: Data, model: Any, predicted: np.ndarray) -> Quality:
+    """Accuracy, the log loss of the penalty chosen on held-out folds, and that penalty."""
+    loss = -float(np.mean(model.scores_, axis=0).max())
+    return accuracy(data, model, predicted) | {"log loss": loss, "C": float(model.C_)}
+
+
+def _log_loss(data: Data, model: Any) -> float:
+    """Of the training rows."""
+    coef = np.asarray(model.coef_)
     scores = data["X"] @ coef.T + np.asarray(model.intercept_)
     if scores.shape[1] == 1:
         scores = np.hstack([np.zeros_like(scores), scores])
     top = scores.max(1)
-    loss = top + np.log(np.exp(scores - top[:, None]).sum(1)) - scores[np.arange(len(scores)), data["y"]]
-    objective = loss.mean() + 0.5 * np.sum(coef**2) / len(scores)
-    passes = float(np.max(model.n_iter_))
-    return accuracy(data, model, predicted) | {"objective": float(objective), "iterations": passes}
+    return float((top + np.log(np.exp(scores - top[:, None]).sum(1)) - scores[np.arange(len(scores)), data["y"]]).mean())
 
 
 def inertia(data: Data, centers: np.ndarray) -> Quality:

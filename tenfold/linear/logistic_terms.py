@@ -65,7 +65,8 @@ def on_columns(block: Block, theta: Array, columns: Array, setting: Setting) -> 
     """Loss and gradient at θ, and the curvature (K, c + 1, K, c + 1) of the constants and these columns; no others have coefficients."""
     first = (two_classes if len(theta) == 1 else many_classes)(block, theta, None, setting)
     X, w = _entering(block, setting)
-    X = X[:, columns] if ops.is_sparse(X) else np.ascontiguousarray(X[:, columns])
+    if len(columns) < X.shape[1]:
+        X = X[:, columns] if ops.is_sparse(X) else np.take(X, columns, axis=1)
     part = np.column_stack([theta[:, columns], theta[:, -1]])
     if len(theta) == 1:
         second = ops.logistic_curvature(X, w, part[0])[None, :, None]

@@ -53,6 +53,7 @@ class Solution(NamedTuple):
     settled: bool  # and further steps would change nothing
     n_pass: int
     singular: bool  # the curvature was, to working precision
+    curvature: Array | None = None  # the last that was asked for, of the loss without the penalty: near that at θ
 
 
 class Metric:
@@ -127,6 +128,7 @@ def minimise(
     ask = loss.first if metric is None else None
     best, slope, damping = np.inf, 0.0, 1.0
     gradient = step = np.zeros_like(start)
+    curvature: Array | None = None
     pairs: list[tuple[Array, Array, float]] = []
     track: list[tuple[int, float]] = []  # (pass, slope) since the metric was renewed
     renewals: list[float] = []  # slopes where it was
@@ -143,7 +145,7 @@ def minimise(
             continue
         old, gradient = gradient, s.gradient + l2 * trial
         if s.curvature is not None:
-            metric, pairs, track = Metric(s.curvature, l2), [], []
+            metric, pairs, track, curvature = Metric(s.curvature, l2), [], [], s.curvature
         elif n_pass > 1:
             _remember(pairs, trial - theta, gradient - old)
         assert metric is not None  # the first pass has no loss to compare with: it is accepted, and gives the metric
@@ -164,7 +166,7 @@ def minimise(
             break
         ask = loss.renewed if _renewal_pays(track, end, loss.cost) else None
         damping, trial = 1.0, theta - step
-    return Solution(theta, value, s.weight, certificate, converged, settled, n_pass, metric is not None and metric.singular)
+    return Solution(theta, value, s.weight, certificate, converged, settled, n_pass, metric is not None and metric.singular, curvature)
 
 
 def _shrink(rise: float, slope: float) -> float:

@@ -21,8 +21,10 @@ from tenfold.linear.class_scores import linear_scores
 from tenfold.linear.far import shifted
 from tenfold.linear.logistic import minimised, problem_of
 from tenfold.linear.logistic_terms import Setting
+from tenfold.solve.newton import Loss, Metric
 
 FINE = 1e-13  # of solutions that only judge a penalty: what a last step would gain, as a share of Σ s
+NEAR = 6  # steps to a solution up to which the curvature there serves for the next penalty too
 MOST_TOGETHER = 64  # paths that go side by side
 LARGEST_OUTPUTS = 1 << 25  # bytes of outputs of several models for the same rows that are made at a time
 
@@ -67,11 +69,13 @@ def paths_of(rows: Arrays, rounds: list[SplitPlan], grid: Grid, name: str) -> Pa
 
 def path(grid: Grid, ratio: float) -> Learner[list[tuple[Array, int, bool]]]:
     """The solutions of one training set in the order of `Cs`, each begun at that of the next stronger penalty."""
-    theta, found = np.zeros(grid.shape), {}
+    theta, curvature, found = np.zeros(grid.shape), None, {}
     for c in np.argsort(grid.Cs, kind="stable").tolist():
         problem = problem_of(grid.setting, *grid.shape, float(grid.Cs[c]), ratio)
-        one = yield from minimised(problem, theta, grid.tol, grid.max_iter, fine=FINE)
-        theta = one.theta
+        metric = Metric(curvature, problem.l2) if isinstance(problem, Loss) and curvature is not None else None
+        one = yield from minimised(problem, theta, grid.tol, grid.max_iter, metric, FINE)
+        theta, curvature = one.theta, curvature if one.curvature is None else one.curvature
+        curvature = curvature if one.n_pass <= NEAR else None
         found[c] = (theta, min(one.n_pass, grid.max_iter), one.converged)
     return [found[c] for c in range(len(grid.Cs))]
 
