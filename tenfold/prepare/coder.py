@@ -150,8 +150,9 @@ class TableCoder(Estimator):
         return None
 
     def _columns(self, X: pl.DataFrame) -> list[pl.Series]:
+        known = set(X.columns)
         for name in self.feature_names_in_:
-            if name not in X.columns:
+            if name not in known:
                 raise BadInput(f"there is no column {name!r}, which the model needs")
         return [X[name] for name in self.feature_names_in_]
 
@@ -193,8 +194,9 @@ class TableCoder(Estimator):
         texts = self.level_texts(levels, i)
         known = texts.is_null() | texts.is_in([self.reference_[i], *self.levels_[i]])
         new = np.flatnonzero(counts)[~known.fill_null(True).to_numpy()]
-        rows = np.flatnonzero(np.isin(codes, new)) if len(new) else new
-        return self.level_texts(cells.gather(pl.Series(rows)), i)
+        if not len(new):
+            return levels.clear()
+        return self.level_texts(cells.gather(pl.Series(np.flatnonzero(np.isin(codes, new)))), i)
 
     def _levels_only(self, column: pl.Series, i: int) -> pl.Series:
         """A category with its kept levels alone, missing values as they are."""

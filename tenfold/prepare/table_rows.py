@@ -74,7 +74,8 @@ def looked_at(head: Rows, frame: pl.DataFrame, asked: Asked) -> tuple[list[Colum
         if column.kind in STILL:
             cells = pl.concat([frame.select(column.name), head.elsewhere.select(column.name)], how="vertical_relaxed").to_series()
             columns[i] = look_at(cells, head.typed, asked, head.comma)[0]
-    values = [used if one.name in used.columns else read_as([one], frame) for one in columns if one.used]
+    known = set(used.columns)
+    values = [used if one.name in known else read_as([one], frame) for one in columns if one.used]
     return columns, pl.DataFrame([some[one.name] for some, one in zip(values, [one for one in columns if one.used], strict=True)])
 
 
@@ -216,10 +217,11 @@ def read_texts(frame: pl.DataFrame, dates: Mapping[str, bool]) -> pl.DataFrame:
 
 def matched(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     """The columns of these names; one that is written in other letters (`Age `, `AGE`) is taken, with a warning, where only one is."""
-    absent = [name for name in names if name not in frame.columns]
+    known = set(frame.columns)  # a frame makes the list of its names anew each time it is asked
+    absent = [name for name in names if name not in known]
     if absent:
         alike: dict[str, list[str]] = {}
-        for column in set(frame.columns) - set(names):
+        for column in known - set(names):
             alike.setdefault(column.strip().casefold(), []).append(column)
         found = {name: alike.get(name.strip().casefold(), []) for name in absent}
         for name, columns in found.items():

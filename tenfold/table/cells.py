@@ -112,7 +112,8 @@ def without_missing_words(texts: pl.Series) -> tuple[pl.Series, Odd | None]:
 
 def class_texts(texts: pl.Series, known: Collection[str] = ()) -> pl.Series:
     """Texts of a category: null for the words that no class is called, unless one of those is known as a class."""
-    words = [word for word in MISSING if word not in {one.lower() for one in known}]
+    classes = {one.lower() for one in known}
+    words = [word for word in MISSING if word not in classes]
     return texts.set(texts.str.to_lowercase().is_in(words).fill_null(False), None)
 
 

@@ -34,7 +34,8 @@ def sketch(frame: pl.DataFrame, columns: Iterable[Column]) -> Facts:
     frame, columns: what `look_at_columns` returns, that is columns of Float64 (days, of dates) and of texts, and what they are; those
     that are not in the frame are passed over.
     """
-    held = [column for column in columns if (column.used or column.kind == "text") and column.name in frame.columns]
+    known = set(frame.columns)
+    held = [column for column in columns if (column.used or column.kind == "text") and column.name in known]
     return dict(version=VERSION, rows=frame.height, columns=[_sketched(frame[one.name], one) for one in held])
 
 
