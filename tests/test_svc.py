@@ -127,6 +127,19 @@ def test_a_class_between_others_rests_on_all_its_rows() -> None:
     assert model.dual_gap_.max() <= 1e-12
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_few_sparse_rows_and_a_large_C(loss: str) -> None:
+    """Steps by products or in the dual would not end: the rows are solved in the space that they span."""
+    X, y, _ = table(200, 6, 2)
+    X = np.tile(X, (1, 200))
+    y = (X[:, 0] > 0.5).astype(int)
+    found = tenfold.LinearSVC(loss=loss, C=1e5, max_iter=50).fit(scipy.sparse.csr_array(X), y)
+    dense = tenfold.LinearSVC(loss=loss, C=1e5).fit(X, y)
+    assert found.dual_gap_[0] <= 1e-4 and found.score(X, y) == 1.0
+    ones = np.ones(200)
+    np.testing.assert_allclose(objectives(found, X, y, ones), objectives(dense, X, y, ones), rtol=2e-4)
+
+
 def test_what_is_refused_and_told() -> None:
     X, y, _ = table(400)
     with pytest.raises(tenfold.BadParameter, match="squared_hinge"):
@@ -139,8 +152,9 @@ def test_what_is_refused_and_told() -> None:
     assert not hasattr(model, "predict_proba") and not hasattr(model, "predict_log_proba")
     with pytest.raises(tenfold.BadParameter, match="predict_proba"):
         tenfold.cross_validate(tenfold.LinearSVC(), X, y, score="log_loss")
+    long = scipy.sparse.csr_array(np.tile(np.repeat(X, 3, axis=0), (1, 210)))
     with pytest.warns(tenfold.NotConverged, match="duality gap"):
-        tenfold.LinearSVC(loss="hinge", max_iter=2, tol=1e-9).fit(scipy.sparse.csr_array(np.tile(X, (1, 210))), y)
+        tenfold.LinearSVC(loss="hinge", max_iter=2, tol=1e-9).fit(long, np.repeat(y, 3))
 
 
 def test_bags_of_them_vote() -> None:

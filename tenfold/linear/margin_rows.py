@@ -15,11 +15,12 @@ import numpy as np
 
 from tenfold import _margin
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, Source
+from tenfold.core.data import Array, Arrays, Block, Source, Target
 from tenfold.core.engine import lent_threads
 from tenfold.core.learning import Keep, Learner, Request
 from tenfold.core.stats import Stats
-from tenfold.linear.margins import Cost, Plane
+from tenfold.linear.margins import Cost, Plane, plane
+from tenfold.solve.linalg import eigh
 from tenfold.solve.margin import CLOSED, pushing
 from tenfold.solve.truncated import Product, Slopes, truncated_newton
 
@@ -95,9 +96,32 @@ def products_plane(p: int, setting: Setting) -> Learner[Plane]:
 
 
 def rows_plane(X: Any, y: Array, w: Array, setting: Setting) -> Plane:
-    """Of rows in memory (CSR)."""
+    """Of rows in memory (CSR). Of few rows that need too many steps (C is large) in the space that they span, exactly."""
     if setting.cost.squared:
-        return on_rows(products_plane(X.shape[1], setting), Block(X, y[:, None], w))
+        found = on_rows(products_plane(X.shape[1], setting), Block(X, y[:, None], w))
+    else:
+        found = _descended(X, y, w, setting)
+    return found if found.closed or len(y) > CURVED else _spanned_plane(X, y, w, setting, found)
+
+
+def _spanned_plane(X: Any, y: Array, w: Array, setting: Setting, before: Plane) -> Plane:
+    """X Xᵀ = U Λ Uᵀ: rows are known by their coordinates U √Λ, and w = Xᵀ U u / √Λ by the plane u of these."""
+    values, U = eigh(ops.dense(X @ X.T))
+    real = values > values.max(initial=0.0) * len(y) * np.finfo(float).eps
+    if not real.any():
+        return before
+    root, U = np.sqrt(values[real]), U[:, real]
+    Z = np.ascontiguousarray(U * root)
+    algorithm = plane(
+        Arrays(Z, None, None, Target("none"), {}), setting.cost, intercept_scaling=setting.intercept_scaling or 1.0,
+        fit_intercept=setting.intercept, tol=setting.tol, max_iter=setting.max_iter,
+    )  # fmt: skip
+    found = on_rows(algorithm, Block(Z, y[:, None], w))
+    return found._replace(coef=np.asarray(X.T @ (U @ (found.coef / root)))) if found.gap < before.gap else before
+
+
+def _descended(X: Any, y: Array, w: Array, setting: Setting) -> Plane:
+    """Of first powers, in the dual."""
     cost, enough = setting.cost, max(setting.tol, CLOSED)
     bias = 1 / float(setting.price(0)[0]) if setting.intercept else 0.0
     theta, gap, sweeps = _margin.descend(

@@ -34,7 +34,7 @@ class LinearSVC(LinearScores, Estimator):
     Algorithm   by shape, told in `solver_`. Up to 1,024 columns "newton": steps with the curvature of the rows within the margin, one
                 reading serves all classes; "hinge" then goes on with the rows near the margin alone, exactly. More columns: "newton-cg",
                 products only (sparse rows are kept); "hinge": "dual descent", a row at a time, rows kept. L1: "proximal newton" on
-                the columns that matter. Few rows: in the space that they span
+                the columns that matter. Few rows, and up to 1,024 of them that would take too many steps: in the space that they span
     Cost        K fits of O(n p²) a pass, about a dozen passes, O(p²) memory; by products O(stored values) a pass, some fifty passes
     Fails when  columns of very different sizes: the penalty is not the same for all (scale them first)
     Reference   Cortes & Vapnik 1995; Keerthi & DeCoste 2005; Hsieh et al. 2008; L1: Lee, Sun & Saunders 2014
@@ -118,7 +118,8 @@ class LinearSVC(LinearScores, Estimator):
             found = {}
             for k, change in changes.items():
                 block = change(Block(X, y, w))
-                found[k] = on_rows(solver(), block) if squared else rows_plane(X, block.y[:, 0], block.w, setting)
+                l1 = self.penalty == "l1"
+                found[k] = on_rows(solver(), block) if l1 else rows_plane(X, block.y[:, 0], block.w, setting)
         return self._attributes(list(found.values()), name)
 
     def _solver(self, source: Source, setting: Setting) -> tuple[str, Any]:
