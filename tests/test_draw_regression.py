@@ -56,6 +56,18 @@ def test_bands_of_least_squares() -> None:
     assert texts(ax)[2:] == ["90 % of the fit", "90 % of new rows"] and (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
 
 
+def test_the_band_of_a_generalized_linear_model_is_that_of_its_mean() -> None:
+    x, y = line()
+    model = tenfold.PoissonRegressor(alpha=0.0).fit(x, np.round(np.abs(y)))
+    ax = saved(draw_fit(model, x, np.round(np.abs(y)), level=0.9))
+    assert texts(ax) == ["rows", "fit", "90 % of the fit"]
+    at = x.min()
+    low, high = edges(ax, 1, at)
+    reach = stats.norm.ppf(0.95) * model.standard_errors([[at]])[0]
+    np.testing.assert_allclose([low, high], model.predict([[at]])[0] + [-reach, reach], rtol=1e-9)
+    assert texts(saved(draw_fit(tenfold.PoissonRegressor().fit(x, np.abs(y)), x, np.abs(y)))) == ["rows", "fit"]
+
+
 def test_bands_of_a_curve_and_of_a_posterior() -> None:
     rng = np.random.default_rng(1)
     t = rng.uniform(0, 4, 50)

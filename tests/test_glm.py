@@ -89,6 +89,7 @@ def test_inference_as_statsmodels() -> None:
         (found.log_likelihood, theirs.llf),
         (found.aic, theirs.aic),
         (found.bic, theirs.bic_llf),
+        (model.standard_errors(X), theirs.get_prediction(sm.add_constant(X)).summary_frame()["mean_se"]),
         (model.residuals(X, y), theirs.resid_deviance),
         (model.residuals(X, y, "pearson"), theirs.resid_pearson),
         (model.residuals(X, y, "working"), theirs.resid_working),

@@ -26,9 +26,9 @@ class Bands(NamedTuple):
 def draw_fit(model: Any, X: Any, y: Any, *, column: int = 0, level: float = 0.95, ax: Any = None) -> Any:
     """Rows and fitted curve along a column, with a band for the curve (dark) and one for new rows (light).
 
-    The bands are those of LinearRegression (and its relatives with `inference`), CurveFit and BayesianRidge; other
-    regressors are drawn without. With several columns the others are held at their means, and the dots are what the
-    rows leave when the effect of the other columns is taken away.
+    The bands are those of LinearRegression (and its relatives with `inference`), CurveFit and BayesianRidge; generalised linear
+    models without a penalty have the one for the curve; other regressors are drawn without. With several columns the others are held at
+    their means, and the dots are what the rows leave when the effect of the other columns is taken away.
 
     >>> import numpy as np, tenfold
     >>> from tenfold.draw import draw_fit
@@ -100,6 +100,11 @@ def _bands(model: Any, X: Any, level: float) -> Bands:
         own = np.sqrt(np.maximum(deviation**2 - 1 / model.alpha_, 0.0))
         return Bands(value, reach * own, reach * deviation)
     value = model.predict(X)
+    if hasattr(model, "standard_errors"):  # of a generalised linear model: those of its means, where no penalty biases them
+        from scipy.special import ndtri
+
+        known = "covariance_" in vars(model)
+        return Bands(value, float(ndtri((1 + level) / 2)) * model.standard_errors(X) if known else None, None)
     if not hasattr(model, "inference") or value.ndim != 1:
         return Bands(value, None, None)
     from scipy.special import stdtrit

@@ -172,6 +172,15 @@ class GeneralizedLinear(WarmStart, Regressor):
         check.check_fitted(self)
         return infer(self, dispersion)
 
+    def standard_errors(self, X: Any) -> Array:
+        """Of each predicted mean, without a penalty: that of its score times the slope of the link (delta method)."""
+        found, link = self.inference(), self._pair()[1]
+        rows = np.asarray(ops.dense(check.check_predict(self, X)), dtype=np.float64)
+        Z = rows[:, self._free_columns()]
+        Z = np.column_stack([np.ones(len(Z)), Z]) if self.fit_intercept else Z
+        with np.errstate(all="ignore"):
+            return np.asarray(np.abs(link.slope(self._scores(rows))) * np.sqrt(((Z @ found.covariance) * Z).sum(axis=1)))
+
     def summary(self, level: float = 0.95) -> str:
         """`inference()` as a table to read, with confidence intervals of the given level."""
         return self.inference().table(level)

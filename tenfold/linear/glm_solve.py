@@ -63,7 +63,7 @@ class Problem(NamedTuple):
     def loss(self, setting: Setting, q: int) -> Loss:
         l2 = np.full((1, q), self.l2)
         l2[:, -1] = 0.0
-        shape, cost = ("blocks", q / 16) if q * q <= LARGEST else ("diagonal", 20.0)
+        shape, cost = ("blocks", q / 16) if q * q <= LARGEST else ("diagonal", np.inf)
         return Loss(partial(terms, setting=setting), l2, shape, shape, cost)
 
 
@@ -140,7 +140,7 @@ def beginning(
         if np.isfinite(s.curvature).all() and np.isfinite(s.gradient).all():
             theta = spd_solve(s.curvature + np.diag(np.append(np.full(q - 1, problem.l2), 0.0)), s.gradient)[None]
             theta[:, -1] = 0.0
-    if problem.l1 > 0 or problem.offset or not is_large(source, q):
+    if problem.offset or not is_large(source, q):
         return theta, None
     return on_sample(problem, Some(source), setting, theta)
 
@@ -152,7 +152,11 @@ def on_sample(problem: Problem, sample: Some, setting: Setting, theta: Array) ->
     survey: Targets = on.run(Targets.of, sample)
     if survey.least == survey.most:
         return theta, None
-    loss = problem.loss(setting._replace(weight=survey.weight), theta.shape[1])
+    setting = setting._replace(weight=survey.weight)
+    if problem.l1 > 0:
+        near = drive(descent(problem, setting, theta, None), sample, on, f"{problem.name} on a sample").theta
+        return (near if np.isfinite(near).all() else theta), None
+    loss = problem.loss(setting, theta.shape[1])
     settled = 0.01 * theta.size * SAMPLE_SHARE / rows
     steps = minimise(loss, theta, tol=np.inf, max_iter=problem.max_iter, fine=settled, floor=SEPARATED)
     found: Solution = drive(steps, sample, on, f"{problem.name} on a sample")
