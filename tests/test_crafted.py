@@ -33,10 +33,14 @@ def saved(model: Any, tmp_path: Path) -> Crafted:
     return Crafted.of((tmp_path / "sound").read_bytes())
 
 
-def loaded(file: Crafted, edit: Edit | None, tmp_path: Path) -> Any:
+def written(file: Crafted, edit: Edit | None, tmp_path: Path) -> Path:
     path = tmp_path / "crafted"
     path.write_bytes(file.bytes() if edit is None else file.edited(edit))
-    return tenfold.load(path)
+    return path
+
+
+def loaded(file: Crafted, edit: Edit | None, tmp_path: Path) -> Any:
+    return tenfold.load(written(file, edit, tmp_path))
 
 
 def use(model: Any, rows: Any, able: set[str] | None = None) -> set[str]:
@@ -73,19 +77,19 @@ def test_a_field_that_is_edited_is_refused_or_does_no_harm(name: str, tmp_path: 
     able = use(loaded(file, None, tmp_path), rows)
     ways = list(edits(file))
     step = 1 if os.environ.get("TENFOLD_EXHAUSTIVE") else max(1, len(ways) // 10)
-    tracemalloc.start()
-    try:
-        for what, edit in itertools.islice(ways, len(name) % step, None, step):
-            tracemalloc.reset_peak()
-            try:
-                use(loaded(file, edit, tmp_path), rows, able)
-            except BadFile as refusal:
-                assert "crafted: " in str(refusal) and "\n" not in str(refusal), what
-            except Exception as failure:
-                raise AssertionError(f"{what}: {type(failure).__name__}: {failure}") from failure
-            assert tracemalloc.get_traced_memory()[1] < LITTLE, what
-    finally:
-        tracemalloc.stop()
+    for what, edit in itertools.islice(ways, len(name) % step, None, step):
+        path = written(file, edit, tmp_path)
+        tracemalloc.start()
+        try:
+            use(tenfold.load(path), rows, able)
+        except BadFile as refusal:
+            assert "crafted: " in str(refusal) and "\n" not in str(refusal), what
+        except Exception as failure:
+            raise AssertionError(f"{what}: {type(failure).__name__}: {failure}") from failure
+        finally:
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        assert peak < LITTLE, what
 
 
 def sized(**fitted: Any) -> Edit:
