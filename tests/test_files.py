@@ -36,6 +36,7 @@ MORE: dict[str, list[dict[str, Any]]] = {
 }
 
 
+@cache
 def public_learners() -> dict[str, Any]:
     public = {name: getattr(tenfold, name) for name in tenfold.PUBLIC if name[0].isupper()}
     return {name: cls for name, cls in public.items() if isinstance(cls, type) and issubclass(cls, Estimator)}
@@ -121,19 +122,22 @@ def has_statistics(value: Any) -> bool:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("resumable", [False, True])
-def test_round_trip_of_every_learner(case: tuple[str, int, int], resumable: bool, tmp_path: Path) -> None:
-    model = fitted(*case)
-    path, again = tmp_path / "m.tenfold", tmp_path / "again.tenfold"
-    if resumable and not has_statistics(model):
+def test_round_trip_of_every_learner(case: tuple[str, int, int], tmp_path: Path) -> None:
+    model, new = fitted(*case), given(case[0], 1)
+    answers = {verb: plain(getattr(model, verb)(new)) for verb in VERBS if hasattr(model, verb)}
+    for resumable in (False, True) if has_statistics(model) else (False,):
+        check_round_trip(model, resumable, new, answers, tmp_path)
+    if not has_statistics(model):
         with pytest.raises(BadParameter, match="keeps no statistics"):
-            tenfold.save(model, path, resumable=True)
-        assert not path.exists()
-        return
+            tenfold.save(model, tmp_path / "none.tenfold", resumable=True)
+        assert not (tmp_path / "none.tenfold").exists()
+
+
+def check_round_trip(model: Any, resumable: bool, new: Any, answers: dict[str, Any], tmp_path: Path) -> None:
+    path, again = tmp_path / "m.tenfold", tmp_path / "again.tenfold"
     tenfold.save(model, path, resumable=resumable)
     loaded, twice = tenfold.load(path), tenfold.load(path)
-    for verb in (verb for verb in VERBS if hasattr(model, verb)):
-        answer, new = plain(getattr(model, verb)(given(case[0], 1))), given(case[0], 1)
+    for verb, answer in answers.items():
         np.testing.assert_array_equal(plain(getattr(loaded, verb)(new)), answer)
         np.testing.assert_array_equal(plain(getattr(twice, verb)(new)), answer)
     dropped = set() if resumable else {"stats_"}

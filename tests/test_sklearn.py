@@ -132,32 +132,32 @@ def test_cross_validated_by_scikit_learn(name: str) -> None:
         assert search.best_params_[learner.path] in values and type(search.best_estimator_) is type(learner)
 
 
-@pytest.mark.parametrize("frame", [pandas.DataFrame, partial(polars.DataFrame, orient="row")], ids=["pandas", "polars"])
 @pytest.mark.parametrize("learner", learners(), ids=label)
-def test_frames(learner: Any, frame: Any) -> None:
+def test_frames(learner: Any) -> None:
     table = Table.of(learner)
-    X, new = (frame(dict(zip(NAMES, rows.T, strict=True))) for rows in (table.X, table.new))
-    fitted = clone(learner).fit(X, table.y)
-    assert list(fitted.feature_names_in_) == NAMES
     expected = answers(clone(learner).fit(table.X, table.y), table.new)
-    assert_answers(answers(fitted, new), expected, rtol=0)
+    for frame in (pandas.DataFrame, partial(polars.DataFrame, orient="row")):
+        X, new = (frame(dict(zip(NAMES, rows.T, strict=True))) for rows in (table.X, table.new))
+        fitted = clone(learner).fit(X, table.y)
+        assert list(fitted.feature_names_in_) == NAMES
+        assert_answers(answers(fitted, new), expected, rtol=0)
 
 
-@pytest.mark.parametrize("container", ["pandas", "polars"])
 @pytest.mark.parametrize("learner", [one for one in learners() if hasattr(one, "transform")], ids=label)
-def test_set_output(learner: Any, container: str) -> None:
+def test_set_output(learner: Any) -> None:
     table = Table.of(learner)
     frame = pandas.DataFrame(table.X, columns=NAMES, index=np.arange(len(table.X)) + 100)
     plain, together = clone(learner).fit(frame, table.y).transform(frame), clone(learner).fit_transform(frame, table.y)
-    dressed = clone(learner).set_output(transform=container).fit(frame, table.y)
-    for rows, expected in (
-        (dressed.transform(frame), plain),
-        (clone(learner).set_output(transform=container).fit_transform(frame, table.y), together if learner.by_verbs else plain),
-    ):
-        assert type(rows).__module__.startswith(container)
-        assert list(rows.columns) == list(dressed.get_feature_names_out())
-        np.testing.assert_array_equal(rows.to_numpy(), dense(expected))
-        if container == "pandas":
-            assert list(rows.index) == list(frame.index)
+    for container in ("pandas", "polars"):
+        dressed = clone(learner).set_output(transform=container).fit(frame, table.y)
+        for rows, expected in (
+            (dressed.transform(frame), plain),
+            (clone(learner).set_output(transform=container).fit_transform(frame, table.y), together if learner.by_verbs else plain),
+        ):
+            assert type(rows).__module__.startswith(container)
+            assert list(rows.columns) == list(dressed.get_feature_names_out())
+            np.testing.assert_array_equal(rows.to_numpy(), dense(expected))
+            if container == "pandas":
+                assert list(rows.index) == list(frame.index)
     with pytest.raises(ValueError, match="must be"):
         clone(learner).set_output(transform="excel")
