@@ -98,6 +98,13 @@ def test_the_bound_never_falls_and_its_precision_is_the_best() -> None:
         assert fixed[1] == pytest.approx(model.log_evidence_, abs=1e-5) and fixed[1] > max(fixed[0], fixed[2])
 
 
+def test_where_no_column_tells_anything_the_bound_settles_too() -> None:
+    rng = np.random.default_rng(0)
+    for n, p in ((200, 5), (60, 30)):
+        model = BayesianLogisticRegression(method="variational").fit(rng.normal(size=(n, p)), rng.integers(0, 2, n))
+        assert model.n_iter_ < 20 and np.diff(model.bounds_).min() > -1e-9 and np.abs(model.coef_).max() < 0.2
+
+
 def test_many_classes_by_pairs_is_near_sampling_and_two_classes_are_their_case() -> None:
     X, y = made(120, 3, 4)
     probit = BayesianLogisticRegression(prior_precision=0.2).fit(X, y)

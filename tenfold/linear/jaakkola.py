@@ -3,8 +3,8 @@
     σ(z) ≥ σ(ξ) exp((z − ξ)/2 − η(ξ)(z² − ξ²)),   η(ξ) = tanh(ξ/2) / 4ξ,   equal at z = ±ξ
 
 With a ξ for each row, the bound times the prior N(0, Λ⁻¹) is a normal density N(m, S) times a constant: S⁻¹ = Λ + 2 Σ s η(ξ) zzᵀ and
-m = S Σ s (y − ½) z. Rows, posterior and λ take turns, ξ² = zᵀ(S + mmᵀ)z and λ = d / (‖m_w‖² + tr S_ww) for d weights, and each turn
-raises the bound of log p(y | λ):
+m = S Σ s (y − ½) z. Rows take turns with the posterior and λ, and each turn raises the bound of log p(y | λ): ξ² = zᵀ(S + mmᵀ)z, and the
+λ that is best for these ξ, which one decomposition of 2 Σ s η(ξ) zzᵀ finds without another look at the rows. The bound is
 
     ½ mᵀS⁻¹m + ½ log det S + ½ log det Λ + Σ s (log σ(ξ) − ξ/2 + η(ξ) ξ²)
 
@@ -17,14 +17,16 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from scipy.optimize import brentq
 
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.stats import Stats
-from tenfold.linear.laplace import Peak, Problem, inverse_of, rows_of
+from tenfold.linear.laplace import WIDEST, Peak, Problem, inverse_of, rows_of
 from tenfold.linear.logistic_terms import Setting
+from tenfold.solve.linalg import eigh
 
 
 @dataclass(slots=True)
@@ -52,9 +54,11 @@ def bound(block: Block, mean: Array, sigma: Array, setting: Setting) -> Bound:
 def tightest(problem: Problem, precision: float, fixed: bool) -> Learner[tuple[Peak, list[float]]]:
     """The posterior of the tightest bound and the bounds on the way, which never fall; λ is chosen unless it is `fixed`."""
     q = problem.shape[1]
-    mean, sigma, bounds, moved = np.zeros(q), np.zeros((q, q)), list[float](), np.inf
+    mean, sigma, bounds, converged = np.zeros(q), np.zeros((q, q)), list[float](), False
     for n_pass in range(1, problem.max_iter + 1):
         found: Bound = yield partial(bound, mean=mean, sigma=sigma, setting=problem.setting)
+        last = precision
+        precision = precision if fixed else best_precision(found.gram, found.pull, problem.constant, precision)
         prior = problem.precisions(precision)[0]
         H = found.gram + np.diag(prior)
         sigma, log_det = inverse_of(H)
@@ -62,10 +66,36 @@ def tightest(problem: Problem, precision: float, fixed: bool) -> Learner[tuple[P
         bounds.append(found.value + 0.5 * float(mean @ found.pull) - 0.5 * log_det + 0.5 * float(np.log(prior).sum()))
         moved = float(np.sqrt(max((mean - before) @ H @ (mean - before), 0.0)))
         note(moved)
-        last = precision
-        if not fixed:
-            precision = (q - 1) / float(mean[:-1] @ mean[:-1] + np.trace(sigma[:-1, :-1]))
-        if n_pass > 1 and moved <= problem.tol and abs(np.log(precision / last)) <= problem.tol:
+        converged = moved <= problem.tol and abs(np.log(precision / last)) <= problem.tol
+        if n_pass > 1 and converged:
             break
-    converged = moved <= problem.tol and abs(np.log(precision / last)) <= problem.tol
-    return Peak(last, mean[None], sigma, bounds[-1], found.gram, n_pass, converged), bounds
+    return Peak(precision, mean[None], sigma, bounds[-1], found.gram, n_pass, converged), bounds
+
+
+def best_precision(gram: Array, pull: Array, constant: float, now: float) -> float:
+    """The λ of the largest bound for given ξ; never a worse one than `now`.
+
+    Without the constant, whose precision is fixed, and along the axes of the weights, with curvatures D and pulls r, the bound is
+    ½ Σ (r² / (λ + D) + log λ − log(λ + D)), and its derivative by log λ is ½ Σ (D / (λ + D) − λ r² / (λ + D)²).
+    """
+    own = gram[-1, -1] + constant
+    D, axes = eigh(gram[:-1, :-1] - np.outer(gram[:-1, -1], gram[-1, :-1]) / own)
+    D = np.maximum(D, 0.0)
+    squares = (axes.T @ (pull[:-1] - gram[:-1, -1] * pull[-1] / own)) ** 2
+    if not D.mean() > 0:
+        return now
+
+    def value(t: float) -> float:
+        with_prior = np.exp(t) + D
+        return float((squares / with_prior + t - np.log(with_prior)).sum())
+
+    def slope(t: float) -> float:
+        with_prior = np.exp(t) + D
+        return float((D / with_prior - np.exp(t) * squares / with_prior**2).sum())
+
+    low, high = np.log(D.mean()) - WIDEST, np.log(D.mean()) + WIDEST
+    ends = [low, high]
+    if slope(low) > 0 > slope(high):
+        ends.append(brentq(slope, low, high, xtol=1e-13))
+    best = max((np.log(now), *ends), key=value)
+    return float(np.exp(best))
