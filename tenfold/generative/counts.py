@@ -208,7 +208,7 @@ class BernoulliNB(Counting):
     >>> import tenfold
     >>> model = tenfold.BernoulliNB().fit([[1, 0], [1, 0], [0, 1]], ["a", "a", "b"])
     >>> model.predict_proba([[1, 0]]).round(2).tolist()
-    [[0.9, 0.1]]
+    [[0.91, 0.09]]
     """
 
     nonnegative: ClassVar[bool] = False

@@ -256,6 +256,8 @@ class Select(Estimator):
         found: float = role.score(self, X, y, sample_weight)
         return found
 
+    _quality = Regressor._quality
+
     def _places(self) -> Array:
         """The number among `classes_` of each class of the model, which knows them as texts."""
         texts = _names_of(self.classes_)
