@@ -76,7 +76,9 @@ void sparse_steps(Column<T> data, Column<Index> indices, Column<Index> indptr, s
         require(one >= before && static_cast<size_t>(one) <= data.size(0), "indptr must rise from 0 to at most the number of values");
         before = one;
     }
-    for (const Index one : indices.span()) require(one >= 0 && one < p, "indices names a column that is not there");
+    bool inside = true;
+    for (const Index one : indices.span()) inside &= one >= 0 && one < p;
+    require(inside, "indices names a column that is not there");
     run_steps(SparseRows<T, Index>{data.data(), indices.data(), indptr.span()}, static_cast<size_t>(p), y, w, {v, rest, paid, numbers},
               positive, factors, rule, seed, threads);
 }

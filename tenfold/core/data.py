@@ -277,6 +277,12 @@ class Arrays(Source):
         """The same rows, which a pass has found usable, in blocks of at most `size` rows."""
         return self._again(self.y, self.w, self.target, rows=self.rows, trusted=True, size=min(size, self.size))
 
+    def longer(self, size: int) -> Self:
+        """The same rows in blocks of at least `size` rows, where rows are short though there are many columns."""
+        made = self._again(self.y, self.w, self.target, rows=self.rows, size=max(size, self.size))
+        made.single, made.known = self.single, self.known
+        return made
+
     def by_key(self, groups: list[tuple[Any, Array]]) -> Self:
         """The same rows, with each block holding rows of one key: `groups` lists (key, row numbers)."""
         if self.rows is not None:

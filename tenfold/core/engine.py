@@ -55,7 +55,7 @@ def ordered_parts(source: Any, shuffle: int | None) -> Iterator[Any]:
 
 def ordered_numbers(n: int, shuffle: int | None) -> list[int]:
     """0, ..., n − 1, in an order drawn from the seed where there is one."""
-    numbers: list[int] = list(range(n)) if shuffle is None else generator(shuffle).permutation(n).tolist()
+    numbers: list[int] = list(range(n)) if shuffle is None or n < 2 else generator(shuffle).permutation(n).tolist()
     return numbers
 
 

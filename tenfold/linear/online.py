@@ -11,7 +11,7 @@ from numpy.random import RandomState
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.core import ops
-from tenfold.core.data import Array, Source
+from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter, NotConverged, ReadOnce, warn
 from tenfold.core.learned import in_single, learned
 from tenfold.core.learning import Learner, Scan
@@ -21,6 +21,7 @@ from tenfold.linear.warm import WarmStart
 from tenfold.solve.held_out import Split, held_score, mistakes, split_counts
 from tenfold.solve.online import Problems, Rule, Steps, Stop, check_course, epochs, take_steps
 
+BLOCK_VALUES = 1 << 18  # of a block of sparse rows in memory
 ASTRAY = 1e3  # times the loss of doing nothing
 UNSEEN = 1e24  # a mean loss from which on slopes are cut off, at 1e12
 
@@ -81,6 +82,11 @@ class Online(WarmStart, Estimator):
         if coef_init is None and intercept_init is None:
             return self._fit(source)
         return self._fit(source, self._given_start(source, coef_init, intercept_init))
+
+    def _fit(self, source: Source, start: Any = None) -> Self:
+        if isinstance(source, Arrays) and ops.is_sparse(source.X) and source.keys is None:  # its rows are shorter than it is wide
+            source = source.longer(BLOCK_VALUES * max(source.X.shape[0], 1) // max(source.X.nnz, 1))
+        return super()._fit(source, start)
 
     def _given_start(self, source: Source, coef_init: Any, intercept_init: Any) -> tuple[Array, Array]:
         K = 1 if source.target.classes is None else len(source.target.classes)

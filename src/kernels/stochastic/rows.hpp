@@ -49,9 +49,12 @@ struct SparseRow {
     size_t count;
 
     TENFOLD_INLINE double dot(const double* v) const {
-        double sum = 0;
-        for (size_t k = 0; k < count; ++k) sum += static_cast<double>(x[k]) * v[column[k]];
-        return sum;
+        double sums[4] = {};
+        size_t k = 0;
+        for (; k + 4 <= count; k += 4)
+            for (size_t l = 0; l < 4; ++l) sums[l] += static_cast<double>(x[k + l]) * v[column[k + l]];
+        for (; k < count; ++k) sums[k % 4] += static_cast<double>(x[k]) * v[column[k]];
+        return (sums[0] + sums[2]) + (sums[1] + sums[3]);
     }
     TENFOLD_INLINE double squares() const { return DenseRow<T>{x, count}.squares(); }
     TENFOLD_INLINE void add_to(double* v, double a) const {
