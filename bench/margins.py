@@ -25,7 +25,26 @@ def words(n: int, vocabulary: int, seed: int) -> Data:
     X = (sp.diags(1 / np.sqrt(np.asarray(X.multiply(X).sum(1)).ravel())) @ X).tocsr()
     score = X @ rng.standard_normal(vocabulary)
     y = (rng.random(total) < 1 / (1 + np.exp(-2.5 * score / score.std()))).astype(np.int64)
-    return {"X": X[n_test:], "y": y[n_test:], "Xt": X[:n_test], "yt": y[:n_test]}
+    place = np.arange(X.nnz) - np.repeat(X.indptr[:-1], np.diff(X.indptr))
+    columns, values = np.zeros((total, 50), dtype=np.int32), np.zeros((total, 50))
+    for padded, given in ((columns, X.indices), (values, X.data)):
+        padded[np.repeat(np.arange(total), np.diff(X.indptr)), place] = given
+    return make.hold_out(np.stack([columns, values], axis=-1), y, n_test)
+
+
+def _rows(data: Data) -> Data:
+    """The table with CSR for rows that were stored as pairs of column and value, zeros at the end."""
+    import scipy.sparse as sp
+
+    if data["X"].ndim == 2:
+        return data
+    width = 1 + int(max(data[name][..., 0].max() for name in ("X", "Xt")))
+    made = {}
+    for name in ("X", "Xt"):
+        columns, values = np.moveaxis(data[name], -1, 0)
+        row, place = np.nonzero(values)
+        made[name] = sp.csr_matrix((values[row, place], (row, columns[row, place].astype(np.int64))), shape=(len(values), width))
+    return dict(data) | made
 
 
 def squared_hinge(data: Data, model: Any, predicted: np.ndarray) -> Quality:
@@ -38,7 +57,8 @@ def squared_hinge(data: Data, model: Any, predicted: np.ndarray) -> Quality:
 
 def _machine(name: str, library: str, role: Any = "peer", **parameters: Any) -> Contender:
     module = "tenfold" if library == "tenfold" else f"{library}.svm"
-    return Contender(name, library, fit_predict(f"{module}.LinearSVC", squared_hinge, **parameters), role)
+    plain = fit_predict(f"{module}.LinearSVC", squared_hinge, **parameters)
+    return Contender(name, library, lambda data, meter: plain(_rows(data), meter), role)
 
 
 MACHINES = (
